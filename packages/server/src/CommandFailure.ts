@@ -32,6 +32,12 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
   message: Schema.String,
 }) {}
 
+/** The server cannot start. The message is for the person who started it. */
+export class StartFailure extends Schema.TaggedError<StartFailure>()("StartFailure", {
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect()),
+}) {}
+
 /** The arguments are wrong. */
 export const usageFailure = (message: string): CommandFailure =>
   new CommandFailure({ exit: "usage", message })

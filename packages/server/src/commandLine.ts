@@ -5,25 +5,18 @@ import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag, type HelpDoc } from "effect/cli"
 import manifest from "../package.json" with { type: "json" }
 import { agents } from "./commands/agents.ts"
-import { audit } from "./commands/audit.ts"
-import { backup } from "./commands/backup.ts"
-import { checks } from "./commands/checks.ts"
-import { availability } from "./commands/availability.ts"
-import { copy } from "./commands/copy.ts"
+import { command } from "./commands/define.ts"
 import { doctor } from "./commands/doctor.ts"
-import { enrolments } from "./commands/enrolments.ts"
-import { importPolicy } from "./commands/importPolicy.ts"
 import { incidents } from "./commands/incidents.ts"
 import { integrations } from "./commands/integrations.ts"
-import { migrate } from "./commands/migrate.ts"
-import { operators } from "./commands/operators.ts"
+import { audit, availability, checks, summary, windows } from "./commands/lists.ts"
 import { outbox } from "./commands/outbox.ts"
-import { policy } from "./commands/policy.ts"
+import { importPolicy, policy } from "./commands/policy.ts"
 import { silences } from "./commands/silences.ts"
 import { simulate } from "./commands/simulate.ts"
-import { summary } from "./commands/summary.ts"
+import { backup, copy, migrate } from "./commands/storages.ts"
+import { enrolments, operators } from "./commands/tokens.ts"
 import { watch, watches } from "./commands/watches.ts"
-import { windows } from "./commands/windows.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
 import { Output } from "./output/Output.ts"
 import { withoutSecrets } from "./output/texts.ts"
@@ -32,12 +25,13 @@ import { definitions } from "./settings/Settings.ts"
 import { fileVariableOf } from "./settings/readSettings.ts"
 import type { Setting } from "./settings/settingTypes.ts"
 
-const serve = Command.make("serve", {}, () => Effect.map(ProgramModule, (module) => runServer(module))).pipe(
-  Command.withDescription(
-    "Run the server, as tocsin does without a command. Environment variables configure it",
-  ),
-  Command.withShortDescription("Run the server (the default)"),
-)
+const serve = command({
+  name: "serve",
+  description: "Run the server, as tocsin does without a command. Environment variables configure it",
+  short: "Run the server (the default)",
+  parameters: {},
+  run: () => Effect.map(ProgramModule, (module) => runServer(module)),
+})
 
 /** `tocsin`: all commands. */
 const tocsin = Command.make("tocsin").pipe(

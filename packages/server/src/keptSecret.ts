@@ -4,7 +4,7 @@ import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { Console, Effect, Redacted, FileSystem, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
-import { StartFailure } from "./StartFailure.ts"
+import { StartFailure } from "./CommandFailure.ts"
 
 const OWNER_ONLY = 0o600
 

@@ -1,7 +1,9 @@
 import * as ConfiguredNotifiers from "@tocsin/adapter-notify/ConfiguredNotifiers"
+import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import type { Ids } from "@tocsin/core/ports/Ids"
-import type { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Layer, Redacted } from "effect"
+import type { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import { Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 
@@ -69,4 +71,17 @@ const messenger = (settings: Settings): ReadonlyArray<Receiver> => {
       secrets: { telegram_token },
     }))
   return given(SERVICE_MESSENGER_URL, (url) => ({ definition: { kind: "messenger" }, secrets: { url } }))
+}
+
+/**
+ * The receiver of watchdog pings, if one is set. An invalid address was reported before; here it is a
+ * defect.
+ */
+export const watchdogReceiver = ({
+  SERVICE_WATCHDOG_URL,
+  SERVICE_DENY_PRIVATE_TARGETS: denyPrivateTargets,
+}: Settings): Layer.Layer<WatchdogReceiver> | undefined => {
+  if (SERVICE_WATCHDOG_URL === undefined) return undefined
+  const target = Result.getOrThrow(parseTarget(SERVICE_WATCHDOG_URL, { denyPrivateTargets }))
+  return HttpWatchdogReceiver.layer({ target, denyPrivateTargets })
 }

@@ -1,20 +1,19 @@
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
+import { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
 import { Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./watchProbes.ts"
-import { watchdogLayer } from "./watchdog.ts"
-import { consoleFiles } from "./consoleFiles.ts"
+import { watchdogReceiver } from "./notifiers.ts"
 import { linkKey, operatorTokens } from "./keptSecret.ts"
 import { policyBacktest } from "./policy/historyThread.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
-import { policySource } from "./policy/policySource.ts"
-import { policyReloading } from "./policy/policyReloading.ts"
+import { policyReloading, policySource } from "./policy/policySource.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -126,3 +125,34 @@ const announcement = (settings: Settings) =>
       yield* Effect.addFinalizer(() => Effect.logInfo("Tocsin stops: requests under way are finished first"))
     }),
   )
+
+/** The console's files, unless it is off. A server starts without them, too. */
+const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles | undefined> =>
+  SERVICE_CONSOLE === "off"
+    ? Effect.succeed(undefined)
+    : Effect.tryPromise(async () => {
+        // On demand: without the bundle of the server, this bundles the console.
+        const { files } = await import("@tocsin/console/files")
+        return await files()
+      }).pipe(
+        Effect.catch((cause) =>
+          Effect.as(
+            Effect.logWarning("the console could not be loaded; browsers get a page without it", cause),
+            undefined,
+          ),
+        ),
+      )
+
+/** Sends watchdog pings if an address is set; the address follows the settings. */
+const watchdogLayer = (secrets: Secrets, settings: Settings) => {
+  const initial = watchdogReceiver(settings)
+  if (initial === undefined) return Layer.empty
+  const receiver = Layer.effect(
+    WatchdogReceiver,
+    Effect.map(
+      secrets.service(WatchdogReceiver, (read) => watchdogReceiver(read) ?? initial),
+      (latest) => WatchdogReceiver.of({ send: (watchdog) => latest().send(watchdog) }),
+    ),
+  )
+  return Tocsin.watchdog({ interval: settings.SERVICE_WATCHDOG_INTERVAL, receiver })
+}

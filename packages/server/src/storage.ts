@@ -7,7 +7,7 @@ import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, FileSystem, Layer } from "effect"
 import { join } from "node:path"
-import { StartFailure } from "./StartFailure.ts"
+import { StartFailure } from "./CommandFailure.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The advice for a server that opens more connections than PostgreSQL allows. */

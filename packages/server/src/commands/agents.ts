@@ -1,15 +1,91 @@
 import type { AgentNotFound } from "@tocsin/core/admission/AdmissionErrors"
 import { AgentId } from "@tocsin/contract/Identifiers"
+import type { Agent } from "@tocsin/contract/Resources"
 import type { ActionCountResponse } from "@tocsin/contract/Responses"
+import { AdmissionState, AgentStatus } from "@tocsin/contract/Status"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
-import { Effect, Schema } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, Order, Schema, Stream } from "effect"
+import { Argument } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
+import type { Column } from "../output/makeTable.ts"
 import { confirm, Output, writeResult } from "../output/Output.ts"
-import { list } from "./agentsList.ts"
+import { ageText, labelsText } from "../output/texts.ts"
+import { command, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
+
+const SORTS = ["agent_id", "hostname", "last_seen_at", "status"] as const
+type AgentSort = (typeof SORTS)[number]
+
+const STATUS_RANK = { alive: 0, stale: 1, dead: 2 } as const
+
+const ORDERS: { readonly [Sort in AgentSort]: Order.Order<Agent> } = {
+  agent_id: Order.mapInput(Order.String, ({ agent_id }: Agent) => agent_id),
+  hostname: Order.mapInput(Order.String, ({ hostname }: Agent) => hostname),
+  last_seen_at: Order.mapInput(Order.BigInt, ({ last_seen_at }: Agent) => last_seen_at),
+  status: Order.mapInput(Order.Number, ({ status }: Agent) => STATUS_RANK[status]),
+}
+
+interface Filters {
+  readonly status: Agent["status"] | undefined
+  readonly state: Agent["admission_state"] | undefined
+  readonly rotationPending: boolean
+  readonly prefix: string | undefined
+}
+
+const passes =
+  ({ status, state, rotationPending, prefix }: Filters) =>
+  (agent: Agent): boolean =>
+    agent.status === (status ?? agent.status) &&
+    agent.admission_state === (state ?? agent.admission_state) &&
+    (agent.rotation_pending || !rotationPending) &&
+    agent.agent_id.startsWith(prefix ?? "")
+
+const list = listCommand({
+  name: "list",
+  description: "List agents",
+  examples: [
+    { command: "tocsin agents list --state pending", description: "Agents that wait for admission" },
+    { command: "tocsin agents list --status dead --json", description: "For a script" },
+  ],
+  filters: {
+    status: flags.filter("status", AgentStatus.literals, "Only agents of this status"),
+    state: flags.filter("state", AdmissionState.literals, "Only agents of this admission state"),
+    rotationPending: flags.flag("rotation-pending", "Only accepted agents with a new key pending"),
+    prefix: flags.text("prefix", "Only agents whose ID begins with this"),
+    sort: flags.choice("sort", SORTS, "Order by"),
+    direction: flags.choice("direction", ["asc", "desc"], "Direction"),
+  },
+  query: (_filters, page) => Queries.use((queries) => queries.agents(page)),
+  arrange: (agents, filters) => {
+    const items = Stream.filter(agents, passes(filters))
+    const { direction, sort } = filters
+    if (sort === "agent_id" && direction === "asc") return items
+    // Sorted here: the storage has no index for these orders.
+    const order = Order.combine(ORDERS[sort], ORDERS.agent_id)
+    return Stream.unwrap(
+      Effect.map(Stream.runCollect(items), (all) =>
+        Stream.fromIterable(all.toSorted(direction === "asc" ? order : Order.flip(order))),
+      ),
+    )
+  },
+  columns: (now): ReadonlyArray<Column<Agent>> => [
+    { title: "AGENT", cell: (agent) => agent.agent_id },
+    { title: "STATUS", cell: ({ status }) => status, isState: true },
+    {
+      title: "ADMISSION",
+      cell: (agent) => (agent.rotation_pending ? "accepted, new key pending" : agent.admission_state),
+      isState: true,
+    },
+    { title: "SEEN", cell: ({ last_seen_at }) => ageText(last_seen_at, now), align: "right" },
+    { title: "FINGERPRINT", cell: ({ key_fingerprint }) => key_fingerprint ?? "" },
+    { title: "HOSTNAME", cell: ({ hostname }) => hostname, least: 12 },
+    { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
+  ],
+  of: "agents",
+})
 
 /** The targets of an action: named agents, or every pending one. */
 type Targets = ReadonlyArray<AgentId> | "all"
@@ -37,10 +113,9 @@ interface Given {
 }
 
 const parameters = (descriptionOfAll: string) => ({
-  ids: Argument.String("AGENT_ID").pipe(
-    Argument.withDescription("IDs of agents, as tocsin agents list shows them"),
-    Argument.variadic(),
-  ),
+  ids: flags
+    .argument("AGENT_ID", "IDs of agents, as tocsin agents list shows them")
+    .pipe(Argument.variadic()),
   all: flags.flag("all", descriptionOfAll),
   yes: flags.yes,
   json: flags.json,
@@ -92,15 +167,6 @@ interface Outcome {
   readonly error: string | null
 }
 
-const actOnOne = Effect.fnUntraced(function* (action: AgentAction, agent_id: AgentId) {
-  return yield* action.one(yield* Admission, agent_id).pipe(
-    Effect.map(({ count }): Outcome => ({ agent_id, count, error: null })),
-    Effect.catchTag("AgentNotFound", () =>
-      Effect.map(noAgentMessage(agent_id), (error): Outcome => ({ agent_id, count: 0, error })),
-    ),
-  )
-})
-
 /**
  * Acts on one agent after the other. Unknown agents do not stop the others; the command fails
  * afterwards.
@@ -113,7 +179,12 @@ const actOnEach = Effect.fnUntraced(function* (
   const output = yield* Output
   const outcomes: Array<Outcome> = []
   for (const id of ids) {
-    const outcome = yield* actOnOne(action, id)
+    const outcome: Outcome = yield* action.one(yield* Admission, id).pipe(
+      Effect.map(({ count }) => ({ agent_id: id, count, error: null })),
+      Effect.catchTag("AgentNotFound", () =>
+        Effect.map(noAgentMessage(id), (error) => ({ agent_id: id, count: 0, error })),
+      ),
+    )
     outcomes.push(outcome)
     if (outcome.error !== null || json) continue
     yield* output.write(`${id}: ${outcome.count > 0 ? action.done : action.nothing}\n`)
@@ -141,13 +212,28 @@ const act = Effect.fnUntraced(function* (action: AgentAction, given: Given) {
   )
 })
 
-const accept = Command.make(
-  "accept",
-  {
+/** A command that acts on named agents or on every pending one, which `all` describes. */
+const acting = <const Name extends string>(
+  name: Name,
+  texts: { readonly description: string; readonly all: string },
+  action: AgentAction,
+) =>
+  command({
+    name,
+    description: texts.description,
+    parameters: parameters(texts.all),
+    run: (given) => act(action, given),
+  })
+
+const accept = command({
+  name: "accept",
+  description: "Accept pending agents, or the new keys of accepted ones",
+  examples: ["tocsin agents accept web-1 web-2"],
+  parameters: {
     ...parameters("Accept every pending agent"),
     includeRotation: flags.flag("include-rotation", "With --all: new keys of accepted agents too"),
   },
-  Effect.fnUntraced(function* ({ includeRotation, ...given }) {
+  run: Effect.fnUntraced(function* ({ includeRotation, ...given }) {
     if (includeRotation && !given.all) {
       return yield* usageFailure(
         "use --include-rotation only with --all: accepting a named agent includes its rotation",
@@ -165,50 +251,45 @@ const accept = Command.make(
       given,
     )
   }),
-).pipe(
-  Command.withDescription("Accept pending agents, or the new keys of accepted ones"),
-  Command.withExamples([{ command: "tocsin agents accept web-1 web-2" }]),
+})
+
+const block = acting(
+  "block",
+  {
+    description: "Block keys of agents: the pending one, or else the accepted one. Not safe to repeat",
+    all: "Block every pending key",
+  },
+  {
+    one: (admission, id) => admission.block(id),
+    all: (admission) => admission.blockAll,
+    question: (targets) =>
+      targets === "all"
+        ? "this blocks every pending key, and deletes the agents that have no other"
+        : `this blocks the pending key of ${targets.join(", ")}, or else the accepted one; ` +
+          "an agent left without a key is deleted with its checks and history",
+    done: "blocked",
+    nothing: "there is no key to block",
+  },
 )
 
-const block = Command.make("block", parameters("Block every pending key"), (given) =>
-  act(
-    {
-      one: (admission, id) => admission.block(id),
-      all: (admission) => admission.blockAll,
-      question: (targets) =>
-        targets === "all"
-          ? "this blocks every pending key, and deletes the agents that have no other"
-          : `this blocks the pending key of ${targets.join(", ")}, or else the accepted one; ` +
-            "an agent left without a key is deleted with its checks and history",
-      done: "blocked",
-      nothing: "there is no key to block",
-    },
-    given,
-  ),
-).pipe(
-  Command.withDescription(
-    "Block keys of agents: the pending one, or else the accepted one. Not safe to repeat",
-  ),
+const remove = acting(
+  "remove",
+  { description: "Delete agents with their keys, checks and history", all: "Remove every pending agent" },
+  {
+    one: (admission, id) => admission.remove(id),
+    all: (admission) => admission.removeAll,
+    question: (targets) =>
+      targets === "all"
+        ? "this removes every pending agent"
+        : `this deletes ${targets.join(", ")} with all keys, checks and history`,
+    done: "removed",
+    nothing: "there was nothing to remove",
+  },
 )
-
-const remove = Command.make("remove", parameters("Remove every pending agent"), (given) =>
-  act(
-    {
-      one: (admission, id) => admission.remove(id),
-      all: (admission) => admission.removeAll,
-      question: (targets) =>
-        targets === "all"
-          ? "this removes every pending agent"
-          : `this deletes ${targets.join(", ")} with all keys, checks and history`,
-      done: "removed",
-      nothing: "there was nothing to remove",
-    },
-    given,
-  ),
-).pipe(Command.withDescription("Delete agents with their keys, checks and history"))
 
 /** `tocsin agents` */
-export const agents = Command.make("agents").pipe(
-  Command.withDescription("List, accept, block and remove agents"),
-  Command.withSubcommands([list, accept, block, remove]),
-)
+export const agents = group({
+  name: "agents",
+  description: "List, accept, block and remove agents",
+  commands: [list, accept, block, remove],
+})

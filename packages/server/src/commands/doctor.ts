@@ -2,7 +2,6 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Effect, Redacted, Result } from "effect"
-import { Command } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
@@ -18,9 +17,9 @@ import {
   examineStoredReceivers,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
-import { examinePostgres } from "./doctor/examinePostgres.ts"
-import { examineSqlite } from "./doctor/examineSqlite.ts"
-import { attention, type FailedFinding, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
+import { examinePostgres, examineSqlite } from "./doctor/examineStorage.ts"
+import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
+import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 
 /**
@@ -99,7 +98,7 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
     : yield* examineSqlite(databaseFile({ SERVICE_DATA_DIR }), pepperCheck)
 })
 
-const isFailed = (finding: Finding): finding is FailedFinding => finding.level === "failed"
+const isFailed = ({ level }: Finding): boolean => level === "failed"
 
 /** Whether commands can open the storage. */
 const isInOrder = (storage: Findings): boolean =>
@@ -137,31 +136,32 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
 })
 
 const verdict = (findings: Findings) => {
-  const [worst] = findings.filter(isFailed)
+  const failures = findings.filter(isFailed)
+  const [worst] = failures
   if (worst !== undefined) {
-    const count = findings.filter(isFailed).length
-    return new CommandFailure({ exit: worst.exit, message: `${count} of ${findings.length} checks failed` })
+    const message = `${failures.length} of ${findings.length} checks failed`
+    return new CommandFailure({ exit: worst.exit ?? "failed", message })
   }
   const noted = findings.filter(({ level }) => level === "attention").length
-  return noted === 0
-    ? undefined
-    : new CommandFailure({
-        exit: "attention",
-        message: `it works; ${noted} of ${findings.length} checks need attention`,
-      })
+  if (noted === 0) return undefined
+  const message = `it works; ${noted} of ${findings.length} checks need attention`
+  return new CommandFailure({ exit: "attention", message })
 }
 
 /** `tocsin doctor` */
-export const doctor = Command.make(
-  "doctor",
-  {
+export const doctor = command({
+  name: "doctor",
+  description:
+    "Check settings, storage, disk, clock, delivery and notifiers, and say what to do. The exit code is that of the worst finding",
+  short: "Check settings, storage, disk, clock, delivery and notifiers",
+  parameters: {
     sendTest: flags.flag(
       "send-test",
       "Send a message marked as a test through each notifier, and one watchdog ping",
     ),
     json: flags.json,
   },
-  Effect.fnUntraced(function* ({ sendTest, json }) {
+  run: Effect.fnUntraced(function* ({ sendTest, json }) {
     const output = yield* Output
     const findings = (yield* examineAll(sendTest)).map((finding) => ({
       ...finding,
@@ -174,9 +174,4 @@ export const doctor = Command.make(
     const failure = verdict(findings)
     if (failure !== undefined) return yield* failure
   }),
-).pipe(
-  Command.withDescription(
-    "Check settings, storage, disk, clock, delivery and notifiers, and say what to do. The exit code is that of the worst finding",
-  ),
-  Command.withShortDescription("Check settings, storage, disk, clock, delivery and notifiers"),
-)
+})

@@ -1,7 +1,8 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { Effect, Option, Record, Result, type Schema, SchemaParser } from "effect"
-import { Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
+import { confirm } from "../output/Output.ts"
 import * as settingTypes from "../settings/settingTypes.ts"
 
 /**
@@ -18,6 +19,22 @@ export const readArguments = <S extends Schema.ConstraintDecoder<unknown>>(
       (issue) => usageFailure(describeIssue(issue, "the parameters")),
     ),
   )
+
+/** Reads all arguments of a command by one schema. */
+export const reader =
+  <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
+  (given: Readonly<Record<string, unknown>>) =>
+    readArguments(schema, given)
+
+/** The same for an act that cannot be undone, which `question` names. */
+export const confirmed =
+  <S extends Schema.ConstraintDecoder<unknown>>(schema: S, question: (taken: S["Type"]) => string) =>
+  ({ yes: isConfirmed, ...given }: { readonly yes: boolean }) =>
+    Effect.tap(readArguments(schema, given), (taken) => confirm(question(taken), isConfirmed))
+
+/** An argument by its place. */
+export const argument = (name: string, description: string) =>
+  Argument.String(name).pipe(Argument.withDescription(description))
 
 /** A flag that is either given or not. */
 export const flag = (name: string, description: string) =>

@@ -12,30 +12,28 @@ import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { toAcknowledgement, toIncidentDetail, toLogEntry } from "@tocsin/core/usecases/toResources"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
 import { Output } from "../output/Output.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
-import { ageText, labelsText, sectionsText } from "../output/texts.ts"
-import { act, onStorage } from "./act.ts"
+import { ageText, labelsText, sectionsText, timeText } from "../output/texts.ts"
+import { act, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
-import { listCommand } from "./listCommand.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
 
 /** An incident, as an argument. */
-const incidentArgument = Argument.String("INCIDENT").pipe(
-  Argument.withDescription("ID of the incident"),
-  Argument.withSchema(IncidentId),
-)
+const incidentArgument = flags
+  .argument("INCIDENT", "ID of the incident")
+  .pipe(Argument.withSchema(IncidentId))
 
 /** The failure of a command about an incident that does not exist. */
 const noSuchIncident = ({ id }: { readonly id: IncidentId }) =>
   notFound(`there is no incident ${id}: list incidents with tocsin incidents`)
 
-/** `tocsin incidents ack` */
 const ack = act({
   name: "ack",
+  description: "Acknowledge an open incident: hold its firings until the acknowledgement ends",
   parameters: {
     id: incidentArgument,
     for: flags.text("for", "How long, such as 90m or 2d (default: SERVICE_ACK_FOR)"),
@@ -43,52 +41,35 @@ const ack = act({
     severity: flags.filter("severity", Severity.literals, "Only if the incident still has this severity"),
     note: flags.text("note", "A note for the other operators, up to 1,024 characters"),
   },
-  run: Effect.fnUntraced(function* ({ id, ...given }) {
-    const request = yield* flags.readArguments(AcknowledgeRequest, given)
-    const acknowledging = Operations.use((operations) => operations.acknowledge(id, request))
-    const answer = Schema.encodeSync(Acknowledgement)(toAcknowledgement(yield* onStorage(acknowledging)))
-    return { answer, text: `${id}: acknowledged until ${answer.until}\n` }
-  }),
+  reads: ({ id: _, ...given }) => flags.readArguments(AcknowledgeRequest, given),
   refused: { NotFound: noSuchIncident },
-}).pipe(
-  Command.withDescription("Acknowledge an open incident: hold its firings until the acknowledgement ends"),
-)
+})(function* (request, { id }) {
+  const acknowledged = yield* Operations.use(({ acknowledge }) => acknowledge(id, request))
+  const answer = Schema.encodeSync(Acknowledgement)(toAcknowledgement(acknowledged))
+  return { answer, text: `${id}: acknowledged until ${answer.until}\n` }
+})
 
-/** `tocsin incidents unack` */
 const unack = act({
   name: "unack",
+  description: "Withdraw the acknowledgement of an incident",
   parameters: { id: incidentArgument },
-  run: Effect.fnUntraced(function* ({ id }) {
-    const { count } = yield* onStorage(Operations.use((operations) => operations.withdraw(id)))
-    const done = count === 0 ? "was not acknowledged" : "no longer acknowledged"
-    return { answer: { count }, text: `${id}: ${done}\n` }
-  }),
   refused: { NotFound: noSuchIncident },
-}).pipe(Command.withDescription("Withdraw the acknowledgement of an incident"))
+})(function* ({ id }) {
+  const { count } = yield* Operations.use(({ withdraw }) => withdraw(id))
+  const done = count === 0 ? "was not acknowledged" : "no longer acknowledged"
+  return { answer: { count }, text: `${id}: ${done}\n` }
+})
 
-/** `tocsin incidents note` */
 const note = act({
   name: "note",
-  parameters: {
-    id: incidentArgument,
-    text: Argument.String("TEXT").pipe(Argument.withDescription("The note, up to 4,096 characters")),
-  },
-  run: Effect.fnUntraced(function* ({ id, text }) {
-    const request = yield* flags.readArguments(NoteRequest, { text })
-    const noted = yield* onStorage(Operations.use((operations) => operations.note(id, request)))
-    return { answer: Schema.encodeSync(IncidentLogEntry)(toLogEntry(noted)), text: `${id}: noted\n` }
-  }),
+  description: "Add a note to an incident, open or resolved",
+  parameters: { id: incidentArgument, text: flags.argument("TEXT", "The note, up to 4,096 characters") },
+  reads: ({ text }) => flags.readArguments(NoteRequest, { text }),
   refused: { NotFound: noSuchIncident },
-}).pipe(Command.withDescription("Add a note to an incident, open or resolved"))
-
-const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Incident>> => [
-  { title: "INCIDENT", cell: (incident) => incident.id },
-  { title: "STATE", cell: (incident) => incident.state, isState: true },
-  { title: "SEVERITY", cell: (incident) => incident.severity, isState: true },
-  { title: "OPENED", cell: (incident) => ageText(incident.opened_at, now), align: "right" },
-  { title: "KEY", cell: (incident) => incident.incident_key, least: 16 },
-  { title: "SUMMARY", cell: (incident) => incident.summary ?? "", least: 16 },
-]
+})(function* (request, { id }) {
+  const noted = yield* Operations.use((operations) => operations.note(id, request))
+  return { answer: Schema.encodeSync(IncidentLogEntry)(toLogEntry(noted)), text: `${id}: noted\n` }
+})
 
 type IncidentDetail = ReturnType<typeof toIncidentDetail>
 
@@ -97,7 +78,7 @@ const MEMBERS: ReadonlyArray<Column<IncidentDetail["members"][number]>> = [
   { title: "CHECK", cell: (member) => member.check_id },
   { title: "SEVERITY", cell: (member) => member.severity, isState: true },
   { title: "SINCE", cell: (member) => Instant.format(member.joined_at) },
-  { title: "UNTIL", cell: (member) => (member.left_at === null ? "" : Instant.format(member.left_at)) },
+  { title: "UNTIL", cell: (member) => timeText(member.left_at) },
   { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   { title: "SUMMARY", cell: (member) => member.summary ?? "", least: 16 },
 ]
@@ -115,7 +96,7 @@ const LOG: ReadonlyArray<Column<IncidentDetail["log"][number]>> = [
   { title: "AT", cell: (action) => Instant.format(action.at) },
   { title: "ACTION", cell: ({ action }) => action },
   { title: "BY", cell: (action) => action.by },
-  { title: "UNTIL", cell: ({ until }) => (until === undefined ? "" : Instant.format(until)) },
+  { title: "UNTIL", cell: ({ until }) => timeText(until) },
   { title: "NOTE", cell: (action) => action.text ?? "", least: 16 },
 ]
 
@@ -154,7 +135,7 @@ const listFacts = ({
   ["state", incident.state],
   ["severity", incident.severity],
   ["opened_at", Instant.format(incident.opened_at)],
-  ["resolved_at", incident.resolved_at ? Instant.format(incident.resolved_at) : ""],
+  ["resolved_at", timeText(incident.resolved_at)],
   ["summary", incident.summary ?? ""],
   [
     "acknowledged",
@@ -182,23 +163,23 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
 
 const show = act({
   name: "show",
+  description: "Show one incident: its members, its timeline, whom it notified and notifies next, and why",
   parameters: { id: incidentArgument },
-  run: Effect.fnUntraced(function* ({ id }) {
-    const output = yield* Output
-    const reading = Operations.use((operations) => operations.incident(id))
-    const detail = toIncidentDetail(yield* onStorage(reading))
-    return { answer: detail, text: describe(detail, output) }
-  }),
   refused: { NotFound: noSuchIncident },
-}).pipe(
-  Command.withDescription(
-    "Show one incident: its members, its timeline, whom it notified and notifies next, and why",
-  ),
-)
+})(function* ({ id }) {
+  const detail = toIncidentDetail(yield* Operations.use(({ incident }) => incident(id)))
+  return { answer: detail, text: describe(detail, yield* Output) }
+})
 
 /** `tocsin incidents` */
 export const incidents = listCommand({
   name: "incidents",
+  description: "List incidents, show one, acknowledge and note them",
+  examples: [
+    "tocsin incidents --state open",
+    "tocsin incidents show 01a1f84d-4efb-7559-999e-636ca4ce6bd6",
+    'tocsin incidents ack 01a1f84d-4efb-7559-999e-636ca4ce6bd6 --for 2h --note "on it"',
+  ],
   filters: {
     state: flags.filter("state", IncidentState.literals, "Only incidents of this state"),
     severity: flags.filter("severity", Severity.literals, "Only incidents of this severity"),
@@ -212,14 +193,13 @@ export const incidents = listCommand({
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
   },
   query: (filters, page) => Queries.use((queries) => queries.incidents({ ...filters, ...page })),
-  columns: columnsAt,
+  columns: (now): ReadonlyArray<Column<Incident>> => [
+    { title: "INCIDENT", cell: ({ id }) => id },
+    { title: "STATE", cell: ({ state }) => state, isState: true },
+    { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
+    { title: "OPENED", cell: ({ opened_at }) => ageText(opened_at, now), align: "right" },
+    { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
+    { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
+  ],
   of: "incidents",
-}).pipe(
-  Command.withDescription("List incidents, show one, acknowledge and note them"),
-  Command.withExamples([
-    { command: "tocsin incidents --state open" },
-    { command: "tocsin incidents show 01a1f84d-4efb-7559-999e-636ca4ce6bd6" },
-    { command: 'tocsin incidents ack 01a1f84d-4efb-7559-999e-636ca4ce6bd6 --for 2h --note "on it"' },
-  ]),
-  Command.withSubcommands([show, ack, unack, note]),
-)
+}).pipe(Command.withSubcommands([show, ack, unack, note]))

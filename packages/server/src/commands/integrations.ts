@@ -1,5 +1,4 @@
 import { formatDuration } from "@tocsin/contract/DurationText"
-import type * as Instant from "@tocsin/contract/Instant"
 import {
   ChangeIntegrationRequest,
   CreateIntegrationRequest,
@@ -13,23 +12,15 @@ import {
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Effect, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
-import { confirm } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
-import { act, onStorage } from "./act.ts"
+import { act, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
-import { listCommand } from "./listCommand.ts"
 
+const name = flags.argument("NAME", "The name of an integration, as tocsin integrations list shows it")
 const NamedIntegration = Schema.Struct({ name: IntegrationName })
-
-const name = Argument.String("NAME").pipe(
-  Argument.withDescription("The name of an integration, as tocsin integrations list shows it"),
-)
-
-const readName = (text: string) =>
-  Effect.map(flags.readArguments(NamedIntegration, { name: text }), (read) => read.name)
 
 const noSuchIntegration = (given: { readonly name: string }) =>
   notFound(`there is no integration ${given.name}: list integrations with tocsin integrations list`)
@@ -58,15 +49,11 @@ const options = {
   ),
 }
 
+const OptionsText = Schema.Struct({ options: Schema.optionalKey(Schema.fromJsonString(IntegrationOptions)) })
+
 /** The options as a request has them. */
-const optionsOf = (given: {
-  readonly check: string | undefined
-  readonly methods: string | undefined
-  readonly create: boolean
-  readonly max_checks: number | undefined
-  readonly others: string | undefined
-}) =>
-  Effect.map(readOthers(given.others), (others) => ({
+const optionsOf = (given: Command.Command.Config.InferValue<typeof options>) =>
+  Effect.map(flags.readArguments(OptionsText, { options: given.others }), ({ options: others }) => ({
     ...others,
     ...(given.check !== undefined && { check: given.check }),
     ...(given.methods !== undefined && { methods: given.methods.split(",") }),
@@ -74,19 +61,11 @@ const optionsOf = (given: {
     ...(given.max_checks !== undefined && { max_checks: given.max_checks }),
   }))
 
-const OptionsText = Schema.Struct({ options: Schema.fromJsonString(IntegrationOptions) })
-
-const readOthers = (text: string | undefined) =>
-  text === undefined
-    ? Effect.succeed({})
-    : Effect.map(flags.readArguments(OptionsText, { options: text }), ({ options: others }) => others)
-
 const add = act({
   name: "add",
+  description: "Create an integration, and write its addresses, which are not shown again",
   parameters: {
-    name: Argument.String("NAME").pipe(
-      Argument.withDescription("1 to 64 letters, digits or the characters . _ : -; no agent has this name"),
-    ),
+    name: flags.argument("NAME", "1 to 64 letters, digits or the characters . _ : -; no agent has this name"),
     kind: Flag.Literals("kind", IntegrationKind.literals).pipe(
       Flag.withDescription(
         "The protocol of the senders: ping as Healthchecks, push as Uptime Kuma, alertmanager as Alertmanager's API, webhook as its webhooks, Grafana's, or other JSON",
@@ -94,97 +73,88 @@ const add = act({
     ),
     ...options,
   },
-  run: Effect.fnUntraced(function* (given) {
-    const { kind, name: text } = given
-    const request = yield* flags.readArguments(CreateIntegrationRequest, {
-      name: text,
-      kind,
-      options: yield* optionsOf(given),
-    })
-    return keyResult(yield* onStorage(Integrations.use((integrations) => integrations.create(request))))
+  reads: Effect.fnUntraced(function* ({ kind, name: text, ...given }) {
+    const request = { name: text, kind, options: yield* optionsOf(given) }
+    return yield* flags.readArguments(CreateIntegrationRequest, request)
   }),
   refused: {
     StateConflict: (given) =>
       refusal(`there is an agent or an integration ${given.name}: choose another name`),
   },
-}).pipe(Command.withDescription("Create an integration, and write its addresses, which are not shown again"))
+})(function* (request) {
+  return keyResult(yield* Integrations.use((integrations) => integrations.create(request)))
+})
 
 const change = act({
   name: "change",
+  description: "Replace the options of an integration: those not given have their defaults",
   parameters: { name, ...options },
-  run: Effect.fnUntraced(function* (given) {
-    const integration = yield* readName(given.name)
-    const request = yield* flags.readArguments(ChangeIntegrationRequest, {
-      options: yield* optionsOf(given),
-    })
-    const changed = yield* onStorage(
-      Integrations.use((integrations) => integrations.change(integration, request)),
-    )
-    return { answer: changed, text: `${integration}: changed\n` }
+  reads: Effect.fnUntraced(function* ({ name: text, ...given }) {
+    const named = yield* flags.readArguments(NamedIntegration, { name: text })
+    const request = { options: yield* optionsOf(given) }
+    return { ...named, request: yield* flags.readArguments(ChangeIntegrationRequest, request) }
   }),
   refused: { NotFound: noSuchIntegration },
-}).pipe(Command.withDescription("Replace the options of an integration: those not given have their defaults"))
+})(function* ({ name: integration, request }) {
+  const changed = yield* Integrations.use((integrations) => integrations.change(integration, request))
+  return { answer: changed, text: `${integration}: changed\n` }
+})
 
 const rotate = act({
   name: "rotate",
+  description: "Replace the key of an integration, and write its new addresses",
   parameters: {
     name,
     grace: flags.text("grace", "How long the former key stays valid, from 0s to 7d (default: 24h)"),
   },
-  run: Effect.fnUntraced(function* ({ name: text, grace }) {
-    const integration = yield* readName(text)
-    const request = yield* flags.readArguments(RotateIntegrationRequest, { grace })
-    const rotated = yield* onStorage(
-      Integrations.use((integrations) => integrations.rotate(integration, request)),
-    )
-    const length = formatDuration(request.grace ?? USUAL_GRACE)
-    return { ...keyResult(rotated), note: `the former key stays valid for ${length}\n` }
-  }),
+  reads: flags.reader(Schema.Struct({ ...NamedIntegration.fields, ...RotateIntegrationRequest.fields })),
   refused: { NotFound: noSuchIntegration },
-}).pipe(Command.withDescription("Replace the key of an integration, and write its new addresses"))
+})(function* ({ name: integration, ...request }) {
+  const rotated = yield* Integrations.use((integrations) => integrations.rotate(integration, request))
+  const length = formatDuration(request.grace ?? USUAL_GRACE)
+  return { ...keyResult(rotated), note: `the former key stays valid for ${length}\n` }
+})
 
 const remove = act({
   name: "remove",
+  description: "Remove an integration with its agent, checks and history",
   parameters: { name, yes: flags.yes },
-  run: Effect.fnUntraced(function* ({ name: text, yes }) {
-    const integration = yield* readName(text)
-    yield* confirm(`this removes the integration ${integration} with its checks and their history`, yes)
-    const { count } = yield* onStorage(Integrations.use((integrations) => integrations.remove(integration)))
-    if (count === 0) return yield* noSuchIntegration({ name: integration })
-    return { answer: { count }, text: `${integration}: removed\n` }
-  }),
-}).pipe(Command.withDescription("Remove an integration with its agent, checks and history"))
-
-const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<Integration>> => [
-  { title: "INTEGRATION", cell: (integration) => integration.name },
-  { title: "KIND", cell: ({ is_closed, kind }) => (is_closed ? `${kind} (blocked)` : kind) },
-  { title: "CREATED BY", cell: (integration) => integration.created_by },
-  {
-    title: "REPORTED",
-    cell: ({ last_request_at }) => (last_request_at === null ? "" : ageText(last_request_at, now)),
-  },
-  {
-    title: "LAST REFUSAL",
-    cell: ({ last_refusal }) =>
-      last_refusal === null ? "" : `${ageText(last_refusal.at, now)}: ${last_refusal.message}`,
-  },
-]
+  reads: flags.confirmed(
+    NamedIntegration,
+    (given) => `this removes the integration ${given.name} with its checks and their history`,
+  ),
+})(function* (integration) {
+  const { count } = yield* Integrations.use((integrations) => integrations.remove(integration.name))
+  if (count === 0) return yield* noSuchIntegration(integration)
+  return { answer: { count }, text: `${integration.name}: removed\n` }
+})
 
 const list = listCommand({
   name: "list",
+  description: "List integrations, without their keys",
   filters: {},
-  query: (_filters, page) => Integrations.use((integrations) => integrations.list(page)),
-  columns: columnsAt,
+  query: (_, page) => Integrations.use((integrations) => integrations.list(page)),
+  columns: (now): ReadonlyArray<Column<Integration>> => [
+    { title: "INTEGRATION", cell: (integration) => integration.name },
+    { title: "KIND", cell: ({ is_closed, kind }) => (is_closed ? `${kind} (blocked)` : kind) },
+    { title: "CREATED BY", cell: ({ created_by }) => created_by },
+    { title: "REPORTED", cell: ({ last_request_at }) => ageText(last_request_at, now) },
+    {
+      title: "LAST REFUSAL",
+      cell: ({ last_refusal: last }) => (last === null ? "" : `${ageText(last.at, now)}: ${last.message}`),
+    },
+  ],
   of: "integrations",
-}).pipe(Command.withDescription("List integrations, without their keys"))
+})
 
 /** `tocsin integrations` */
-export const integrations = Command.make("integrations").pipe(
-  Command.withDescription("List integrations, create, change or remove them, and replace their keys"),
-  Command.withExamples([
-    { command: "tocsin integrations add cron --kind ping" },
-    { command: "tocsin integrations add prometheus --kind alertmanager" },
-    { command: "tocsin integrations rotate cron --grace 0s" },
-  ]),
-  Command.withSubcommands([list, add, change, rotate, remove]),
-)
+export const integrations = group({
+  name: "integrations",
+  description: "List integrations, create, change or remove them, and replace their keys",
+  examples: [
+    "tocsin integrations add cron --kind ping",
+    "tocsin integrations add prometheus --kind alertmanager",
+    "tocsin integrations rotate cron --grace 0s",
+  ],
+  commands: [list, add, change, rotate, remove],
+})

@@ -1,5 +1,4 @@
 import { OutboxId } from "@tocsin/contract/Identifiers"
-import type * as Instant from "@tocsin/contract/Instant"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/contract/Status"
 import { isShadow } from "@tocsin/core/model/OutboxRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -11,9 +10,8 @@ import type { Column } from "../output/makeTable.ts"
 import { confirm, writeResult } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
-import { act, onStorage } from "./act.ts"
+import { act, command, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
-import { listCommand } from "./listCommand.ts"
 import { useCases } from "./UseCases.ts"
 
 type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
@@ -35,18 +33,6 @@ export const ERROR_COLUMN: Column<Pick<HeldItem, "last_error">> = {
   cell: (item) => item.last_error ?? "",
   least: 16,
 }
-
-const columnsAt = (now: Instant.Instant): ReadonlyArray<Column<HeldItem>> => [
-  ...NOTIFICATION,
-  { title: "NEXT", cell: (item) => (item.next_attempt_at ? ageText(item.next_attempt_at, now) : "") },
-  {
-    title: "UPDATED",
-    cell: (item) => (item.updated_at ? ageText(item.updated_at, now) : ""),
-    align: "right",
-  },
-  { title: "HELD BY", cell: (item) => item.held_by.join(", ") },
-  ERROR_COLUMN,
-]
 
 interface Outcome {
   readonly id: OutboxId
@@ -113,19 +99,19 @@ const replayWanted = Effect.fnUntraced(function* ({ ids, notifier, json }: Wante
 
 const isOutboxId = Schema.is(OutboxId)
 
-const replay = Command.make(
-  "replay",
-  {
-    ids: Argument.String("NOTIFICATION").pipe(
-      Argument.withDescription("IDs of failed notifications, as tocsin outbox --state failed shows them"),
-      Argument.variadic(),
-    ),
+const replay = command({
+  name: "replay",
+  description: "Send failed notifications again, with the same IDs",
+  parameters: {
+    ids: flags
+      .argument("NOTIFICATION", "IDs of failed notifications, as tocsin outbox --state failed shows them")
+      .pipe(Argument.variadic()),
     all: flags.flag("all", "Every failed notification"),
     notifier: flags.filter("notifier", NotifierKind.literals, "With --all: only those of this notifier"),
     yes: flags.yes,
     json: flags.json,
   },
-  Effect.fnUntraced(function* ({ ids, all, notifier, yes, json }) {
+  run: Effect.fnUntraced(function* ({ ids, all, notifier, yes, json }) {
     if (all === ids.length > 0) return yield* usageFailure("name notifications or use --all, but not both")
     if (notifier !== undefined && !all) return yield* usageFailure("use --notifier only with --all")
     const known = ids.filter(isOutboxId)
@@ -135,26 +121,25 @@ const replay = Command.make(
     if (all) yield* confirm("this sends every failed notification again, old ones too", yes)
     return yield* replayWanted({ ids: all ? undefined : known, notifier, json })
   }),
-).pipe(Command.withDescription("Send failed notifications again, with the same IDs"))
+})
 
 const release = act({
   name: "release",
+  description: "Send a held notification now, whatever holds it",
   parameters: {
-    id: Argument.String("NOTIFICATION").pipe(
-      Argument.withDescription("ID of a held notification, as tocsin outbox --held shows it"),
-      Argument.withSchema(OutboxId),
-    ),
+    id: flags
+      .argument("NOTIFICATION", "ID of a held notification, as tocsin outbox --held shows it")
+      .pipe(Argument.withSchema(OutboxId)),
   },
-  run: Effect.fnUntraced(function* ({ id }) {
-    const { count } = yield* onStorage(Operations.use((operations) => operations.release(id)))
-    return { answer: { count }, text: `${id}: is sent now\n` }
-  }),
   refused: {
     NotFound: ({ id }) =>
       notFound(`there is no notification ${id}: list held ones with tocsin outbox --held`),
     StateConflict: ({ id }) => refusal(`${id}: nothing holds this notification`),
   },
-}).pipe(Command.withDescription("Send a held notification now, whatever holds it"))
+})(function* ({ id }) {
+  const { count } = yield* Operations.use((operations) => operations.release(id))
+  return { answer: { count }, text: `${id}: is sent now\n` }
+})
 
 interface ShadowCount extends Pick<HeldItem, "receiver" | "event_type" | "cause"> {
   readonly count: number
@@ -188,6 +173,8 @@ const shadowCounts = Effect.gen(function* () {
 /** `tocsin outbox` */
 export const outbox = listCommand({
   name: "outbox",
+  description: "List notifications, send failed ones again, or held ones now",
+  examples: ["tocsin outbox --state failed", "tocsin outbox replay --all"],
   filters: {
     state: flags.filter(
       "state",
@@ -203,24 +190,17 @@ export const outbox = listCommand({
   },
   query: ({ held, shadow: _shadow, ...filters }, page) =>
     Operations.use((operations) => operations.outbox({ ...filters, ...page, held: held || undefined })),
-  instead: ({ shadow }, shown) =>
-    shadow
-      ? writeList(
-          {
-            items: Stream.unwrap(Effect.map(shadowCounts, Stream.fromIterable)),
-            columns: SHADOW_COLUMNS,
-            of: "notifications of shadow receivers",
-          },
-          shown,
-        )
-      : undefined,
-  columns: columnsAt,
+  instead: ({ shadow }, shown) => {
+    if (!shadow) return undefined
+    const items = Stream.unwrap(Effect.map(shadowCounts, Stream.fromIterable))
+    return writeList({ items, columns: SHADOW_COLUMNS, of: "notifications of shadow receivers" }, shown)
+  },
+  columns: (now): ReadonlyArray<Column<HeldItem>> => [
+    ...NOTIFICATION,
+    { title: "NEXT", cell: ({ next_attempt_at }) => ageText(next_attempt_at, now) },
+    { title: "UPDATED", cell: ({ updated_at }) => ageText(updated_at, now), align: "right" },
+    { title: "HELD BY", cell: ({ held_by }) => held_by.join(", ") },
+    ERROR_COLUMN,
+  ],
   of: "notifications",
-}).pipe(
-  Command.withDescription("List notifications, send failed ones again, or held ones now"),
-  Command.withExamples([
-    { command: "tocsin outbox --state failed" },
-    { command: "tocsin outbox replay --all" },
-  ]),
-  Command.withSubcommands([replay, release]),
-)
+}).pipe(Command.withSubcommands([replay, release]))

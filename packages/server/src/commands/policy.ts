@@ -8,14 +8,13 @@ import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Effect, Result, Schedule } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
-import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
+import { placeOfSettings, requireSchema } from "../StoragePlace.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural } from "../output/texts.ts"
-import { issueLines } from "../policy/BadPolicy.ts"
+import { issueLines, readPolicyFile, readPolicyFileText } from "../policy/policyFile.ts"
 import { policySource } from "../policy/policySource.ts"
-import { readPolicyFile, readPolicyFileText } from "../policy/readPolicyFile.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
@@ -24,7 +23,7 @@ import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { tryPolicy } from "./policyTry.ts"
 import { type Followers, Policies } from "@tocsin/core/usecases/Policies"
-import { act, onStorage } from "./act.ts"
+import { act, command, group } from "./define.ts"
 
 /** The firings that a policy sends immediately, a line for each receiver. */
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
@@ -49,7 +48,7 @@ const followersText = ({ others, unusable }: Followers): string =>
     .join("")
 
 /** The text of a file of at most 1 MiB. */
-export const policyFileText = (file: string) =>
+const policyFileText = (file: string) =>
   Effect.mapError(
     readPolicyFileText(file),
     () =>
@@ -59,59 +58,48 @@ export const policyFileText = (file: string) =>
       }),
   )
 
-/** `tocsin policy apply` */
 const apply = act({
   name: "apply",
+  description:
+    "Store a policy, which every server without SERVICE_POLICY_FILE puts in force within 5 s. It may name only\n" +
+    "  files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_",
+  short: "Apply a policy on every server",
+  examples: ["tocsin policy apply policy.yaml"],
   parameters: {
-    file: Argument.String("FILE").pipe(Argument.withDescription("A policy in YAML or JSON")),
+    file: flags.argument("FILE", "A policy in YAML or JSON"),
     replaces: flags
       .text("if-match", "Replace only the policy with this hash (default: whichever is in force)")
       .pipe(Flag.withMetavar("HASH")),
     confirm: flags.flag("confirm", "Let a receiver get more than 100 firings immediately"),
   },
-  run: Effect.fnUntraced(function* ({ confirm, file, replaces }) {
-    const text = yield* policyFileText(file)
-    const applied = Policies.use((policies) =>
-      Effect.gen(function* () {
-        const stored = yield* policies.apply(text, { confirm, replaces })
-        return { stored, followers: yield* followersOf(policies, stored.hash) }
-      }),
-    )
-    const { followers, stored } = yield* onStorage(applied).pipe(
-      Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))),
-    )
-    const { firings, hash, version } = stored
-    return {
-      answer: {
-        ...stored,
-        unavailable: followers.unusable.map(({ reason, receiver }) => ({ receiver, reason })),
-      },
-      text: `version ${version} (${hash}) is in force on every server within 5 s\n${firingsText(firings)}${followersText(followers)}`,
-    }
-  }),
-}).pipe(
-  Command.withDescription(
-    "Store a policy, which every server without SERVICE_POLICY_FILE puts in force within 5 s. It may name only\n" +
-      "  files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_",
-  ),
-  Command.withShortDescription("Apply a policy on every server"),
-  Command.withExamples([{ command: "tocsin policy apply policy.yaml" }]),
-)
+  reads: ({ file }) => policyFileText(file),
+})(function* (text, { confirm, replaces }) {
+  const policies = yield* Policies
+  const stored = yield* policies
+    .apply(text, { confirm, replaces })
+    .pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
+  const { firings, hash, version } = stored
+  const followers = yield* followersOf(policies, hash)
+  return {
+    answer: {
+      ...stored,
+      unavailable: followers.unusable.map(({ reason, receiver }) => ({ receiver, reason })),
+    },
+    text: `version ${version} (${hash}) is in force on every server within 5 s\n${firingsText(firings)}${followersText(followers)}`,
+  }
+})
 
-/** `tocsin policy get` */
 const get = act({
   name: "get",
+  description: "Write the newest stored policy, as it was applied",
+  short: "Write the stored policy",
   parameters: {},
-  run: Effect.fnUntraced(function* () {
-    const { items } = yield* onStorage(Policies.use(({ versions }) => versions))
-    const [newest] = items
-    if (newest !== undefined) return { answer: newest, text: newest.text }
-    return yield* notFound("no policy is stored: apply one with tocsin policy apply FILE")
-  }),
-}).pipe(
-  Command.withDescription("Write the newest stored policy, as it was applied"),
-  Command.withShortDescription("Write the stored policy"),
-)
+})(function* () {
+  const { items } = yield* Policies.use(({ versions }) => versions)
+  const [newest] = items
+  if (newest !== undefined) return { answer: newest, text: newest.text }
+  return yield* notFound("no policy is stored: apply one with tocsin policy apply FILE")
+})
 
 /** The receivers of a policy that defines none; invalid settings leave all kinds possible. */
 const knownNotifiers = (): PolicyNotifiers => {
@@ -155,14 +143,15 @@ const readAsGiven = Effect.fnUntraced(
   (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
 )
 
-/** `tocsin policy check` */
-const check = Command.make(
-  "check",
-  {
-    file: Argument.String("FILE").pipe(Argument.withDescription("A policy in YAML or JSON")),
-    json: flags.json,
-  },
-  Effect.fnUntraced(function* ({ file, json }) {
+const check = command({
+  name: "check",
+  description:
+    "Check a policy, and name its problems by line and path; correcting some may show others. Of a valid one,\n" +
+    "  count the firings that each receiver would get immediately, if the settings name a database. Opens no file\n" +
+    "  and no variable that the policy names",
+  short: "Check a policy",
+  parameters: { file: flags.argument("FILE", "A policy in YAML or JSON"), json: flags.json },
+  run: Effect.fnUntraced(function* ({ file, json }) {
     const { read, refusal: refused } = yield* readAsGiven(file)
     if (Result.isSuccess(read)) {
       const counted = yield* Effect.result(firingsOf(read.success))
@@ -183,17 +172,38 @@ const check = Command.make(
     yield* writeResult(json, { issues }, () => lines.map((line) => `${line}\n`).join(""))
     return yield* new CommandFailure({ exit: "failed", message: `${file} is not a valid policy` })
   }),
-).pipe(
-  Command.withDescription(
-    "Check a policy, and name its problems by line and path; correcting some may show others. Of a valid one,\n" +
-      "  count the firings that each receiver would get immediately, if the settings name a database. Opens no file\n" +
-      "  and no variable that the policy names",
-  ),
-  Command.withShortDescription("Check a policy"),
-)
+})
 
 /** `tocsin policy` */
-export const policy = Command.make("policy").pipe(
-  Command.withDescription("Check, test, try or apply a policy: receivers, routes and maintenance windows"),
-  Command.withSubcommands([check, testPolicy, tryPolicy, apply, get]),
-)
+export const policy = group({
+  name: "policy",
+  description: "Check, test, try or apply a policy: receivers, routes and maintenance windows",
+  commands: [check, testPolicy, tryPolicy, apply, get],
+})
+
+// The parser of YAML is loaded by the first file that is read.
+const importer = Effect.promise(() => import("@tocsin/adapter-http/policy/import/importPolicy"))
+
+const alertmanager = command({
+  name: "alertmanager",
+  description: "Write a policy with the routes and mute times of an Alertmanager's configuration",
+  parameters: { file: flags.argument("FILE", "The configuration of an Alertmanager"), json: flags.json },
+  run: Effect.fnUntraced(function* ({ file, json }) {
+    const { importAlertmanager } = yield* importer
+    const imported = importAlertmanager(yield* policyFileText(file))
+    if (Result.isFailure(imported))
+      return yield* new CommandFailure({
+        exit: "failed",
+        message: `${file} cannot be taken over: ${imported.failure}`,
+      })
+    yield* writeResult(json, imported.success, () => imported.success.policy)
+  }),
+})
+
+/** `tocsin import` */
+export const importPolicy = group({
+  name: "import",
+  description: "Turn the configuration of another program into a policy",
+  examples: ["tocsin import alertmanager alertmanager.yml > policy.yaml"],
+  commands: [alertmanager],
+})

@@ -5,11 +5,12 @@ import { Hashing } from "@tocsin/core/ports/Hashing"
 import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/SimulationReport"
 import { simulate } from "@tocsin/simulation/simulate"
 import { Effect, Option, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { writeResult } from "../output/Output.ts"
 import { plural, sectionsText } from "../output/texts.ts"
 import { settingsOfCommand } from "./UseCases.ts"
+import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 import { linesOf, notifier, simulationOf } from "./simulate.ts"
 
@@ -134,13 +135,17 @@ const pointsOf = (story: Story): ReadonlyArray<TestPoint> => {
 }
 
 /** `tocsin policy test` */
-export const testPolicy = Command.make(
-  "test",
-  {
-    files: Argument.String("FILE").pipe(
-      Argument.withDescription("A story: lines of tocsin simulate, and expectations; - reads standard input"),
-      Argument.variadic({ min: 1 }),
-    ),
+export const testPolicy = command({
+  name: "test",
+  description:
+    "Play stories by a policy, and compare the messages with what the stories expect (docs/policy.md).\n" +
+    "  Opens no storage, no file and no variable that the policy names. Exit code 1 if an expectation fails.",
+  short: "Test a policy by stories",
+  examples: ["tocsin policy test stories/*.jsonl --policy policy.yaml --format junit"],
+  parameters: {
+    files: flags
+      .argument("FILE", "A story: lines of tocsin simulate, and expectations; - reads standard input")
+      .pipe(Argument.variadic({ min: 1 })),
     policy: flags
       .text("policy", "Test this policy (default: that of SERVICE_POLICY_FILE)")
       .pipe(Flag.withMetavar("FILE")),
@@ -148,7 +153,7 @@ export const testPolicy = Command.make(
     format: flags.choice("format", ["text", "tap", "junit"], "Write for people, or as TAP or JUnit"),
     json: flags.json,
   },
-  Effect.fnUntraced(function* ({ files, format, json, notifier: kinds, policy: given }) {
+  run: Effect.fnUntraced(function* ({ files, format, json, notifier: kinds, policy: given }) {
     const policy = given ?? (yield* settingsOfCommand).SERVICE_POLICY_FILE
     const none = Option.none()
     const settings = yield* simulationOf({ notifier: kinds, policy, deadAfter: none, until: none })
@@ -176,13 +181,4 @@ export const testPolicy = Command.make(
     const message = `the policy fails its test: ${failed} of ${all}`
     return yield* new CommandFailure({ exit: "failed", message })
   }, Effect.provide(NodeHashing.layer())),
-).pipe(
-  Command.withDescription(
-    "Play stories by a policy, and compare the messages with what the stories expect (docs/policy.md).\n" +
-      "  Opens no storage, no file and no variable that the policy names. Exit code 1 if an expectation fails.",
-  ),
-  Command.withShortDescription("Test a policy by stories"),
-  Command.withExamples([
-    { command: "tocsin policy test stories/*.jsonl --policy policy.yaml --format junit" },
-  ]),
-)
+})

@@ -5,21 +5,21 @@ import type { HeldCount, TriedReceiver } from "@tocsin/contract/Policies"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { policyTrial } from "@tocsin/core/policy/policyTrial"
 import { Duration, Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
-import { placeOfSettings, requireSchema } from "../copy/StoragePlace.ts"
+import { placeOfSettings, requireSchema } from "../StoragePlace.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { countText, plural, sectionsText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
-import { givenPolicy } from "../policy/givenPolicy.ts"
+import { givenPolicy } from "../policy/policyFile.ts"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { startTrial } from "@tocsin/simulation/backtestThread"
 import { enabledNotifiers, policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { command } from "./define.ts"
 import * as flags from "./flags.ts"
-import { settingsOfCommand } from "./UseCases.ts"
-import { onStorage } from "./act.ts"
+import { settingsOfCommand, useCases } from "./UseCases.ts"
 
 const RECEIVERS: ReadonlyArray<Column<TriedReceiver>> = [
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
@@ -50,7 +50,10 @@ const policyOfFile = Effect.fnUntraced(function* (settings: Settings) {
 
 /** The policy that servers without a file follow. */
 const storedPolicy = Effect.fnUntraced(function* (settings: Settings) {
-  const { document: policy } = yield* onStorage(PolicyInForce.useSync((inForce) => inForce.current()))
+  const { document: policy } = yield* Effect.provide(
+    PolicyInForce.useSync((inForce) => inForce.current()),
+    useCases,
+  )
   const name = isEmptyPolicy(policy) ? "no policy" : "the stored policy"
   return { name, policy, notifiers: receiversGiven(policy, policyNotifiers(settings)) }
 })
@@ -105,26 +108,24 @@ const draw = (comparison: Comparison, output: Output["Service"]): string => {
 }
 
 /** `tocsin policy try` */
-export const tryPolicy = Command.make(
-  "try",
-  {
-    file: Argument.String("FILE").pipe(Argument.withDescription("A policy in YAML or JSON")),
+export const tryPolicy = command({
+  name: "try",
+  description:
+    "Count the messages that a policy would have sent of this installation's history, beside those of the\n" +
+    "  policy in force. Reads one snapshot on a connection of its own, whether a server runs or not.",
+  short: "Try a policy on this installation's history",
+  examples: ["tocsin policy try policy.yaml --since 30d"],
+  parameters: {
+    file: flags.argument("FILE", "A policy in YAML or JSON"),
     since: flags
       .duration("since", "Count the messages of this long until now (default: 30d)")
       .pipe(Flag.withDefault(Duration.days(30))),
     progress: flags.progress,
     json: flags.json,
   },
-  Effect.fnUntraced(function* ({ file, json, progress, since }) {
+  run: Effect.fnUntraced(function* ({ file, json, progress, since }) {
     const output = yield* Output
     const comparison = yield* compare(file, since, progress)
     yield* writeResult(json, comparison, () => draw(comparison, output))
   }),
-).pipe(
-  Command.withDescription(
-    "Count the messages that a policy would have sent of this installation's history, beside those of the\n" +
-      "  policy in force. Reads one snapshot on a connection of its own, whether a server runs or not.",
-  ),
-  Command.withShortDescription("Try a policy on this installation's history"),
-  Command.withExamples([{ command: "tocsin policy try policy.yaml --since 30d" }]),
-)
+})

@@ -9,14 +9,15 @@ import {
   type UnsentFiring,
 } from "@tocsin/simulation/SimulationReport"
 import { type Duration, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural, sectionsText, spanText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
-import { givenPolicy } from "../policy/givenPolicy.ts"
+import { givenPolicy } from "../policy/policyFile.ts"
 import { enabledNotifiers } from "../rules.ts"
+import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -144,12 +145,25 @@ export const notifier = Flag.Literals("notifier", NotifierKind.literals).pipe(
 )
 
 /** `tocsin simulate` */
-export const simulate = Command.make(
-  "simulate",
-  {
-    file: Argument.String("FILE").pipe(
-      Argument.withDescription("JSON lines as described above; - reads standard input"),
-    ),
+export const simulate = command({
+  name: "simulate",
+  description:
+    "Replay recorded results without a storage, and show the incidents and notifications that result.\n" +
+    "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
+    "  GET /api/v1/events/query, or a whole page of them. A line with received_at and incident_key may\n" +
+    "  acknowledge the open incident of that key, or withdraw that; one with silence may add, extend or\n" +
+    "  expire a silence (docs/simulation.md).",
+  examples: [
+    "tocsin simulate history.jsonl --notifier webhook",
+    "tocsin simulate history.jsonl --policy policy.yaml",
+    {
+      command:
+        'curl -H "Authorization: Bearer $TOKEN" $URL/api/v1/events/query?limit=500 | tocsin simulate -',
+      description: "The latest changes, with the current settings",
+    },
+  ],
+  parameters: {
+    file: flags.argument("FILE", "JSON lines as described above; - reads standard input"),
     notifier,
     deadAfter: flags
       .duration("dead-after", "Use this instead of SERVICE_DEAD_AFTER: 90s, 5m, 12h")
@@ -164,7 +178,7 @@ export const simulate = Command.make(
     ),
     json: flags.json,
   },
-  Effect.fnUntraced(function* ({ file, json, ...given }) {
+  run: Effect.fnUntraced(function* ({ file, json, ...given }) {
     const output = yield* Output
     const settings = yield* simulationOf(given)
     const lines = yield* linesOf(file)
@@ -177,21 +191,4 @@ export const simulate = Command.make(
       )
     yield* writeResult(json, encode(report), () => draw(report, output))
   }, Effect.provide(NodeHashing.layer())),
-).pipe(
-  Command.withDescription(
-    "Replay recorded results without a storage, and show the incidents and notifications that result.\n" +
-      "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
-      "  GET /api/v1/events/query, or a whole page of them. A line with received_at and incident_key may\n" +
-      "  acknowledge the open incident of that key, or withdraw that; one with silence may add, extend or\n" +
-      "  expire a silence (docs/simulation.md).",
-  ),
-  Command.withExamples([
-    { command: "tocsin simulate history.jsonl --notifier webhook" },
-    { command: "tocsin simulate history.jsonl --policy policy.yaml" },
-    {
-      command:
-        'curl -H "Authorization: Bearer $TOKEN" $URL/api/v1/events/query?limit=500 | tocsin simulate -',
-      description: "The latest changes, with the current settings",
-    },
-  ]),
-)
+})

@@ -8,12 +8,17 @@ export const spanText = (seconds: number, most = 1): string =>
     .map(({ count, unit }) => `${count}${unit}`)
     .join(" ") || "0s"
 
-/** The age of an instant in its largest unit: `3m ago`. An instant in the future is `in 5m`. */
-export const ageText = (instant: Instant.Instant, now: Instant.Instant): string => {
+/** The age of an instant in its largest unit: `3m ago`, or `in 5m` for one in the future; empty without one. */
+export const ageText = (instant: Instant.Instant | null | undefined, now: Instant.Instant): string => {
+  if (instant === null || instant === undefined) return ""
   const seconds = Math.trunc(Instant.secondsBetween(instant, now))
   const span = spanText(Math.abs(seconds))
   return seconds < 0 ? `in ${span}` : `${span} ago`
 }
+
+/** An instant; empty without one. */
+export const timeText = (instant: Instant.Instant | null | undefined): string =>
+  instant === null || instant === undefined ? "" : Instant.format(instant)
 
 /** Labels for people: `env=prod team=db`. */
 export const labelsText = (labels: Labels = {}): string =>

@@ -4,9 +4,9 @@ import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { type Backtested, type BacktestedPolicy, PolicyBacktest } from "@tocsin/core/ports/PolicyBacktest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
-import { ProgramModule, startTrialHere } from "@tocsin/simulation/backtestThread"
+import { ProgramModule, runTrialThread, startTrialHere } from "@tocsin/simulation/backtestThread"
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
-import { placeOfSettings } from "../copy/StoragePlace.ts"
+import { placeOfSettings } from "../StoragePlace.ts"
 import type { Settings } from "../settings/Settings.ts"
 
 /** A policy on its way to the thread: durations do not survive it. */
@@ -76,11 +76,8 @@ const onThread = (settings: Settings): PolicyBacktest => {
   }, Effect.scoped)
 }
 
-/** Whether this thread is one of these. */
-export const isHistoryThread = (): boolean => Object(workerData).work === "history"
-
 /** The thread: reads a snapshot, and replies once. */
-export const runHistoryThread = async (): Promise<void> => {
+const runHistoryThread = async (): Promise<void> => {
   const { folder, inForce, staleAfter, tried, url, ...times }: Order = workerData
   const place = placeOfSettings({
     SERVICE_DATA_DIR: folder,
@@ -104,3 +101,7 @@ export const runHistoryThread = async (): Promise<void> => {
   )
   parentPort?.postMessage(reply)
 }
+
+/** Does the work of a thread that this program has started. */
+export const runThread = async (): Promise<void> =>
+  Object(workerData).work === "history" ? await runHistoryThread() : runTrialThread()

@@ -9,8 +9,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { notifiersLayer } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { BadPolicy } from "./BadPolicy.ts"
-import { openPolicyFile } from "./readPolicyFile.ts"
+import { BadPolicy, openPolicyFile } from "./policyFile.ts"
 
 /** A valid policy, and the notifiers of all its receivers. */
 export interface LoadedPolicy {

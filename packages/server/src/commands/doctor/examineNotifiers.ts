@@ -28,7 +28,7 @@ import { ageText, plural } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
-import { watchdogReceiver } from "../../watchdog.ts"
+import { watchdogReceiver } from "../../notifiers.ts"
 import { useCases } from "../UseCases.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 

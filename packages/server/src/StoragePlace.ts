@@ -9,10 +9,10 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, type Redacted } from "effect"
-import { CommandFailure, usageFailure } from "../CommandFailure.ts"
-import type { Settings } from "../settings/Settings.ts"
-import { database } from "../settings/settingTypes.ts"
-import { databaseFile } from "../storage.ts"
+import { CommandFailure, usageFailure } from "./CommandFailure.ts"
+import type { Settings } from "./settings/Settings.ts"
+import { database } from "./settings/settingTypes.ts"
+import { databaseFile } from "./storage.ts"
 
 /** The state of a storage. */
 export interface PlaceState {

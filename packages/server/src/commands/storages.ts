@@ -1,19 +1,92 @@
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
+import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import * as Instant from "@tocsin/contract/Instant"
 import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 import type { CopySource, CopyTarget } from "@tocsin/core/ports/Copy"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Duration, Effect, Option, Schema, Stream } from "effect"
-import { Command, Flag } from "effect/cli"
-import { createHash } from "node:crypto"
-import { CommandFailure, refusedInUse, usageFailure } from "../CommandFailure.ts"
-import { placeOfFlag, placeOfSettings, requireSchema, type StoragePlace } from "../copy/StoragePlace.ts"
-import { Output, writeResult } from "../output/Output.ts"
+import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Flag } from "effect/cli"
+import { CommandFailure, refusal, refusedInUse, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
+import { sizeText } from "../output/texts.ts"
 import { type Step, withProgress } from "../output/withProgress.ts"
-import { settingsOfCommand } from "./UseCases.ts"
+import { databaseFile, ensureDataDirectory, storageLayer, storageName } from "../storage.ts"
+import { placeOfFlag, placeOfSettings, requireSchema, type StoragePlace } from "../StoragePlace.ts"
+import { command } from "./define.ts"
 import * as flags from "./flags.ts"
+import { commandLogging, settingsOfCommand } from "./UseCases.ts"
+
+/** `tocsin migrate` */
+export const migrate = command({
+  name: "migrate",
+  description: "Create the storage's schema or bring it up to date, as a start of the server does",
+  parameters: { json: flags.json },
+  run: Effect.fnUntraced(function* ({ json }) {
+    const settings = yield* settingsOfCommand
+    if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
+    const appliedNow = Effect.suspend(() => {
+      const place = placeOfSettings(settings)
+      return place === undefined ? Effect.succeed(0) : Effect.map(place.state, ({ applied }) => applied)
+    })
+    const from = yield* appliedNow
+    // Opening a storage migrates it in one transaction; other starts wait for it.
+    yield* Effect.scoped(Layer.build(storageLayer(settings))).pipe(Effect.provide(commandLogging(settings)))
+    const to = yield* appliedNow
+    const name = storageName(settings)
+    yield* writeResult(json, { from, to }, () =>
+      from === to
+        ? `${name} is at schema ${to}, which is current: nothing to do\n`
+        : `${name} was migrated from schema ${from} to ${to}\n`,
+    )
+  }),
+})
+
+/** `tocsin backup` */
+export const backup = command({
+  name: "backup",
+  description: "Back up the embedded database into one file while servers use it",
+  examples: ['tocsin backup "backups/$(date +%F).db"'],
+  parameters: {
+    file: flags.argument("FILE", "File to write the backup to"),
+    force: flags.flag("force", "Replace an existing file once the backup is complete"),
+    progress: flags.progress,
+    json: flags.json,
+  },
+  run: Effect.fnUntraced(function* ({ file, force, progress, json }) {
+    const settings = yield* settingsOfCommand
+    if (settings.DATABASE_URL !== undefined) {
+      return yield* refusal("this command backs up SQLite only: for PostgreSQL, use pg_dump")
+    }
+    const source = databaseFile(settings)
+    if (existsSync(file) && !force)
+      return yield* refusal(`${file} already exists: name another file, or use --force`)
+    if (!existsSync(dirname(file)))
+      return yield* new CommandFailure({
+        exit: "storage",
+        message: `there is no folder ${dirname(file)}: create it, or name another file`,
+      })
+    const { bytes, schema } = yield* withProgress({ asLines: progress }, ({ report, enter }) =>
+      backUp({
+        source,
+        target: file,
+        onProgress: (pages) => report({ ...pages, of: "pages, copying" }),
+        beforeCheck: enter({ done: 0, of: "checking the copy" }),
+      }).pipe(refusedInUse),
+    )
+    const howToRestore =
+      "to restore it, stop the server, delete tocsin.db-wal and tocsin.db-shm, and replace tocsin.db with it"
+    yield* writeResult(
+      json,
+      { file, bytes, schema },
+      () => `${file} contains all of ${source}, verified, ${sizeText(bytes)}: ${howToRestore}\n`,
+    )
+  }),
+})
 
 /** A copied table; both sides have the same values. */
 interface CopiedTableReport {
@@ -150,25 +223,30 @@ const isServed = Effect.fnUntraced(function* (place: StoragePlace, beatBefore: I
 /** More than two clocks may differ by. */
 const OLD = Duration.minutes(1)
 
+const urlFlag = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar("URL"))
+
 /** `tocsin copy` */
-export const copy = Command.make(
-  "copy",
-  {
-    from: Flag.String("from").pipe(
-      Flag.withDescription(
-        "Source: sqlite:FILE, postgres://…, or env:NAME (default: the storage of the settings)",
-      ),
-      Flag.withMetavar("URL"),
-      Flag.optional,
-    ),
-    to: Flag.String("to").pipe(
-      Flag.withDescription("Target, in the same forms: a file that does not exist, or an empty database"),
-      Flag.withMetavar("URL"),
-    ),
+export const copy = command({
+  name: "copy",
+  description:
+    "Copy a snapshot of one storage into another, empty one: all or nothing, verified on both sides.\n" +
+    "  Stop the server first: the copy lacks later changes.",
+  short: "Copy everything from one storage into another, empty one",
+  examples: [
+    { command: "tocsin copy --to env:NEW_DATABASE_URL", description: "From SQLite to PostgreSQL" },
+    { command: "tocsin copy --from env:DATABASE_URL --to sqlite:./data/tocsin.db", description: "And back" },
+  ],
+  parameters: {
+    from: urlFlag(
+      "from",
+      "Source: sqlite:FILE, postgres://…, or env:NAME (default: the storage of the settings)",
+    ).pipe(Flag.optional),
+    to: urlFlag("to", "Target, in the same forms: a file that does not exist, or an empty database"),
     progress: flags.progress,
     json: flags.json,
   },
-  Effect.fnUntraced(function* ({ from: given, to: target, progress, json }) {
+  run: Effect.fnUntraced(function* ({ from: given, to: target, progress, json }) {
     const output = yield* Output
     const from = Option.isSome(given) ? yield* placeOfFlag("--from", given.value) : yield* currentPlace
     const to = yield* placeOfFlag("--to", target)
@@ -190,14 +268,4 @@ export const copy = Command.make(
       })
     }
   }),
-).pipe(
-  Command.withDescription(
-    "Copy a snapshot of one storage into another, empty one: all or nothing, verified on both sides.\n" +
-      "  Stop the server first: the copy lacks later changes.",
-  ),
-  Command.withShortDescription("Copy everything from one storage into another, empty one"),
-  Command.withExamples([
-    { command: "tocsin copy --to env:NEW_DATABASE_URL", description: "From SQLite to PostgreSQL" },
-    { command: "tocsin copy --from env:DATABASE_URL --to sqlite:./data/tocsin.db", description: "And back" },
-  ]),
-)
+})

@@ -1,0 +1,165 @@
+import type { ValidationError } from "@tocsin/contract/Errors"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import { Effect, type Layer, type Stream } from "effect"
+import { Command } from "effect/cli"
+import { type CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import type { Column } from "../output/makeTable.ts"
+import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
+import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
+import * as flags from "./flags.ts"
+import { useCases } from "./UseCases.ts"
+
+type Services = Layer.Success<typeof useCases>
+type Config = Command.Command.Config
+type Given<Parameters extends Config> = Command.Command.Config.InferValue<Parameters>
+
+/** What the help says of a command. */
+interface Texts {
+  readonly description: string
+  /** In the list of commands, instead of the description. */
+  readonly short?: string
+  readonly examples?: ReadonlyArray<string | Command.Command.Example>
+}
+
+interface Described<Name extends string> extends Texts {
+  readonly name: Name
+}
+
+/** Gives a command its texts. */
+const described = <Name extends string, Input, Context, E, R>(
+  command: Command.Command<Name, Input, Context, E, R>,
+  { description, examples = [], short = description }: Texts,
+) =>
+  command.pipe(
+    Command.withDescription(description),
+    Command.withShortDescription(short),
+    Command.withExamples(
+      examples.map((example) => (typeof example === "string" ? { command: example } : example)),
+    ),
+  )
+
+/** A command that writes its output itself. */
+export const command = <const Name extends string, const Parameters extends Config, E, R>({
+  name,
+  parameters,
+  run,
+  ...texts
+}: Described<Name> & {
+  readonly parameters: Parameters
+  readonly run: (given: Command.Command.Config.Infer<Parameters>) => Effect.Effect<void, E, R>
+}) => described(Command.make(name, parameters, run), texts)
+
+/** A command that only has others below it. */
+export const group = <
+  const Name extends string,
+  const Commands extends readonly [Command.Command.Any, ...Array<Command.Command.Any>],
+>(
+  row: Described<Name> & { readonly commands: Commands },
+) => described(Command.make(row.name), row).pipe(Command.withSubcommands(row.commands))
+
+/** The result of a command: the document for programs, and the text for people. */
+interface Result {
+  readonly answer: unknown
+  readonly text: string
+  /** For standard error, after the result. */
+  readonly note?: string
+  /** How the command ends although it has a result. */
+  readonly failure?: CommandFailure
+}
+
+type ReadError = BrokenPipe | CommandFailure | Layer.Error<typeof useCases> | OutputFailure
+
+type ActError = NotFound | ReadError | StateConflict | StorageError | ValidationError
+
+/** A command with one result, as data. */
+interface Act<Name extends string, Parameters extends Config, Taken> extends Described<Name> {
+  readonly parameters: Parameters
+  /** Reads the arguments, and asks; before the storage is opened, so that mistakes need none. */
+  readonly reads?: (given: Given<Parameters>) => Effect.Effect<Taken, ReadError, Output>
+  /** The failures of refusals; their messages are the use case's unless given. */
+  readonly refused?: {
+    readonly NotFound?: (given: Given<Parameters>) => CommandFailure
+    readonly StateConflict?: (given: Given<Parameters>) => CommandFailure
+  }
+}
+
+/** A command with one result of the storage, which it writes as text or as JSON. */
+export const act =
+  <const Name extends string, const Parameters extends Config, Taken = Given<Parameters>>({
+    parameters,
+    // Without it, what is taken is what is given.
+    reads = (given) => Effect.succeed(given as Taken),
+    refused = {},
+    ...row
+  }: Act<Name, Parameters, Taken>) =>
+  (run: (taken: Taken, given: Given<Parameters>) => Effect.fn.Return<Result, ActError, Output | Services>) =>
+    command({
+      ...row,
+      parameters: { parameters, json: flags.json },
+      run: Effect.fnUntraced(function* ({ json, parameters: given }) {
+        const taken = yield* reads(given)
+        const { answer, failure, note, text } = yield* Effect.gen(() => run(taken, given)).pipe(
+          Effect.provide(useCases),
+          Effect.catchTags({
+            NotFound: ({ message }) => Effect.fail(refused.NotFound?.(given) ?? notFound(message)),
+            StateConflict: ({ message }) => Effect.fail(refused.StateConflict?.(given) ?? refusal(message)),
+          }),
+        )
+        yield* writeResult(json, answer, () => text)
+        if (note !== undefined) yield* (yield* Output).note(note)
+        if (failure !== undefined) return yield* failure
+      }),
+    })
+
+/** A list as data: what narrows it, who reads a page of it, and its columns. */
+interface List<Name extends string, Filters extends Config, Item, E> extends Described<Name> {
+  readonly filters: Filters
+  /** Refuses filters before the storage is opened. */
+  readonly check?: (given: Given<Filters>) => Effect.Effect<unknown, CommandFailure>
+  readonly query: (given: Given<Filters>, page: PageParameters) => Effect.Effect<Page<Item>, E, Services>
+  /** The rows in another order than the storage's. */
+  readonly arrange?: (
+    items: Stream.Stream<Item, E, Services>,
+    given: Given<Filters>,
+  ) => Stream.Stream<Item, E, Services>
+  readonly columns: (now: Instant.Instant) => ReadonlyArray<Column<Item>>
+  /** Another result than the list, if the filters ask for one. */
+  readonly instead?: (
+    given: Given<Filters>,
+    shown: ListOptions,
+  ) => ReturnType<typeof writeList<never, E, Services>> | undefined
+  /** The listed things, in the plural. */
+  readonly of: string
+}
+
+/** A command that lists rows, as a table or as JSON. */
+export const listCommand = <const Name extends string, const Filters extends Config, Item, E>({
+  arrange = (items) => items,
+  check = () => Effect.void,
+  columns,
+  filters,
+  instead,
+  of,
+  query,
+  ...row
+}: List<Name, Filters, Item, E>) =>
+  command({
+    ...row,
+    parameters: { filters, shown: flags.list },
+    run: Effect.fnUntraced(function* ({ filters: given, shown }) {
+      yield* check(given)
+      const listed = Effect.gen(function* () {
+        const other = instead?.(given, shown)
+        if (other !== undefined) return yield* other
+        const items = arrange(
+          itemsOf((page) => query(given, page)),
+          given,
+        )
+        return yield* writeList({ items, columns: columns(yield* Instant.now), of }, shown)
+      })
+      return yield* Effect.provide(listed, useCases)
+    }),
+  })

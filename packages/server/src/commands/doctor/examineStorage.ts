@@ -1,0 +1,241 @@
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
+import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
+import { ownedByOthers } from "@tocsin/adapter-pg/migrations/migrate"
+import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/processConnections"
+import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
+import * as Instant from "@tocsin/contract/Instant"
+import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
+import { Duration, Effect, type Redacted } from "effect"
+import { ageText, sizeText } from "../../output/texts.ts"
+import { connectionAdvice } from "../../storage.ts"
+import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
+
+interface Content {
+  /** How many migrations it went through; none if it is new. */
+  readonly applied: number
+  readonly known: number
+  /** A server's last service heartbeat. */
+  readonly serviceHeartbeatAt: Instant.Instant | undefined
+  readonly pepperCheck: string | undefined
+  /** Stored values that cannot be read. */
+  readonly damaged: ReadonlyArray<string>
+  /** Running totals that are not what the rows count. */
+  readonly wrongTotals: ReadonlyArray<string>
+}
+
+/** The schema, servers and pepper of a storage. `pepperCheck` is that of the settings. */
+const examineSchema = (
+  { applied, damaged, known, serviceHeartbeatAt, pepperCheck: kept, wrongTotals }: Content,
+  { now, pepperCheck }: { readonly now: Instant.Instant; readonly pepperCheck: string },
+): Findings => {
+  if (applied === 0) {
+    return [attention("schema", "no Tocsin data yet: start the server, or run tocsin migrate")]
+  }
+  const schema =
+    applied < known
+      ? attention(
+          "schema",
+          `at ${applied} of ${known}: start the server to upgrade it, or run tocsin migrate`,
+        )
+      : ok("schema", `at ${applied} of ${known}, which is current`)
+  const server = heartbeatFinding(serviceHeartbeatAt, now)
+  const pepper =
+    kept === undefined || kept === pepperCheck
+      ? ok("pepper", kept === undefined ? "not in use yet" : "the one that agent keys were hashed with")
+      : failed(
+          "pepper",
+          "SERVICE_KEY_PEPPER differs from the value this storage was first used with: set the original value (or unset it if there was none)",
+          "usage",
+        )
+  const rows =
+    damaged.length === 0
+      ? ok("rows", "every stored list and object can be read")
+      : attention(
+          "rows",
+          `no valid JSON, so read as empty: ${damaged.join(", ")}; correct or delete these rows`,
+        )
+  const totals =
+    wrongTotals.length === 0
+      ? ok("totals", "the summary's totals are those of the rows")
+      : attention(
+          "totals",
+          `the summary is wrong: ${wrongTotals.join(", ")}; on PostgreSQL run SELECT recount_system_total(), on SQLite tocsin copy`,
+        )
+  return [schema, rows, totals, server, pepper]
+}
+
+const heartbeatFinding = (serviceHeartbeatAt: Instant.Instant | undefined, now: Instant.Instant): Finding => {
+  const check = "server"
+  if (serviceHeartbeatAt === undefined || serviceHeartbeatAt === NEVER_MARKED)
+    return ok(check, "none has run on it yet")
+  const age = ageText(serviceHeartbeatAt, now)
+  if (serviceHeartbeatAt > now + CLOCK_TOLERANCE_MICROS) {
+    return attention(
+      check,
+      `its last service heartbeat is in the future (${age}): synchronize this machine's clock with NTP`,
+    )
+  }
+  return serviceHeartbeatAt < Instant.minus(now, SILENT_AFTER)
+    ? attention(check, `last service heartbeat ${age}: start the server; if it is running, see its log`)
+    : ok(check, `last service heartbeat ${age}; a running server gives one every 5 s`)
+}
+
+/** Twelve missed signs of life. */
+const SILENT_AFTER = Duration.minutes(1)
+
+// The clock of the server may be a little ahead of this one.
+const CLOCK_TOLERANCE_MICROS = 5_000_000n
+
+const OLDEST_MAJOR = 15
+/** People notice it when two systems show times. */
+const NOTABLE_OFFSET = Duration.seconds(1)
+
+/** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
+export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
+  const now = yield* Instant.now
+  return yield* PgInspection.inspectStorage({ url }).pipe(
+    Effect.map((found): Findings => [
+      serverFinding(found),
+      permissionFinding(found),
+      ...limitFindings(found),
+      ...(found.schema === "newer" || found.schema === "foreign"
+        ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
+        : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
+      safetyFinding(found),
+      connectionFinding(found),
+      clockFinding(found),
+    ]),
+    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
+  )
+})
+
+const SCHEMA_ADVICE = {
+  newer: "written by a newer version of Tocsin: start that version or a later one",
+  foreign:
+    "created by another build of Tocsin or another program: correct DATABASE_URL, or start the build that created it",
+} as const
+
+const serverFinding = ({ serverVersion, bytes }: PgInspection.PgInspection): Finding => {
+  const text = `PostgreSQL ${serverVersion} answers; the database occupies ${sizeText(Number(bytes))}`
+  return Number.parseInt(serverVersion, 10) < OLDEST_MAJOR
+    ? failed("storage", `${text}: upgrade it to ${OLDEST_MAJOR} or later`, "storage")
+    : ok("storage", text)
+}
+
+const permissionFinding = ({
+  isReadOnly,
+  mayCreate,
+  closedTables,
+  foreignTables,
+}: PgInspection.PgInspection): Finding => {
+  const check = "permissions"
+  if (isReadOnly) {
+    return failed(
+      check,
+      "the database is read-only: point DATABASE_URL at the primary, or allow writes (default_transaction_read_only)",
+      "storage",
+    )
+  }
+  if (closedTables.length > 0) {
+    const names = closedTables.join(", ")
+    return failed(
+      check,
+      `the user cannot read and write ${names}: make it the owner of these tables`,
+      "storage",
+    )
+  }
+  if (foreignTables.length > 0) {
+    const { message } = ownedByOthers(foreignTables)
+    return attention(check, message)
+  }
+  return mayCreate
+    ? ok(check, "tables can be written and created")
+    : attention(
+        check,
+        "the user cannot create tables, which the next migration needs: grant it CREATE on the schema",
+      )
+}
+
+const limitFindings = ({ hasty }: PgInspection.PgInspection): Findings =>
+  hasty.map((limit) =>
+    attention(
+      "limits",
+      `${limit} can end Tocsin's transactions: give its user at least 10s (ALTER ROLE … SET)`,
+    ),
+  )
+
+const safetyFinding = ({ unsafe }: PgInspection.PgInspection): Finding =>
+  unsafe.length === 0
+    ? ok("durability", "committed data survives a crash")
+    : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
+
+const connectionFinding = ({ connectionLimit }: PgInspection.PgInspection): Finding => {
+  const message = connectionAdvice(connectionLimit)
+  return message === undefined
+    ? ok("connections", `this server opens up to ${PROCESS_CONNECTIONS} of ${connectionLimit}`)
+    : attention("connections", message)
+}
+
+const clockFinding = ({ clockOffset }: PgInspection.PgInspection): Finding => {
+  const millis = Duration.toMillis(clockOffset)
+  const text = `this machine's clock and the database's differ by ${Math.abs(millis).toFixed(0)} ms`
+  return Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET)
+    ? attention("clock", `${text}; Tocsin uses the database's: synchronize both with NTP`)
+    : ok("clock", text)
+}
+
+/** Below these, a busy day of results, or one checkpoint of the log, may not fit. */
+const SPACE_TO_NOTE_BYTES = 1_073_741_824
+const SPACE_TO_FAIL_BYTES = 67_108_864
+/** Beyond it, the disk limits the rate of requests. */
+const SLOW_SYNC = Duration.millis(20)
+
+/** The embedded database: its file, its schema, and its disk. */
+export const examineSqlite = Effect.fnUntraced(function* (file: string, pepperCheck: string) {
+  const folder = dirname(file)
+  if (!existsSync(folder)) {
+    return [
+      attention(
+        "storage",
+        `${folder} does not exist yet: start the server to create it, or set SERVICE_DATA_DIR`,
+      ),
+    ]
+  }
+  const now = yield* Instant.now
+  const database = yield* SqliteInspection.inspectStorage(file).pipe(
+    Effect.map(({ applied = 0, bytes, ...content }): Findings => [
+      ok("storage", applied === 0 ? `${file} can be created` : `${file} can be opened, ${sizeText(bytes)}`),
+      ...examineSchema({ ...content, applied }, { now, pepperCheck }),
+    ]),
+    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
+  )
+  const disk = yield* SqliteInspection.inspectDisk(folder).pipe(
+    Effect.map((found) => diskFindings(found, folder)),
+    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("disk", message, "storage")])),
+  )
+  return [...database, ...disk]
+})
+
+const diskFindings = (
+  { freeBytes, syncTime, kind }: SqliteInspection.DiskInspection,
+  folder: string,
+): Findings => {
+  const free = `${sizeText(freeBytes)} free in ${folder}`
+  const space =
+    freeBytes < SPACE_TO_FAIL_BYTES
+      ? failed("disk space", `${free}: free some space now, or writes will fail`, "storage")
+      : freeBytes < SPACE_TO_NOTE_BYTES
+        ? attention("disk space", `${free}: free some space, or shorten the retention (SERVICE_RETENTION_…)`)
+        : ok("disk space", free)
+  const time = `a commit reaches the disk in ${Duration.toMillis(syncTime).toFixed(2)} ms`
+  const sync = Duration.isGreaterThan(syncTime, SLOW_SYNC)
+    ? attention("disk sync", `${time}, which delays every answer: use a faster disk, or PostgreSQL`)
+    : ok("disk sync", time)
+  return [space, sync, ...(kind === "local" ? [] : [attention("disk", DISK_ADVICE[kind])])]
+}
+
+const DISK_ADVICE = {
+  network: "the folder is on a network file system, where SQLite's locks are not safe: use a local disk",
+  memory: "the folder is in memory and is lost when this machine restarts: use a disk",
+} as const

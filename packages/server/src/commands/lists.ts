@@ -1,0 +1,194 @@
+import { auditActionNames, type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
+import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/Availability"
+import { AgentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { formatMatcher } from "@tocsin/contract/Matcher"
+import type { SystemSummary } from "@tocsin/contract/Resources"
+import { ListedStatus } from "@tocsin/contract/Status"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { nextOccurrences } from "@tocsin/core/policy/occurrences"
+import type { ExpectedCheckState } from "@tocsin/core/usecases/expectedChecks"
+import { Operations } from "@tocsin/core/usecases/Operations"
+import { SHOWN_OCCURRENCES } from "@tocsin/core/usecases/Policies"
+import { Queries } from "@tocsin/core/usecases/Queries"
+import { Effect, Schema, Struct } from "effect"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output, writeResult } from "../output/Output.ts"
+import { ageText, labelsText, spanText } from "../output/texts.ts"
+import { givenPolicy } from "../policy/policyFile.ts"
+import { enabledNotifiers } from "../rules.ts"
+import { act, command, listCommand } from "./define.ts"
+import * as flags from "./flags.ts"
+import { settingsOfCommand } from "./UseCases.ts"
+
+/** `tocsin checks` */
+export const checks = listCommand({
+  name: "checks",
+  description: "List checks with the time by which each must report",
+  examples: ["tocsin checks --overdue"],
+  filters: {
+    is_overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
+    search: flags.text("search", "Only checks with these words in their names or their summary"),
+    status: flags.filter("status", ListedStatus.literals, "Only checks in this status; not_ok: all but ok"),
+    agent_id: flags.id("agent-id", AgentId, "Only checks of this agent"),
+  },
+  query: (filters, page) => Queries.use(({ expectedChecks }) => expectedChecks({ ...filters, ...page })),
+  columns: (now): ReadonlyArray<Column<ExpectedCheckState>> => [
+    { title: "AGENT", cell: ({ agent_id }) => agent_id },
+    { title: "CHECK", cell: ({ check_id }) => check_id },
+    { title: "STATUS", cell: ({ status }) => status ?? "never reported", isState: true },
+    { title: "OBSERVED", cell: ({ last_observed_at }) => ageText(last_observed_at, now), align: "right" },
+    { title: "EXPECTED", cell: ({ expected_at }) => ageText(expected_at, now), align: "right" },
+    { title: "OVERDUE", cell: ({ is_overdue }) => (is_overdue ? "overdue" : "") },
+    { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
+    { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
+  ],
+  of: "checks",
+})
+
+const Span = Schema.Struct(Struct.pick(AvailabilityParameters.fields, ["match", "from", "to"]))
+
+/** Cut like the per cent: a failure of seconds never shows as none. */
+const timeIn = (title: string, state: keyof CheckAvailability["seconds"]): Column<CheckAvailability> => ({
+  title,
+  cell: ({ seconds }) => (seconds[state] === 0 ? "" : spanText(seconds[state], 2)),
+  align: "right",
+})
+
+/** `tocsin report` */
+export const availability = listCommand({
+  name: "report",
+  description: "List how long checks were ok during a span, and how long not",
+  examples: [
+    "tocsin report",
+    "tocsin report --match 'label:team = db' --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z",
+  ],
+  filters: {
+    match: flags.text("match", "Matchers with commas between them, such as agent_id = web1"),
+    from: flags.text("from", "Where the span begins (default: 24 hours before its end)"),
+    to: flags.text("to", "Where the span ends (default: now)"),
+  },
+  check: flags.reader(Span),
+  query: Effect.fnUntraced(function* (filters, page) {
+    const span = yield* flags.readArguments(Span, filters)
+    return yield* Operations.use((operations) => operations.availability({ phases: false, ...page, ...span }))
+  }),
+  columns: () => [
+    { title: "AGENT", cell: ({ agent_id }) => agent_id },
+    { title: "CHECK", cell: ({ check_id }) => check_id },
+    {
+      title: "OK",
+      cell: ({ percent }) => (percent === null ? "" : `${percent.toFixed(3)} %`),
+      align: "right",
+    },
+    timeIn("WARNING", "warning"),
+    timeIn("UNKNOWN", "unknown"),
+    timeIn("CRITICAL", "critical"),
+    timeIn("PLANNED", "planned"),
+    timeIn("NO DATA", "no_data"),
+  ],
+  of: "checks",
+})
+
+/** Of many subjects, the first and how many there are. */
+const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
+  if (first === undefined) return ""
+  return others.length === 0 ? first.id : `${first.id} and ${others.length} more`
+}
+
+const parametersText = ({ parameters }: AuditEntry): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(" ")
+
+/** `tocsin audit` */
+export const audit = listCommand({
+  name: "audit",
+  description: "List who changed what, newest first",
+  examples: ["tocsin audit --subject web-1", "tocsin audit --actor ann --from 2027-01-31T00:00:00Z"],
+  filters: {
+    actor: flags.text("actor", "Only changes by this actor, such as ann or cli:root"),
+    action: flags.filter("action", auditActionNames, "Only changes of this kind"),
+    subject: flags.text("subject", "Only changes of the thing with this ID"),
+    from: flags.text("from", "Only changes at this time or later, such as 2027-01-31T08:30:00Z"),
+    to: flags.text("to", "Only changes before this time"),
+  },
+  check: flags.reader(AuditFilters),
+  query: Effect.fnUntraced(function* (given, page) {
+    const filters = yield* flags.readArguments(AuditFilters, given)
+    return yield* Queries.use((queries) => queries.audit({ ...filters, ...page }))
+  }),
+  columns: () => [
+    { title: "AT", cell: ({ at }) => Instant.format(at) },
+    { title: "ACTOR", cell: ({ actor }) => actor },
+    { title: "VIA", cell: ({ via }) => via },
+    { title: "ACTION", cell: ({ action }) => action },
+    { title: "SUBJECT", cell: subjectsText, least: 16 },
+    { title: "PARAMETERS", cell: parametersText, least: 16 },
+  ],
+  of: "changes",
+})
+
+const COUNTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
+  { title: "SUMMARY", cell: ([name]) => name },
+  { title: "", cell: ([, value]) => value, align: "right" },
+]
+
+const countsOf = ({ generated_at, ...counts }: SystemSummary): ReadonlyArray<readonly [string, string]> => [
+  ...Object.entries(counts).map(([name, count]) => [name, String(count)] as const),
+  ["generated_at", Instant.format(generated_at)],
+]
+
+/** `tocsin summary` */
+export const summary = act({
+  name: "summary",
+  description: "Count agents, checks and open incidents",
+  parameters: {},
+})(function* () {
+  const counts = yield* Queries.use((queries) => queries.summary)
+  return { answer: counts, text: tableText(COUNTS, countsOf(counts), yield* Output) }
+})
+
+type Window = Effect.Success<ReturnType<typeof windowsAt>>[number]
+
+const OCCURRENCES: ReadonlyArray<Column<Pick<Window, "comment" | "name"> & Window["occurrences"][number]>> = [
+  { title: "WINDOW", cell: ({ name }) => name },
+  { title: "STARTS", cell: ({ starts_at }) => starts_at },
+  { title: "ENDS", cell: ({ ends_at }) => ends_at },
+  { title: "COMMENT", cell: ({ comment }) => comment ?? "", least: 16 },
+]
+
+/** The windows of the policy file of the settings. */
+const windowsAt = Effect.fnUntraced(function* (now: Instant.Instant) {
+  const settings = yield* settingsOfCommand
+  const { SERVICE_POLICY_FILE: file } = settings
+  if (file === undefined) return []
+  const { policy } = yield* givenPolicy(file, enabledNotifiers(settings))
+  return compilePolicy(policy, []).windows.map((window) => {
+    const { comment, cron, match, name, tz } = window
+    const occurrences = nextOccurrences(window, now, SHOWN_OCCURRENCES).map(({ ends_at, starts_at }) => ({
+      starts_at: Instant.format(starts_at),
+      ends_at: Instant.format(ends_at),
+    }))
+    return { name, cron, tz, match: match.map(formatMatcher), comment, occurrences }
+  })
+})
+
+/** `tocsin windows` */
+export const windows = command({
+  name: "windows",
+  description:
+    "List the maintenance windows of SERVICE_POLICY_FILE, each with the one in force and the next, five in all",
+  short: "List maintenance windows and their next times",
+  parameters: { json: flags.json },
+  run: Effect.fnUntraced(function* ({ json }) {
+    const output = yield* Output
+    const found = yield* windowsAt(yield* Instant.now)
+    const rows = found.flatMap(({ comment, name, occurrences }) =>
+      occurrences.map((occurrence) => ({ name, comment, ...occurrence })),
+    )
+    yield* writeResult(json, { windows: found }, () =>
+      rows.length === 0 ? "the policy has no maintenance window\n" : tableText(OCCURRENCES, rows, output),
+    )
+  }),
+})
