@@ -3,32 +3,26 @@ import type { ProgramAgent } from "@tocsin/reporting/program/ProgramAgent"
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { LocalAgentOptions } from "./api/LocalAgents.ts"
 import type { MonitorCalls } from "./api/monitorCalls.ts"
-import type { By } from "./api/signedCalls.ts"
-import type { Reply } from "./api/Calls.ts"
+import type { By, Reply } from "./api/Calls.ts"
 import type { PolicyOption } from "./policy/givenPolicy.ts"
 import type { AnyCallCode } from "./TocsinError.ts"
 import type { NodeListener } from "./http/hostHandlers.ts"
-import type { IncidentNews } from "./live/IncidentChange.ts"
+import type { IncidentNews } from "./live/IncidentFeed.ts"
 
 /**
- * A running monitor. Every method validates its input as the HTTP API does, with the same messages,
- * and returns plain data: see `Reply` for how it fails. Lists come as pages, or whole with `all`:
- * `for await (const agent of monitor.agents.all())`.
+ * A running monitor. Every method validates its input as the HTTP API does and returns plain data; `Reply`
+ * says how it fails. Lists come as pages, or whole with `all`: `for await (const agent of
+ * monitor.agents.all())`.
  */
 export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   /**
-   * Calls back with each incident change that this process commits, one after another: it awaits
-   * the callback's promise and logs what it throws. Returns a function that ends it. Throws with
-   * code `closed` after `close`.
-   *
-   * A live view: each change at most once, none from before the call, none of other processes on
-   * the same storage. For a callback more than 1,000 changes behind, the oldest are dropped and
-   * counted in `missed`. A notifier misses none: the outbox delivers at least once.
+   * Calls back with each incident change that this process commits, one after another, and awaits its
+   * promise. Returns a function that ends it. A live view: for a callback more than 1,000 changes behind,
+   * the oldest are dropped and counted in `missed`. A notifier misses none.
    */
   readonly onIncident: (callback: (change: IncidentNews) => unknown) => () => void
   /**
-   * The same as an iterator. It subscribes immediately, and ends by `break`, by its signal or when
-   * the monitor closes. After `close` its first `next` rejects with code `closed`.
+   * The same as an iterator. It ends by `break`, by its signal or when the monitor closes.
    *
    * @example
    * ```ts
@@ -39,11 +33,8 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<IncidentNews, undefined>
   /**
-   * Yields the topics to fetch again, for live views: names, no data. The first item names every
-   * topic, the others those that have changed since the item before, by this process or another on
-   * the same storage. It ends by `break`, by its signal or when the monitor closes. After `close`
-   * its first `next` rejects with code `closed`; beyond 100 of these and of the API's streams it
-   * rejects with `rate_limited`.
+   * Yields the names of topics to fetch again: first all, then those that have changed, by any process on
+   * the storage. Beyond 100 of these and of the API's streams it rejects with `rate_limited`.
    *
    * @example
    * ```ts
@@ -55,25 +46,19 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<TopicsChanged, undefined>
 
-  /**
-   * The HTTP API (`/api/v1`, `/ops/v1`, `/openapi.json`, `/docs`) as a web-standard handler, for
-   * Hono, Next.js routes, Deno or Bun. If its paths have a prefix, set `basePath`. The host limits
-   * slow clients.
-   */
+  /** The HTTP API as a web-standard handler, for Hono, Next.js routes, Deno or Bun. */
   readonly fetch: (request: Request) => Promise<Response>
   /**
-   * The same for Node's requests: node:http, Express (`app.use(monitor.node)`,
-   * `app.use("/monitoring", monitor.node)`), Fastify. With Express's `next`, other paths than
-   * Tocsin's are passed on. A body that `express.json()` has parsed is taken from `request.body`,
-   * so its limit (100 kB by default) counts: for large batches, mount the monitor first. The host
-   * limits slow clients.
+   * The same for node:http, Express (`app.use("/monitoring", monitor.node)`) and Fastify. With Express's
+   * `next`, paths that are not Tocsin's are passed on. A body that `express.json()` has parsed is taken from
+   * `request.body`, within its limit (100 kB): for large batches, mount the monitor first.
    */
   readonly node: NodeListener
 
   /**
-   * Puts another policy in force, as `createMonitor` takes it. Rejects with code `validation` and
-   * every problem by its path, and with `conflict` where a receiver would get more than 100 firings
-   * immediately, unless `confirm` is set; the policy in force then stays.
+   * Puts another policy in force, as `createMonitor` takes it. Rejects with `validation` and every problem
+   * by its path, and with `conflict` where a receiver would get more than 100 firings immediately, unless
+   * `confirm` is set.
    *
    * @example
    * ```ts
@@ -86,9 +71,9 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   ) => Reply<void, AnyCallCode | "validation" | "conflict">
 
   /**
-   * An agent of this process, registered and accepted. It sends its own heartbeats, reports and runs
-   * checks; Tocsin notices when the process stops. Rejects with `conflict` where another agent waits
-   * to be accepted under this ID.
+   * An agent of this process, registered and accepted. It sends its heartbeats, reports and runs checks;
+   * Tocsin notices when the process stops. Rejects with `conflict` where another agent waits to be accepted
+   * under this ID.
    *
    * @example
    * ```ts
@@ -100,9 +85,8 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   readonly agent: (agentId: string, options?: LocalAgentOptions) => Promise<ProgramAgent>
 
   /**
-   * Stops: closes the agents of this process, refuses new calls, waits up to 5 s for calls and requests under way, up to 4 s more for
-   * notifications being sent (the next process sends unfinished ones again) and up to 5 s for
-   * callbacks of `onIncident`, and closes the storage. Safe to call more than once.
+   * Stops: refuses new calls, waits up to 5 s for those under way, up to 4 s more for notifications being
+   * sent and up to 5 s for callbacks, and closes the storage. Safe to call more than once.
    */
   readonly close: () => Promise<void>
 }

@@ -1,23 +1,16 @@
 import type { StorageFailure } from "@tocsin/core/ports/Storage"
 
 /**
- * Why a call failed. The codes of the HTTP API:
+ * Why a call failed. The first seven are codes of the HTTP API.
  *
- * - `validation`: a request or parameter is invalid; `message` names the first bad field by its
- *   path
- * - `unauthorized`: the agent key is not a bearer token, or is an operator's token
- * - `agent_blocked`: the agent key is blocked
- * - `agent_not_accepted`: the agent key is not accepted for that agent_id, so its events do not
- *   count
- * - `not_found`: no such agent, check, incident, outbox item or notifier
+ * - `validation`: `message` names the first bad field by its path
+ * - `unauthorized`: no agent key, or an operator's token
+ * - `agent_not_accepted`: the agent key is not accepted for that agent_id, so its events do not count
  * - `conflict`: the current state forbids it
- * - `rate_limited`: too many requests; retry after `retryAfterSeconds`
- *
- * The library's own:
- *
- * - `storage`: the storage failed; `reason` says how. After `timed_out` and `unavailable` the call
- *   may have taken effect: heartbeats and events are safe to repeat, `block` and `blockAll` are not
- * - `options`: the options are invalid; `message` lists all problems, a line each
+ * - `rate_limited`: retry after `retryAfterSeconds`
+ * - `storage`: `reason` says how it failed. After `timed_out` and `unavailable` the call may have taken
+ *   effect: heartbeats and events are safe to repeat, `block` and `blockAll` are not
+ * - `options`: `message` lists all problems, a line each
  * - `pepper_changed`: keyPepper differs from the storage's first use
  * - `closed`: the monitor is closed, or closed before the call ended
  * - `internal`: a defect of Tocsin; see `cause`
@@ -53,8 +46,8 @@ export interface TocsinErrorDetails {
 const MARK = "~tocsin/TocsinError"
 
 /**
- * The one error that the library's promises reject with. Tell errors apart by `code`; `message` is
- * for people, says what to do, and holds no secret.
+ * The only error that the library's promises reject with. Programs read `code`; `message` is for people and
+ * holds no secret.
  *
  * @example
  * ```ts

@@ -16,8 +16,7 @@
  */
 export * as Tocsin from "./layers/Tocsin.ts"
 export { notifiers } from "./notifiers/notifiersLayer.ts"
-export { IncidentFeed } from "./live/IncidentFeed.ts"
-export type { IncidentChange } from "./live/IncidentChange.ts"
+export { type IncidentChange, IncidentFeed } from "./live/IncidentFeed.ts"
 
 export { Admission } from "@tocsin/core/usecases/Admission"
 export { Ingest } from "@tocsin/core/usecases/Ingest"

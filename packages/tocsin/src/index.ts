@@ -14,33 +14,33 @@
 export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "@tocsin/client"
 export type { Monitor } from "./Monitor.ts"
-export type { WatchdogOption, MonitorOptions, RetentionOption } from "./options/MonitorOptions.ts"
-export type { RateOption } from "./options/MonitorOptions.ts"
+export type { MonitorOptions, RateOption, RetentionOption, WatchdogOption } from "./options/MonitorOptions.ts"
 export type { DurationOption } from "@tocsin/client"
 export type { PolicyOption } from "./policy/givenPolicy.ts"
 export type { Log, LogEntry } from "./options/log.ts"
 
-export { isTocsinError, TocsinError } from "./TocsinError.ts"
-export type { AnyCallCode, TocsinErrorCode } from "./TocsinError.ts"
+export { type AnyCallCode, isTocsinError, TocsinError, type TocsinErrorCode } from "./TocsinError.ts"
 export type { Outcome, Reply } from "./api/Calls.ts"
 
-export { keyValue } from "./storages/storages.ts"
+export { keyValue, memory, postgres, sqlite, type StorageChoice } from "./storages/storages.ts"
 export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
-export { memory, postgres, sqlite } from "./storages/storages.ts"
-export type { StorageChoice } from "./storages/storages.ts"
 
-export { alertRouter, debug, slack, telegram, webhook } from "./notifiers/builtInNotifiers.ts"
-export type {
-  AlertRouterOptions,
-  SlackOptions,
-  TelegramOptions,
-  WebhookOptions,
+export {
+  alertRouter,
+  type AlertRouterOptions,
+  type BuiltInNotifier,
+  debug,
+  type NotifierOption,
+  slack,
+  type SlackOptions,
+  telegram,
+  type TelegramOptions,
+  webhook,
+  type WebhookOptions,
 } from "./notifiers/builtInNotifiers.ts"
-export type { BuiltInNotifier, NotifierOption } from "./notifiers/builtInNotifiers.ts"
-export type { CustomNotifier, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
-export type { Notification } from "./notifiers/Notification.ts"
-export type { IncidentNews } from "./live/IncidentChange.ts"
+export type { CustomNotifier, Notification, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
+export type { IncidentNews } from "./live/IncidentFeed.ts"
 export type { NodeListener } from "./http/hostHandlers.ts"
 export type { LocalAgentOptions } from "./api/LocalAgents.ts"
 export type {
@@ -53,13 +53,13 @@ export type {
 } from "@tocsin/client"
 export type { HeartbeatOptions } from "./api/AgentCalls.ts"
 
-export { simulate } from "./simulate.ts"
-export type {
-  SimulatedIncident,
-  SimulatedNotification,
-  Simulation,
-  SimulationInput,
-  SimulationOptions,
+export {
+  simulate,
+  type SimulatedIncident,
+  type SimulatedNotification,
+  type Simulation,
+  type SimulationInput,
+  type SimulationOptions,
 } from "./simulate.ts"
 
 export type * from "@tocsin/client/Parameters"

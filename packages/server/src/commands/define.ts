@@ -16,7 +16,7 @@ type Services = Layer.Success<typeof useCases>
 type Config = Command.Command.Config
 type Given<Parameters extends Config> = Command.Command.Config.InferValue<Parameters>
 
-/** What the help says of a command. */
+/** The help of a command. */
 interface Texts {
   readonly description: string
   /** In the list of commands, instead of the description. */

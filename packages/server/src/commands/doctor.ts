@@ -138,14 +138,18 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
 const verdict = (findings: Findings) => {
   const failures = findings.filter(isFailed)
   const [worst] = failures
-  if (worst !== undefined) {
-    const message = `${failures.length} of ${findings.length} checks failed`
-    return new CommandFailure({ exit: worst.exit ?? "failed", message })
-  }
+  if (worst !== undefined)
+    return new CommandFailure({
+      exit: worst.exit ?? "failed",
+      message: `${failures.length} of ${findings.length} checks failed`,
+    })
   const noted = findings.filter(({ level }) => level === "attention").length
-  if (noted === 0) return undefined
-  const message = `it works; ${noted} of ${findings.length} checks need attention`
-  return new CommandFailure({ exit: "attention", message })
+  return noted === 0
+    ? undefined
+    : new CommandFailure({
+        exit: "attention",
+        message: `it works; ${noted} of ${findings.length} checks need attention`,
+      })
 }
 
 /** `tocsin doctor` */

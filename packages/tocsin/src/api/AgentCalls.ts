@@ -29,19 +29,15 @@ import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
 
 /** Options of a heartbeat. */
 export interface HeartbeatOptions {
-  /**
-   * The client's address, for which registrations of unknown keys are limited (`registrationRate`).
-   * Without one, only the number of pending agents is.
-   */
+  /** The client's address, for which registrations of unknown keys are limited (`registrationRate`). */
   readonly address?: string | undefined
 }
 
 /** The agents' calls, answered by this process. */
 export interface AgentCalls {
   /**
-   * Takes a heartbeat under the agent's key: 1 to 512 visible ASCII characters that the agent makes
-   * and keeps; Tocsin never stores them. An unknown key registers a pending agent. Durable once it
-   * resolves, and safe to repeat.
+   * Takes a heartbeat under the agent's key: 1 to 512 visible ASCII characters that the agent makes and
+   * keeps. An unknown key registers a pending agent. Safe to repeat.
    *
    * @example
    * ```ts
@@ -61,10 +57,7 @@ export interface AgentCalls {
     AcceptedResponse,
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "conflict" | "rate_limited"
   >
-  /**
-   * Takes 1 to 200 check results of one agent, all or none. Durable once it resolves, and safe to
-   * repeat: results with a known `event_id` count as deduplicated.
-   */
+  /** Takes 1 to 200 check results of one agent, all or none. Safe to repeat: known `event_id`s count once. */
   readonly events: (
     key: string,
     request: EventBatchRequest,
@@ -73,9 +66,8 @@ export interface AgentCalls {
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted"
   >
   /**
-   * Declares checks of an agent that must report, under its accepted key. A check that stops is
-   * overdue, and joins an incident. With `complete`, checks that are not listed no longer must
-   * report. Safe to repeat: an equal declaration changes nothing.
+   * Declares checks of an agent that must report; one that stops is overdue, and joins an incident. With
+   * `complete`, checks that are not listed no longer must report. Safe to repeat.
    *
    * @example
    * ```ts
@@ -92,10 +84,7 @@ export interface AgentCalls {
     ExpectationsResponse,
     AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted" | "rate_limited"
   >
-  /**
-   * Has a pending agent accepted by the token of an enrolment, after its first heartbeat with the same
-   * key. Safe to repeat.
-   */
+  /** Has a pending agent accepted by the token of an enrolment, after its first heartbeat. Safe to repeat. */
   readonly enrol: (
     key: string,
     agentId: string,
@@ -120,10 +109,7 @@ const unauthorized = (message: string) =>
 const notWellFormed = unauthorized("an agent key is 1 to 512 visible ASCII characters")
 const ofOperators = unauthorized("this is an operators' token; an agent uses a key of its own")
 
-/**
- * Takes a body as if it had come as JSON: a field that is undefined is absent, a Date is its ISO
- * string. Most bodies fit as they are, and are not converted.
- */
+/** Takes a body as if it had come as JSON, which most bodies need not. */
 const sendingAsJson = <A, E extends CallError>(
   send: (sender: Sender, body: unknown) => Effect.Effect<A, E | ValidationError>,
   sender: Sender,

@@ -1,8 +1,10 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
-import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
-import type { Activity } from "../http/Activity.ts"
+import { ActorName } from "@tocsin/contract/Audit"
+import { describeIssue } from "@tocsin/contract/describeIssue"
+import { ValidationError } from "@tocsin/contract/Errors"
+import { within } from "@tocsin/reporting/program/within"
+import { Cause, type Context, Effect, Exit, type Fiber, Result, Schema, SchemaParser } from "effect"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
-import { Cause, type Context, Effect, Exit, type Fiber } from "effect"
 
 /** The failures of a call. */
 export type CallError = CoreError | TocsinError
@@ -62,11 +64,38 @@ type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
 export const closed = (): TocsinError<"closed"> =>
   new TocsinError("closed", "the monitor is closed; make another with createMonitor")
 
+/** Counts calls and requests under way, so that `close` can wait for them. */
+export class Activity {
+  #underWay = 0
+  #onIdle: (() => void) | undefined
+
+  /** Begins one; the result ends it, and is safe to call twice. */
+  begin(): () => void {
+    let hasEnded = false
+    this.#underWay += 1
+    return () => {
+      if (hasEnded) return
+      hasEnded = true
+      this.#underWay -= 1
+      if (this.#underWay === 0) this.#onIdle?.()
+    }
+  }
+
+  /** Resolves once none is under way, or after the limit. */
+  async idle(limitMillis: number): Promise<void> {
+    if (this.#underWay === 0) return
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+    })
+    await within(limitMillis, idle)
+  }
+}
+
 /** Runs the calls of one monitor. */
 export class Calls {
   readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly #activity: Activity
-  readonly #underWay = new LinkedQueue<Fiber.Fiber<unknown, unknown>>()
+  readonly #underWay = new Set<Fiber.Fiber<unknown, unknown>>()
   #isClosed = false
 
   constructor(services: Context.Context<never>, activity: Activity) {
@@ -102,7 +131,7 @@ export class Calls {
 
   /** Interrupts the calls under way. */
   interrupt(): void {
-    for (const fiber of Array.from(this.#underWay)) fiber.interruptUnsafe()
+    for (const fiber of this.#underWay) fiber.interruptUnsafe()
   }
 
   #outcomeOf<A, E extends CallError>(
@@ -115,9 +144,9 @@ export class Calls {
       if (this.#isClosed) return fail(closed())
       const end = this.#activity.begin()
       const fiber = this.#run(effect)
-      const place = this.#underWay.add(fiber)
+      this.#underWay.add(fiber)
       fiber.addObserver((exit) => {
-        place.leave()
+        this.#underWay.delete(fiber)
         end()
         if (Exit.isSuccess(exit)) resolve({ ok: true, value: exit.value })
         else fail(causeToTocsinError(exit.cause))
@@ -151,4 +180,36 @@ export type Outcome<A, Code extends TocsinErrorCode> =
 export interface Reply<A, Code extends TocsinErrorCode> extends Promise<A> {
   /** The same call as a value. */
   readonly outcome: () => Promise<Outcome<A, Code>>
+}
+
+/** The actor. */
+export interface By {
+  /** The name that the audit and timelines show, `library` unless given. */
+  readonly by?: string | undefined
+}
+
+/** The arguments of a call that may change something: its object, or one of its own, can name who acts. */
+export type SignedInput<Input extends ReadonlyArray<unknown>> = [Extract<Input[number], object>] extends [
+  never,
+]
+  ? [...Input, by?: By]
+  : { [At in keyof Input]: Input[At] extends string ? Input[At] : Input[At] & By }
+
+const decodeActor = SchemaParser.decodeUnknownResult(Schema.Struct({ by: Schema.optionalKey(ActorName) }))
+
+interface Signed {
+  readonly by: string | undefined
+  /** The arguments without it. */
+  readonly input: ReadonlyArray<unknown>
+}
+
+/** Takes the name of who acts out of the arguments of a call. */
+export const readSigned = (given: ReadonlyArray<unknown>): Result.Result<Signed, ValidationError> => {
+  const at = given.findLastIndex((one) => typeof one === "object" && one !== null && "by" in one)
+  if (at === -1) return Result.succeed({ by: undefined, input: given })
+  const { by: name, ...others } = Object(given[at]) as By
+  return Result.mapBoth(decodeActor(name === undefined ? {} : { by: name }), {
+    onSuccess: ({ by }) => ({ by, input: given.with(at, others) }),
+    onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the arguments") }),
+  })
 }

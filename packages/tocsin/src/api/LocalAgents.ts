@@ -7,8 +7,7 @@ import type { MonitorCalls } from "./monitorCalls.ts"
 import { Clock, type Context, Effect, Random } from "effect"
 import { hostname as hostOf } from "node:os"
 import { type AgentCalls, refuseUnknown } from "./AgentCalls.ts"
-import { closed, type Reply } from "./Calls.ts"
-import type { By } from "./signedCalls.ts"
+import { type By, closed, type Reply } from "./Calls.ts"
 import { TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
 
 /** Options of an agent of this process. */

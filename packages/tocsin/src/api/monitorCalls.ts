@@ -19,9 +19,8 @@ import type { Queries } from "@tocsin/core/usecases/Queries"
 import type { Watches } from "@tocsin/core/usecases/Watches"
 import { Context, Effect } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
-import type { Calls, CodeOf, Reply } from "./Calls.ts"
+import { type Calls, type CodeOf, readSigned, type Reply, type SignedInput } from "./Calls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
-import { readSigned, type SignedInput } from "./signedCalls.ts"
 
 const useCasesOf = (
   services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies | Watches>,

@@ -9,8 +9,7 @@ import type { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import type { Operations } from "@tocsin/core/usecases/Operations"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
-import { belowBasePath } from "./belowBasePath.ts"
-import type * as nodeHttpModule from "./nodeHttp.ts"
+import { belowBasePath } from "./hostHandlers.ts"
 
 /** The options of a monitor's HTTP API. */
 export interface HttpOptions extends ApiRoutes.ApiOptions {
@@ -39,20 +38,25 @@ export class HttpApp extends Context.Service<
    * the layer is built.
    */
   static readonly layer = (options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
-    Layer.unwrap(
-      Effect.map(
-        Effect.promise(() => import("./nodeHttp.ts")),
-        (nodeHttp) => appOn(nodeHttp, options),
-      ),
-    )
+    Layer.unwrap(Effect.map(nodeHttp, (loaded) => appOn(loaded, options)))
 }
+
+/** The parts of Node's HTTP platform that the API needs, loaded when a monitor starts. */
+const nodeHttp = Effect.promise(async () => {
+  const { nodeServices } = await import("@tocsin/adapter-http/nodeServices")
+  const { makeHandler } = await import("@effect/platform-node/NodeHttpServer")
+  return { nodeServices, makeHandler }
+})
 
 const routesOf = (options: HttpOptions) =>
   options.pages === undefined
     ? ApiRoutes.layerWithOperations(options)
     : ApiRoutes.layerWithPages(options, options.pages.about, options.pages.console)
 
-const appOn = (nodeHttp: NodeHttp, options: HttpOptions): Layer.Layer<HttpApp, never, Required> =>
+const appOn = (
+  { makeHandler, nodeServices }: NodeHttp,
+  options: HttpOptions,
+): Layer.Layer<HttpApp, never, Required> =>
   Layer.effect(
     HttpApp,
     Effect.gen(function* () {
@@ -66,7 +70,7 @@ const appOn = (nodeHttp: NodeHttp, options: HttpOptions): Layer.Layer<HttpApp, n
       const services = yield* Effect.context<Platform>()
       return HttpApp.of({
         web: HttpEffect.toWebHandlerWith<Platform, OfRequest>(services)(app),
-        node: yield* nodeHttp.makeHandler(app, { scope }),
+        node: yield* makeHandler(app, { scope }),
       })
     }),
   ).pipe(
@@ -74,13 +78,13 @@ const appOn = (nodeHttp: NodeHttp, options: HttpOptions): Layer.Layer<HttpApp, n
       routesOf(options).pipe(
         Layer.provideMerge(HttpRouter.layer),
         Layer.provide(Layer.succeed(HttpRouter.RouterConfig, routerConfig)),
-        Layer.provideMerge(nodeHttp.nodeServices),
+        Layer.provideMerge(nodeServices),
       ),
     ),
     Layer.provide([Intake.layer, FailureLog.layer]),
   )
 
-type NodeHttp = typeof nodeHttpModule
+type NodeHttp = Effect.Success<typeof nodeHttp>
 type Platform = Layer.Success<NodeHttp["nodeServices"]>
 type OfRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
 

@@ -6,8 +6,7 @@ import { errorStatus } from "@tocsin/contract/api/ApiErrors"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage, type ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import type { Activity } from "./Activity.ts"
-import { belowBasePath } from "./belowBasePath.ts"
+import type { Activity } from "../api/Calls.ts"
 
 /** The parts that hosts leave at a request. */
 interface ParsedRequest extends IncomingMessage {
@@ -129,6 +128,13 @@ const OURS =
   /^\/(?:api\/v1|ops\/v1|docs|in\/(?:ping|push))\/|^\/(?:openapi\.json|docs|a\/[0-9a-f]{96})(?:\?|$)/
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
+
+/** The part of a path and its query below a base path, from its slash on; absent if it is not below. */
+export const belowBasePath = (basePath: string, path: string): string | undefined => {
+  const below = path.startsWith(basePath) ? path.slice(basePath.length) : "elsewhere"
+  if (below === "" || below.startsWith("?")) return `/${below}`
+  return below.startsWith("/") ? below : undefined
+}
 
 /** The path below the base path, with its query; empty for one that is not below it. */
 const pathBelow = (basePath: string, { url = "", baseUrl = "" }: ParsedRequest): string =>

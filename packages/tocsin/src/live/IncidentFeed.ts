@@ -1,61 +1,79 @@
+import type { Incident } from "@tocsin/client/Resources"
+import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/contract/Resources"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { Cause, Context, Effect, Layer, type Scope, Stream } from "effect"
-import { type IncidentChange, incidentChangeOf } from "./IncidentChange.ts"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import { toIncident } from "@tocsin/core/usecases/toResources"
+import { type Cause, Context, Effect, Layer, Queue, Schema, type Scope, Stream } from "effect"
 
-/**
- * The changes that one subscriber has not taken yet: at most `capacity`. The oldest give way, so
- * that a slow subscriber costs bounded memory and delays nobody.
- */
-class ChangeBuffer {
-  readonly #capacity: number
-  readonly #changes: Array<Omit<IncidentChange, "missed">> = []
-  #missed = 0
-  #hasEnded = false
-  #wake: (() => void) | undefined
-
-  constructor(capacity: number) {
-    this.#capacity = capacity
-  }
-
-  /** Adds a change; drops the oldest if it is full. */
-  offer(change: Omit<IncidentChange, "missed">): void {
-    if (this.#changes.length === this.#capacity) {
-      this.#changes.shift()
-      this.#missed += 1
-    }
-    this.#changes.push(change)
-    this.#wake?.()
-  }
-
-  /** Ends it; remaining changes can still be taken. */
-  end(): void {
-    this.#hasEnded = true
-    this.#wake?.()
-  }
-
-  /**
-   * Takes the oldest change, or waits for one; done once it has ended and is empty. One taker at a
-   * time.
-   */
-  readonly take: Effect.Effect<IncidentChange, Cause.Done> = Effect.callback((resume) => {
-    const settle = (): boolean => {
-      const change = this.#changes.shift()
-      if (change === undefined && !this.#hasEnded) return false
-      const missed = this.#missed
-      this.#missed = 0
-      this.#wake = undefined
-      resume(change === undefined ? Cause.done() : Effect.succeed({ ...change, missed }))
-      return true
-    }
-    if (!settle()) this.#wake = settle
-    return Effect.sync(() => {
-      this.#wake = undefined
-    })
-  })
+/** One committed change of an incident, as plain data. */
+export interface IncidentNews {
+  /** `changed`: an open incident has another severity, summary or members. */
+  readonly type: "opened" | "changed" | "resolved"
+  /** The incident as that change left it. */
+  readonly incident: Incident
+  /** How many changes were dropped before this one, because the subscriber was too slow. */
+  readonly missed: number
 }
+
+/** One committed change of an incident. */
+export interface IncidentChange extends Omit<IncidentNews, "incident"> {
+  /** The incident as that transaction left it. */
+  readonly incident: IncidentRecord
+}
+
+type Uncounted = Omit<IncidentChange, "missed">
+
+const isSame = (a: IncidentRecord, b: IncidentRecord): boolean =>
+  a.severity === b.severity &&
+  a.summary === b.summary &&
+  a.member_changes === b.member_changes &&
+  a.agent_id === b.agent_id &&
+  a.check_id === b.check_id
+
+/** The change from `before` to `after`; none if no reader can see a difference. */
+const incidentChangeOf = (
+  before: IncidentRecord | undefined,
+  after: IncidentRecord,
+): Uncounted | undefined => {
+  if (before === undefined) return { type: after.state === "open" ? "opened" : "resolved", incident: after }
+  if (after.state === "resolved")
+    return before.state === "open" ? { type: "resolved", incident: after } : undefined
+  return isSame(before, after) ? undefined : { type: "changed", incident: after }
+}
+
+const encode: (incident: CoreIncident) => Incident = Schema.encodeSync(IncidentSchema)
+
+/** A change as plain data. */
+export const toIncidentNews = ({ type, incident, missed }: IncidentChange): IncidentNews => ({
+  type,
+  incident: encode(toIncident(incident)),
+  missed,
+})
 
 // Some hundred kilobytes for each subscriber at most.
 const CHANGES_KEPT = 1_000
+
+/** The changes that one subscriber has not taken yet. The oldest give way, so that it delays nobody. */
+interface Subscriber {
+  readonly changes: Queue.Queue<Uncounted, Cause.Done>
+  missed: number
+}
+
+const offer = (subscriber: Subscriber, change: Uncounted): void => {
+  if (Queue.sizeUnsafe(subscriber.changes) === CHANGES_KEPT) {
+    Queue.takeUnsafe(subscriber.changes)
+    subscriber.missed += 1
+  }
+  Queue.offerUnsafe(subscriber.changes, change)
+}
+
+/** Takes the oldest change, or waits for one. */
+const takeFrom = (subscriber: Subscriber): Effect.Effect<IncidentChange, Cause.Done> =>
+  Effect.map(Queue.take(subscriber.changes), (change) => {
+    const { missed } = subscriber
+    subscriber.missed = 0
+    return { ...change, missed }
+  })
 
 /**
  * Incident changes that this process commits, for a live view: each at most once, in commit order.
@@ -66,8 +84,15 @@ const CHANGES_KEPT = 1_000
 export class IncidentFeed extends Context.Service<
   IncidentFeed,
   {
-    /** Subscribes from now on until the scope closes. Ends when the service stops. */
-    readonly subscribe: Effect.Effect<ChangeBuffer, never, Scope.Scope>
+    /**
+     * Subscribes from now on until the scope closes. `take` waits for the next change; it is done once the
+     * service has stopped and no change is left.
+     */
+    readonly subscribe: Effect.Effect<
+      { readonly take: Effect.Effect<IncidentChange, Cause.Done> },
+      never,
+      Scope.Scope
+    >
     /** The same as a stream: each run subscribes when it begins. */
     readonly changes: Stream.Stream<IncidentChange>
   }
@@ -76,18 +101,16 @@ export class IncidentFeed extends Context.Service<
     IncidentFeed,
     Effect.gen(function* () {
       const { listen } = yield* Commits
-      const subscribers = new Set<ChangeBuffer>()
-      const subscribe = Effect.acquireRelease(
-        Effect.sync(() => {
-          const buffer = new ChangeBuffer(CHANGES_KEPT)
-          subscribers.add(buffer)
-          return buffer
-        }),
-        (buffer) => Effect.sync(() => subscribers.delete(buffer)),
-      )
+      const subscribers = new Set<Subscriber>()
+      const subscribe = Effect.gen(function* () {
+        const subscriber = { changes: yield* Queue.unbounded<Uncounted, Cause.Done>(), missed: 0 }
+        subscribers.add(subscriber)
+        yield* Effect.addFinalizer(() => Effect.sync(() => subscribers.delete(subscriber)))
+        return { take: takeFrom(subscriber) }
+      })
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          for (const subscriber of subscribers) subscriber.end()
+          for (const { changes } of subscribers) Queue.endUnsafe(changes)
         }),
       )
       yield* listen({
@@ -96,13 +119,13 @@ export class IncidentFeed extends Context.Service<
           for (const { before, after } of incidents) {
             const change = after && incidentChangeOf(before, after)
             if (change === undefined) continue
-            for (const subscriber of subscribers) subscriber.offer(change)
+            for (const subscriber of subscribers) offer(subscriber, change)
           }
         },
       })
       return IncidentFeed.of({
         subscribe,
-        changes: Stream.unwrap(Effect.map(subscribe, (buffer) => Stream.fromEffectRepeat(buffer.take))),
+        changes: Stream.unwrap(Effect.map(subscribe, ({ take }) => Stream.fromEffectRepeat(take))),
       })
     }),
   )

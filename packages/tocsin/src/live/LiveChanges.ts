@@ -1,7 +1,13 @@
+import type { TopicsChanged } from "@tocsin/client/Resources"
+import * as Instant from "@tocsin/contract/Instant"
+import { topicNames } from "@tocsin/contract/Topics"
+import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
+import { Readiness } from "@tocsin/core/health/Readiness"
+import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
 import { within } from "@tocsin/reporting/program/within"
-import { type Cause, Effect, Exit, type Fiber, Pull, Result, Scope } from "effect"
+import { Cause, Context, Effect, Exit, type Fiber, Pull, Result, Scope } from "effect"
 import { type CallError, causeToTocsinError } from "../api/Calls.ts"
-import type { IncidentNews } from "./IncidentChange.ts"
+import type { IncidentNews } from "./IncidentFeed.ts"
 
 type Take<Change> = Effect.Effect<Change, Cause.Done | CallError>
 
@@ -102,3 +108,27 @@ export class IncidentCallbacks {
     }
   }
 }
+
+/**
+ * The topics to fetch again: every topic first, then the changed ones. The first take counts as a
+ * stream of this process, until the scope closes. Done when the monitor closes.
+ */
+export const topicChanges = (
+  services: Context.Context<TopicFeed | Readiness>,
+): Effect.Effect<Effect.Effect<TopicsChanged, Cause.Done | RateLimited>, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    let unread: UnreadTopics | undefined
+    const begin = Effect.gen(function* () {
+      const { open } = Context.get(services, TopicFeed)
+      unread = yield* Scope.provide(open, scope)
+      return { topics: topicNames, at: yield* Instant.now }
+    })
+    const take = Effect.suspend(() =>
+      unread === undefined ? begin : Effect.andThen(unread.some, unread.take),
+    )
+    const closing = Effect.andThen(Context.get(services, Readiness).draining, Cause.done())
+    return Effect.raceFirst(
+      closing,
+      Effect.map(take, ({ topics, at }): TopicsChanged => ({ topics, at: Instant.format(at) })),
+    ).pipe(Effect.provide(services))
+  })

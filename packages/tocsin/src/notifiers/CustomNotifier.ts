@@ -1,8 +1,34 @@
-import { testText } from "@tocsin/core/notifications/incidentText"
 import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
+import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/webhook"
+import type { NotificationType } from "@tocsin/client/Resources"
+import { testText } from "@tocsin/core/notifications/incidentText"
+import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
 import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Cause, Duration, Effect, Option } from "effect"
-import { type Notification, toNotification } from "./Notification.ts"
+import { Cause, Duration, Effect, Option, Schema } from "effect"
+
+type Message = (typeof IncidentMessage)["Encoded"]["data"]
+
+/**
+ * One notification, with the fields of the webhook's message. `id` is the same for every attempt. `text` is
+ * the message for people, in several lines; `summary` is one line.
+ */
+export interface Notification extends Message {
+  /** The name of its notifier. */
+  readonly notifier: string
+  readonly event_type: NotificationType
+  readonly created_at: string
+  /** The number of this attempt, from 1. */
+  readonly attempt: number
+}
+
+const encode = Schema.encodeSync(IncidentMessage)
+
+/** A delivery attempt as a {@link Notification}. */
+const toNotification = (delivery: DeliveryAttempt): Notification => {
+  const { timestamp, data } = encode(incidentMessage(delivery))
+  const { notifier, event_type, attempt } = delivery
+  return { ...data, notifier, event_type, created_at: timestamp, attempt }
+}
 
 /** The outcome of an attempt, for more than success or failure. */
 export type SendResult =
@@ -10,10 +36,7 @@ export type SendResult =
   /** Tocsin retries, not before `retryAfterSeconds` (an hour at most). */
   | {
       readonly outcome: "deferred"
-      /**
-       * Stored as `last_error` for operators: one sentence without addresses, secrets or the
-       * receiver's text.
-       */
+      /** Stored as `last_error`: one sentence without addresses, secrets or the receiver's text. */
       readonly error: string
       readonly retryAfterSeconds?: number | undefined
     }
@@ -22,23 +45,17 @@ export type SendResult =
 
 /** The context of an attempt. */
 export interface SendContext {
-  /**
-   * Aborted when the attempt's time is over (15 s; less with a short `deliveryLease`) or the
-   * monitor closes.
-   */
+  /** Aborted after 15 s (less with a short `deliveryLease`), or when the monitor closes. */
   readonly signal: AbortSignal
 }
 
 /**
- * Your own notifier. Its notifications are stored in the transaction of the incident change and
- * sent at least once, in order for each incident, by one process at a time. Retries, dead letters
- * and replays work as for the other notifiers.
+ * Your own notifier. Its notifications are stored with the incident change and sent at least once, in order
+ * for each incident, by one process at a time.
  *
- * `send` resolves with nothing once the receiver has the notification. If it rejects, Tocsin logs
- * the reason and retries, up to 14 times within a day. To say more, resolve with a {@link
- * SendResult}. Any other value counts as deferred, so do not return the receiver's `Response`.
- * Tocsin may call `send` again with the same `id`, and for up to `deliveryConcurrency`
- * notifications at once (32 unless given).
+ * `send` resolves with nothing once the receiver has the notification. If it rejects, Tocsin logs the reason
+ * and retries, up to 14 times within a day. To say more, resolve with a {@link SendResult}; any other value
+ * counts as deferred. It may run again with the same `id`, and for several notifications at once.
  *
  * @example
  * ```ts
@@ -53,10 +70,7 @@ export interface SendContext {
  * ```
  */
 export interface CustomNotifier {
-  /**
-   * Names it in the outbox; never change it: 1 to 64 lower-case letters, digits or `_`, beginning
-   * with a letter.
-   */
+  /** Names it in the outbox; never change it: 1 to 64 lower-case letters, digits or `_`, a letter first. */
   readonly name: string
   /** Makes one attempt. */
   readonly send: (
@@ -78,10 +92,7 @@ const MAX_SHOWN_CHARACTERS = 64
 const EXPECTED =
   'return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred'
 
-/**
- * The result of an attempt. JavaScript notifiers may return anything: only `undefined` also counts
- * as delivered.
- */
+/** The result of an attempt. JavaScript notifiers may return anything. */
 const toResult = (name: string, returned: unknown): Effect.Effect<DeliveryResult> => {
   const { outcome, error, retryAfterSeconds }: Partial<Record<string, unknown>> = Object(returned)
   if (returned === undefined || outcome === "delivered") return Effect.succeed(delivered)

@@ -12,9 +12,8 @@ import type { CustomNotifier } from "./CustomNotifier.ts"
 import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
 
 /**
- * A notifier of Tocsin: the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. It holds
- * no effect, so that `tocsin/effect` makes it with another copy of Effect. A function keeps secrets out of
- * logs.
+ * A notifier of Tocsin, of the function `factory`. It holds no effect, so that `tocsin/effect` makes it with
+ * another copy of Effect. A function keeps secrets out of logs.
  */
 export interface BuiltInNotifier {
   /** Names it in the outbox, once in each monitor. */
@@ -34,31 +33,14 @@ interface Named {
 }
 
 /** How the monitor makes the notifiers of one factory. */
-interface Factory {
+interface Factory<Options> {
   readonly kind: NotifierKind
-  /** Reports problems of the options at `path`. */
-  readonly check: (options: object, policy: TargetPolicy, path: string, complain: Complain) => void
-  /** Makes a notifier once `check` found no problem. */
+  readonly readers: (policy: TargetPolicy) => Readers<Options>
   readonly make: (
-    options: object,
+    options: Options,
     posting: PostingOptions,
   ) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 }
-
-interface Kind<Options extends object> {
-  readonly kind: NotifierKind
-  readonly readers: (policy: TargetPolicy) => Readers<Options>
-  readonly make: (options: Options, posting: PostingOptions) => ReturnType<Factory["make"]>
-}
-
-const factory = <Options extends object>({ kind, readers, make }: Kind<Options>): Factory => ({
-  kind,
-  // JavaScript callers can pass anything; this reports it before anything is made.
-  check: (options, policy, path, complain) =>
-    void group<Options>()(readers(policy))(path, Object(options), complain),
-  // `check` found that they are.
-  make: (options, posting) => make(options as Options, posting),
-})
 
 /** Gives options to a factory. */
 const builtIn =
@@ -145,8 +127,17 @@ export const alertRouter: (options: AlertRouterOptions) => BuiltInNotifier =
 /** Logs one line for each notification instead of sending it. */
 export const debug = (): BuiltInNotifier => builtIn("debug")({})
 
-const factories: Readonly<Record<BuiltInNotifier["factory"], Factory>> = {
-  webhook: factory<WebhookOptions>({
+/** The options of each factory. */
+interface OptionsOf {
+  readonly webhook: WebhookOptions
+  readonly slack: SlackOptions
+  readonly telegram: TelegramOptions
+  readonly alertRouter: AlertRouterOptions
+  readonly debug: object
+}
+
+const factories: { readonly [Name in keyof OptionsOf]: Factory<OptionsOf[Name]> } = {
+  webhook: {
     kind: "webhook",
     readers: (policy) => ({ url: address(policy), secret: signingSecret, name: asGiven() }),
     make: (options, posting) =>
@@ -155,13 +146,13 @@ const factories: Readonly<Record<BuiltInNotifier["factory"], Factory>> = {
         url: Redacted.make(options.url),
         secrets: [options.secret].flat().map((secret) => Redacted.make(secret)),
       }),
-  }),
-  slack: factory<SlackOptions>({
+  },
+  slack: {
     kind: "messenger",
     readers: (policy) => ({ url: address(policy), name: asGiven() }),
     make: (options, posting) => messengerSlack({ ...posting, url: Redacted.make(options.url) }),
-  }),
-  telegram: factory<TelegramOptions>({
+  },
+  telegram: {
     kind: "messenger",
     readers: (policy) => ({
       token: credential("the token that BotFather gave, without spaces"),
@@ -177,25 +168,31 @@ const factories: Readonly<Record<BuiltInNotifier["factory"], Factory>> = {
         chat: options.chat,
         apiUrl: options.apiUrl === undefined ? undefined : Redacted.make(options.apiUrl),
       }),
-  }),
-  alertRouter: factory<AlertRouterOptions>({
+  },
+  alertRouter: {
     kind: "alert_router",
     readers: (policy) => ({ url: address(policy) }),
     make: (options, posting) => makeAlertRouter({ ...posting, url: Redacted.make(options.url) }),
-  }),
-  debug: factory<object>({ kind: "debug", readers: () => ({}), make: () => Effect.succeed(debugNotifier) }),
+  },
+  debug: { kind: "debug", readers: () => ({}), make: () => Effect.succeed(debugNotifier) },
 }
+
+// JavaScript callers can pass anything: `readers` find it out before `make` gets it.
+const factoryOf = (name: BuiltInNotifier["factory"]) => factories[name] as Factory<object>
 
 /** Whether a program gave the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */
 export const isBuiltIn = (given: object): given is BuiltInNotifier =>
   "factory" in given && Object.hasOwn(factories, String(given.factory))
 
 /** Reports problems of a notifier's options at `path`. */
-export const checkBuiltIn = (
-  { factory: name, options }: BuiltInNotifier,
-  ...where: [policy: TargetPolicy, path: string, complain: Complain]
-): void => factories[name].check(options(), ...where)
+export const checkBuiltIn =
+  ({ factory, options }: BuiltInNotifier, policy: TargetPolicy) =>
+  (path: string, complain: Complain): void =>
+    void group()(factoryOf(factory).readers(policy))(path, options(), complain)
 
 /** Makes a notifier when the monitor starts, once {@link checkBuiltIn} found no problem. */
-export const makeBuiltIn = ({ factory: made, name, options }: BuiltInNotifier, posting: PostingOptions) =>
-  Effect.map(factories[made].make(options(), posting), (notifier): Notifier => ({ ...notifier, kind: name }))
+export const makeBuiltIn = ({ factory, name, options }: BuiltInNotifier, posting: PostingOptions) =>
+  Effect.map(factoryOf(factory).make(options(), posting), (notifier): Notifier => ({
+    ...notifier,
+    kind: name,
+  }))

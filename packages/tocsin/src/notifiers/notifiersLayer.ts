@@ -57,7 +57,7 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
       continue
     }
     const call = isBuiltIn(notifier) ? `${path} ${notifier.factory}(…)` : path
-    if (isBuiltIn(notifier)) checkBuiltIn(notifier, policy, path, complain)
+    if (isBuiltIn(notifier)) checkBuiltIn(notifier, policy)(path, complain)
     const { name } = notifier
     const other = named.get(name)
     if (!isNotifierName(name))

@@ -25,16 +25,11 @@ export interface RetentionOption {
   readonly audit?: DurationOption | false | undefined
 }
 
-/**
- * A watchdog ping to a system that raises an alarm when none comes, such as healthchecks.io or Uptime Kuma.
- */
+/** Watchdog pings to a system that raises an alarm without them, such as healthchecks.io or Uptime Kuma. */
 export interface WatchdogOption {
-  /**
-   * Requested while all is well; trouble is posted to `/fail` below it. A credential: never shown
-   * or logged.
-   */
+  /** Requested while all is well; trouble is posted to `/fail` below it. Never shown or logged. */
   readonly url: string
-  /** From one watchdog ping to the next. 1 minute unless given. */
+  /** From one ping to the next. 1 minute unless given. */
   readonly interval?: DurationOption | undefined
 }
 
@@ -45,49 +40,32 @@ export interface MonitorOptions {
   /** The notifiers of incidents. `[debug()]` unless given: one log line each. */
   readonly notifiers?: ReadonlyArray<NotifierOption> | undefined
   /**
-   * The routes of notifications: the document of a policy file, as an object. Notifiers are
-   * receivers by their names; `receivers` defines further ones, whose secrets are in files or
-   * environment variables. Without it, every notifier is notified of everything.
+   * The routes of notifications: the document of a policy file, as an object. Notifiers are receivers by
+   * their names; `receivers` defines more, whose secrets are in files or environment variables. Without a
+   * policy, every notifier is notified of everything.
    */
   readonly policy?: PolicyOption | undefined
-  /**
-   * Operators' tokens for `monitor.fetch` and `monitor.node`. Without any, the operators' part of
-   * the HTTP API answers 401; the methods work.
-   */
+  /** Operators' tokens for `fetch` and `node`; without any, operators get 401. The methods need none. */
   readonly operatorTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */
   readonly readTokens?: ReadonlyArray<string> | undefined
-  /**
-   * The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. With Express's
-   * `next`, other paths are the app's own.
-   */
+  /** The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. */
   readonly basePath?: string | undefined
   /** How many proxies add to X-Forwarded-For; 0 unless given. */
   readonly trustedProxies?: number | undefined
-  /**
-   * Origins whose pages may call `fetch` and `node` from browsers (CORS), such as
-   * `https://dashboard.example`; `["*"]` for all. None unless given: omit it if the host handles
-   * CORS.
-   */
+  /** Origins whose pages may call from browsers (CORS); `["*"]` for all. None unless given. */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
-  /**
-   * Serves Prometheus metrics at `/metrics` of `fetch` and `node`: `true` for the tokens above, `{
-   * token }` also for that token, `"open"` for everyone. False unless given.
-   */
+  /** Prometheus metrics at `/metrics`: for the tokens above, also for `token`, or for everyone. */
   readonly metrics?: boolean | "open" | { readonly token: string } | undefined
-
   /**
-   * The console at `/` of `fetch` and `node`: `await consoleFiles()` of `tocsin/console`. Serve them
-   * below a path of their own and open it with a slash at its end. None unless given.
+   * The console at `/`: `await consoleFiles()` of `tocsin/console`. Serve it below a path that ends with a
+   * slash. None unless given.
    */
   readonly console?: ConsoleFiles | undefined
 
   /** An agent that is silent for this long is stale. 2 minutes unless given; at least 2 seconds. */
   readonly staleAfter?: DurationOption | undefined
-  /**
-   * An agent that is silent for this long is dead, and an incident opens. 5 minutes unless given;
-   * longer than `staleAfter`.
-   */
+  /** Then it is dead, and an incident opens. 5 minutes unless given; longer than `staleAfter`. */
   readonly deadAfter?: DurationOption | undefined
   /** How long an acknowledgement lasts unless it says otherwise. 8 hours unless given. */
   readonly acknowledgedFor?: DurationOption | undefined
@@ -97,34 +75,25 @@ export interface MonitorOptions {
   readonly longestSilence?: DurationOption | undefined
   /** Heartbeats of one key; `false` for no limit. 120 a minute, 60 at once unless given. */
   readonly heartbeatRate?: RateOption | false | undefined
-  /**
-   * Registrations of unknown keys from one address; `false` for no limit. 600 a minute, 300 at once
-   * unless given.
-   */
+  /** Registrations from one address; `false` for no limit. 600 a minute, 300 at once unless given. */
   readonly registrationRate?: RateOption | false | undefined
-  /** Requests of one integration's senders; `false` for no limit. 6,000 a minute, 3,000 at once unless given. */
+  /** Requests of one integration; `false` for no limit. 6,000 a minute, 3,000 at once unless given. */
   readonly integrationRate?: RateOption | false | undefined
-  /** Their requests for one check; `false` for no limit. 60 a minute, 20 at once unless given. */
+  /** Its requests for one check; `false` for no limit. 60 a minute, 20 at once unless given. */
   readonly integrationCheckRate?: RateOption | false | undefined
   /** Registrations beyond this many pending agents are refused. 10,000 unless given. */
   readonly maxPendingAgents?: number | undefined
-  /** Fingerprints (16 hex digits) of keys that Tocsin accepts at once. */
+  /** Fingerprints (16 hex digits) of keys that Tocsin accepts without an operator. */
   readonly acceptFingerprints?: ReadonlyArray<string> | undefined
   readonly retention?: RetentionOption | undefined
 
-  /**
-   * Whether this process sends notifications. True unless given; processes on one storage share the
-   * work.
-   */
+  /** Whether this process sends notifications; processes on one storage share the work. True unless given. */
   readonly delivery?: boolean | undefined
   /** Whether this process finds dead agents and deletes expired rows. True unless given. */
   readonly housekeeping?: boolean | undefined
-  /** Sends a watchdog ping to another system while all is well, and reports trouble. None unless given. */
+  /** Pings another system while all is well, and reports trouble. None unless given. */
   readonly watchdog?: WatchdogOption | undefined
-  /**
-   * How long a process may hold a notification. An attempt takes at most 15 s, or two thirds of
-   * this. 1 minute unless given.
-   */
+  /** How long a process may hold a notification; an attempt takes two thirds at most. 1 minute unless given. */
   readonly deliveryLease?: DurationOption | undefined
   /** Attempts under way at each notifier, from 1 to 1000. 32 unless given. */
   readonly deliveryConcurrency?: number | undefined
@@ -132,15 +101,9 @@ export interface MonitorOptions {
   readonly storageTimeout?: DurationOption | undefined
   /** Peppers the hashes of agent keys. Never change it: all agent keys would become unknown. */
   readonly keyPepper?: string | undefined
-  /**
-   * Signs the links of receivers with `acknowledge`: 64 hex digits, the same in all processes. Without it,
-   * or without `publicUrl`, messages have no such links.
-   */
+  /** Signs the links of receivers with `acknowledge`: 64 hex digits, the same in all processes. */
   readonly linkKey?: string | undefined
-  /**
-   * The address at which people reach `fetch` or `node`, `basePath` included: notifications then
-   * link to their incident. None unless given.
-   */
+  /** Where people reach `fetch` or `node`, `basePath` included, for links in notifications. */
   readonly publicUrl?: string | undefined
   /** Refuses to send to private addresses. False unless given. */
   readonly denyPrivateTargets?: boolean | undefined

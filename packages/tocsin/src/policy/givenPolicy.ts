@@ -12,7 +12,7 @@ import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Policies, refuseMany } from "@tocsin/core/usecases/Policies"
 import { Context, Effect, Layer, Record, Result, Schema, SchemaParser, Scope } from "effect"
 import { asJson } from "@tocsin/client/calls/endpoints"
-import { readSigned } from "../api/signedCalls.ts"
+import { readSigned } from "../api/Calls.ts"
 import { TocsinError } from "../TocsinError.ts"
 
 /** A policy as a program gives it: the document of a policy file, as an object. */

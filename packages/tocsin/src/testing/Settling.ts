@@ -1,6 +1,18 @@
 import { within } from "@tocsin/reporting/program/within"
-import { nextTurn } from "./realTimers.ts"
+import { Scheduler } from "effect"
 import type { SteppedClock } from "./SteppedClock.ts"
+
+// Kept, because a test may fake the global ones, which then run nothing.
+const { clearImmediate, setImmediate } = globalThis
+
+/** Resolves in the next turn of the event loop. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Runs fibers in real turns: Effect's own scheduler uses whatever timer is global at the moment. */
+export const realTurns: Scheduler.Scheduler = new Scheduler.MixedScheduler("async", (run) => {
+  const turn = setImmediate(run)
+  return () => clearImmediate(turn)
+})
 
 // Turns of the event loop without a look at the clock: every transaction, delivery and sweep looks
 // at it.

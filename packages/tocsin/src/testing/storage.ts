@@ -2,7 +2,66 @@
  * A suite that every storage has to pass, as tests of vitest. Needs `vitest`, `@effect/vitest` and
  * `fast-check`, which `tocsin` itself does not.
  */
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { Context, Effect, Layer } from "effect"
+import { layersOf, type StorageChoice } from "../storages/storages.ts"
+
 export { storageSuite } from "@tocsin/testing/storageSuite"
-export type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
-export { storageUnderTest } from "./storageUnderTest.ts"
-export type { StoragePlaces } from "./storageUnderTest.ts"
+export type { StorageUnderTest }
+
+/** Where a storage lives during one test, in terms of promises. */
+export interface StoragePlaces<Place> {
+  /** The name that the tests show. */
+  readonly name: string
+  /** Makes a place with nothing in it: a folder, a database. */
+  readonly make: () => Promise<Place> | Place
+  /** Removes it with all that is in it. */
+  readonly remove?: (place: Place) => Promise<void> | void
+  /** The storage there. Called once for each place. */
+  readonly storage: (place: Place) => StorageChoice
+  /**
+   * Why a place cannot have two clients at once, where it cannot: tests that need two are skipped
+   * and print this.
+   */
+  readonly onlyOneClient?: string
+}
+
+/** The storage at one place. */
+class Place extends Context.Service<Place, { readonly storage: StorageChoice }>()("tocsin/testing/Place") {}
+
+/**
+ * Describes a storage for the shared suite by promises:
+ *
+ * @example
+ * ```ts
+ * storageSuite(storageUnderTest({
+ *   name: "log file",
+ *   make: () => mkdtemp(join(tmpdir(), "tocsin-")),
+ *   remove: (folder) => rm(folder, { recursive: true }),
+ *   storage: (folder) => logFile(join(folder, "monitoring.log")),
+ * }))
+ * ```
+ */
+export const storageUnderTest = <Made>({
+  name,
+  make,
+  remove,
+  storage,
+  onlyOneClient,
+}: StoragePlaces<Made>): StorageUnderTest<Place, StorageError> => ({
+  name,
+  ...(onlyOneClient !== undefined && { onlyOneClient }),
+  noHints: "no storage in terms of promises gives any",
+  place: Layer.effect(
+    Place,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.promise(async () => make()),
+        (made) => Effect.promise(async () => remove?.(made)),
+      ),
+      (made) => Place.of({ storage: storage(made) }),
+    ),
+  ),
+  client: Layer.unwrap(Effect.map(Place, (place) => layersOf(place.storage).storage)),
+})
