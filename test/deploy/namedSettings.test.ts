@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { readSettings, type SettingProblem } from "@tocsin/server/settings/readSettings"
+import { readSettings, type SettingProblem } from "@tocsin/server/settings/checkedSettings"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { manifestsOf } from "./manifests.ts"
 import { readImage } from "./readImage.ts"

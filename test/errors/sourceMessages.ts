@@ -133,7 +133,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code,
   })),
   {
-    file: "packages/server/src/policy/policyFile.ts",
+    file: "packages/server/src/policy/loadPolicy.ts",
     wording: "the policy file is not valid (see docs/policy.md):",
     code: '"the policy file is not valid (see docs/policy.md):"',
   },

@@ -22,7 +22,7 @@ import { Output } from "./output/Output.ts"
 import { withoutSecrets } from "./output/texts.ts"
 import { serve as runServer } from "./serve.ts"
 import { definitions } from "./settings/Settings.ts"
-import { fileVariableOf } from "./settings/readSettings.ts"
+import { fileVariableOf } from "./settings/checkedSettings.ts"
 import type { Setting } from "./settings/settingTypes.ts"
 
 const serve = command({
@@ -33,7 +33,6 @@ const serve = command({
   run: () => Effect.map(ProgramModule, (module) => runServer(module)),
 })
 
-/** `tocsin`: all commands. */
 const tocsin = Command.make("tocsin").pipe(
   Command.withDescription(
     "Receives heartbeats and check results, opens incidents and sends notifications.\n" +
@@ -163,7 +162,6 @@ const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
   ValidationError: "usage",
 }
 
-/** Runs the command that the arguments name. */
 const program = (args: ReadonlyArray<string>) => Command.runWith(tocsin, { version: manifest.version })(args)
 
 const exitOf = (error: CommandError): ExitName => {

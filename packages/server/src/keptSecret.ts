@@ -13,11 +13,8 @@ const LOOKS = { schedule: Schedule.spaced("20 millis"), times: 50 }
 
 interface KeptSecret {
   readonly path: string
-  /** Names the file in a message. */
   readonly name: string
-  /** The setting that replaces it. */
   readonly setting: string
-  /** A new secret. */
   readonly drawn: Redacted.Redacted
   readonly isValid: (stored: Redacted.Redacted) => boolean
 }

@@ -26,7 +26,6 @@ export const toJsonLine = (options: Logger.Options<unknown>): string => {
 const isExported = (tracer: Tracer.Tracer | undefined): boolean =>
   tracer !== undefined && tracer !== Tracer.nativeTracer
 
-/** The same entries for people on a terminal. */
 const prettyLogger = () => {
   const pretty = Logger.consolePretty()
   return Logger.make((options) => {

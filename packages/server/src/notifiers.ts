@@ -26,7 +26,6 @@ type Receiver = ConfiguredNotifiers.NotifiersOptions["receivers"][number]
 const given = <A>(value: A | undefined, receiver: (value: A) => Receiver): ReadonlyArray<Receiver> =>
   value === undefined ? [] : [receiver(value)]
 
-/** The receivers that are configured. */
 const receiversOf = (settings: Settings): ReadonlyArray<Receiver> => {
   const secret = settings.SERVICE_WEBHOOK_SECRET?.map(Redacted.value).join(" ")
   const from = settings.SERVICE_EMAIL_FROM

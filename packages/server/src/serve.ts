@@ -7,17 +7,14 @@ import { Cause, Deferred, Effect, Exit, Layer, Option, Result, Schedule } from "
 import { EXIT_CODES } from "./CommandFailure.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
-import { checkedSettings } from "./settings/checkedSettings.ts"
-import { unknownSettings } from "./settings/readSettings.ts"
+import { checkedSettings, unknownSettings } from "./settings/checkedSettings.ts"
 
-/** Why the server could not start. */
 interface StartProblem {
   readonly _tag: string
   readonly message: string
   readonly cause?: unknown
 }
 
-/** Messages for an address that cannot be listened on, by the system's error code. */
 const LISTEN_MESSAGES: Readonly<Record<string, (reason: string) => string>> = {
   EADDRINUSE: (reason) =>
     `Tocsin cannot start: ${reason}; stop the program that listens there, or set SERVICE_HOST and SERVICE_PORT to another address`,
@@ -34,7 +31,6 @@ const listenMessage = (reason: string): string =>
 
 const startFailureMessage = (message: string): string => `Tocsin cannot start: ${message}`
 
-/** The message for the person who started the server. */
 const startMessage = ({ _tag, message, cause }: StartProblem): string => {
   if (_tag !== "ServeError") return startFailureMessage(message)
   if (!(cause instanceof Error)) return listenMessage("the address cannot be listened on")
@@ -70,7 +66,6 @@ const notify = (message: string, { NOTIFY_SOCKET, PATH }: Environment): Effect.E
     ),
   )
 
-/** Notifies the watchdog if the unit sets WatchdogSec=. */
 const signsOfLife = (environment: Environment): Effect.Effect<void> => {
   const micros = Number(environment["WATCHDOG_USEC"])
   // A hanging event loop sends nothing, and systemd restarts the server.

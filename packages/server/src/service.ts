@@ -113,7 +113,6 @@ const metricsAccess = (settings: Settings, secrets: Secrets) => {
   return access
 }
 
-/** Logs the address and the storage once the server accepts requests. */
 const announcement = (settings: Settings) =>
   Layer.effectDiscard(
     Effect.gen(function* () {

@@ -25,7 +25,6 @@ const LONGEST_OUTPUT = 1_000
 const rangesOf = (days: { readonly warning?: number; readonly critical?: number } = {}): object =>
   Object.fromEntries(Object.entries(days).map(([name, least]) => [name, `${least}:`]))
 
-/** The options of a probe as the agent's configuration has them. */
 const optionsOf = (
   kind: keyof TryWatchRequest,
   {
@@ -42,12 +41,10 @@ const optionsOf = (
   ...(timeout !== undefined && { wait: `${Duration.toMillis(timeout)}ms` }),
 })
 
-/** Runs a probe whose options were read. */
 type Run = (signal: AbortSignal, targets: ProbeTargets) => Promise<Omit<WatchTrial, "duration_ms">>
 
 const PROBES = { http, tcp, tls, dns }
 
-/** Reads the options of a probe of the agent. */
 const readOptions = (name: keyof typeof PROBES, options: object): Result.Result<Run, ValidationError> => {
   const problems: Array<string> = []
   const read = PROBES[name](options, {

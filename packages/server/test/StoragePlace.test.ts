@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { placeOfFlag } from "../src/StoragePlace.ts"
+import { placeOfFlag } from "../src/storage.ts"
 
 describe("the address of a storage on the command line", () => {
   it.effect.each([

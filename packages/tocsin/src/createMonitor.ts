@@ -23,7 +23,6 @@ import { replacePolicy } from "./policy/givenPolicy.ts"
 import { readOptions, type ReadOptions } from "./options/readOptions.ts"
 import { TocsinError } from "./TocsinError.ts"
 
-/** The services of a running monitor. */
 type MonitorServices = Tocsin.TocsinServices | HttpApp
 
 const NO_CALLBACK = "onIncident takes a function, which it calls with each change"

@@ -18,14 +18,13 @@ import { ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Result } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
-import { placeOfSettings, requireSchema } from "../StoragePlace.ts"
+import { clockLayer, placeOfSettings, requireSchema, storageLayer } from "../storage.ts"
 import { loggingLayer } from "../logging.ts"
 import { type LoadedPolicy, loadPolicy } from "../policy/loadPolicy.ts"
 import { policySource } from "../policy/policySource.ts"
 import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { clockLayer, storageLayer } from "../storage.ts"
 import { serverProbes } from "./serverProbes.ts"
 import { type ActingOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 
@@ -61,7 +60,6 @@ export const commandLogging = (settings: Settings) => {
 export const storageOfCommand = (settings: Settings) =>
   Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings))
 
-/** The ports of the server with these settings. */
 const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource) =>
   Layer.mergeAll(
     storageOfCommand(settings),

@@ -90,7 +90,6 @@ const list = listCommand({
 /** The targets of an action: named agents, or every pending one. */
 type Targets = ReadonlyArray<AgentId> | "all"
 
-/** An action on one agent, or on every pending one. */
 interface AgentAction {
   readonly one: (
     admission: Admission["Service"],

@@ -28,7 +28,6 @@ interface Described<Name extends string> extends Texts {
   readonly name: Name
 }
 
-/** Gives a command its texts. */
 const described = <Name extends string, Input, Context, E, R>(
   command: Command.Command<Name, Input, Context, E, R>,
   { description, examples = [], short = description }: Texts,
@@ -66,7 +65,6 @@ interface Result {
   readonly text: string
   /** For standard error, after the result. */
   readonly note?: string
-  /** How the command ends although it has a result. */
   readonly failure?: CommandFailure
 }
 
@@ -74,7 +72,6 @@ type ReadError = BrokenPipe | CommandFailure | Layer.Error<typeof useCases> | Ou
 
 type ActError = NotFound | ReadError | StateConflict | StorageError | ValidationError
 
-/** A command with one result, as data. */
 interface Act<Name extends string, Parameters extends Config, Taken> extends Described<Name> {
   readonly parameters: Parameters
   /** Reads the arguments, and asks; before the storage is opened, so that mistakes need none. */
@@ -114,7 +111,6 @@ export const act =
       }),
     })
 
-/** A list as data: what narrows it, who reads a page of it, and its columns. */
 interface List<Name extends string, Filters extends Config, Item, E> extends Described<Name> {
   readonly filters: Filters
   /** Refuses filters before the storage is opened. */
@@ -131,7 +127,6 @@ interface List<Name extends string, Filters extends Config, Item, E> extends Des
     given: Given<Filters>,
     shown: ListOptions,
   ) => ReturnType<typeof writeList<never, E, Services>> | undefined
-  /** The listed things, in the plural. */
   readonly of: string
 }
 

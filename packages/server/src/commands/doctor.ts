@@ -6,8 +6,12 @@ import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { withoutSecrets } from "../output/texts.ts"
-import { commandSettings, examinedSettings } from "../settings/checkedSettings.ts"
-import { unknownSettings, type SettingProblem } from "../settings/readSettings.ts"
+import {
+  commandSettings,
+  examinedSettings,
+  type SettingProblem,
+  unknownSettings,
+} from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { databaseFile } from "../storage.ts"
 import {

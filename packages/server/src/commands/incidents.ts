@@ -22,12 +22,10 @@ import { act, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
 
-/** An incident, as an argument. */
 const incidentArgument = flags
   .argument("INCIDENT", "ID of the incident")
   .pipe(Argument.withSchema(IncidentId))
 
-/** The failure of a command about an incident that does not exist. */
 const noSuchIncident = ({ id }: { readonly id: IncidentId }) =>
   notFound(`there is no incident ${id}: list incidents with tocsin incidents`)
 

@@ -51,7 +51,6 @@ const options = {
 
 const OptionsText = Schema.Struct({ options: Schema.optionalKey(Schema.fromJsonString(IntegrationOptions)) })
 
-/** The options as a request has them. */
 const optionsOf = (given: Command.Command.Config.InferValue<typeof options>) =>
   Effect.map(flags.readArguments(OptionsText, { options: given.others }), ({ options: others }) => ({
     ...others,

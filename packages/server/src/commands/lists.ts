@@ -15,7 +15,7 @@ import { Effect, Schema, Struct } from "effect"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText, spanText } from "../output/texts.ts"
-import { givenPolicy } from "../policy/policyFile.ts"
+import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -90,7 +90,6 @@ export const availability = listCommand({
   of: "checks",
 })
 
-/** Of many subjects, the first and how many there are. */
 const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
   if (first === undefined) return ""
   return others.length === 0 ? first.id : `${first.id} and ${others.length} more`
@@ -158,7 +157,6 @@ const OCCURRENCES: ReadonlyArray<Column<Pick<Window, "comment" | "name"> & Windo
   { title: "COMMENT", cell: ({ comment }) => comment ?? "", least: 16 },
 ]
 
-/** The windows of the policy file of the settings. */
 const windowsAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   const settings = yield* settingsOfCommand
   const { SERVICE_POLICY_FILE: file } = settings

@@ -38,7 +38,6 @@ interface Outcome {
   readonly id: OutboxId
   readonly count: number
   readonly error: string | null
-  /** The exit code if this is the worst outcome. */
   readonly exit: "not_found" | "refused" | undefined
 }
 

@@ -10,10 +10,10 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import { Effect, Result, Schedule } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
-import { placeOfSettings, requireSchema } from "../StoragePlace.ts"
+import { placeOfSettings, requireSchema } from "../storage.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural } from "../output/texts.ts"
-import { issueLines, readPolicyFile, readPolicyFileText } from "../policy/policyFile.ts"
+import { issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
 import { policySource } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
@@ -25,7 +25,6 @@ import { tryPolicy } from "./policyTry.ts"
 import { type Followers, Policies } from "@tocsin/core/usecases/Policies"
 import { act, command, group } from "./define.ts"
 
-/** The firings that a policy sends immediately, a line for each receiver. */
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
   firings.map(({ count, receiver }) => `${receiver} gets ${plural(count, "firing")} immediately\n`).join("")
 
@@ -47,7 +46,6 @@ const followersText = ({ others, unusable }: Followers): string =>
     .map((line) => `${line}\n`)
     .join("")
 
-/** The text of a file of at most 1 MiB. */
 const policyFileText = (file: string) =>
   Effect.mapError(
     readPolicyFileText(file),

@@ -14,7 +14,6 @@ import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 import { linesOf, notifier, simulationOf } from "./simulate.ts"
 
-/** One thing that a test of a story found. */
 interface TestPoint {
   readonly file: string
   readonly line: number
@@ -85,7 +84,6 @@ const junitText = (points: ReadonlyArray<TestPoint>, name: string): string => {
 
 const encode = Schema.encodeSync(SimulationReport)
 
-/** A story that was played. */
 interface Story {
   readonly file: string
   readonly report: SimulationReport
@@ -95,7 +93,6 @@ const nameOf = ({ cause, count, event, from, incident_key, kind, receiver, until
   [kind, count, receiver, event, cause, incident_key].filter((part) => part !== undefined).join(" ") +
   ` from ${Instant.format(from)} until ${Instant.format(until)}`
 
-/** More would not help a reader. */
 const MESSAGES_SHOWN = 5
 
 const failureOf = ({ messages, receiver }: JudgedExpectation, { report }: Story): string => {

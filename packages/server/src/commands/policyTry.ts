@@ -7,12 +7,12 @@ import { policyTrial } from "@tocsin/core/policy/policyTrial"
 import { Duration, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
-import { placeOfSettings, requireSchema } from "../StoragePlace.ts"
+import { placeOfSettings, requireSchema } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { countText, plural, sectionsText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
-import { givenPolicy } from "../policy/policyFile.ts"
+import { givenPolicy } from "../policy/loadPolicy.ts"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { startTrial } from "@tocsin/simulation/backtestThread"
 import { enabledNotifiers, policyNotifiers } from "../rules.ts"
@@ -58,7 +58,6 @@ const storedPolicy = Effect.fnUntraced(function* (settings: Settings) {
   return { name, policy, notifiers: receiversGiven(policy, policyNotifiers(settings)) }
 })
 
-/** Counts what both policies would have sent of the installation's past. */
 const compare = Effect.fnUntraced(function* (file: string, since: Duration.Duration, asLines: boolean) {
   const settings = yield* settingsOfCommand
   const ofFile = yield* policyOfFile(settings)

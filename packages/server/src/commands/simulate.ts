@@ -15,7 +15,7 @@ import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural, sectionsText, spanText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
-import { givenPolicy } from "../policy/policyFile.ts"
+import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -24,7 +24,6 @@ import { settingsOfCommand } from "./UseCases.ts"
 const encode = Schema.encodeSync(SimulationReport)
 
 const STDIN = "-"
-/** Few people read more on a terminal. */
 const NOTIFICATIONS_SHOWN = 100
 const REFUSED_SHOWN = 5
 
@@ -105,7 +104,6 @@ const draw = (report: SimulationReport, output: Output["Service"]): string => {
   ])
 }
 
-/** Reports skipped lines on standard error. */
 const noteRefused = Effect.fnUntraced(function* (refused: SimulationReport["refused"]) {
   const { note } = yield* Output
   for (const { line, reason } of refused.slice(0, REFUSED_SHOWN)) yield* note(`line ${line}: ${reason}\n`)

@@ -32,7 +32,6 @@ export class Output extends Context.Service<
     readonly canAsk: boolean
   }
 >()("@tocsin/server/output/Output") {
-  /** The streams of this process. */
   static readonly layer = Layer.sync(Output, () => make())
 }
 

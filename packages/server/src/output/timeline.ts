@@ -9,7 +9,6 @@ import type {
 import { displayWidth } from "effect/cli/CliOutput"
 import { colourOf, cutToWidth, paint, type TableStyle } from "./makeTable.ts"
 
-/** The width of files and pipes. */
 const USUAL_COLUMNS = 100
 /** A label takes at most this share of a line. */
 const LABEL_SHARE = 3
@@ -38,10 +37,8 @@ const BLOCKS: Glyphs = {
   both: "◆",
 }
 
-/** The worst one of a cell is shown. */
 const WORSE: ReadonlyArray<Severity> = ["warning", "unknown", "critical"]
 
-/** The cells of a line. */
 interface Scale {
   readonly from: bigint
   readonly span: bigint
@@ -73,7 +70,6 @@ const tracksOf = ({ incidents, notifications }: SimulationReport): ReadonlyArray
   return Array.from(tracks.values())
 }
 
-/** The worst severity of each cell. */
 const severities = ({ incidents }: Track, scale: Scale): ReadonlyArray<Severity | undefined> => {
   const cells: Array<Severity | undefined> = Array.from({ length: scale.cells })
   const rank = (severity: Severity | undefined) => (severity === undefined ? -1 : WORSE.indexOf(severity))

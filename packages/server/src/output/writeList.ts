@@ -16,7 +16,6 @@ export interface ListOptions {
 export interface ShownList<Item, E, R> {
   readonly items: Stream.Stream<Item, E, R>
   readonly columns: ReadonlyArray<Column<Item>>
-  /** The listed things, in the plural. */
   readonly of: string
 }
 

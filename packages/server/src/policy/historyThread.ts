@@ -6,7 +6,7 @@ import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { ProgramModule, runTrialThread, startTrialHere } from "@tocsin/simulation/backtestThread"
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
-import { placeOfSettings } from "../StoragePlace.ts"
+import { placeOfSettings } from "../storage.ts"
 import type { Settings } from "../settings/Settings.ts"
 
 /** A policy on its way to the thread: durations do not survive it. */

@@ -1,15 +1,83 @@
-import type { PolicyIssue } from "@tocsin/contract/Policies"
+import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
-import type { NotifierName } from "@tocsin/contract/Status"
+import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
+import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Result, Schema, type Scope } from "effect"
 import { notifiersLayer } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { BadPolicy, openPolicyFile } from "./policyFile.ts"
+
+/** A line for each issue: where it is, and what is wrong. */
+export const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
+  issues.map(({ line, message, path }) => `${file}:${line}: ${path === "" ? "the policy" : path} ${message}`)
+
+/** The policy file is invalid. */
+export class BadPolicy extends Schema.TaggedError<BadPolicy>()("BadPolicy", {
+  file: Schema.String,
+  issues: Schema.Array(Schema.Struct({ path: Schema.String, line: Schema.Int, message: Schema.String })),
+}) {
+  override get message(): string {
+    return [
+      "the policy file is not valid (see docs/policy.md):",
+      ...this.lines.map((line) => `  ${line}`),
+    ].join("\n")
+  }
+
+  get lines(): ReadonlyArray<string> {
+    return issueLines(this.file, this.issues)
+  }
+}
+
+// The parser of YAML is loaded by the first policy that is read.
+const parser = Effect.promise(() => import("@tocsin/adapter-http/policy/readPolicyText"))
+
+/** Reads the text of a policy file of at most 1 MiB. */
+export const readPolicyFileText = Effect.fnUntraced(function* (
+  file: string,
+): Effect.fn.Return<string, ReadonlyArray<PolicyIssue>> {
+  const { MAX_POLICY_BYTES } = yield* parser
+  const read = Result.try(() => readBoundedFile(file, MAX_POLICY_BYTES))
+  if (Result.isFailure(read)) return yield* refuse("cannot be read: check that it exists and is readable")
+  return read.success ?? (yield* refuse("is larger than 1 MiB"))
+})
+
+/** Reads a policy file of at most 1 MiB. */
+const openPolicyFile = Effect.fnUntraced(function* (
+  file: string,
+  given: PolicyNotifiers,
+): Effect.fn.Return<PolicyText, ReadonlyArray<PolicyIssue>> {
+  const text = yield* readPolicyFileText(file)
+  const { openPolicyText } = yield* parser
+  return yield* Effect.fromResult(openPolicyText(text, given))
+})
+
+/** Reads a policy file without the secrets that it names. */
+export const readPolicyFile = (file: string, given: PolicyNotifiers) =>
+  Effect.flatMap(openPolicyFile(file, given), ({ accept }) => Effect.fromResult(accept([])))
+
+const refuse = (message: string) => Effect.fail([{ path: "", line: 1, message }])
+
+/**
+ * A policy that a command is given, without its secrets, and the receivers that it does not define:
+ * `others` if it defines none.
+ */
+export const givenPolicy = Effect.fnUntraced(function* (
+  file: string,
+  others: ReadonlyArray<NotifierName>,
+  watchProblem?: PolicyNotifiers["watchProblem"],
+) {
+  const policy = yield* Effect.mapError(
+    readPolicyFile(file, { notifiers: others, keepsNotifiers: false, watchProblem }),
+    (issues) => new BadPolicy({ file, issues }),
+  )
+  return { policy, notifiers: policy.receivers === undefined ? others : [] }
+})
 
 /** A valid policy, and the notifiers of all its receivers. */
 export interface LoadedPolicy {
@@ -28,12 +96,11 @@ export const loadPolicy = Effect.fnUntraced(function* (
   if (file === undefined) {
     return { document: {}, receivers: yield* receiversOfSettings(settings) }
   }
-  const refuse = (issues: ReadonlyArray<PolicyIssue>) => new BadPolicy({ file, issues })
   const { document, made } = yield* openPolicyFile(file, policyNotifiers(settings)).pipe(
     Effect.flatMap((text) =>
       acceptedReceivers({ ...text, receivers: text.receivers() }, postingOf(settings)),
     ),
-    Effect.mapError(refuse),
+    Effect.mapError((issues) => new BadPolicy({ file, issues })),
   )
   const receivers = document.receivers === undefined ? yield* receiversOfSettings(settings) : made
   return { document, receivers }

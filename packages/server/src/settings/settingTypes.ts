@@ -15,7 +15,7 @@ export interface SettingType<A> {
   readonly takes: string
   /** `undefined` for a text that the type does not take. */
   readonly parse: (text: string) => A | undefined
-  /** Messages never repeat a secret. It may also come from a file: see `readSettings.ts`. */
+  /** Messages never repeat a secret. It may also come from a file: see `checkedSettings.ts`. */
   readonly isSecret?: true
 }
 

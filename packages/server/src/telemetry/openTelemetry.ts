@@ -19,7 +19,6 @@ export const endpointOf = (settings: Settings, signal: Signal): EndpointChoice |
   return base && { address: base, path: `/v1/${signal.toLowerCase()}` }
 }
 
-/** An address, and a suffix for its path. */
 interface EndpointChoice {
   readonly address: Redacted.Redacted
   readonly path: string

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { policySource } from "@tocsin/server/policy/policySource"
 import { Effect } from "effect"
-import { readSettings } from "../../src/settings/readSettings.ts"
+import { readSettings } from "../../src/settings/checkedSettings.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 
 const sourceWith = (environment: Readonly<Record<string, string>>) =>

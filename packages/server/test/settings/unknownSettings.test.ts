@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { examineSettings } from "@tocsin/server/commands/doctor"
-import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { unknownSettings } from "@tocsin/server/settings/readSettings"
+import { checkedSettings, unknownSettings } from "@tocsin/server/settings/checkedSettings"
 import { Result } from "effect"
 
 const SECRET = "tell-no-one"

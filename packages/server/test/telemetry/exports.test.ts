@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { readSettings } from "../../src/settings/readSettings.ts"
+import { readSettings } from "../../src/settings/checkedSettings.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 import { endpointOf, exportsTelemetry, type Signal } from "@tocsin/server/telemetry/openTelemetry"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Tracer } from "effect"
 import { sampledTracer } from "../../src/telemetry/openTelemetry.ts"
-import { readSettings } from "../../src/settings/readSettings.ts"
+import { readSettings } from "../../src/settings/checkedSettings.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 
 const settingsOf = (sampler: string, ratio: string): Settings =>

@@ -141,7 +141,6 @@ export const agentCalls = (
 ): AgentCalls => {
   const ingest = Context.get(services, Ingest)
   const { heartbeat, events } = callsOf(ingest)
-  /** A call about an agent that its path names. */
   const ofAgent =
     <A, E extends CallError>(
       callAbout: (agentId: AgentId) => (sender: Sender, body: unknown) => Effect.Effect<A, E>,

@@ -9,7 +9,6 @@ import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } fr
 /** The failures of a call. */
 export type CallError = CoreError | TocsinError
 
-/** The code of each error of the core. */
 const CODES = {
   ValidationError: "validation",
   AgentBlocked: "agent_blocked",
@@ -57,7 +56,6 @@ export const causeToTocsinError = (cause: Cause.Cause<CallError>): TocsinError =
   return new TocsinError("internal", MISTAKE, { cause: Cause.squash(cause) })
 }
 
-/** The reply to a call that can fail with `E`. */
 type ReplyOf<A, E extends CallError> = Reply<A, CodeOf<E> | AnyCallCode>
 
 /** The refusal of a monitor that is closed. */
@@ -103,12 +101,10 @@ export class Calls {
     this.#activity = activity
   }
 
-  /** Whether calls are refused. */
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** Answers a call. */
   readonly reply = <A, E extends CallError>(effect: Effect.Effect<A, E>): ReplyOf<A, E> => {
     const outcome = this.#outcomeOf(effect)
     const value = outcome.then((settled) => {
@@ -124,12 +120,10 @@ export class Calls {
     })
   }
 
-  /** Refuses new calls. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Interrupts the calls under way. */
   interrupt(): void {
     for (const fiber of this.#underWay) fiber.interruptUnsafe()
   }
@@ -199,7 +193,6 @@ const decodeActor = SchemaParser.decodeUnknownResult(Schema.Struct({ by: Schema.
 
 interface Signed {
   readonly by: string | undefined
-  /** The arguments without it. */
   readonly input: ReadonlyArray<unknown>
 }
 

@@ -29,7 +29,6 @@ const INTERNAL = 500
 const statusOf = (code: TocsinErrorCode): number =>
   Object.hasOwn(errorStatus, code) ? errorStatus[code as keyof typeof errorStatus] : INTERNAL
 
-/** Answers an agent as the API would. */
 const inProcess = ({ enrol, heartbeat, events, expectations }: AgentCalls): Transport => {
   const replyTo = (
     kind: RequestKind,
@@ -128,7 +127,6 @@ export class LocalAgents {
     return agent
   }
 
-  /** Closes all, and refuses others. */
   async close(): Promise<void> {
     this.#areClosed = true
     await Promise.all(Array.from(this.#open, (agent) => agent.close()))

@@ -22,7 +22,6 @@ export interface HttpOptions extends ApiRoutes.ApiOptions {
   readonly pages?: { readonly console: ConsoleFiles; readonly about: About } | undefined
 }
 
-/** The services that the API requires, with and without pages. */
 type Required = ApiRoutes.ApiServices | Operations | HealthExamination
 
 /** The v1 API with `/ops/v1`, for hosts of both kinds. */

@@ -8,9 +8,7 @@ import { IncomingMessage, type ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { Activity } from "../api/Calls.ts"
 
-/** The parts that hosts leave at a request. */
 interface ParsedRequest extends IncomingMessage {
-  /** The body that a parser has read. */
   readonly body?: unknown
   /** The path that Express has taken off `url`. */
   readonly baseUrl?: string
@@ -57,7 +55,6 @@ interface HostError {
   readonly body: string
 }
 
-/** An error of the API's form. */
 const hostError = (code: ErrorCode, message: string): HostError => {
   const request_id = randomUUID()
   return {
@@ -70,10 +67,8 @@ const hostError = (code: ErrorCode, message: string): HostError => {
   }
 }
 
-/** The answer of a closed monitor. */
 const closedAnswer = (): HostError => hostError("not_ready", "the service has stopped")
 
-/** The answer if a body parser consumed the body and kept nothing. */
 const bodyIsGone = (): HostError =>
   hostError(
     "internal",
@@ -115,9 +110,7 @@ export type NodeListener = (
 interface NodeListenerOptions {
   readonly node: (request: IncomingMessage, response: ServerResponse) => void
   readonly basePath: string
-  /** Whether there is something at `/metrics`. */
   readonly hasMetrics: boolean
-  /** Whether the console is at `/`. */
   readonly hasConsole: boolean
   readonly isClosed: () => boolean
   readonly activity: Activity

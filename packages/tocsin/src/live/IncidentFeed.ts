@@ -67,7 +67,6 @@ const offer = (subscriber: Subscriber, change: Uncounted): void => {
   Queue.offerUnsafe(subscriber.changes, change)
 }
 
-/** Takes the oldest change, or waits for one. */
 const takeFrom = (subscriber: Subscriber): Effect.Effect<IncidentChange, Cause.Done> =>
   Effect.map(Queue.take(subscriber.changes), (change) => {
     const { missed } = subscriber

@@ -42,7 +42,6 @@ interface Factory<Options> {
   ) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 }
 
-/** Gives options to a factory. */
 const builtIn =
   <Options extends object>(name: BuiltInNotifier["factory"]) =>
   (options: Options): BuiltInNotifier => ({
@@ -127,7 +126,6 @@ export const alertRouter: (options: AlertRouterOptions) => BuiltInNotifier =
 /** Logs one line for each notification instead of sending it. */
 export const debug = (): BuiltInNotifier => builtIn("debug")({})
 
-/** The options of each factory. */
 interface OptionsOf {
   readonly webhook: WebhookOptions
   readonly slack: SlackOptions

@@ -46,12 +46,10 @@ import type { WatchdogOption, MonitorOptions, RateOption, RetentionOption } from
 /** Valid options with their defaults. */
 export interface ReadOptions {
   readonly tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError>
-  /** For another policy while it runs. */
   readonly surroundings: PolicySurroundings
   readonly http: HttpOptions
   readonly delivers: boolean
   readonly keepsHouse: boolean
-  /** Absent if no watchdog ping is sent. */
   readonly watchdog: WatchdogOptions | undefined
 }
 

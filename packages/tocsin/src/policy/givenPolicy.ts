@@ -48,7 +48,6 @@ const openGivenPolicy = (given: unknown, notifiers: ReadonlyArray<NotifierName>)
     .filter((name) => notifiers.includes(name))
     .map((name) => ({ path: ["receivers", name], message: "is the name of a notifier of this monitor" }))
   return {
-    /** Those without a known problem. */
     receivers: Record.filter(receivers, (_, name) => !notifiers.includes(name)),
     accept: (found: ReadonlyArray<FieldProblem>): Result.Result<PolicyDocument, ReadonlyArray<string>> => {
       const problems = [...(Result.isFailure(read) ? read.failure : []), ...twice, ...found]

@@ -67,7 +67,6 @@ export type StorageChoice = Chosen &
     | { readonly kind: "keyValue"; readonly options: KeyValueStorage.KeyValueOptions }
   )
 
-/** The layers of a chosen storage. */
 interface StorageLayers {
   readonly storage: Layer.Layer<Storage, StorageError>
   /** The clock that all processes on it share. */

@@ -5,7 +5,6 @@ import type { SteppedClock } from "./SteppedClock.ts"
 // Kept, because a test may fake the global ones, which then run nothing.
 const { clearImmediate, setImmediate } = globalThis
 
-/** Resolves in the next turn of the event loop. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Runs fibers in real turns: Effect's own scheduler uses whatever timer is global at the moment. */

@@ -8,7 +8,6 @@ import { Duration, Effect } from "effect"
 import type { Settling } from "./Settling.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
 
-/** The parts that move with a test monitor's clock. */
 interface Course {
   readonly clock: SteppedClock
   readonly settling: Settling
@@ -57,9 +56,7 @@ export const skipWait = async ({ clock, settling }: Pick<Course, "clock" | "sett
 /** The inputs of idle loops. */
 export interface IdleWork {
   readonly tables: MemoryTables
-  /** The storage over these tables. */
   readonly storage: Storage["Service"]
-  /** The receivers of the policy in force. */
   readonly notifiers: () => ReadonlyArray<NotifierName>
   readonly policy: () => Policy
   /** When a silent agent is dead; absent without housekeeping. */

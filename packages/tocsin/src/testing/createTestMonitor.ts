@@ -205,7 +205,6 @@ const followed = <E, R>(
   ).pipe(Layer.provide(notifiers))
 }
 
-/** A duration in nanoseconds. */
 const lengthOf = (time: DurationOption): bigint => {
   const millis = givenMillis(time, { min: 0 })
   if (millis !== undefined) return BigInt(millis) * NANOS_PER_MILLI

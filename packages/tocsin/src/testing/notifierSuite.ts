@@ -19,7 +19,6 @@ export interface NotifierUnderTest {
   readonly make: (address: string) => NotifierOption
 }
 
-/** The parts of one test. */
 interface Trial {
   readonly receiver: HttpReceiver
   readonly monitor: TestMonitor
@@ -159,7 +158,6 @@ type Manner = { readonly status: number; readonly retryAfter?: number } | "silen
 /** A part of the address, where many receivers have a credential. */
 const SECRET_PATH = "c2VjcmV0IHBhdGg"
 
-/** A receiver of notifications on this machine. */
 class HttpReceiver {
   readonly #server: Server
   manner: Manner = { status: 200 }

@@ -27,7 +27,6 @@ export interface StoragePlaces<Place> {
   readonly onlyOneClient?: string
 }
 
-/** The storage at one place. */
 class Place extends Context.Service<Place, { readonly storage: StorageChoice }>()("tocsin/testing/Place") {}
 
 /**

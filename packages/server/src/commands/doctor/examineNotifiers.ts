@@ -179,7 +179,6 @@ const outcomeOf = (
     : failed(check, `${target} did not accept ${sent}: ${result.error}`, "failed")
 }
 
-/** One place that notifications go to. */
 interface Examined {
   readonly check: string
   readonly target: string
