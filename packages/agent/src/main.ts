@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import "./requireNode.ts"
 import "./processSettings.ts"
 import "./slowConnections.ts"
 import { check } from "./commands/check.ts"
@@ -33,7 +32,10 @@ const isHelp = (argument: string): boolean => argument === "--help" || argument 
 
 /** Runs one command and returns its exit code. */
 const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number> => {
-  if (isHelp(name) || name === "help") {
+  // Behind -- are the words of a job or of a report.
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv
+  const command = commands.get(name)
+  if (isHelp(name) || name === "help" || (command !== undefined && own.some(isHelp))) {
     print(USAGE)
     return 0
   }
@@ -41,16 +43,9 @@ const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number
     print(AGENT_VERSION)
     return 0
   }
-  const command = commands.get(name)
   if (command === undefined) {
     complain(`say what to do: ${[...commands.keys()].join(", ")} (see tocsin-agent --help)`)
     return USAGE_EXIT
-  }
-  // Behind -- are the words of a job or of a report.
-  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv
-  if (own.some(isHelp)) {
-    print(USAGE)
-    return 0
   }
   try {
     return await command(argv)

@@ -2,10 +2,10 @@ import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckRepo
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { nextDue } from "@tocsin/reporting/agent/Schedule"
 import { createHash } from "node:crypto"
-import type { CheckConfig, RunCheck } from "../config/readConfig.ts"
-import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
+import type { AgentConfig, RunCheck } from "../config/readConfig.ts"
+import type { ProbeConfig } from "../probes/Probe.ts"
+import { outcomeOf, type RunOutcome, type StartedRun } from "./runCommand.ts"
 import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
-import type { StartedRun } from "./runCommand.ts"
 
 /** Where in its period a check runs: the same on every start, and spread over the checks of all agents. */
 export const offsetOf = (agentId: string, checkId: string, everyMillis: number): number => {
@@ -15,23 +15,6 @@ export const offsetOf = (agentId: string, checkId: string, everyMillis: number):
 
 /** A check that has no recent result runs this soon. */
 const FIRST_RUN_WITHIN_MILLIS = 10_000
-
-/** When a check was last observed, and how late it is. */
-interface Beginning {
-  readonly offset: number
-  readonly everyMillis: number
-  readonly wall: number
-  readonly steady: number
-  /** Of its last result; none for a new check. */
-  readonly lastObservedAt: number | undefined
-}
-
-/** The first deadline in steady milliseconds. Afterwards deadlines only add whole periods. */
-const firstDue = ({ offset, everyMillis, wall, steady, lastObservedAt }: Beginning): number => {
-  const untilPhase = (((offset - wall) % everyMillis) + everyMillis) % everyMillis
-  const isMissed = lastObservedAt === undefined || Math.abs(wall - lastObservedAt) >= everyMillis
-  return steady + (isMissed ? Math.min(untilPhase, offset % FIRST_RUN_WITHIN_MILLIS) : untilPhase)
-}
 
 /** The surroundings of a runner. */
 interface RunnerOptions {
@@ -63,14 +46,10 @@ interface Entry {
 }
 
 /** The agent whose checks run, and how many of each lane at once. */
-interface RunPlan {
-  readonly agentId: string
-  readonly checks: ReadonlyMap<string, CheckConfig>
-  readonly maxParallel: number
-}
+type RunPlan = Pick<AgentConfig, "agentId" | "checks" | "maxParallel">
 
 /** A check that hangs delays others of its lane, and none of another. */
-type Lane = "command" | "network" | "host"
+type Lane = "command" | ProbeConfig["lane"]
 
 const laneOf = ({ work }: RunCheck): Lane => (work.kind === "command" ? "command" : work.probe.lane)
 
@@ -121,20 +100,24 @@ export class CheckRunner {
     await Promise.all(runs.map((run) => run.gone))
   }
 
+  /** An entry with its first deadline. Afterwards deadlines only add whole periods. */
   #begin(check: RunCheck, before: Entry | undefined): Entry {
     const { clock, lastOf } = this.#options
     const { id, everyMillis } = check
     const last = lastOf(id)
+    const wall = clock.wall()
     const offset = offsetOf(this.#plan.agentId, id, everyMillis)
-    const due = firstDue({
-      offset,
-      everyMillis,
-      wall: clock.wall(),
-      steady: clock.steady(),
-      lastObservedAt: last?.observedAt,
-    })
-    const soft = before?.soft ?? softStateOf(last?.status)
-    return { check, due, again: undefined, soft, run: before?.run, stuckSince: before?.stuckSince }
+    const untilPhase = (((offset - wall) % everyMillis) + everyMillis) % everyMillis
+    const isMissed = last === undefined || Math.abs(wall - last.observedAt) >= everyMillis
+    const wait = isMissed ? Math.min(untilPhase, offset % FIRST_RUN_WITHIN_MILLIS) : untilPhase
+    return {
+      check,
+      due: clock.steady() + wait,
+      again: undefined,
+      soft: before?.soft ?? softStateOf(last?.status),
+      run: before?.run,
+      stuckSince: before?.stuckSince,
+    }
   }
 
   /** Starts what is due, as far as there is room, and sets the timer for the next time. */
@@ -222,18 +205,9 @@ export class CheckRunner {
       entry.again = this.#options.clock.steady() + check.confirm.everyMillis
       return
     }
-    const { id, notificationsEnabled, incidentKey } = check
-    const { status, exitCode, output, droppedBytes } = outcome
-    this.#options.report({
-      checkId: id,
-      status,
-      exitCode,
-      output,
-      droppedBytes,
-      durationMillis,
-      notificationsEnabled,
-      incidentKey,
-    })
+    const { id: checkId, notificationsEnabled, incidentKey } = check
+    const { note: _, ...result } = outcome
+    this.#options.report({ ...result, checkId, durationMillis, notificationsEnabled, incidentKey })
   }
 }
 

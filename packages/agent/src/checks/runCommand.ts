@@ -1,18 +1,92 @@
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type ChildProcess, spawn } from "node:child_process"
+import { constants } from "node:os"
 import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
+import { getSystemErrorMessage } from "node:util"
 import { afterMillis } from "../clock/Clock.ts"
 import { ProcessGroup } from "./ProcessGroup.ts"
-import {
-  type CapturedText,
-  endOf,
-  notStarted,
-  outcomeOf,
-  OUTPUT_GRACE_MILLIS,
-  type RunEnd,
-  type RunOutcome,
-} from "./RunOutcome.ts"
+
+/** How the work of a check ended. */
+export type RunEnd =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }
+  | { readonly kind: "timedOut"; readonly timeoutMillis: number }
+  /** After a time-out, processes survived SIGKILL and the check was due again. */
+  | { readonly kind: "stuck"; readonly sinceMillis: number }
+  | ReturnType<typeof notStarted>
+
+/** How long a command that has ended may leave its output open, as its background processes do. */
+export const OUTPUT_GRACE_MILLIS = 1_000
+
+/** The end of a process, as Node.js reports it. */
+export const endOf = (code: number | null, signal: NodeJS.Signals | null): RunEnd =>
+  signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal }
+
+/** The end of a command that the system could not start. */
+export const notStarted = (error: unknown, command: string) => {
+  const found = error instanceof Error ? error : new Error(String(error))
+  const code = "code" in found ? String(found.code) : found.message
+  const errno = "errno" in found && typeof found.errno === "number" ? found.errno : undefined
+  return { kind: "notStarted", errno, code, command } as const
+}
+
+/** The result of a run. */
+export interface RunOutcome {
+  readonly status: CheckStatus
+  readonly exitCode: number
+  readonly output: string
+  readonly droppedBytes: number
+  /** A probe's note for its next run. */
+  readonly note?: string | undefined
+}
+
+/** The kept output of a command on one stream. */
+export interface CapturedText {
+  readonly text: string
+  readonly droppedBytes: number
+}
+
+/** Exit codes of the plugin guidelines; any other is unknown. */
+const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
+
+const TIMED_OUT = 124
+const NOT_EXECUTABLE = 126
+const NOT_FOUND = 127
+const SIGNAL_BASE = 128
+
+const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
+
+/** The result at the end of a run, by the plugin guidelines and the shell's exit codes. */
+export const outcomeOf = (end: RunEnd, captured?: CapturedText): RunOutcome => {
+  const { text = "", droppedBytes = 0 } = captured ?? {}
+  const said = withoutTrailing(text, "\r\n")
+  const unknown = (exitCode: number, output: string): RunOutcome => ({
+    status: "unknown",
+    exitCode,
+    output,
+    droppedBytes,
+  })
+  switch (end.kind) {
+    case "exited":
+      return { ...unknown(end.code, said), status: STATUSES[end.code] ?? "unknown" }
+    case "signalled":
+      return unknown(SIGNAL_BASE + constants.signals[end.signal], said || `ended by ${end.signal}`)
+    case "timedOut": {
+      const words = `timed out after ${seconds(end.timeoutMillis)}`
+      return unknown(TIMED_OUT, said === "" ? words : `${words}\n${said}`)
+    }
+    case "stuck":
+      return unknown(TIMED_OUT, `still running ${seconds(end.sinceMillis)} after it was killed`)
+    case "notStarted": {
+      const exitCode = end.code === "ENOENT" ? NOT_FOUND : NOT_EXECUTABLE
+      const words = end.errno === undefined ? end.code : getSystemErrorMessage(end.errno)
+      return unknown(exitCode, `${end.command}: ${words}`)
+    }
+  }
+}
 
 /** Bytes of each stream that are kept; the rest is read and dropped, so that the command gets no SIGPIPE. */
 const KEPT_BYTES = 65_536
@@ -79,7 +153,12 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
     })
   } catch (error) {
     // Arguments that the system cannot take.
-    return neverStarted(outcomeOf(notStarted(error, command)))
+    return {
+      outcome: Promise.resolve({ ...outcomeOf(notStarted(error, command)), durationMillis: 0 }),
+      gone: Promise.resolve(true),
+      isAlive: () => false,
+      stop: () => {},
+    }
   }
   const streams = [child.stdout, child.stderr].map((stream) => stream && new CapturedStream(stream))
   /** Standard output, or standard error where that is blank. */
@@ -92,7 +171,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
   const group = new ProcessGroup(child)
   let sayGone: (isGone: boolean | Promise<boolean>) => void = () => {}
   const gone = new Promise<boolean>((resolve) => (sayGone = resolve))
-  const outcome = new Promise<RunOutcome & { readonly durationMillis: number }>((resolve) => {
+  const outcome: StartedRun["outcome"] = new Promise((resolve) => {
     const end = (how: RunEnd): void => {
       if (isEnded) return
       isEnded = true
@@ -120,10 +199,3 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
   }
   return { outcome, gone, isAlive: () => group.isAlive(), stop }
 }
-
-const neverStarted = (outcome: RunOutcome): StartedRun => ({
-  outcome: Promise.resolve({ ...outcome, durationMillis: 0 }),
-  gone: Promise.resolve(true),
-  isAlive: () => false,
-  stop: () => {},
-})

@@ -3,8 +3,7 @@ import { afterMillis } from "../clock/Clock.ts"
 import type { CheckConfig, RunCheck } from "../config/readConfig.ts"
 import { judge, type ProbeConfig } from "../probes/Probe.ts"
 import { explainError } from "../sending/explainError.ts"
-import { outcomeOf, type RunOutcome } from "./RunOutcome.ts"
-import { runCommand, type StartedRun } from "./runCommand.ts"
+import { outcomeOf, runCommand, type RunOutcome, type StartedRun } from "./runCommand.ts"
 
 /** The surroundings of a check. */
 interface CheckAround {

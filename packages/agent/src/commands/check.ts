@@ -1,8 +1,7 @@
-import { type AgentConfig, type CheckConfig, checksText, readConfig } from "../config/readConfig.ts"
-import { problemText } from "../config/Reader.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
+import { type AgentConfig, type CheckConfig, checksText, type RunCheck } from "../config/readConfig.ts"
 import { warningsOf } from "../config/warningsOf.ts"
-import { complain, print, readOptions, withoutArguments } from "./commandLine.ts"
+import { complain, loadConfig, print, readOptions, withoutArguments } from "./commandLine.ts"
 
 /**
  * `tocsin-agent check`: reports every problem of the configuration, and warns of what is probably wrong;
@@ -10,13 +9,9 @@ import { complain, print, readOptions, withoutArguments } from "./commandLine.ts
  */
 export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
   const { config: file, state, print: isPrinted } = withoutArguments(readOptions(argv, ["print"]))
-  const { config, problems } = readConfig(file)
-  if (config === undefined) {
-    for (const problem of problems) complain(problemText(problem))
-    return 1
-  }
-  const warnings = warningsOf(config, state)
-  for (const warning of warnings) complain(`warning: ${warning}`)
+  const config = loadConfig(file)
+  if (config === undefined) return 1
+  for (const warning of warningsOf(config, state)) complain(`warning: ${warning}`)
   if (isPrinted) {
     const { stringify } = await import("yaml")
     print(stringify(printable(config)).trimEnd())
@@ -24,44 +19,41 @@ export const check = async (argv: ReadonlyArray<string>): Promise<number> => {
   return 0
 }
 
+/** As the configuration writes it: YAML leaves out keys without a value. */
 const printable = (config: AgentConfig): object => ({
   server: config.servers,
-  ...(config.ca !== undefined && { ca_file: config.ca }),
+  ca_file: config.ca,
   agent_id: config.agentId,
   hostname: config.hostname,
   labels: Object.fromEntries(config.labels),
   max_parallel: config.maxParallel,
-  ...(config.metricsPort !== undefined && { metrics_port: config.metricsPort }),
+  metrics_port: config.metricsPort,
   checks: Object.fromEntries([...config.checks].map(([id, one]) => [id, printableCheck(one)])),
 })
 
+const duration = (millis: number | undefined) => (millis === undefined ? undefined : durationText(millis))
+
 const printableCheck = (one: CheckConfig): object => ({
-  ...(one.kind === "reported" ? { report_only: true, ...scheduleOf(one.schedule) } : runOf(one)),
-  ...(one.incidentKey !== undefined && { incident_key: one.incidentKey }),
+  ...(one.kind === "run"
+    ? workOf(one)
+    : { report_only: true, ...(one.schedule ?? { every: durationText(one.everyMillis) }) }),
+  incident_key: one.incidentKey,
   notifications_enabled: one.notificationsEnabled,
-  ...(one.graceMillis !== undefined && { grace: durationText(one.graceMillis) }),
-  ...(one.severity !== undefined && { severity: one.severity }),
+  grace: duration(one.graceMillis),
+  severity: one.severity,
 })
 
-const scheduleOf = (schedule: Extract<CheckConfig, { readonly kind: "reported" }>["schedule"]): object =>
-  "cron" in schedule ? schedule : { every: durationText(schedule.everyMillis) }
-
-const runOf = (one: Extract<CheckConfig, { readonly kind: "run" }>): object => ({
-  ...(one.work.kind === "command"
-    ? { command: one.work.argv, ...(one.env.size > 0 && { env: Object.fromEntries(one.env) }) }
-    : { [one.work.probe.name]: printableSettings(one.work.probe.settings) }),
-  every: durationText(one.everyMillis),
-  timeout: durationText(one.timeoutMillis),
-  ...(one.confirm !== undefined && {
-    confirm: { bad: one.confirm.bad, good: one.confirm.good, every: durationText(one.confirm.everyMillis) },
-  }),
+const workOf = ({ work, env, everyMillis, timeoutMillis, confirm }: RunCheck): object => ({
+  ...(work.kind === "command"
+    ? { command: work.argv, env: env.size > 0 ? Object.fromEntries(env) : undefined }
+    : { [work.probe.name]: printableSettings(work.probe.settings) }),
+  every: durationText(everyMillis),
+  timeout: durationText(timeoutMillis),
+  confirm: confirm && { bad: confirm.bad, good: confirm.good, every: durationText(confirm.everyMillis) },
 })
 
-/** Durations are kept in milliseconds, and maps by name. */
-const printableSettings = (settings: object): object =>
-  Object.fromEntries(
-    Object.entries(settings).map(([name, value]: [string, unknown]) => [
-      name,
-      name === "wait" && typeof value === "number" ? durationText(value) : value,
-    ]),
-  )
+/** Durations are kept in milliseconds. */
+const printableSettings = (settings: { readonly wait?: number }): object => ({
+  ...settings,
+  ...(settings.wait !== undefined && { wait: durationText(settings.wait) }),
+})

@@ -3,7 +3,8 @@ import { existsSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import type { Reader } from "../config/Reader.ts"
+import { type AgentConfig, type GivenConfig, readConfig } from "../config/readConfig.ts"
+import { type Problem, problemText, type Reader } from "../config/Reader.ts"
 import { primaryOf } from "../spool/spoolFault.ts"
 
 /** The output of `tocsin-agent --help`. */
@@ -146,6 +147,18 @@ export const reasonOf = (error: unknown): string => {
   return refusal !== undefined
     ? `${refusal}: run it as root or as the owner of the state folder, on a disk that is not read-only; report and run also work in the folder's group`
     : error.message
+}
+
+/** Complains about problems of a file, each by its line. */
+export const complainOf = (problems: ReadonlyArray<Problem>): void => {
+  for (const problem of problems) complain(problemText(problem))
+}
+
+/** The configuration; complains about everything that is wrong with it. */
+export const loadConfig = (file: string, given?: GivenConfig): AgentConfig | undefined => {
+  const { config, problems } = readConfig(file, given)
+  complainOf(problems)
+  return config
 }
 
 const writeLine = (descriptor: number, line: string): void => {

@@ -1,8 +1,8 @@
-import { outcomeOf, type RunOutcome } from "../checks/RunOutcome.ts"
+import { outcomeOf, type RunOutcome } from "../checks/runCommand.ts"
 import { duration, oneOf } from "../config/Reader.ts"
 import { Job } from "../jobs/Job.ts"
-import { identify } from "../jobs/ProcessIdentity.ts"
 import {
+  identify,
   isRunning,
   type JobSeverity,
   lostJobs,

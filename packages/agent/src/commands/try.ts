@@ -1,17 +1,15 @@
 import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { plainLine } from "@tocsin/contract/plainLine"
-import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
-import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
+import { type CheckStatus, wireEvent } from "@tocsin/reporting/agent/CheckReport"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import type { StartedRun } from "../checks/runCommand.ts"
 import { DEFAULT_PATH, noteName, startCheck } from "../checks/startCheck.ts"
 import { awakeClock, systemClock } from "../clock/Clock.ts"
-import { type AgentConfig, readConfig, type RunCheck } from "../config/readConfig.ts"
-import { problemText } from "../config/Reader.ts"
+import type { AgentConfig, RunCheck } from "../config/readConfig.ts"
 import { actAsOwner, spoolPath } from "../spool/StateFolder.ts"
-import { complain, print, readOptions, reasonOf, UsageError } from "./commandLine.ts"
+import { complain, loadConfig, print, readOptions, reasonOf, UsageError } from "./commandLine.ts"
 import { requireCheckId, withSpool } from "./report.ts"
 
 /**
@@ -26,8 +24,7 @@ export const tryCheck = async (argv: ReadonlyArray<string>): Promise<number> => 
   const { config: file, state } = options
   // The agent has the variables of its unit, not those of the caller.
   if (actAsOwner(state)) Object.assign(process.env, { HOME: state, PATH: DEFAULT_PATH })
-  const { config, problems } = readConfig(file)
-  for (const problem of problems) complain(problemText(problem))
+  const config = loadConfig(file)
   if (config === undefined) return EXIT_CODES.unknown
   const check = runCheckOf(config, checkId)
   const { status: before, note } = lastOf(state, checkId)

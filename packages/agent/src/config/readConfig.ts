@@ -166,18 +166,18 @@ const toCheck = (id: string, fields: CheckFields, defaults: SharedFields) => {
     graceMillis: fields.grace ?? defaults.grace,
     severity: fields.severity ?? defaults.severity,
     labels: fields.labels ?? new Map<string, string>(),
+    everyMillis: fields.every ?? defaults.every ?? DEFAULT_EVERY,
   }
-  const everyMillis = fields.every ?? defaults.every ?? DEFAULT_EVERY
   if (fields.report_only === true) {
     const { cron, tz } = fields
-    const schedule = cron !== undefined && tz !== undefined ? { cron, tz } : { everyMillis }
+    /** In place of a period. */
+    const schedule = cron !== undefined && tz !== undefined ? { cron, tz } : undefined
     return { kind: "reported" as const, ...terms, schedule }
   }
   return {
     kind: "run" as const,
     ...terms,
     work: workOf(fields),
-    everyMillis,
     timeoutMillis: fields.timeout ?? defaults.timeout ?? DEFAULT_TIMEOUT,
     env: new Map([...(defaults.env ?? []), ...(fields.env ?? [])]),
     confirm: confirmationOf(fields, defaults),

@@ -1,3 +1,4 @@
+import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckState } from "@tocsin/reporting/agent/ResultQueue"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import { createServer, type Server } from "node:http"
@@ -14,28 +15,18 @@ interface MetricsState {
 /** One value, one for each set of labels, or none. */
 type Samples = number | undefined | Readonly<Record<string, number>>
 
-interface Metric {
-  readonly type: "gauge" | "counter"
-  readonly help: string
-  readonly samples: (state: MetricsState) => Samples
-}
-
-const metric =
-  (type: Metric["type"]) =>
-  (help: string, samples: Metric["samples"]): Metric => ({ type, help, samples })
+const metric = (type: "gauge" | "counter") => (help: string, samples: (state: MetricsState) => Samples) => ({
+  type,
+  help,
+  samples,
+})
 const gauge = metric("gauge")
 const counter = metric("counter")
 
 const seconds = (millis: number): number => millis / 1_000
 const counted = ({ notes }: MetricsState, name: string): number => Number(notes.get(name) ?? 0)
-const STATUS_VALUES: Readonly<Record<CheckState["status"], number>> = {
-  ok: 0,
-  warning: 1,
-  critical: 2,
-  unknown: 3,
-}
 
-const METRICS: Readonly<Record<string, Metric>> = {
+const METRICS: Readonly<Record<string, ReturnType<typeof gauge>>> = {
   tocsin_agent_info: gauge("The version of the agent; always 1.", () => ({
     [`version="${AGENT_VERSION}"`]: 1,
   })),
@@ -74,7 +65,7 @@ const METRICS: Readonly<Record<string, Metric>> = {
     "The last reported status of each check: 0 ok, 1 warning, 2 critical, 3 unknown.",
     // The pattern of check IDs has nothing to escape.
     ({ states }) =>
-      Object.fromEntries([...states].map(([id, { status }]) => [`check="${id}"`, STATUS_VALUES[status]])),
+      Object.fromEntries([...states].map(([id, { status }]) => [`check="${id}"`, EXIT_CODES[status]])),
   ),
 }
 

@@ -29,16 +29,10 @@ const quietMillis = (check: CheckConfig): number => {
 
 const terms = (check: CheckConfig): Omit<ExpectedCheckText, "check_id"> => {
   const grace = check.graceMillis
-  if (check.kind === "reported" && "cron" in check.schedule) {
+  if (check.kind === "reported" && check.schedule !== undefined)
     return { ...check.schedule, ...(grace !== undefined && { grace: durationText(grace) }) }
-  }
-  const every =
-    check.kind === "run"
-      ? check.everyMillis
-      : "everyMillis" in check.schedule
-        ? check.schedule.everyMillis
-        : 0
-  const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, every + quietMillis(check)))
+  const every = check.everyMillis + quietMillis(check)
+  const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, every))
   // A job that reports once in a period has its grace after the period; the server has a default.
   const after = grace === undefined ? undefined : Math.max(SHORTEST_AFTER_MILLIS, period + grace)
   return { every: durationText(period), ...(after !== undefined && { after: durationText(after) }) }

@@ -11,7 +11,7 @@ import {
   notStarted,
   OUTPUT_GRACE_MILLIS,
   type RunEnd,
-} from "../checks/RunOutcome.ts"
+} from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
 
 /** A run of a job under `tocsin-agent run`. */

@@ -9,7 +9,7 @@ import {
   type OutgoingResult,
   type PendingResult,
 } from "@tocsin/reporting/agent/ResultQueue"
-import { wireEvent } from "@tocsin/reporting/agent/wireEvent"
+import { wireEvent } from "@tocsin/reporting/agent/CheckReport"
 
 /** A result in the file. */
 type StoredResult = OutgoingResult & { readonly seq: number; readonly observedAt: number }

@@ -5,7 +5,7 @@ import { vi } from "vitest"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { CheckRunner } from "../../src/checks/CheckRunner.ts"
 import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
-import type { RunOutcome } from "../../src/checks/RunOutcome.ts"
+import type { RunOutcome } from "../../src/checks/runCommand.ts"
 import type { RunCheck } from "../../src/config/readConfig.ts"
 
 const SECOND = 1_000

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { enrolling } from "@tocsin/reporting/agent/enrolling"
+import { enrolling, type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
 import { Sender } from "@tocsin/reporting/agent/Sender"
-import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
 import type { JsonSchema, OpenApi } from "@tocsin/test/openapi/OpenApi"
 import { Schemas } from "@tocsin/test/openapi/Schemas"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -39,17 +39,14 @@ export const targetOf = ({ kind, server, agentId }: OutgoingRequest) => {
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const MILLIS_PER_SECOND = 1_000
 
-/** The header fields of an answer that say how long to wait. */
-interface RetryFields {
-  readonly retryAfter?: string | undefined
-  readonly date?: string | undefined
-}
-
 /**
  * An answer's `Retry-After` (RFC 9110, 10.2.3) in milliseconds. A date counts from the answer's own
  * Date, because the two clocks may differ.
  */
-export const retryAfterMillis = ({ retryAfter, date }: RetryFields, now: number): number | undefined => {
+export const retryAfterMillis = (
+  { retryAfter, date }: Omit<HttpAnswer, "status" | "body">,
+  now: number,
+): number | undefined => {
   const asked = retryAfter?.trim() ?? ""
   if (/^\d{1,9}$/.test(asked)) return Number(asked) * MILLIS_PER_SECOND
   if (!HTTP_DATE.test(asked)) return undefined
@@ -129,12 +126,11 @@ const LIMITS: ReadonlyMap<number, Verdict> = new Map([
 
 /** The verdict of answers that only a Tocsin server gives. */
 const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdict | undefined => {
-  if (kind === "enrolment" && status === 200) return fieldOf(body, "accepted") === true ? "taken" : undefined
-  if (status === 202 && kind === "heartbeat") {
-    const accepted = fieldOf(body, "accepted")
+  const accepted = fieldOf(body, "accepted")
+  if (kind === "enrolment" && status === 200) return accepted === true ? "taken" : undefined
+  if (status === 202 && kind === "heartbeat")
     return accepted === true ? "taken" : accepted === false ? "pending" : undefined
-  }
-  if (status === 202 && typeof fieldOf(body, "accepted") === "number") return "taken"
+  if (status === 202 && typeof accepted === "number") return "taken"
   if (status === 200 && typeof fieldOf(body, "expected") === "number") return "taken"
   return ERRORS.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`)
 }
@@ -165,3 +161,48 @@ const boundedWait = (asked: number | undefined): number | undefined =>
 
 /** The answer where none came. */
 export const noAnswer = (message: string): Answer => ({ verdict: "faulty", message })
+
+/** Refusals of a token that no repeat changes. */
+const FINAL: ReadonlySet<Verdict> = new Set(["missing", "conflict", "invalid", "blocked"])
+
+/**
+ * A transport that shows a token once a heartbeat is answered that the key is pending. If the server
+ * accepts the key, the heartbeat has the answer of an accepted one. Each token, which is read at each
+ * heartbeat, is shown until it is taken or refused. `now` is the wall clock.
+ */
+export const enrolling = ({
+  log,
+  now,
+  token,
+  transport,
+}: {
+  readonly transport: Transport
+  readonly token: () => string | undefined
+  readonly log: (message: string) => void
+  readonly now: () => number
+}): Transport => {
+  let ended: string | undefined
+  return {
+    send: async (request) => {
+      const answer = await transport.send(request)
+      const shown = token()
+      if (request.kind !== "heartbeat" || shown === undefined || shown === ended) return answer
+      const { verdict } = judge(answer, "heartbeat", now())
+      if (verdict === "taken") ended = shown
+      if (verdict !== "pending") return answer
+      const body = JSON.stringify({ token: shown })
+      const reply = await transport.send({ ...request, kind: "enrolment", body })
+      const enrolled = judge(reply, "enrolment", now())
+      if (enrolled.verdict === "taken") {
+        ended = shown
+        log("the server accepts this agent by its enrolment token")
+        return { ...answer, body: '{"accepted":true}' }
+      }
+      if (FINAL.has(enrolled.verdict)) {
+        ended = shown
+        log(`the server refuses the enrolment token: ${enrolled.message}`)
+      }
+      return answer
+    },
+  }
+}

@@ -1,4 +1,4 @@
-import type { CheckReport } from "./CheckReport.ts"
+import { type CheckReport, wireEvent } from "./CheckReport.ts"
 import {
   type CheckState,
   isSameOutcome,
@@ -7,7 +7,6 @@ import {
   type OutgoingResult,
   type PendingResult,
 } from "./ResultQueue.ts"
-import { wireEvent } from "./wireEvent.ts"
 
 interface TailResult extends PendingResult {
   /** It was sent from memory once, so its time is fixed. */

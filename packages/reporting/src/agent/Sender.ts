@@ -2,11 +2,12 @@ import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { type ExpectedCheckText, Schedule } from "./Schedule.ts"
 import { type Clock, clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
-import { ACCEPTS, explainAnswer } from "./explainAnswer.ts"
 import {
+  ACCEPTS,
   type Admission,
   afterAnswer,
   type Deed,
+  explainAnswer,
   hurried,
   initialSubmission,
   nextStep,

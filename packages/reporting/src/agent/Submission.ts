@@ -110,13 +110,13 @@ export const nextStep = (state: Submission, waiting: Waiting, now: number): Next
 export type Deed = "remove" | "reject" | "keep"
 
 /** The state after an answer. */
-export interface Answered {
+interface Answered {
   readonly state: Submission
   readonly deed: Deed
 }
 
 /** A request that was made. */
-export interface Made {
+interface Made {
   readonly kind: RequestKind
   readonly server: number
   /** Events in the batch; 0 in a heartbeat. */
@@ -126,7 +126,7 @@ export interface Made {
 }
 
 /** Where there are several servers and one fails, the next is asked without a wait. */
-export interface Platform {
+interface Around {
   readonly servers: number
   /** From 0 to 1. */
   readonly random: () => number
@@ -150,12 +150,12 @@ const MOVES: Readonly<Record<Verdict, { readonly admission?: Admission; readonly
 }
 
 /** The state after an answer: a pure function of the table above and of the batch's size. */
-export const afterAnswer = (before: Submission, made: Made, answer: Answer, around: Platform): Answered => {
+export const afterAnswer = (before: Submission, made: Made, answer: Answer, around: Around): Answered => {
   const { state, deed } = answered(withServer(before, made), made, answer, around)
   return { state: { ...state, declarationDue: nextDeclaration(state, made, answer) }, deed }
 }
 
-const answered = (state: Submission, made: Made, answer: Answer, around: Platform): Answered => {
+const answered = (state: Submission, made: Made, answer: Answer, around: Around): Answered => {
   const { verdict } = answer
   if (verdict === "invalid" && made.kind === "events") return narrowed(state, made)
   // A later version of the server may not know how to declare; a batch that has no place is a wrong address.
@@ -222,24 +222,17 @@ const widened = ({ batchLimit }: Submission, { events }: Made): Pick<Submission,
 })
 
 /** Halves the batch until the refused event is alone. */
-const narrowed = (state: Submission, { events, now }: Made): Answered =>
-  events <= 1
-    ? { state: { ...state, failures: 0, notBefore: now + BETWEEN_BATCHES_MILLIS }, deed: "reject" }
-    : {
-        state: {
-          ...state,
-          failures: 0,
-          notBefore: now + BETWEEN_BATCHES_MILLIS,
-          batchLimit: Math.ceil(events / 2),
-        },
-        deed: "keep",
-      }
+const narrowed = (before: Submission, { events, now }: Made): Answered => {
+  const state = { ...before, failures: 0, notBefore: now + BETWEEN_BATCHES_MILLIS }
+  if (events <= 1) return { state, deed: "reject" }
+  return { state: { ...state, batchLimit: Math.ceil(events / 2) }, deed: "keep" }
+}
 
 /** The same batch would not pass a slow link the next time either. */
 const shortened = (state: Submission, { events, tookMillis }: Made): Submission =>
   events > 0 && tookMillis > SLOW_MILLIS ? { ...state, batchLimit: Math.ceil(events / 2) } : state
 
-const retried = (before: Submission, made: Made, answer: Answer, around: Platform): Submission => {
+const retried = (before: Submission, made: Made, answer: Answer, around: Around): Submission => {
   const { kind, now } = made
   const state = answer.verdict === "faulty" ? shortened(before, made) : before
   const server = (state.server + 1) % around.servers
@@ -253,4 +246,28 @@ const retried = (before: Submission, made: Made, answer: Answer, around: Platfor
   const isLeft = kind === "heartbeat" && !isFirst && state.failures > 0
   const heartbeatDue = isLeft ? nextHeartbeat(state.heartbeatDue, now) : state.heartbeatDue
   return { ...state, server, failures: state.failures + 1, notBefore, heartbeatDue }
+}
+
+/** Logged when nothing is refused any more. */
+export const ACCEPTS = "the server accepts what is sent"
+
+/** The line that the log gets for an answer, with what a person can do about it. */
+export const explainAnswer = (
+  kind: RequestKind,
+  { verdict, message }: Answer,
+  { admission }: Submission,
+  fingerprint: () => string,
+): string => {
+  // An older server may not know schedules.
+  if (verdict === "taken" || (verdict === "missing" && kind === "declaration")) return ACCEPTS
+  if (verdict === "pending" || verdict === "notAccepted") {
+    return `the server has not accepted this agent's key yet: compare the fingerprint ${fingerprint()} and accept it`
+  }
+  if (admission === "blocked") return `the server has blocked this agent's key ${fingerprint()}: ${message}`
+  if (verdict === "conflict") {
+    return `another key has this agent's ID, or this key another ID: ${message}; this key is ${fingerprint()}`
+  }
+  if (verdict === "unauthorized") return `the server does not take this agent's key: ${message}`
+  if (verdict === "missing") return `results wait: the path in the address of the server is wrong: ${message}`
+  return `${kind === "declaration" ? "the schedule of the checks waits" : "results wait"}: ${message}`
 }

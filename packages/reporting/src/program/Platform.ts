@@ -3,6 +3,18 @@ import type { Clock } from "../agent/ServerTime.ts"
 import { targetOf, type Transport } from "../agent/Answer.ts"
 import { type FileSystem, makeFile } from "../agent/makeFile.ts"
 
+// Kept, because a test may fake the global ones, which then end nothing.
+const { clearTimeout: endTimer, setTimeout: startTimer } = globalThis
+
+/** Resolves once the promise does, or with `late` after real time. */
+export const within = <A>(millis: number, promise: Promise<A>): Promise<A | "late"> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<"late">((resolve) => {
+    timer = startTimer(() => resolve("late"), millis)
+  })
+  return Promise.race([promise, late]).finally(() => endTimer(timer))
+}
+
 const ANSWER_MILLIS = 15_000
 /** No answer to an agent is longer. */
 const MAX_ANSWER_BYTES = 65_536

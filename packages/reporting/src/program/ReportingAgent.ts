@@ -4,7 +4,7 @@ import { isCheckId } from "@tocsin/contract/Identifiers"
 import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { isLabels } from "@tocsin/contract/Labels"
 import { unknownOptions } from "@tocsin/contract/nearestName"
-import type { ExpectedCheckText } from "../agent/Schedule.ts"
+import { type ExpectedCheckText, nextDue } from "../agent/Schedule.ts"
 import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
 import type {
@@ -12,12 +12,11 @@ import type {
   ProgramAgentState,
   CheckFunction,
   CheckOptions,
+  Finding,
   ReportOptions,
 } from "./ProgramAgent.ts"
 import { MemoryQueue } from "./MemoryQueue.ts"
-import { runCheck } from "./runCheck.ts"
-import type { Platform } from "./Platform.ts"
-import { within } from "./within.ts"
+import { type Platform, within } from "./Platform.ts"
 
 /** The identity of the agent. */
 export interface Identity {
@@ -37,6 +36,75 @@ const DEFAULT_TIMEOUT_MILLIS = 30_000
 const CLOSE_MILLIS = 5_000
 const AFTER_DEFECT_MILLIS = 1_000
 const MOST_INCIDENT_KEY_CHARACTERS = 256
+
+type Outcome = Pick<CheckReport, "status" | "exitCode" | "output">
+
+const outcomeOf = (status: CheckStatus, output: string): Outcome => ({
+  status,
+  exitCode: EXIT_CODES[status],
+  output,
+})
+
+const found = (finding: Finding): Outcome => {
+  if (typeof finding !== "object" || finding === null)
+    return outcomeOf("ok", typeof finding === "string" ? finding : "")
+  const { status, text = "" } = finding
+  if (Object.hasOwn(EXIT_CODES, status)) return outcomeOf(status, String(text))
+  const allowed = "return ok, warning, critical or unknown"
+  return outcomeOf("unknown", `the check returned the status ${String(status)}; ${allowed}`)
+}
+
+const failed = (error: unknown): Outcome =>
+  outcomeOf("critical", error instanceof Error ? error.message || error.name : String(error))
+
+const TIMED_OUT = 124
+
+const timedOut = (output: string): Outcome => ({ ...outcomeOf("unknown", output), exitCode: TIMED_OUT })
+
+const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
+
+/** A check that a program runs. */
+interface ProgramCheck {
+  readonly everyMillis: number
+  readonly timeoutMillis: number
+  readonly run: CheckFunction
+  readonly report: (outcome: Outcome & Pick<CheckReport, "durationMillis">) => void
+}
+
+/** Runs a check now, and at each deadline until the signal ends it. */
+export const runCheck = async (
+  { everyMillis, timeoutMillis, run, report }: ProgramCheck,
+  { clock, sleep }: Pick<Platform, "clock" | "sleep">,
+  ending: AbortSignal,
+): Promise<void> => {
+  let runningSince: number | undefined
+  const runOnce = async (): Promise<void> => {
+    const since = clock.steady()
+    runningSince = since
+    const limit = new AbortController()
+    const signal = AbortSignal.any([ending, limit.signal])
+    const outcome = (async () => found(await run(signal)))().catch(failed)
+    void outcome.then(() => (runningSince = undefined))
+    const waiting = new AbortController()
+    const late = sleep(timeoutMillis, AbortSignal.any([ending, waiting.signal])).then(() => undefined)
+    const first = await Promise.race([outcome, late])
+    waiting.abort()
+    if (ending.aborted) return
+    const words = `timed out after ${seconds(timeoutMillis)}`
+    if (first === undefined) limit.abort(new Error(words))
+    report({ ...(first ?? timedOut(words)), durationMillis: clock.steady() - since })
+  }
+  for (let due = clock.steady(); !ending.aborted;) {
+    if (runningSince === undefined) await runOnce()
+    // Without this the check would look as if it had not been due.
+    else {
+      const durationMillis = clock.steady() - runningSince
+      report({ ...timedOut(`still running after ${seconds(durationMillis)}`), durationMillis })
+    }
+    due = nextDue(due, everyMillis, clock.steady())
+    await sleep(due - clock.steady(), ending)
+  }
+}
 
 /** {@link ProgramAgent} over any transport: the reports wait in memory, and the daemon's sender sends them. */
 export class ReportingAgent implements ProgramAgent {
@@ -119,8 +187,7 @@ export class ReportingAgent implements ProgramAgent {
     })
     this.#isDeclaring = true
     this.#restate()
-    const report = (outcome: Pick<CheckReport, "status" | "exitCode" | "output" | "durationMillis">) =>
-      this.#add({ checkId, ...outcome, ...marks })
+    const report: ProgramCheck["report"] = (outcome) => this.#add({ checkId, ...outcome, ...marks })
     const signal = AbortSignal.any([ending.signal, this.#ending.signal])
     void runCheck({ everyMillis, timeoutMillis, run, report }, this.#surroundings, signal)
     return end

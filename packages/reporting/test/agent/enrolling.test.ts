@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { HttpAnswer, OutgoingRequest } from "../../src/agent/Answer.ts"
-import { enrolling } from "../../src/agent/enrolling.ts"
+import { enrolling, type HttpAnswer, type OutgoingRequest } from "../../src/agent/Answer.ts"
 
 const heartbeatOf = (accepted: boolean): HttpAnswer => ({ status: 202, body: JSON.stringify({ accepted }) })
 const refusal = (status: number, code: string): HttpAnswer => ({

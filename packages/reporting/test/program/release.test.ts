@@ -1,10 +1,8 @@
 import { getEventListeners, once } from "node:events"
 import { releases } from "@tocsin/test/release/releases"
 import { assert, it, vi } from "vitest"
-import { ReportingAgent } from "../../src/program/ReportingAgent.ts"
-import { runCheck } from "../../src/program/runCheck.ts"
-import { realTime } from "../../src/program/Platform.ts"
-import { within } from "../../src/program/within.ts"
+import { ReportingAgent, runCheck } from "../../src/program/ReportingAgent.ts"
+import { realTime, within } from "../../src/program/Platform.ts"
 
 const LONG_MILLIS = 600_000
 const IDENTITY = {

@@ -2,7 +2,7 @@ import type { CoreError } from "@tocsin/adapter-http/response/failures"
 import { ActorName } from "@tocsin/contract/Audit"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
-import { within } from "@tocsin/reporting/program/within"
+import { within } from "@tocsin/reporting/program/Platform"
 import { Cause, type Context, Effect, Exit, type Fiber, Result, Schema, SchemaParser } from "effect"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
 

@@ -1,4 +1,4 @@
-import { within } from "@tocsin/reporting/program/within"
+import { within } from "@tocsin/reporting/program/Platform"
 import { Scheduler } from "effect"
 import type { SteppedClock } from "./SteppedClock.ts"
 

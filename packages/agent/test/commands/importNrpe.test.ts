@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { problemText } from "../../src/config/Reader.ts"
-import { convertNrpe, shellWords } from "../../src/import/convertNrpe.ts"
+import { convertNrpe, shellWords } from "../../src/commands/importNrpe.ts"
 
 const converted = (files: Readonly<Record<string, string>>) => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))

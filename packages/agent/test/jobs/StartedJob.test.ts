@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { identify, savedIdentity, stateOfProcess } from "../../src/jobs/ProcessIdentity.ts"
+import { identify, savedIdentity, stateOfProcess } from "../../src/jobs/StartedJob.ts"
 
 const own = identify(process.pid)
 
