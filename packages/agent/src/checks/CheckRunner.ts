@@ -16,12 +16,9 @@ export const offsetOf = (agentId: string, checkId: string, everyMillis: number):
 /** A check that has no recent result runs this soon. */
 const FIRST_RUN_WITHIN_MILLIS = 10_000
 
-/** The surroundings of a runner. */
 interface RunnerOptions {
   readonly clock: Clock
-  /** Begins the work of a check. */
   readonly start: (check: RunCheck) => StartedRun
-  /** Takes a result. */
   readonly report: (report: CheckReport) => void
   /** Takes a probe's note for its next run, in the same moment as its result. */
   readonly keep: (checkId: string, note: string) => void
@@ -35,7 +32,6 @@ interface RunnerOptions {
 
 interface Entry {
   check: RunCheck
-  /** The next regular run. */
   due: number
   /** An earlier run that confirms a change of status. */
   again: number | undefined

@@ -33,7 +33,6 @@ export const notStarted = (error: unknown, command: string) => {
   return { kind: "notStarted", errno, code, command } as const
 }
 
-/** The result of a run. */
 export interface RunOutcome {
   readonly status: CheckStatus
   readonly exitCode: number
@@ -119,7 +118,6 @@ export class CapturedStream {
   }
 }
 
-/** A command to run. */
 interface CommandRun {
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string>>
@@ -127,13 +125,11 @@ interface CommandRun {
   readonly timeoutMillis: number
 }
 
-/** A run that was begun. */
 export interface StartedRun {
   /** The result: at the end of the command, or at its deadline, whatever becomes of its processes. */
   readonly outcome: Promise<RunOutcome & { readonly durationMillis: number }>
   /** Resolves when no process of the run is left, or when they survived SIGKILL: `false`. */
   readonly gone: Promise<boolean>
-  /** Whether processes of the run are left. */
   readonly isAlive: () => boolean
   /** Ends the run before its deadline, as a shutdown does. */
   readonly stop: () => void

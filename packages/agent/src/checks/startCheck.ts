@@ -5,11 +5,9 @@ import { judge, type ProbeConfig } from "../probes/Probe.ts"
 import { explainError } from "../sending/explainError.ts"
 import { outcomeOf, runCommand, type RunOutcome, type StartedRun } from "./runCommand.ts"
 
-/** The surroundings of a check. */
 interface CheckAround {
   readonly state: string
   readonly clock: Clock
-  /** The note of the probe's last run. */
   readonly note?: string | undefined
 }
 

@@ -5,16 +5,12 @@ const LOOK_MILLIS = 1_000
 /** An event loop that looks each second and is busy for less does not stand still. */
 const STANDSTILL_MILLIS = 2_000
 
-/** A clock that looks at another one until it is stopped. */
-export interface AwakeClock extends Clock {
-  readonly stop: () => void
-}
-
 /**
  * A clock whose steady time leaves out the standstills of this process, as after SIGSTOP or in a paused
- * machine. What arrived meanwhile is read after a standstill, so it counts for no time limit.
+ * machine. What arrived meanwhile is read after a standstill, so it counts for no time limit. It looks at
+ * the other clock until it is stopped.
  */
-export const awakeClock = (clock: Clock): AwakeClock => {
+export const awakeClock = (clock: Clock) => {
   let [seenAt, lost] = [clock.steady(), 0]
   const steady = (): number => {
     const now = clock.steady()

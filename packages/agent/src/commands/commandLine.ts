@@ -46,7 +46,6 @@ const folderOf = (system: string, own: string): string =>
 const DEFAULT_CONFIG = join(folderOf("/etc/tocsin-agent", ".config/tocsin-agent"), "config.yaml")
 const DEFAULT_STATE = folderOf("/var/lib/tocsin-agent", ".local/state/tocsin-agent")
 
-/** Every option, in the form that parseArgs takes. */
 const OPTIONS = {
   config: { type: "string", default: DEFAULT_CONFIG },
   state: { type: "string", default: DEFAULT_STATE },
@@ -67,13 +66,11 @@ type OwnOption = Exclude<keyof typeof OPTIONS, "config" | "state">
 const valuesOf = (argv: ReadonlyArray<string>) =>
   parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS })
 
-/** The options of a command, and its other arguments. */
 export type CommandOptions = ReturnType<typeof valuesOf>["values"] & { readonly args: ReadonlyArray<string> }
 
 /** The command line was wrong: the message says how. */
 export class UsageError extends Error {}
 
-/** Reads the arguments after the command's name. */
 export const readOptions = (
   argv: ReadonlyArray<string>,
   allowed: ReadonlyArray<OwnOption> = [],
@@ -125,7 +122,6 @@ export const valueOf = <A>(reader: Reader<A>, subject: string, value: string): A
 /** Writes one line for people to standard error; a reader that went away is no reason to end. */
 export const complain = (message: string): void => writeLine(2, `tocsin-agent: ${plainLine(message)}`)
 
-/** Writes a line of a command's output. */
 export const print = (line: string): void => writeLine(1, line)
 
 const REFUSALS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"])
@@ -133,7 +129,6 @@ const REFUSALS: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"])
 /** SQLite's codes READONLY and CANTOPEN: it names no file. */
 const SPOOL_REFUSALS: ReadonlySet<number> = new Set([8, 14])
 
-/** The system's refusal, if it is one. */
 const refusalOf = (error: Error): string | undefined => {
   if ("errcode" in error && SPOOL_REFUSALS.has(primaryOf(error.errcode)))
     return `the spool cannot be written (${error.message})`

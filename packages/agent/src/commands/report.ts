@@ -61,7 +61,6 @@ export const requireCheckId = (id: string | undefined): string => {
   return valueOf(idText, `the check ${JSON.stringify(id)}`, id)
 }
 
-/** The value of `--incident-key`. */
 export const incidentKeyOf = ({ "incident-key": key }: CommandOptions): string | undefined =>
   key === undefined ? undefined : valueOf(incidentKeyReader, "--incident-key", key)
 

@@ -4,7 +4,6 @@ import { Job } from "../jobs/Job.ts"
 import {
   identify,
   isRunning,
-  type JobSeverity,
   lostJobs,
   noteOf,
   ownNote,
@@ -14,17 +13,8 @@ import {
   startedJobs,
 } from "../jobs/StartedJob.ts"
 import { asOwner, makeStateFolder } from "../spool/StateFolder.ts"
-import { type CommandOptions, complain, readOptions, reasonOf, UsageError, valueOf } from "./commandLine.ts"
+import { complain, readOptions, reasonOf, UsageError, valueOf } from "./commandLine.ts"
 import { incidentKeyOf, requireCheckId, spoolReport, decideTerms, withSpool } from "./report.ts"
-
-/** Where the result of a job goes, and what it means. */
-interface Target {
-  readonly options: CommandOptions
-  readonly checkId: string
-  readonly incidentKey: string | undefined
-  readonly severity: JobSeverity
-  readonly timeoutMillis: number | undefined
-}
 
 /** A run of the check is left out while another is under way. */
 const OVERLAPS_EXIT = 75
@@ -33,8 +23,8 @@ const severity = oneOf(...SEVERITIES)
 /** Timers take 24 days at most. */
 const timeout = duration({ max: "7d" })
 
-/** Reads `CHECK [OPTION…]`. */
-const readTarget = (argv: ReadonlyArray<string>): Target => {
+/** Reads `CHECK [OPTION…]`: where the result of a job goes, and what it means. */
+const readTarget = (argv: ReadonlyArray<string>) => {
   const own = ["incident-key", "severity", "nagios", "timeout", "no-overlap"] as const
   const options = readOptions(argv, own)
   const [id, extra] = options.args
@@ -47,6 +37,8 @@ const readTarget = (argv: ReadonlyArray<string>): Target => {
     timeoutMillis: options.timeout === undefined ? undefined : valueOf(timeout, "--timeout", options.timeout),
   }
 }
+
+type Target = ReturnType<typeof readTarget>
 
 /** Trouble with the agent never fails a job: it is only complained about. */
 const attempted = <A>(trouble: string, work: () => A): A | undefined => {

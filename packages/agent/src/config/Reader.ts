@@ -40,17 +40,15 @@ export const refused = (place: Place, message: string): undefined => {
   return undefined
 }
 
-/** A text of `min` to `max` characters without control characters, in a form if one is given. */
+interface Form {
+  readonly max: number
+  readonly form?: RegExp
+  readonly expected?: string
+}
+
+/** A text of 1 to `max` characters without control characters, in a form if one is given. */
 export const text =
-  ({
-    max,
-    form,
-    expected,
-  }: {
-    readonly max: number
-    readonly form?: RegExp
-    readonly expected?: string
-  }): Reader<string> =>
+  ({ max, form, expected }: Form): Reader<string> =>
   (value, place) => {
     if (typeof value !== "string") return refused(place, `must be ${expected ?? "a text"}: put it in quotes`)
     const length = [...value].length
@@ -130,10 +128,7 @@ const orEmpty = (value: unknown): unknown => value ?? {}
 
 /** A map by names of one form. */
 export const mapOf =
-  <A>(
-    reader: Reader<A>,
-    { max, form, expected }: { readonly max: number; readonly form: RegExp; readonly expected: string },
-  ): Reader<ReadonlyMap<string, A>> =>
+  <A>(reader: Reader<A>, { max, form, expected }: Required<Form>): Reader<ReadonlyMap<string, A>> =>
   (value, place) => {
     const given = orEmpty(value)
     if (!isObject(given)) return refused(place, "must be a map of names and values")
@@ -149,21 +144,20 @@ export const mapOf =
     return found
   }
 
-/** The value that a reader makes. */
 export type ReadBy<R> = R extends Reader<infer A> ? A : never
 
 type Fields = Readonly<Record<string, Reader<unknown>>>
 
-type Read<F extends Fields, Required extends keyof F> = {
-  readonly [K in Exclude<keyof F, Required>]?: ReadBy<F[K]>
-} & { readonly [K in Required]: ReadBy<F[K]> }
+type Read<F extends Fields, Needed extends keyof F> = {
+  readonly [K in Exclude<keyof F, Needed>]?: ReadBy<F[K]>
+} & { readonly [K in Needed]: ReadBy<F[K]> }
 
 /** A map with these keys and no others, of which some are required. */
 export const record =
-  <F extends Fields, Required extends keyof F & string = never>(
+  <F extends Fields, Needed extends keyof F & string = never>(
     fields: F,
-    required: ReadonlyArray<Required> = [],
-  ): Reader<Read<F, Required>> =>
+    required: ReadonlyArray<Needed> = [],
+  ): Reader<Read<F, Needed>> =>
   (value, place) => {
     const given = orEmpty(value)
     if (!isObject(given)) return refused(place, `must be a map of ${Object.keys(fields).join(", ")}`)
@@ -177,7 +171,7 @@ export const record =
     for (const name of required)
       if (!Object.hasOwn(given, name)) place.refuse(`must have ${name}`, place.path)
     // Each field was read by its own reader; a value with complaints is not used.
-    return found as Read<F, Required>
+    return found as Read<F, Needed>
   }
 
 /** A reader whose value is judged as a whole. */

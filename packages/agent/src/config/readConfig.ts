@@ -15,7 +15,6 @@ import {
 import { codeOf, type Place, type Problem, type Reader } from "./Reader.ts"
 import { readYaml, type YamlText } from "./readYaml.ts"
 
-/** The work of a check's run. */
 type Work =
   | { readonly kind: "command"; readonly argv: ReadonlyArray<string> }
   | { readonly kind: "probe"; readonly probe: ProbeConfig }

@@ -11,7 +11,6 @@ import {
 } from "yaml"
 import type { Path, Problem } from "./Reader.ts"
 
-/** Bytes of a configuration file, at most. */
 const MAX_BYTES = 1_048_576
 const MAX_DEPTH = 12
 const LONGEST_MESSAGE = 200

@@ -1,11 +1,11 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type AgentConfig, checksText } from "../config/readConfig.ts"
-import { type AwakeClock, awakeClock } from "../clock/Clock.ts"
+import { awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { noteName, orphanedNotes, startCheck } from "../checks/startCheck.ts"
 import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
-import { type HttpTransport, httpTransport } from "../sending/httpTransport.ts"
+import { httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
 import { bootId, savedMark } from "../spool/savedNote.ts"
 import { enrolling } from "@tocsin/reporting/agent/Answer"
@@ -13,12 +13,11 @@ import { Sender } from "@tocsin/reporting/agent/Sender"
 import { within } from "@tocsin/reporting/program/Platform"
 import { Spool, type SpooledResult } from "../spool/Spool.ts"
 import { spoolPath } from "../spool/StateFolder.ts"
-import { metricsPage, MetricsServer } from "./MetricsServer.ts"
+import { metricsPage, metricsServer } from "./metricsServer.ts"
 import { type Growth, growthOf, savedGrowth, selfReport, type SelfState } from "./selfReport.ts"
 import { statementsOf } from "./statementsOf.ts"
 
-/** The surroundings of a daemon. */
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly config: AgentConfig
   readonly state: string
   readonly clock: Clock
@@ -42,9 +41,9 @@ export class Daemon {
   readonly #spool: Spool
   readonly #runner: CheckRunner
   readonly #sender: Sender<SpooledResult>
-  readonly #metrics: MetricsServer
-  readonly #awake: AwakeClock
-  #transport: HttpTransport
+  readonly #metrics: ReturnType<typeof metricsServer>
+  readonly #awake: ReturnType<typeof awakeClock>
+  #transport: ReturnType<typeof httpTransport>
   #config: AgentConfig
   #flushTimer: NodeJS.Timeout | undefined
   #wake: () => void = () => {}
@@ -87,16 +86,15 @@ export class Daemon {
     )
     made.sender = sender
     this.#sender = sender
-    this.#metrics = new MetricsServer(
+    this.#metrics = metricsServer(
       () => metricsPage({ own: this.#selfState(), states: this.#spool.states(), notes: this.#spool.notes() }),
       log,
     )
-    const awake = awakeClock(clock)
-    this.#awake = awake
+    this.#awake = awakeClock(clock)
     this.#runner = new CheckRunner({
       clock,
       start: (check) =>
-        startCheck(check, { state, clock: awake, note: this.#spool.notes().get(noteName(check.id)) }),
+        startCheck(check, { state, clock: this.#awake, note: this.#spool.notes().get(noteName(check.id)) }),
       report: (report) => this.#record(() => this.#spool.record(report)),
       keep: (checkId, note) => this.#record(() => this.#spool.setNote(noteName(checkId), note)),
       lastOf: (checkId) => this.#spool.states().get(checkId),

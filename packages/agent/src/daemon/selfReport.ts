@@ -4,7 +4,6 @@ import { checksText, OWN_CHECK_ID } from "../config/readConfig.ts"
 import { fieldsOf, savedNote } from "../spool/savedNote.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
-/** Problems of the agent itself. */
 export interface SelfState {
   readonly now: number
   readonly backlog: number

@@ -139,15 +139,6 @@ interface JobOptions {
   readonly onStart: (pid: number) => void
 }
 
-/** How a job ended. */
-interface EndedJob {
-  readonly end: RunEnd
-  readonly durationMillis: number
-  readonly captured: CapturedText
-  /** Resolves when no process holds the output any more. It is passed on until then. */
-  readonly outputEnded: Promise<unknown>
-}
-
 /**
  * A job in its own session, so that a signal of the terminal, or to a process group, reaches it once:
  * from here. Moves by `JobTransitions`.
@@ -172,11 +163,14 @@ export class Job {
     for (const [name, listener] of this.#listeners) process.off(name, listener)
   }
 
-  /** Runs a command to its end; processes that it left in the background may continue. */
-  async run({ command: [name = "", ...args], timeoutMillis, onStart }: JobOptions): Promise<EndedJob> {
+  /**
+   * Runs a command to its end; processes that it left in the background may continue. The output is passed
+   * on until none of them holds it, at `outputEnded`.
+   */
+  async run({ command: [name = "", ...args], timeoutMillis, onStart }: JobOptions) {
     const tail = new OutputTail()
     const begun = systemClock.steady()
-    const ended = (end: RunEnd, outputEnded: Promise<unknown>): EndedJob => ({
+    const ended = (end: RunEnd, outputEnded: Promise<unknown> = Promise.resolve()) => ({
       end,
       durationMillis: systemClock.steady() - begun,
       captured: tail.captured(),
@@ -188,17 +182,15 @@ export class Job {
     } catch (error) {
       // Arguments that the system cannot take.
       this.#move("refused")
-      return ended(notStarted(error, name), Promise.resolve())
+      return ended(notStarted(error, name))
     }
     const outputEnded = new Promise((resolve) => child.once("close", resolve))
     if (child.stdout !== null) tail.passOn(child.stdout, process.stdout)
     if (child.stderr !== null) tail.passOn(child.stderr, process.stderr)
     if (child.pid === undefined) {
-      const [error]: ReadonlyArray<unknown> = await new Promise((resolve) =>
-        child.once("error", (...reasons) => resolve(reasons)),
-      )
+      const error = await new Promise<unknown>((resolve) => child.once("error", resolve))
       this.#move("refused")
-      return ended(notStarted(error, name), Promise.resolve())
+      return ended(notStarted(error, name))
     }
     this.#child = child
     this.#group = new ProcessGroup(child)

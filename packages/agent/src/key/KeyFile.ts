@@ -76,7 +76,6 @@ export class KeyFile implements Keys {
   }
 }
 
-/** The text of a new key file. */
 const newKey = () => `${randomBytes(KEY_BYTES).toString("hex")}\n`
 
 const readKey = (path: string): string => {

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOf } from "../config/Reader.ts"
 import { fieldsOf, savedNote } from "../spool/savedNote.ts"
-import { FileSystems } from "./FileSystems.ts"
+import { examining } from "./examining.ts"
 
 /** Up to where a log was searched. */
 export interface LogPosition {
@@ -35,17 +35,7 @@ interface LogSearch {
   readonly signal: AbortSignal
 }
 
-/** The end of a search. */
-interface LogRead {
-  readonly position: LogPosition
-  readonly isMissing: boolean
-  /** The search ended before the file did. */
-  readonly isLate?: boolean
-  /** Remarks for people. */
-  readonly remarks: ReadonlyArray<string>
-}
-
-const stats = new FileSystems((path) => stat(path))
+const statOf = examining((path) => stat(path))
 
 /** A search ends after this, and the next run goes on there. */
 const LONGEST_MILLIS = 2_000
@@ -65,7 +55,7 @@ const LONGEST_TURN_MILLIS = 20
  * | in a file | missing, or empty beside the former one | the rest of the former file, in which the position stays |
  * | in a file | missing, and the former one too | nothing: the position stays |
  */
-export const newLines = async (search: LogSearch): Promise<LogRead> => {
+export const newLines = async (search: LogSearch) => {
   const { path, position, clock } = search
   const ends = clock.steady() + LONGEST_MILLIS
   await using current = await openLog(path, clock)
@@ -146,7 +136,7 @@ class LogFile {
 /** `undefined` where there is no file. Never waits for a writer, as the opening of a pipe does. */
 const openLog = async (path: string, clock: Clock, flags = 0): Promise<LogFile | undefined> => {
   try {
-    await stats.examine(path, clock)
+    await statOf(path, clock)
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
     const found = await handle.stat({ bigint: true })
     if (found.isFile()) return new LogFile(handle, found)
@@ -199,16 +189,15 @@ const formerOf = async (
 interface Reading {
   readonly search: LogSearch
   readonly ends: number
-  /** Nothing more comes: an unfinished line is whole. */
   readonly isFinished: boolean
 }
 
-/** Takes the lines behind an offset; an unfinished one only where it is long. */
+/** Takes the lines behind an offset; an unfinished one only where it is long, or the file is finished. */
 const readFrom = async (
   log: LogFile,
   from: number,
   { search: { path, take, clock, signal }, ends, isFinished }: Reading,
-): Promise<LogRead> => {
+) => {
   let [offset, rest] = [from, Buffer.alloc(0)]
   const taken = (bytes: Buffer): void => {
     take(bytes.toString("utf8").replace(/\r$/, ""))

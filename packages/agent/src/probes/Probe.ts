@@ -6,7 +6,6 @@ import { isIP, type LookupFunction } from "node:net"
 import { duration, type Reader, text } from "../config/Reader.ts"
 import type { Thresholds } from "./Range.ts"
 
-/** Which addresses a probe may connect to. */
 export interface ProbeTargets {
   /** Of all names: resolves to allowed addresses only. */
   readonly lookup: LookupFunction
@@ -14,7 +13,6 @@ export interface ProbeTargets {
   readonly refusalOf: (address: string) => string | undefined
 }
 
-/** The surroundings of a probe. */
 export interface ProbeAround {
   readonly clock: Clock
   /** Aborted at the deadline and when the agent stops. */
@@ -25,7 +23,6 @@ export interface ProbeAround {
   readonly note?: string | undefined
 }
 
-/** A figure that a probe measured. */
 export interface Measure {
   /** Its name in the performance data. */
   readonly label: string
@@ -42,7 +39,6 @@ export interface Fault {
   readonly words: string
 }
 
-/** The findings of a probe. */
 export interface Finding {
   /** The words where nothing is wrong. */
   readonly words: string

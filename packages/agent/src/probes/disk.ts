@@ -2,7 +2,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readFile, statfs } from "node:fs/promises"
 import { record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { FileSystems } from "./FileSystems.ts"
+import { examining } from "./examining.ts"
 import { allMounts, type Mount, mountAt, mountPaths } from "./mount.ts"
 import { critical, type Finding, type Measure, probe } from "./Probe.ts"
 import {
@@ -38,7 +38,7 @@ export const disk = probe(
 
 const GIB = 2 ** 30
 
-const fileSystems = new FileSystems((path) => statfs(path))
+const fileSystems = examining((path) => statfs(path))
 
 interface Limits {
   readonly free: Thresholds
@@ -54,7 +54,7 @@ const measure = async (
 ): Promise<Finding> => {
   let found
   try {
-    found = await fileSystems.examine(path, clock)
+    found = await fileSystems(path, clock)
     if (known.length > 0 && (await mountAt(known, path, clock)) === undefined)
       throw new Error("nothing is mounted there")
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readdir, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOf, oneOf, record } from "../config/Reader.ts"
-import { FileSystems } from "./FileSystems.ts"
+import { examining } from "./examining.ts"
 import { absolutePath, probe } from "./Probe.ts"
 import { ageFields, byteThresholds } from "./Range.ts"
 
@@ -51,8 +51,8 @@ const ageText = (seconds: number): string => {
   return `${Math.floor(seconds / length)} ${unit} old`
 }
 
-const stats = new FileSystems((path) => stat(path))
-const folders = new FileSystems((path) => readdir(path))
+const stats = examining((path) => stat(path))
+const folders = examining((path) => readdir(path))
 
 /** A file that goes away meanwhile is missing. */
 const orMissing = async <A>(found: Promise<A>): Promise<A | undefined> => {
@@ -67,11 +67,11 @@ const orMissing = async <A>(found: Promise<A>): Promise<A | undefined> => {
 const newestOf = async (path: string, clock: Clock) => {
   const [folder, name] = [dirname(path), basename(path)]
   const statOf = async (one: string) => {
-    const found = await orMissing(stats.examine(one, clock))
+    const found = await orMissing(stats(one, clock))
     return found && { path: one, mtimeMs: found.mtimeMs, size: found.size }
   }
   if (!/[*?]/.test(name)) return await statOf(path)
-  const names = (await orMissing(folders.examine(folder, clock))) ?? []
+  const names = (await orMissing(folders(folder, clock))) ?? []
   let newest: Awaited<ReturnType<typeof statOf>>
   // One after another: the threads are few.
   for (const one of names.filter(compileGlob(name))) {

@@ -111,7 +111,6 @@ export const http = probe(
 
 const SHOWN_TEXT = 200
 
-/** The beginning of a text, in quotes. */
 const quoted = (whole: string): string =>
   JSON.stringify(whole.length > SHOWN_TEXT ? `${whole.slice(0, SHOWN_TEXT).toWellFormed()}…` : whole)
 

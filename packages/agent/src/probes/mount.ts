@@ -2,7 +2,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readFile, realpath } from "node:fs/promises"
 import { flag, oneOrMore, record, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { FileSystems } from "./FileSystems.ts"
+import { examining } from "./examining.ts"
 import { absolutePath, figure, probe } from "./Probe.ts"
 import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
 
@@ -65,7 +65,7 @@ export const allMounts = async (): Promise<ReadonlyArray<Mount>> => {
 const unescaped = (field: string): string =>
   field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)))
 
-const realPaths = new FileSystems((path) => realpath(path))
+const realPaths = examining((path) => realpath(path))
 
 /** The list of a container may lack the root. */
 const ROOT: Mount = { device: "", path: "/", type: "", options: [] }
@@ -78,5 +78,5 @@ export const mountAt = async (
 ): Promise<Mount | undefined> => {
   const at = (place: string) => [ROOT, ...mounts].findLast((one) => one.path === place)
   // The list answers without the file system, which may hang.
-  return at(path) ?? at(await realPaths.examine(path, clock))
+  return at(path) ?? at(await realPaths(path, clock))
 }

@@ -1,17 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
-import {
-  type HttpAnswer,
-  type OutgoingRequest,
-  targetOf,
-  type Transport,
-} from "@tocsin/reporting/agent/Answer"
+import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
 import { explainError } from "./explainError.ts"
-
-/** A transport that holds connections. */
-export interface HttpTransport extends Transport {
-  readonly close: () => void
-}
 
 const ANSWER_MILLIS = 15_000
 /** No answer of the service is longer. */
@@ -35,7 +25,7 @@ const explained = (error: unknown): string =>
     : explainError(error)
 
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
-export const httpTransport = (options: { readonly ca?: string | undefined }): HttpTransport => {
+export const httpTransport = (options: { readonly ca?: string | undefined }) => {
   const plain = new HttpAgent({ keepAlive: true, maxSockets: 1 })
   let secure: HttpsAgent | undefined
   let isClosed = false

@@ -119,14 +119,8 @@ const prepareTables = (database: DatabaseSync, path: string): void => {
   }
 }
 
-/** A spool's database, and why it can only be read, if so. */
-interface Opened {
-  readonly database: DatabaseSync
-  readonly refusal: unknown
-}
-
-/** Opens or creates the database of a spool: see `SpoolFile.open`. */
-export const openDatabase = (path: string, busyMillis: number): Opened => {
+/** Opens or creates the database of a spool (see `SpoolFile.open`), and says why it can only be read, if so. */
+export const openDatabase = (path: string, busyMillis: number) => {
   try {
     createFile(path)
     return { database: connect(path, { busyMillis, mode: SHARED }), refusal: undefined }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { metricsPage } from "../../src/daemon/MetricsServer.ts"
+import { metricsPage } from "../../src/daemon/metricsServer.ts"
 import { growthOf, selfReport, type SelfState } from "../../src/daemon/selfReport.ts"
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -14,14 +14,6 @@ interface TailResult extends PendingResult {
   readonly isInFlight: boolean
 }
 
-/** The results that made room for a new one. */
-export interface Added {
-  /** Repeats that the server does not need. */
-  readonly superseded: ReadonlyArray<string>
-  /** The result that was dropped because the memory was full. */
-  readonly dropped?: { readonly id: string; readonly isChange: boolean }
-}
-
 /**
  * Results in memory: those of an agent inside a program, and those that are not in a spool's file
  * yet. It never drops what is in flight, because the server may have taken it.
@@ -37,16 +29,19 @@ export class MemoryTail {
     return this.#results
   }
 
-  /** Adds a result, and drops repeats first, then the oldest, beyond `limit`. */
-  add(pending: PendingResult, limit: number): Added {
+  /**
+   * Adds a result. Returns the repeats that it supersedes, and the result that is dropped beyond `limit`: the
+   * first repeat, or else the oldest.
+   */
+  add(pending: PendingResult, limit: number) {
     const superseded = this.#supersededBy(pending)
     this.remove(new Set(superseded))
     this.#results.push({ ...pending, isFixed: false, isInFlight: false })
-    if (this.#results.length <= limit) return { superseded }
+    if (this.#results.length <= limit) return { superseded, dropped: undefined }
     const repeat = this.#firstRepeat()
     const place = repeat >= 0 ? repeat : this.#results.findIndex(({ isInFlight }) => !isInFlight)
     const [dropped] = this.#results.splice(place, 1)
-    return { superseded, ...(dropped !== undefined && { dropped: { id: dropped.id, isChange: repeat < 0 } }) }
+    return { superseded, dropped: dropped && { id: dropped.id, isChange: repeat < 0 } }
   }
 
   /** Fixes the times of the first results and returns them with their bodies. */

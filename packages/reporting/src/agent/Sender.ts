@@ -35,7 +35,6 @@ export interface Keys {
   readonly fingerprintOf: (key: string) => string
 }
 
-/** The surroundings of a sender. */
 export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
   readonly queue: ResultQueue<Result>
   readonly keys: Keys
@@ -50,7 +49,6 @@ export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
   readonly log: (message: string) => void
 }
 
-/** Bytes of the events of a batch, at most. */
 const MAX_BATCH_BYTES = 900 * 1_024
 /** A repeat can wait for others; a change cannot. */
 const REPEATS_GATHER_MILLIS = 10_000

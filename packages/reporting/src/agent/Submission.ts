@@ -21,7 +21,6 @@ export interface Submission {
   readonly firstServerDue: number
 }
 
-/** Events of one batch, at most. */
 const MAX_BATCH_EVENTS = 200
 const HEARTBEAT_MILLIS = 60_000
 /** Five batches a second while there is a backlog. */
@@ -52,7 +51,6 @@ const FIRST_SERVER_MILLIS = 300_000
 
 const maySend = ({ admission }: Submission): boolean => admission === "accepted" || admission === "unknown"
 
-/** At start: a heartbeat is due. */
 export const initialSubmission = (now: number): Submission => ({
   admission: "unknown",
   failures: 0,
@@ -73,7 +71,6 @@ export const hurried = (state: Submission, now: number): Submission => ({
       : state.notBefore,
 })
 
-/** The waiting work. */
 export interface Waiting {
   /** When the waiting results should be sent; `undefined` without any. */
   readonly eventsDue: number | undefined
@@ -106,16 +103,13 @@ export const nextStep = (state: Submission, waiting: Waiting, now: number): Next
   return request("heartbeat")
 }
 
-/** The fate of the results in an answered batch. */
 export type Deed = "remove" | "reject" | "keep"
 
-/** The state after an answer. */
 interface Answered {
   readonly state: Submission
   readonly deed: Deed
 }
 
-/** A request that was made. */
 interface Made {
   readonly kind: RequestKind
   readonly server: number

@@ -26,13 +26,11 @@ export const ReportTransitions = stateTable({
   },
 })
 
-/** A state of a report. */
 type ReportState = (typeof ReportTransitions)[number]["to"]
 
 /** As many as `tocsin-agent` keeps while its disk refuses them. */
 const MOST_REPORTS = 1_000
 
-/** Reports by what became of them. */
 type ReportCounts = Readonly<Record<Exclude<ReportState, "absent">, number>>
 
 /** The results of an agent inside a program that the server has not taken: bounded, in memory. */

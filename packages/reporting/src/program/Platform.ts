@@ -35,7 +35,6 @@ const textOf = async ({ body }: Response): Promise<string> => {
 const reasonOf = (error: unknown): unknown =>
   error instanceof TypeError && error.cause instanceof Error ? error.cause : error
 
-/** Sends requests with fetch. */
 export const fetchTransport = (fetch: typeof globalThis.fetch): Transport => ({
   send: async (request) => {
     const { method, url } = targetOf(request)
@@ -69,7 +68,6 @@ export const nodeModule = <Module>(name: `node:${string}`): Module | undefined =
   return process?.getBuiltinModule?.(name) as Module | undefined
 }
 
-/** The surroundings of an agent inside a program. */
 export interface Platform {
   readonly clock: Clock
   /** Resolves after a time, or when the signal aborts. */
@@ -80,7 +78,6 @@ export interface Platform {
   readonly transport: Transport
   /** Nothing is between that frequent batches could strain, so they have no pause between them. */
   readonly isInProcess?: boolean
-  /** Called once the agent is closed. */
   readonly onClosed?: () => void
 }
 
@@ -89,7 +86,6 @@ const LONGEST_TIMER_MILLIS = 2 ** 31 - 1
 
 const MILLIS_PER_SECOND = 1_000
 
-/** The program's own clock and timers. */
 export const realTime = (): Pick<Platform, "clock" | "sleep" | "random"> => ({
   clock: {
     wall: () => new Date().getTime(),
@@ -114,16 +110,11 @@ export const realTime = (): Pick<Platform, "clock" | "sleep" | "random"> => ({
 const sinceBoot = (os: { readonly uptime: () => number } | undefined) => () =>
   os === undefined ? performance.now() : os.uptime() * MILLIS_PER_SECOND
 
-interface ReadingFileSystem extends FileSystem {
-  readonly readFileSync: (path: string, encoding: "utf8") => string
-}
-
 const KEY_BYTES = 32
 
 const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
-/** A key that nobody has. */
 export const newKey = (): string => hexOf(globalThis.crypto.getRandomValues(new Uint8Array(KEY_BYTES)))
 
 const FINGERPRINT_LENGTH = 16
@@ -139,7 +130,8 @@ export const fingerprintOf = async (key: string): Promise<string> =>
 
 /** The key in a file; makes it on the first use. Throws errors for people. */
 export const keyIn = (path: string): string => {
-  const fs = nodeModule<ReadingFileSystem>("node:fs")
+  type Reading = { readonly readFileSync: (file: string, encoding: "utf8") => string }
+  const fs = nodeModule<FileSystem & Reading>("node:fs")
   if (fs === undefined)
     throw new Error("keyFile needs files, which are missing here: give the key as agentKey")
   try {

@@ -18,7 +18,6 @@ import type {
 import { MemoryQueue } from "./MemoryQueue.ts"
 import { type Platform, within } from "./Platform.ts"
 
-/** The identity of the agent. */
 export interface Identity {
   readonly agentId: string
   /** In the order in which to try them. */
@@ -63,7 +62,6 @@ const timedOut = (output: string): Outcome => ({ ...outcomeOf("unknown", output)
 
 const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
 
-/** A check that a program runs. */
 interface ProgramCheck {
   readonly everyMillis: number
   readonly timeoutMillis: number

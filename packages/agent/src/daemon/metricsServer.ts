@@ -4,11 +4,9 @@ import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import { createServer, type Server } from "node:http"
 import type { SelfState } from "./selfReport.ts"
 
-/** The state that the metrics show. */
 interface MetricsState {
   readonly own: SelfState
   readonly states: ReadonlyMap<string, CheckState>
-  /** Counters of the spool. */
   readonly notes: ReadonlyMap<string, string>
 }
 
@@ -85,44 +83,34 @@ export const metricsPage = (state: MetricsState): string =>
 const SLOWEST_REQUEST_MILLIS = 5_000
 
 /** Answers `GET /metrics` on the loopback address. */
-export class MetricsServer {
-  readonly #page: () => string
-  readonly #log: (message: string) => void
-  #server: Server | undefined
-  #port: number | undefined
-
-  constructor(page: () => string, log: (message: string) => void) {
-    this.#page = page
-    this.#log = log
+export const metricsServer = (page: () => string, log: (message: string) => void) => {
+  let server: Server | undefined
+  let current: number | undefined
+  const close = (): void => {
+    server?.closeAllConnections()
+    server?.close()
+    server = undefined
+    current = undefined
   }
-
   /** Listens on this port, or on none. A port that cannot be had is reported and stops nothing. */
-  listen(port: number | undefined): void {
-    if (port === this.#port) return
-    this.close()
-    this.#port = port
+  const listen = (port: number | undefined): void => {
+    if (port === current) return
+    close()
+    current = port
     if (port === undefined) return
-    const server = createServer((request, response) => {
+    const made = createServer((request, response) => {
       if (request.url !== "/metrics") return void response.writeHead(404).end("see /metrics\n")
       if (!["GET", "HEAD"].includes(request.method ?? "")) return void response.writeHead(405).end()
-      response
-        .writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
-        .end(this.#page())
+      response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(page())
     })
-    server.requestTimeout = SLOWEST_REQUEST_MILLIS
-    server.on("error", ({ message }) => {
-      this.#log(`cannot serve metrics on port ${port}: set metrics_port to a free one (${message})`)
+    made.requestTimeout = SLOWEST_REQUEST_MILLIS
+    made.on("error", ({ message }) => {
+      log(`cannot serve metrics on port ${port}: set metrics_port to a free one (${message})`)
       // The next reload tries again.
-      if (this.#server === server) this.#port = undefined
+      if (server === made) current = undefined
     })
-    server.listen(port, "127.0.0.1")
-    this.#server = server
+    made.listen(port, "127.0.0.1")
+    server = made
   }
-
-  close(): void {
-    this.#server?.closeAllConnections()
-    this.#server?.close()
-    this.#server = undefined
-    this.#port = undefined
-  }
+  return { listen, close }
 }

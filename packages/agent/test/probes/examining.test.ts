@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { FileSystems } from "../../src/probes/FileSystems.ts"
+import { examining } from "../../src/probes/examining.ts"
 
 const PATIENCE_MILLIS = 20
 
@@ -9,14 +9,14 @@ const makeHost = (hanging: ReadonlyArray<string>) => {
   const asked: Array<string> = []
   let wake = () => {}
   const woken = new Promise<void>((resolve) => (wake = resolve))
-  const fileSystems = new FileSystems(async (path: string) => {
+  const fileSystems = examining(async (path: string) => {
     asked.push(path)
     if (path === "/none") throw new Error("no such file")
     if (hanging.includes(path)) await woken
     return path
   }, PATIENCE_MILLIS)
   const look = async (path: string) =>
-    await fileSystems.examine(path, systemClock).catch((error: Error) => error.message)
+    await fileSystems(path, systemClock).catch((error: Error) => error.message)
   return { asked, look, wake }
 }
 
