@@ -1,5 +1,4 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { HistoryRows, MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { AgentId } from "@tocsin/contract/Identifiers"
@@ -13,6 +12,7 @@ import { enroll, eventOf, send, START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { transact } from "@tocsin/testing/transact"
+import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 
 const openOn = (tables: MemoryTables) =>
   openReplica(

@@ -1,7 +1,6 @@
 import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { isUnended } from "@tocsin/core/model/OutboxRecord"
 import {
@@ -30,6 +29,7 @@ import {
 import type { IndexedRows } from "./IndexedRows.ts"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { removeResult } from "./persistChanges.ts"
+import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 
 /** A row that a piece of retention removes. */
 export interface ExpiredRow {

@@ -1,10 +1,10 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type IncidentRecord, isCut } from "@tocsin/core/model/IncidentRecord"
 import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
+import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 
 /**
  * Writes the changes of a transaction into the tables. Cannot fail half-way: it only sets and

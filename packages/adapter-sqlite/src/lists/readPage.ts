@@ -1,4 +1,4 @@
-import type { BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
+import type { BlockedKeyRecord, StoredKey } from "@tocsin/core/model/AgentRecord"
 import {
   type ListName,
   type ListRows,
@@ -8,7 +8,7 @@ import {
 } from "@tocsin/core/model/ListDefinitions"
 import { type Fixed, listedStatesOf, type Order, startBeyond } from "@tocsin/core/engine/lists/arms"
 import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
-import { type StoredKey, storedTables } from "@tocsin/core/model/StoredTables"
+import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { TableShape } from "@tocsin/core/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"

@@ -1,9 +1,14 @@
-import type { CheckRecord, CheckRef, HistoryRecord, CheckName } from "@tocsin/core/model/CheckRecord"
+import type {
+  CheckName,
+  CheckRecord,
+  CheckRef,
+  HistoryRecord,
+  StoredHistoryRecord,
+} from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable } from "./makeTable.ts"
-import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"

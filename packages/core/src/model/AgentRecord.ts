@@ -11,38 +11,57 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { AgentFeatures } from "@tocsin/contract/Requests"
 import type { AdmissionState, CheckStatus } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
+import {
+  instant,
+  integer,
+  type KeyedShape,
+  moving,
+  object,
+  orAbsent,
+  orUndefined,
+  type RecordOf,
+  storedTable,
+  type TableShape,
+  text,
+  uuid,
+} from "./TableShape.ts"
 
 /**
  * One agent as stored. It repeats the hashes of its usable keys, so that a heartbeat reads one row,
  * and counts its checks by status, so that the summary adds up agents instead of checks.
  */
-export interface AgentRecord {
-  readonly agent_id: AgentId
-  readonly registration_id: RegistrationId
-  readonly admission_state: AdmissionState
-  readonly hostname: string
-  readonly features: AgentFeatures
-  readonly labels: Labels | undefined
-  /** `observed_at` of the heartbeat that set hostname, features and labels. */
-  readonly observed_at: Instant
-  readonly last_seen_at: Instant
-  /** When it was accepted, or first seen after it was last stale; absent before that was kept. */
-  readonly reachable_from: Instant | undefined
-  readonly registered_at: Instant
-  readonly accepted_key_hash: KeyHash | undefined
-  readonly pending_key_hash: KeyHash | undefined
-  /**
-   * The fingerprint of the pending key, or of the accepted key if none is pending
-   * (docs/rules.md#rotation).
-   */
-  readonly key_fingerprint: KeyFingerprint
-  /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
-  readonly heartbeat_incident_id: IncidentId | undefined
-  readonly checks_ok: number
-  readonly checks_warning: number
-  readonly checks_critical: number
-  readonly checks_unknown: number
-}
+export const agent = storedTable({
+  name: "agent",
+  key: ["agent_id"],
+  columns: {
+    agent_id: text<AgentId>(),
+    registration_id: uuid<RegistrationId>(),
+    admission_state: text<AdmissionState>(),
+    hostname: text(),
+    features: object<AgentFeatures>(),
+    labels: orUndefined(object<Labels>()),
+    /** `observed_at` of the heartbeat that set hostname, features and labels. */
+    observed_at: moving(instant),
+    last_seen_at: moving(instant),
+    registered_at: instant,
+    accepted_key_hash: orUndefined(text<KeyHash>()),
+    pending_key_hash: orUndefined(text<KeyHash>()),
+    /**
+     * The fingerprint of the pending key, or of the accepted key if none is pending
+     * (docs/rules.md#rotation).
+     */
+    key_fingerprint: text<KeyFingerprint>(),
+    /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
+    heartbeat_incident_id: orUndefined(text<IncidentId>()),
+    /** When it was accepted, or first seen after it was last stale; absent before that was kept. */
+    reachable_from: orUndefined(instant),
+    checks_ok: integer,
+    checks_warning: integer,
+    checks_critical: integer,
+    checks_unknown: integer,
+  },
+})
+export type AgentRecord = RecordOf<typeof agent>
 
 /** A check that moves from one status to another; `from` is undefined for a new check. */
 export interface CheckMove {
@@ -58,29 +77,29 @@ const COUNT_OF = {
 } as const satisfies Record<CheckStatus, keyof AgentRecord>
 
 /** The agent with its counts after these moves. */
-export const recount = (agent: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
-  if (moves.length === 0) return agent
-  const { checks_ok, checks_warning, checks_critical, checks_unknown } = agent
+export const recount = (row: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
+  if (moves.length === 0) return row
+  const { checks_ok, checks_warning, checks_critical, checks_unknown } = row
   const counts = { checks_ok, checks_warning, checks_critical, checks_unknown }
   for (const { from, to } of moves) {
     if (from !== undefined) counts[COUNT_OF[from]] -= 1
     counts[COUNT_OF[to]] += 1
   }
-  return { ...agent, ...counts }
+  return { ...row, ...counts }
 }
 
 /** The agent with one check of that status fewer. */
-export const uncount = (agent: AgentRecord, status: CheckStatus): AgentRecord => ({
-  ...agent,
-  [COUNT_OF[status]]: agent[COUNT_OF[status]] - 1,
+export const uncount = (row: AgentRecord, status: CheckStatus): AgentRecord => ({
+  ...row,
+  [COUNT_OF[status]]: row[COUNT_OF[status]] - 1,
 })
 
 /** Whether an agent was accepted and last seen by a moment, and has no heartbeat incident. */
-export const isSilent = (agent: AgentRecord, since: Instant): boolean =>
-  agent.admission_state === "accepted" &&
-  agent.heartbeat_incident_id === undefined &&
-  agent.last_seen_at <= since &&
-  (agent.reachable_from === undefined || agent.reachable_from <= since)
+export const isSilent = (row: AgentRecord, since: Instant): boolean =>
+  row.admission_state === "accepted" &&
+  row.heartbeat_incident_id === undefined &&
+  row.last_seen_at <= since &&
+  (row.reachable_from === undefined || row.reachable_from <= since)
 
 type Flat = Readonly<Record<string, string | boolean>>
 
@@ -199,3 +218,38 @@ export const AgentKeyTransitions = stateTable({
       "an operator deletes its blacklist row, or all of them | its next heartbeat registers it as pending",
   },
 })
+
+/** Keys in every state share a table: only blocked ones have the last three columns. */
+export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
+  readonly state: AgentKeyRecord["state"]
+  readonly blacklist_id?: BlockedKeyRecord["blacklist_id"]
+  readonly blocked_at?: BlockedKeyRecord["blocked_at"]
+  readonly hostname?: BlockedKeyRecord["hostname"]
+}
+
+export const agent_key: KeyedShape<StoredKey, readonly ["key_hash"], readonly ["agent_id"]> = {
+  name: "agent_key",
+  key: ["key_hash"],
+  locks: "rows",
+  group: ["agent_id"],
+  groupedWithout: "blacklist_id",
+  columns: {
+    key_hash: text(),
+    key_fingerprint: text(),
+    agent_id: text(),
+    state: text(),
+    created_at: instant,
+    last_seen_at: instant,
+    blacklist_id: orAbsent(text()),
+    blocked_at: orAbsent(instant),
+    hostname: orAbsent(text()),
+  },
+}
+
+/** A registration whose agent is deleted; its checks and history are removed later. */
+export type RemovedRegistration = Pick<AgentRecord, "agent_id" | "registration_id">
+export const removed_registration: TableShape<RemovedRegistration> = {
+  name: "removed_registration",
+  key: ["registration_id"],
+  columns: { agent_id: text(), registration_id: uuid() },
+}

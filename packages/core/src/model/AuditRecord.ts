@@ -1,7 +1,15 @@
 import type { CheckName } from "./CheckRecord.ts"
 import type { AuditActionName, AuditId, AuditSubjectKind, AuditVia } from "@tocsin/contract/Audit"
-import type { Instant } from "@tocsin/contract/Instant"
-import { array, instant, object, orUndefined, type TableShape, text } from "./TableShape.ts"
+import {
+  array,
+  instant,
+  object,
+  orUndefined,
+  type RecordOf,
+  storedTable,
+  type TableShape,
+  text,
+} from "./TableShape.ts"
 
 /** One thing that a change concerned. */
 export interface AuditSubject {
@@ -13,18 +21,23 @@ export interface AuditSubject {
 export type AuditParameters = Readonly<Record<string, string | number | boolean | null>>
 
 /** One row of the audit, never edited (docs/rules.md#audit). */
-export interface AuditRecord {
-  readonly id: AuditId
-  readonly recorded_at: Instant
-  readonly actor: string
-  readonly via: AuditVia
-  readonly action: AuditActionName
-  /** At most {@link MAX_SUBJECTS}. */
-  readonly subjects: ReadonlyArray<AuditSubject>
-  readonly parameters: AuditParameters | undefined
-  /** Of the request that made the change. */
-  readonly request_id: string | undefined
-}
+export const audit = storedTable({
+  name: "audit",
+  key: ["id"],
+  columns: {
+    id: text<AuditId>(),
+    recorded_at: instant,
+    actor: text(),
+    via: text<AuditVia>(),
+    action: text<AuditActionName>(),
+    /** At most {@link MAX_SUBJECTS}. */
+    subjects: array<AuditSubject>(),
+    parameters: orUndefined(object<AuditParameters>()),
+    /** Of the request that made the change. */
+    request_id: orUndefined(text()),
+  },
+})
+export type AuditRecord = RecordOf<typeof audit>
 
 /** The ID of a check as a subject. */
 export const auditedCheck = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
@@ -50,25 +63,9 @@ export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<A
     })),
   )
 
-/** Its table. */
-export const audit: TableShape<AuditRecord> = {
-  name: "audit",
-  key: ["id"],
-  columns: {
-    id: text,
-    recorded_at: instant,
-    actor: text,
-    via: text,
-    action: text,
-    subjects: array,
-    parameters: orUndefined(object),
-    request_id: orUndefined(text),
-  },
-}
-
 /** Its subjects, for the filter. */
 export const audit_subject: TableShape<AuditSubjectRow> = {
   name: "audit_subject",
   key: ["audit_id", "subject_id"],
-  columns: { subject_id: text, audit_id: text, recorded_at: instant, actor: text, action: text },
+  columns: { subject_id: text(), audit_id: text(), recorded_at: instant, actor: text(), action: text() },
 }

@@ -10,6 +10,20 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { Transition } from "@tocsin/contract/TransitionTable"
+import {
+  boolean,
+  instant,
+  long,
+  moving,
+  orAbsent,
+  orUndefined,
+  type RecordOf,
+  storedTable,
+  type TableShape,
+  text,
+  uuid,
+  uuids,
+} from "./TableShape.ts"
 
 /** Names one check of an agent. */
 export interface CheckName {
@@ -41,34 +55,42 @@ export const checksOf = (
 ): ReadonlyArray<CheckRef> => checkIds.map((check_id) => ({ agent_id, registration_id, check_id }))
 
 /** The current state of one check as stored. */
-export interface CheckRecord extends CheckRef {
-  readonly status: CheckStatus
-  readonly exit_code: number
-  readonly last_observed_at: Instant
-  /**
-   * When the last applied result arrived. Minus `last_observed_at`, it is the skew of the agent's
-   * clock (docs/rules.md#clocks-in-the-future).
-   */
-  readonly received_at: Instant
-  /** The incident key of the last change of status. */
-  readonly incident_key: IncidentKey | undefined
-  /** The latest output, if the latest result had one. */
-  readonly summary: string | undefined
-  /**
-   * IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`
-   * (docs/rules.md#events).
-   */
-  readonly seen_event_ids: ReadonlyArray<EventId>
-  /** The open incident of which this check is a member. */
-  readonly incident_id: IncidentId | undefined
-  /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
-  readonly overdue_incident_id: IncidentId | undefined
-  /**
-   * A digest of the labels and terms that the last report of an integration gave, while its
-   * expectation follows it: an equal report need not read that.
-   */
-  readonly declaration: string | undefined
-}
+export const check_state = storedTable({
+  name: "check_state",
+  key: ["agent_id", "check_id", "registration_id"],
+  columns: {
+    agent_id: text<AgentId>(),
+    registration_id: uuid<RegistrationId>(),
+    check_id: text<CheckId>(),
+    status: text<CheckStatus>(),
+    exit_code: long,
+    last_observed_at: moving(instant),
+    /**
+     * When the last applied result arrived. Minus `last_observed_at`, it is the skew of the agent's
+     * clock (docs/rules.md#clocks-in-the-future).
+     */
+    received_at: moving(instant),
+    /** The incident key of the last change of status. */
+    incident_key: orUndefined(text<IncidentKey>()),
+    /** The latest output, if the latest result had one. */
+    summary: moving(orUndefined(text())),
+    /**
+     * IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`
+     * (docs/rules.md#events).
+     */
+    seen_event_ids: moving(uuids<EventId>()),
+    /** The open incident of which this check is a member. */
+    incident_id: orUndefined(text<IncidentId>()),
+    /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
+    overdue_incident_id: orUndefined(text<IncidentId>()),
+    /**
+     * A digest of the labels and terms that the last report of an integration gave, while its
+     * expectation follows it: an equal report need not read that.
+     */
+    declaration: orUndefined(text()),
+  },
+})
+export type CheckRecord = RecordOf<typeof check_state>
 
 /**
  * A result that changed (status, exit_code): one row of a check's history. The storage numbers rows
@@ -172,4 +194,32 @@ export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): 
   const transition = byStatuses.get(from)?.get(to)
   if (transition === undefined) throw new Error(`no transition of a check from ${from} to ${to}`)
   return transition
+}
+
+/** A history row with the number that its storage gave it. */
+export interface StoredHistoryRecord extends HistoryRecord {
+  readonly seq: number
+}
+
+export const check_event: TableShape<StoredHistoryRecord> = {
+  name: "check_event",
+  key: ["seq"],
+  columns: {
+    seq: long,
+    agent_id: text(),
+    registration_id: uuid(),
+    event_id: uuid(),
+    check_id: text(),
+    observed_at: instant,
+    received_at: instant,
+    status: text(),
+    exit_code: long,
+    duration_ms: long,
+    output: orAbsent(text()),
+    output_truncated: boolean,
+    notifications_enabled: boolean,
+    incident_key: orAbsent(text()),
+  },
+  numbered: "seq",
+  kept: ["is_kept"],
 }

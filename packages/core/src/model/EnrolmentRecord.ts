@@ -1,21 +1,27 @@
 import type { EnrolmentId, EnrolmentState } from "@tocsin/contract/Enrolments"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import { instant, integer, type KeyedShape, orUndefined, text } from "./TableShape.ts"
+import { instant, integer, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /** A token by which pending agents are accepted (docs/rules.md#enrolment). */
-export interface EnrolmentRecord {
-  /** A hash of its token: whoever reads it cannot enrol. */
-  readonly id: EnrolmentId
-  /** The only agent, or any. */
-  readonly agent_id: AgentId | undefined
-  readonly uses: number
-  readonly used: number
-  readonly expires_at: Instant
-  readonly created_at: Instant
-  readonly created_by: string
-}
+export const enrolment = keyedTable({
+  name: "enrolment",
+  key: ["id"],
+  locks: "rows",
+  columns: {
+    /** A hash of its token: whoever reads it cannot enrol. */
+    id: text<EnrolmentId>(),
+    /** The only agent, or any. */
+    agent_id: orUndefined(text<AgentId>()),
+    uses: integer,
+    used: integer,
+    expires_at: instant,
+    created_at: instant,
+    created_by: text(),
+  },
+})
+export type EnrolmentRecord = RecordOf<typeof enrolment>
 
 /** Whether an enrolment admits agents. Computed, never stored. */
 export const enrolmentState = (
@@ -31,22 +37,6 @@ export type EnrolOutcome =
   | "replacement_key"
   | "agent_blocked"
   | "agent_not_accepted"
-
-/** Its table. */
-export const enrolment: KeyedShape<EnrolmentRecord, readonly ["id"]> = {
-  name: "enrolment",
-  key: ["id"],
-  locks: "rows",
-  columns: {
-    id: text,
-    agent_id: orUndefined(text),
-    uses: integer,
-    used: integer,
-    expires_at: instant,
-    created_at: instant,
-    created_by: text,
-  },
-}
 
 /** Transitions of an enrolment (docs/rules.md#enrolment). Its uses and its end are stored, its state is computed. */
 export const EnrolmentTransitions = stateTable({

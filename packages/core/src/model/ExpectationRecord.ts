@@ -1,10 +1,10 @@
 import type { CheckRef } from "./CheckRecord.ts"
 import type { Labels } from "@tocsin/contract/Labels"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
-import { instant, type KeyedShape, object, orUndefined, text, uuid } from "./TableShape.ts"
+import { instant, keyedTable, object, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
 
 /** A run of a check that has begun and not reported yet. */
 export interface Start {
@@ -63,22 +63,32 @@ export const isWhileRunning = ({ after_millis, cron }: Terms): boolean =>
  * incident. Results leave the row as it is, so `next_evaluation_at` may lie before the check's true due time,
  * never after it.
  */
-export interface ExpectationRecord extends CheckRef {
-  /** The source of the expectation: a declaration of its agent, or the policy. */
-  readonly origin: "agent" | "policy"
-  /** Absent if the check has labels alone: it need not report. */
-  readonly terms: Terms | undefined
-  /** When these terms began to apply. */
-  readonly expected_from: Instant
-  /** When it may first be overdue; absent while it is, and without terms. */
-  readonly next_evaluation_at: Instant | undefined
-  /** The open incident of its agent's overdue checks, while it is overdue. */
-  readonly incident_id: IncidentId | undefined
-  /** The labels that matchers compare before those of its agent. */
-  readonly labels: Labels | undefined
-  /** When its labels last changed. */
-  readonly labelled_at: Instant | undefined
-}
+export const expectation = keyedTable({
+  name: "expectation",
+  key: ["agent_id", "check_id", "registration_id"],
+  locks: "guarded",
+  group: ["agent_id", "registration_id"],
+  columns: {
+    agent_id: text<AgentId>(),
+    registration_id: uuid<RegistrationId>(),
+    check_id: text<CheckId>(),
+    /** The source of the expectation: a declaration of its agent, or the policy. */
+    origin: text<"agent" | "policy">(),
+    /** Absent if the check has labels alone: it need not report. */
+    terms: orUndefined(object<Terms>(NEVER_DUE)),
+    /** When these terms began to apply. */
+    expected_from: instant,
+    /** When it may first be overdue; absent while it is, and without terms. */
+    next_evaluation_at: orUndefined(instant),
+    /** The open incident of its agent's overdue checks, while it is overdue. */
+    incident_id: orUndefined(text<IncidentId>()),
+    /** The labels that matchers compare before those of its agent. */
+    labels: orUndefined(object<Labels>()),
+    /** When its labels last changed. */
+    labelled_at: orUndefined(instant),
+  },
+})
+export type ExpectationRecord = RecordOf<typeof expectation>
 
 /** The row of a check that need not report. */
 export const unexpected = (
@@ -100,8 +110,7 @@ export const unexpected = (
 /** A check that must report. */
 export type WithTerms = ExpectationRecord & { readonly terms: Terms }
 
-export const hasTerms = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
-  expectation?.terms !== undefined
+export const hasTerms = (row: ExpectationRecord | undefined): row is WithTerms => row?.terms !== undefined
 
 /** Its state, as the state table names it. */
 export const stateOf = ({ incident_id, terms }: ExpectationRecord): "absent" | "expected" | "overdue" => {
@@ -154,27 +163,3 @@ export const ExpectationTransitions = stateTable({
       "its check or its agent is deleted | the check leaves the incident like a check of a deleted agent",
   },
 })
-
-/** Its table. */
-export const expectation: KeyedShape<
-  ExpectationRecord,
-  readonly ["agent_id", "check_id", "registration_id"],
-  readonly ["agent_id", "registration_id"]
-> = {
-  name: "expectation",
-  key: ["agent_id", "check_id", "registration_id"],
-  locks: "guarded",
-  group: ["agent_id", "registration_id"],
-  columns: {
-    agent_id: text,
-    registration_id: uuid,
-    check_id: text,
-    origin: text,
-    terms: orUndefined({ ...object, whenDamaged: NEVER_DUE }),
-    expected_from: instant,
-    next_evaluation_at: orUndefined(instant),
-    incident_id: orUndefined(text),
-    labels: orUndefined(object),
-    labelled_at: orUndefined(instant),
-  },
-}

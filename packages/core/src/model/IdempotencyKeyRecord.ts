@@ -1,18 +1,28 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { instant, type KeyedShape, orUndefined, text } from "./TableShape.ts"
+import { instant, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 
-/** The key of an act that was carried out (docs/rules.md#acting-once). */
-export interface IdempotencyKeyRecord {
-  /** A hash of the operator and the key. */
-  readonly id: string
-  /** A hash of the method, the path and the body. */
-  readonly request_hash: string
-  readonly acted_at: Instant.Instant
-  /** Encrypted. Absent while the act is under way, and for good if its server ended before it answered. */
-  readonly answer: string | undefined
-}
+/**
+ * The key of an act that was carried out (docs/rules.md#acting-once). Each key is a group: equal requests wait for
+ * one another, also before there is a row.
+ */
+export const idempotency_key = keyedTable({
+  name: "idempotency_key",
+  key: ["id"],
+  group: ["id"],
+  locks: "groups",
+  columns: {
+    /** A hash of the operator and the key. */
+    id: text(),
+    /** A hash of the method, the path and the body. */
+    request_hash: text(),
+    acted_at: instant,
+    /** Encrypted. Absent while the act is under way, and for good if its server ended before it answered. */
+    answer: orUndefined(text()),
+  },
+})
+export type IdempotencyKeyRecord = RecordOf<typeof idempotency_key>
 
 /** How long a key is kept. */
 export const IDEMPOTENCY_KEY_TIME = Duration.hours(24)
@@ -20,15 +30,6 @@ export const IDEMPOTENCY_KEY_TIME = Duration.hours(24)
 /** Whether a key has expired; retention removes it later. One that another clock dated ahead has not. */
 export const hasKeyExpired = ({ acted_at }: IdempotencyKeyRecord, now: Instant.Instant): boolean =>
   Instant.plus(acted_at, IDEMPOTENCY_KEY_TIME) <= now
-
-/** Its table. Each key is a group: equal requests wait for one another, also before there is a row. */
-export const idempotency_key: KeyedShape<IdempotencyKeyRecord, readonly ["id"], readonly ["id"]> = {
-  name: "idempotency_key",
-  key: ["id"],
-  group: ["id"],
-  locks: "groups",
-  columns: { id: text, request_hash: text, acted_at: instant, answer: orUndefined(text) },
-}
 
 /** Transitions of an idempotency key (docs/rules.md#acting-once). */
 export const IdempotencyKeyTransitions = stateTable({

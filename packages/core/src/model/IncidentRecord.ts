@@ -1,7 +1,7 @@
 import type { AgentId, CheckId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import type { IncidentState, Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
+import { instant, integer, orUndefined, type RecordOf, storedTable, text } from "./TableShape.ts"
 
 /**
  * The origin of an incident's key: `named` by an event, or `automatic` from agent and check. The
@@ -12,59 +12,63 @@ export type IncidentKind = "named" | "automatic"
 /** Why a member leaves: by an event, silent or not, or because its check or agent is deleted or its agent blocked. */
 export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
 
-/** The identity of an open incident: at most one is open per (kind, key). */
-export interface IncidentRef {
-  readonly kind: IncidentKind
-  readonly incident_key: IncidentKey
-}
-
 /**
  * One incident as stored. Counts its members by status, so that severity is known without loading
  * them.
  */
-export interface IncidentRecord extends IncidentRef {
-  readonly id: IncidentId
-  readonly state: IncidentState
-  readonly severity: Severity
-  /** The agent of the only member; absent with several members (docs/rules.md#incidents). */
-  readonly agent_id: AgentId | undefined
-  readonly check_id: CheckId | undefined
-  /** The check that opened it; constant (docs/rules.md#alertmanager). */
-  readonly opener_agent_id: AgentId
-  readonly opener_check_id: CheckId
-  readonly opened_at: Instant
-  readonly resolved_at: Instant | undefined
-  /**
-   * Why its last member left: decides on a firing whose attempt was under way then. Absent while it is
-   * open, and for incidents that earlier versions resolved.
-   */
-  readonly resolved_by: Leaving["by"] | undefined
-  readonly summary: string | undefined
-  /** How often a member joined, changed or left; numbers these changes. */
-  readonly member_changes: number
-  readonly members_warning: number
-  readonly members_unknown: number
-  readonly members_critical: number
-  /**
-   * The name of the acknowledging operator; see `Acknowledgement`. Absent, as the next ones, unless
-   * acknowledged.
-   */
-  readonly ack_by: string | undefined
-  readonly ack_note: string | undefined
-  readonly ack_at: Instant | undefined
-  readonly ack_until: Instant | undefined
-  readonly ack_severity: Severity | undefined
-  /** The severity that receivers are to know; absent before a loud event (docs/rules.md#firings). */
-  readonly announced: Severity | undefined
-  /** When it was first announced at this severity or worse; absent if it was never announced at it. */
-  readonly reached_warning_at: Instant | undefined
-  readonly reached_unknown_at: Instant | undefined
-  readonly reached_critical_at: Instant | undefined
-  /** When it is evaluated next; absent where nothing is to come (docs/rules.md#evaluation). */
-  readonly next_evaluation_at: Instant | undefined
-  /** How many log entries its timeline has, and the number of the last one. */
-  readonly log_entries: number
-}
+export const incident = storedTable({
+  name: "incident",
+  key: ["id"],
+  columns: {
+    id: text<IncidentId>(),
+    kind: text<IncidentKind>(),
+    incident_key: text<IncidentKey>(),
+    state: text<IncidentState>(),
+    severity: text<Severity>(),
+    /** The agent of the only member; absent with several members (docs/rules.md#incidents). */
+    agent_id: orUndefined(text<AgentId>()),
+    check_id: orUndefined(text<CheckId>()),
+    /** The check that opened it; constant (docs/rules.md#alertmanager). */
+    opener_agent_id: text<AgentId>(),
+    opener_check_id: text<CheckId>(),
+    opened_at: instant,
+    resolved_at: orUndefined(instant),
+    /**
+     * Why its last member left: decides on a firing whose attempt was under way then. Absent while it is
+     * open, and for incidents that earlier versions resolved.
+     */
+    resolved_by: orUndefined(text<Leaving["by"]>()),
+    summary: orUndefined(text()),
+    /** How often a member joined, changed or left; numbers these changes. */
+    member_changes: integer,
+    members_warning: integer,
+    members_unknown: integer,
+    members_critical: integer,
+    /**
+     * The name of the acknowledging operator; see `Acknowledgement`. Absent, as the next ones, unless
+     * acknowledged.
+     */
+    ack_by: orUndefined(text()),
+    ack_note: orUndefined(text()),
+    ack_at: orUndefined(instant),
+    ack_until: orUndefined(instant),
+    ack_severity: orUndefined(text<Severity>()),
+    /** The severity that receivers are to know; absent before a loud event (docs/rules.md#firings). */
+    announced: orUndefined(text<Severity>()),
+    /** When it was first announced at this severity or worse; absent if it was never announced at it. */
+    reached_warning_at: orUndefined(instant),
+    reached_unknown_at: orUndefined(instant),
+    reached_critical_at: orUndefined(instant),
+    /** When it is evaluated next; absent where nothing is to come (docs/rules.md#evaluation). */
+    next_evaluation_at: orUndefined(instant),
+    /** How many log entries its timeline has, and the number of the last one. */
+    log_entries: integer,
+  },
+})
+export type IncidentRecord = RecordOf<typeof incident>
+
+/** The identity of an open incident: at most one is open per (kind, key). */
+export type IncidentRef = Pick<IncidentRecord, "kind" | "incident_key">
 
 const LONGEST_KEY = 256
 
@@ -78,8 +82,8 @@ export const incidentRefOf = (
   sha256: (text: string) => string,
 ): IncidentRef => {
   if (event.incident_key !== undefined) return { kind: "named", incident_key: event.incident_key }
-  const text = `${agentId}/${event.check_id}`
-  const key = text.length <= LONGEST_KEY ? text : `sha256:${sha256(text)}`
+  const name = `${agentId}/${event.check_id}`
+  const key = name.length <= LONGEST_KEY ? name : `sha256:${sha256(name)}`
   // Not validated again: IDs contain plain text only.
   return { kind: "automatic", incident_key: key as IncidentKey }
 }
@@ -88,19 +92,24 @@ export const incidentRefOf = (
  * One change of an incident's membership, never edited: which check did what, and the severity
  * afterwards.
  */
-export interface IncidentChangeRecord {
-  readonly incident_id: IncidentId
-  /** Numbers the changes of one incident from 1. */
-  readonly seq: number
-  readonly changed_at: Instant
-  readonly change: "joined" | "worsened" | "improved" | "left"
-  readonly agent_id: AgentId
-  readonly check_id: CheckId
-  /** The member's severity; its last one if it left. */
-  readonly severity: Severity
-  /** The incident's severity afterwards; absent when it resolved. */
-  readonly incident_severity: Severity | undefined
-}
+export const incident_change = storedTable({
+  name: "incident_change",
+  key: ["incident_id", "seq"],
+  columns: {
+    incident_id: text<IncidentId>(),
+    /** Numbers the changes of one incident from 1. */
+    seq: integer,
+    changed_at: instant,
+    change: text<"joined" | "worsened" | "improved" | "left">(),
+    agent_id: text<AgentId>(),
+    check_id: text<CheckId>(),
+    /** The member's severity; its last one if it left. */
+    severity: text<Severity>(),
+    /** The incident's severity afterwards; absent when it resolved. */
+    incident_severity: orUndefined(text<Severity>()),
+  },
+})
+export type IncidentChangeRecord = RecordOf<typeof incident_change>
 
 /** A long history of changes keeps this many of the first … */
 export const FIRST_CHANGES = 100
@@ -148,21 +157,26 @@ export const IncidentTransitions = stateTable({
 export const SYSTEM = "system"
 
 /** An entry of an incident's log, never edited; part of its timeline. */
-export interface IncidentLogRecord {
-  readonly incident_id: IncidentId
-  /** Numbers the log entries of one incident from 1. */
-  readonly seq: number
-  readonly logged_at: Instant
-  /** `worsened`: the incident became worse than acknowledged, which ended the acknowledgement. */
-  readonly action: "acknowledged" | "withdrawn" | "worsened" | "ran_out" | "noted"
-  readonly actor: string
-  /** The note. */
-  readonly text: string | undefined
-  /** The end of an acknowledgement. */
-  readonly ack_until: Instant | undefined
-  /** The acknowledged severity. */
-  readonly severity: Severity | undefined
-}
+export const incident_log = storedTable({
+  name: "incident_log",
+  key: ["incident_id", "seq"],
+  columns: {
+    incident_id: text<IncidentId>(),
+    /** Numbers the log entries of one incident from 1. */
+    seq: integer,
+    logged_at: instant,
+    /** `worsened`: the incident became worse than acknowledged, which ended the acknowledgement. */
+    action: text<"acknowledged" | "withdrawn" | "worsened" | "ran_out" | "noted">(),
+    actor: text(),
+    /** The note. */
+    text: orUndefined(text()),
+    /** The end of an acknowledgement. */
+    ack_until: orUndefined(instant),
+    /** The acknowledged severity. */
+    severity: orUndefined(text<Severity>()),
+  },
+})
+export type IncidentLogRecord = RecordOf<typeof incident_log>
 
 /** An act before it is numbered; what it lacks is absent. */
 export type LogEntry = Pick<IncidentLogRecord, "action" | "actor"> &

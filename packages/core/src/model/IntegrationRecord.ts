@@ -2,7 +2,7 @@ import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { IntegrationOptions, ShownKind } from "@tocsin/contract/Integrations"
 import { isValidSecret } from "./replacedSecret.ts"
-import { array, instant, type KeyedShape, object, orUndefined, text } from "./TableShape.ts"
+import { array, instant, keyedTable, object, orUndefined, type RecordOf, text } from "./TableShape.ts"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 import type { CheckRecord } from "./CheckRecord.ts"
 
@@ -15,52 +15,40 @@ export interface AlertSource {
   readonly heard_at: number
 }
 
-/** One integration as stored; the agent of its name has its checks (docs/rules.md#integrations). */
-export interface IntegrationRecord {
-  readonly name: AgentId
-  readonly kind: ShownKind
-  readonly options: IntegrationOptions
-  /** The hash of its key; absent while it is closed. */
-  readonly key_hash: KeyHash | undefined
-  /** The key before the last rotation, while it is still valid. */
-  readonly former_key_hash: KeyHash | undefined
-  readonly former_valid_until: Instant | undefined
-  readonly created_at: Instant
-  readonly created_by: string
-  /** Recorded every 15 s at most, as is the refusal. */
-  readonly last_request_at: Instant | undefined
-  readonly last_refused_at: Instant | undefined
-  readonly last_refusal: string | undefined
-  /** The sources of its alerts, the last heard first. */
-  readonly sources: ReadonlyArray<AlertSource>
-}
-
-/** Whether a key with this hash is valid for an integration at this moment. */
-export const isValidKey = (integration: IntegrationRecord, hash: KeyHash, now: Instant): boolean => {
-  const { former_key_hash: former, former_valid_until, key_hash: present } = integration
-  return isValidSecret(hash, now, { present, former, former_valid_until })
-}
-
-/** Its table. The lock of its agent guards its rows, except that one creates both. */
-export const integration: KeyedShape<IntegrationRecord, readonly ["name"], readonly []> = {
+/**
+ * One integration as stored; the agent of its name has its checks (docs/rules.md#integrations). The lock of that
+ * agent guards the row, except that one creates both.
+ */
+export const integration = keyedTable({
   name: "integration",
   key: ["name"],
   locks: "rows",
   group: [],
   columns: {
-    name: text,
-    kind: text,
-    options: object,
-    key_hash: orUndefined(text),
-    former_key_hash: orUndefined(text),
+    name: text<AgentId>(),
+    kind: text<ShownKind>(),
+    options: object<IntegrationOptions>(),
+    /** The hash of its key; absent while it is closed. */
+    key_hash: orUndefined(text<KeyHash>()),
+    /** The key before the last rotation, while it is still valid. */
+    former_key_hash: orUndefined(text<KeyHash>()),
     former_valid_until: orUndefined(instant),
     created_at: instant,
-    created_by: text,
+    created_by: text(),
+    /** Recorded every 15 s at most, as is the refusal. */
     last_request_at: orUndefined(instant),
     last_refused_at: orUndefined(instant),
-    last_refusal: orUndefined(text),
-    sources: array,
+    last_refusal: orUndefined(text()),
+    /** The sources of its alerts, the last heard first. */
+    sources: array<AlertSource>(),
   },
+})
+export type IntegrationRecord = RecordOf<typeof integration>
+
+/** Whether a key with this hash is valid for an integration at this moment. */
+export const isValidKey = (row: IntegrationRecord, hash: KeyHash, now: Instant): boolean => {
+  const { former_key_hash: former, former_valid_until, key_hash: present } = row
+  return isValidSecret(hash, now, { present, former, former_valid_until })
 }
 
 /** The output of an alert that resolved because its source no longer sends it. */

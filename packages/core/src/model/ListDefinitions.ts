@@ -1,6 +1,6 @@
 import type { AgentRecord, BlockedKeyRecord } from "./AgentRecord.ts"
 import type { AuditRecord } from "./AuditRecord.ts"
-import type { CheckRecord, HistoryRecord } from "./CheckRecord.ts"
+import type { CheckRecord, StoredHistoryRecord } from "./CheckRecord.ts"
 import type { AuditActionName } from "@tocsin/contract/Audit"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
@@ -24,11 +24,6 @@ import type { WatchRecord } from "./WatchRecord.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
-
-/** A history row with the number that its storage gave it. */
-export interface StoredHistoryRecord extends HistoryRecord {
-  readonly seq: number
-}
 
 /** The row type of each list. */
 export interface ListRows {

@@ -1,32 +1,40 @@
-import type { CheckName } from "./CheckRecord.ts"
-import type { CheckId, IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
+import type { AgentId, CheckId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "./IncidentRecord.ts"
-
-/** Names the membership of one check in one incident. */
-export interface MemberRef extends CheckName {
-  readonly incident_id: IncidentId
-}
+import { boolean, instant, integer, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
 /**
  * A membership, kept after the check has left so that filters find it (docs/rules.md#incidents).
  */
-export interface MemberRecord extends MemberRef {
-  readonly severity: Severity
-  /**
-   * The number of the change that set its severity; the latest of equally severe members represents
-   * the incident.
-   */
-  readonly change_seq: number
-  /** First line of its latest output, at most 512 characters. */
-  readonly summary: string | undefined
-  readonly joined_at: Instant
-  /** Whether its last change of status came with notifications enabled. */
-  readonly is_loud: boolean
-  /** Absent while it is a member. */
-  readonly left_at: Instant | undefined
-}
+export const incident_member = keyedTable({
+  name: "incident_member",
+  key: ["incident_id", "agent_id", "check_id"],
+  locks: "guarded",
+  group: ["agent_id"],
+  groupedWithout: "left_at",
+  columns: {
+    incident_id: text<IncidentId>(),
+    agent_id: text<AgentId>(),
+    check_id: text<CheckId>(),
+    severity: text<Severity>(),
+    /**
+     * The number of the change that set its severity; the latest of equally severe members represents
+     * the incident.
+     */
+    change_seq: integer,
+    /** First line of its latest output, at most 512 characters. */
+    summary: orUndefined(text()),
+    joined_at: instant,
+    /** Absent while it is a member. */
+    left_at: orUndefined(instant),
+    /** Whether its last change of status came with notifications enabled. */
+    is_loud: boolean,
+  },
+})
+export type MemberRecord = RecordOf<typeof incident_member>
+
+/** Names the membership of one check in one incident. */
+export type MemberRef = Pick<MemberRecord, "incident_id" | "agent_id" | "check_id">
 
 /**
  * The check ID of the member of a heartbeat incident; no check can have it, since IDs contain no

@@ -8,7 +8,16 @@ import type {
   Severity,
 } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
-import { array, boolean, instant, integer, type KeyedShape, orUndefined, text } from "./TableShape.ts"
+import {
+  array,
+  boolean,
+  instant,
+  integer,
+  keyedTable,
+  orUndefined,
+  type RecordOf,
+  text,
+} from "./TableShape.ts"
 
 /** Names what keeps a firing waiting (docs/rules.md#holds). */
 export type HoldName =
@@ -25,53 +34,59 @@ export type HoldName =
   | `window:${string}`
 
 /** One notification to one receiver, as stored. */
-export interface OutboxRecord {
-  readonly id: OutboxId
-  /** Order, deduplication and retries are per receiver. */
-  readonly receiver: NotifierName
-  /** The receiver's kind; a notifier of the host program has its own name. */
-  readonly notifier: NotifierName
-  readonly state: OutboxState
-  readonly incident_id: IncidentId
-  readonly event_type: NotificationType
-  /** Absent for a resolved, and for firings of versions without causes. */
-  readonly cause: FiringCause | undefined
-  /**
-   * The change of the incident that it reports. Items of one incident and receiver are sent in this
-   * order.
-   */
-  readonly incident_seq: number
-  /** The incident's severity that this notification reports. */
-  readonly severity: Severity
-  /** The incident's summary when this was enqueued. */
-  readonly summary: string | undefined
-  readonly attempts: number
-  /** When its first attempt began; a replay keeps it. */
-  readonly first_attempted_at: Instant | undefined
-  readonly next_attempt_at: Instant | undefined
-  /** The holds of a firing when its incident was last evaluated; absent for one that may be sent. */
-  readonly held_by: ReadonlyArray<HoldName> | undefined
-  /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
-  readonly next_evaluation_at: Instant | undefined
-  /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
-  readonly must_send: boolean
-  /** When the last parent of a held firing ended; absent while it has one (docs/rules.md#dependencies). */
-  readonly parent_ended_at: Instant | undefined
-  /** When its last parent ended for the first time: from then on, parents hold it a bounded time. */
-  readonly first_parent_ended_at: Instant | undefined
-  /** When it was released by hand: nothing holds it any more. */
-  readonly released_at: Instant | undefined
-  readonly last_error: string | undefined
-  /**
-   * The end of the claim of an item that is `sending`, by the storage's clock; absent in every
-   * other state.
-   */
-  readonly leased_until: Instant | undefined
-  readonly created_at: Instant
-  /** From when its age counts: its creation or latest replay (docs/rules.md#delivery). */
-  readonly age_starts_at: Instant
-  readonly updated_at: Instant
-}
+export const outbox = keyedTable({
+  name: "outbox",
+  key: ["id"],
+  locks: "rows",
+  columns: {
+    id: text<OutboxId>(),
+    /** Order, deduplication and retries are per receiver. */
+    receiver: text<NotifierName>(),
+    /** The receiver's kind; a notifier of the host program has its own name. */
+    notifier: text<NotifierName>(),
+    state: text<OutboxState>(),
+    incident_id: text<IncidentId>(),
+    event_type: text<NotificationType>(),
+    /** Absent for a resolved, and for firings of versions without causes. */
+    cause: orUndefined(text<FiringCause>()),
+    /**
+     * The change of the incident that it reports. Items of one incident and receiver are sent in this
+     * order.
+     */
+    incident_seq: integer,
+    /** The incident's severity that this notification reports. */
+    severity: text<Severity>(),
+    /** The incident's summary when this was enqueued. */
+    summary: orUndefined(text()),
+    attempts: integer,
+    /** When its first attempt began; a replay keeps it. */
+    first_attempted_at: orUndefined(instant),
+    next_attempt_at: orUndefined(instant),
+    /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
+    next_evaluation_at: orUndefined(instant),
+    /** The holds of a firing when its incident was last evaluated; absent for one that may be sent. */
+    held_by: orUndefined(array<HoldName>()),
+    /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
+    must_send: boolean,
+    /** When the last parent of a held firing ended; absent while it has one (docs/rules.md#dependencies). */
+    parent_ended_at: orUndefined(instant),
+    /** When its last parent ended for the first time: from then on, parents hold it a bounded time. */
+    first_parent_ended_at: orUndefined(instant),
+    /** When it was released by hand: nothing holds it any more. */
+    released_at: orUndefined(instant),
+    last_error: orUndefined(text()),
+    /**
+     * The end of the claim of an item that is `sending`, by the storage's clock; absent in every
+     * other state.
+     */
+    leased_until: orUndefined(instant),
+    created_at: instant,
+    /** From when its age counts: its creation or latest replay (docs/rules.md#delivery). */
+    age_starts_at: instant,
+    updated_at: instant,
+  },
+})
+export type OutboxRecord = RecordOf<typeof outbox>
 
 /** The states of a notification that may still be sent. */
 export const UNENDED = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
@@ -120,24 +135,29 @@ export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant):
 export const isBehind = (item: OutboxRecord, other: OutboxRecord): boolean =>
   other.receiver === item.receiver && other.incident_seq < item.incident_seq && isUnended(other)
 
-/** Names one alert at a receiver of the kind `alert_router`: severity is one of its labels. */
-export interface AlertRef {
-  readonly receiver: NotifierName
-  readonly incident_id: IncidentId
-  readonly severity: Severity
-}
-
 /**
  * An alert that its receiver has got and needs again: every minute while the incident has this
  * severity, then as ended for five minutes (docs/rules.md#alertmanager).
  */
-export interface AlertRecord extends AlertRef {
-  readonly next_at: Instant
-  /** When the incident resolved or changed its severity; absent while the alert fires. */
-  readonly ended_at: Instant | undefined
-  /** The end of a replica's claim, by the storage's clock. */
-  readonly leased_until: Instant | undefined
-}
+export const alert = keyedTable({
+  name: "alert",
+  key: ["incident_id", "receiver", "severity"],
+  locks: "rows",
+  columns: {
+    receiver: text<NotifierName>(),
+    incident_id: text<IncidentId>(),
+    severity: text<Severity>(),
+    next_at: instant,
+    /** When the incident resolved or changed its severity; absent while the alert fires. */
+    ended_at: orUndefined(instant),
+    /** The end of a replica's claim, by the storage's clock. */
+    leased_until: orUndefined(instant),
+  },
+})
+export type AlertRecord = RecordOf<typeof alert>
+
+/** Names one alert at a receiver of the kind `alert_router`: severity is one of its labels. */
+export type AlertRef = Pick<AlertRecord, "receiver" | "incident_id" | "severity">
 
 /** Whether an attempt was ever made, also before a replay. */
 export const wasAttempted = (item: Pick<OutboxRecord, "first_attempted_at">): boolean =>
@@ -193,50 +213,3 @@ export const OutboxTransitions = stateTable({
       "an operator replays it; not a firing of a resolved incident | attempts 0, age starts again, same id",
   },
 })
-
-/** Their tables. */
-export const outbox: KeyedShape<OutboxRecord, readonly ["id"]> = {
-  name: "outbox",
-  key: ["id"],
-  locks: "rows",
-  columns: {
-    id: text,
-    receiver: text,
-    notifier: text,
-    state: text,
-    incident_id: text,
-    event_type: text,
-    cause: orUndefined(text),
-    incident_seq: integer,
-    severity: text,
-    summary: orUndefined(text),
-    attempts: integer,
-    first_attempted_at: orUndefined(instant),
-    next_attempt_at: orUndefined(instant),
-    next_evaluation_at: orUndefined(instant),
-    held_by: orUndefined(array),
-    must_send: boolean,
-    parent_ended_at: orUndefined(instant),
-    first_parent_ended_at: orUndefined(instant),
-    released_at: orUndefined(instant),
-    last_error: orUndefined(text),
-    leased_until: orUndefined(instant),
-    created_at: instant,
-    age_starts_at: instant,
-    updated_at: instant,
-  },
-}
-
-export const alert: KeyedShape<AlertRecord, readonly ["incident_id", "receiver", "severity"]> = {
-  name: "alert",
-  key: ["incident_id", "receiver", "severity"],
-  locks: "rows",
-  columns: {
-    receiver: text,
-    incident_id: text,
-    severity: text,
-    next_at: instant,
-    ended_at: orUndefined(instant),
-    leased_until: orUndefined(instant),
-  },
-}

@@ -1,25 +1,25 @@
-import type { Instant } from "@tocsin/contract/Instant"
-import { instant, integer, type KeyedShape, text } from "./TableShape.ts"
+import { instant, integer, keyedTable, type RecordOf, text } from "./TableShape.ts"
 
-/** A policy that was applied (docs/rules.md#a-stored-policy). The newest one is in force. */
-export interface PolicyVersionRecord {
-  /** Counts from 1. */
-  readonly version: number
-  readonly hash: string
-  /** As it was given: YAML or JSON. */
-  readonly text: string
-  readonly applied_at: Instant
-  readonly applied_by: string
-}
-
-/** How many versions are kept. */
-export const KEPT_VERSIONS = 100
-
-/** Its table. All versions are one group: transactions that apply a policy wait for one another. */
-export const policy_version: KeyedShape<PolicyVersionRecord, readonly ["version"], readonly []> = {
+/**
+ * A policy that was applied (docs/rules.md#a-stored-policy). The newest one is in force. All versions are one group:
+ * transactions that apply a policy wait for one another.
+ */
+export const policy_version = keyedTable({
   name: "policy_version",
   key: ["version"],
   group: [],
   locks: "groups",
-  columns: { version: integer, hash: text, text, applied_at: instant, applied_by: text },
-}
+  columns: {
+    /** Counts from 1. */
+    version: integer,
+    hash: text(),
+    /** As it was given: YAML or JSON. */
+    text: text(),
+    applied_at: instant,
+    applied_by: text(),
+  },
+})
+export type PolicyVersionRecord = RecordOf<typeof policy_version>
+
+/** How many versions are kept. */
+export const KEPT_VERSIONS = 100

@@ -1,6 +1,5 @@
-import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { array, boolean, instant, type KeyedShape, orUndefined, text } from "./TableShape.ts"
+import { array, boolean, instant, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /** A receiver that a replica sends to, or has sent to within the last day. */
@@ -13,38 +12,27 @@ export interface ReceiverListing {
 }
 
 /** One process of the service, as it last reported itself (docs/rules.md#replicas). */
-export interface ReplicaRecord {
-  /** Drawn when the process starts. */
-  readonly id: string
-  readonly version: string
-  /** Names the policy in force there. */
-  readonly policy_hash: string
-  readonly receivers: ReadonlyArray<ReceiverListing>
-  /** Whether it probes watches. */
-  readonly probes: boolean
-  readonly started_at: Instant
-  readonly seen_at: Instant
-  /** When it shut down; absent while it runs, and after a crash. */
-  readonly ended_at: Instant | undefined
-}
-
-/** Its table, in which each process has a row. */
-export const replica: KeyedShape<ReplicaRecord, readonly ["id"], readonly []> = {
+export const replica = keyedTable({
   name: "replica",
   key: ["id"],
   group: [],
   locks: "groups",
   columns: {
-    id: text,
-    version: text,
-    policy_hash: text,
-    receivers: array,
+    /** Drawn when the process starts. */
+    id: text(),
+    version: text(),
+    /** Names the policy in force there. */
+    policy_hash: text(),
+    receivers: array<ReceiverListing>(),
+    /** Whether it probes watches. */
     probes: boolean,
     started_at: instant,
     seen_at: instant,
+    /** When it shut down; absent while it runs, and after a crash. */
     ended_at: orUndefined(instant),
   },
-}
+})
+export type ReplicaRecord = RecordOf<typeof replica>
 
 /** Transitions of a replica's row (docs/rules.md#replicas). `silent` is computed from `seen_at`. */
 export const ReplicaTransitions = stateTable({

@@ -1,20 +1,26 @@
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { Matchers } from "@tocsin/contract/Matcher"
-import { array, instant, type KeyedShape, text } from "./TableShape.ts"
+import { array, instant, keyedTable, type RecordOf, text } from "./TableShape.ts"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 
 /** Holds the firings of the incidents that it covers, from its start until its end (docs/rules.md#silences). */
-export interface SilenceRecord {
-  readonly id: SilenceId
-  readonly matchers: Matchers
-  readonly starts_at: Instant.Instant
-  /** The first moment at which it is over. */
-  readonly ends_at: Instant.Instant
-  readonly comment: string
-  readonly created_by: string
-  readonly created_at: Instant.Instant
-}
+export const silence = keyedTable({
+  name: "silence",
+  key: ["id"],
+  locks: "rows",
+  columns: {
+    id: text<SilenceId>(),
+    matchers: array<Matchers[number]>(),
+    starts_at: instant,
+    /** The first moment at which it is over. */
+    ends_at: instant,
+    comment: text(),
+    created_by: text(),
+    created_at: instant,
+  },
+})
+export type SilenceRecord = RecordOf<typeof silence>
 
 /** Whether a silence is still to come, in force, or over. Computed, never stored. */
 export type SilenceState = Exclude<(typeof SilenceTransitions)[number]["to"], "absent">
@@ -23,22 +29,6 @@ export const silenceState = (
   { ends_at, starts_at }: Pick<SilenceRecord, "ends_at" | "starts_at">,
   now: Instant.Instant,
 ): SilenceState => (ends_at <= now ? "expired" : starts_at <= now ? "active" : "scheduled")
-
-/** Its table. */
-export const silence: KeyedShape<SilenceRecord, readonly ["id"]> = {
-  name: "silence",
-  key: ["id"],
-  locks: "rows",
-  columns: {
-    id: text,
-    matchers: array,
-    starts_at: instant,
-    ends_at: instant,
-    comment: text,
-    created_by: text,
-    created_at: instant,
-  },
-}
 
 /** Transitions of a silence (docs/rules.md#silences). Its times are stored, its state is computed. */
 export const SilenceTransitions = stateTable({

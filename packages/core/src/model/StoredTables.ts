@@ -1,155 +1,37 @@
-import type { AgentKeyRecord, AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "./AgentRecord.ts"
-import type { CheckRecord } from "./CheckRecord.ts"
-import { expectation } from "./ExpectationRecord.ts"
-import type { StoredHistoryRecord } from "./ListDefinitions.ts"
-import { alert, outbox } from "./OutboxRecord.ts"
+import { agent, agent_key, type AgentKeyRecord, removed_registration } from "./AgentRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
+import { check_event, check_state } from "./CheckRecord.ts"
 import { enrolment } from "./EnrolmentRecord.ts"
+import { expectation } from "./ExpectationRecord.ts"
 import { idempotency_key } from "./IdempotencyKeyRecord.ts"
-import { operator } from "./OperatorRecord.ts"
+import { incident, incident_change, incident_log } from "./IncidentRecord.ts"
 import { integration } from "./IntegrationRecord.ts"
+import { incident_member } from "./MemberRecord.ts"
+import { operator } from "./OperatorRecord.ts"
+import { alert, outbox } from "./OutboxRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
-import { watch } from "./WatchRecord.ts"
-import { incident, incident_log, incident_change, incident_member } from "./incidentTables.ts"
 import {
   type AnyShape,
-  boolean,
-  instant,
-  integer,
   type KeyedShape,
   type Locking,
-  long,
-  moving,
-  object,
-  orAbsent,
-  orUndefined,
+  storedTable,
   type TableShape,
   text,
-  uuid,
-  uuids,
 } from "./TableShape.ts"
-
-/** Keys in every state share a table: only blocked ones have the last three columns. */
-export interface StoredKey extends Omit<AgentsKeyRecord, "state"> {
-  readonly state: AgentKeyRecord["state"]
-  readonly blacklist_id?: BlockedKeyRecord["blacklist_id"]
-  readonly blocked_at?: BlockedKeyRecord["blocked_at"]
-  readonly hostname?: BlockedKeyRecord["hostname"]
-}
-
-/** A registration whose agent is deleted; its checks and history are removed later. */
-export type RemovedRegistration = Pick<AgentRecord, "agent_id" | "registration_id">
+import { watch } from "./WatchRecord.ts"
 
 /** Names of the values that a storage keeps for good from its first start on. */
 export type EstablishedName = "pepper_check"
 
 /** A value that the first writer sets for good. */
-interface Established {
-  readonly name: EstablishedName
-  readonly value: string
-}
-
-const agent: TableShape<AgentRecord> = {
-  name: "agent",
-  key: ["agent_id"],
-  columns: {
-    agent_id: text,
-    registration_id: uuid,
-    admission_state: text,
-    hostname: text,
-    features: object,
-    labels: orUndefined(object),
-    observed_at: moving(instant),
-    last_seen_at: moving(instant),
-    registered_at: instant,
-    accepted_key_hash: orUndefined(text),
-    pending_key_hash: orUndefined(text),
-    key_fingerprint: text,
-    heartbeat_incident_id: orUndefined(text),
-    reachable_from: orUndefined(instant),
-    checks_ok: integer,
-    checks_warning: integer,
-    checks_critical: integer,
-    checks_unknown: integer,
-  },
-}
-
-const agent_key: KeyedShape<StoredKey, readonly ["key_hash"], readonly ["agent_id"]> = {
-  name: "agent_key",
-  key: ["key_hash"],
-  locks: "rows",
-  group: ["agent_id"],
-  groupedWithout: "blacklist_id",
-  columns: {
-    key_hash: text,
-    key_fingerprint: text,
-    agent_id: text,
-    state: text,
-    created_at: instant,
-    last_seen_at: instant,
-    blacklist_id: orAbsent(text),
-    blocked_at: orAbsent(instant),
-    hostname: orAbsent(text),
-  },
-}
-
-const check_state: TableShape<CheckRecord> = {
-  name: "check_state",
-  key: ["agent_id", "check_id", "registration_id"],
-  columns: {
-    agent_id: text,
-    registration_id: uuid,
-    check_id: text,
-    status: text,
-    exit_code: long,
-    last_observed_at: moving(instant),
-    received_at: moving(instant),
-    incident_key: orUndefined(text),
-    summary: moving(orUndefined(text)),
-    seen_event_ids: moving(uuids),
-    incident_id: orUndefined(text),
-    overdue_incident_id: orUndefined(text),
-    declaration: orUndefined(text),
-  },
-}
-
-const check_event: TableShape<StoredHistoryRecord> = {
-  name: "check_event",
-  key: ["seq"],
-  columns: {
-    seq: long,
-    agent_id: text,
-    registration_id: uuid,
-    event_id: uuid,
-    check_id: text,
-    observed_at: instant,
-    received_at: instant,
-    status: text,
-    exit_code: long,
-    duration_ms: long,
-    output: orAbsent(text),
-    output_truncated: boolean,
-    notifications_enabled: boolean,
-    incident_key: orAbsent(text),
-  },
-  numbered: "seq",
-  kept: ["is_kept"],
-}
-
-const removed_registration: TableShape<RemovedRegistration> = {
-  name: "removed_registration",
-  key: ["registration_id"],
-  columns: { agent_id: text, registration_id: uuid },
-}
-
-const established: TableShape<Established> = {
+const established = storedTable({
   name: "established",
   key: ["name"],
-  columns: { name: text, value: text },
-}
+  columns: { name: text<EstablishedName>(), value: text() },
+})
 
 /**
  * The registry of all tables: those that others refer to first, and in the order in which transactions lock

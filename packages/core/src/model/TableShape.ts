@@ -1,3 +1,5 @@
+import type { Instant } from "@tocsin/contract/Instant"
+
 /**
  * How a column's values read in records, and what storages keep them as. An `instant` is a bigint
  * of 64 bits; an `integer` is a number of 32 bits, a `long` one of 53. An `object`, an `array` and
@@ -14,8 +16,8 @@ export type ColumnType =
   | "array"
   | "uuids"
 
-/** One column of a table. */
-export interface Column {
+/** One column of a table, and the type of its values in records. */
+export interface Column<Value = unknown> {
   readonly type: ColumnType
   /** The form of NULL in a record: the value `undefined`, or no such property. */
   readonly whenNull?: "undefined" | "absent"
@@ -23,41 +25,29 @@ export interface Column {
   readonly whenDamaged?: object
   /** Every heartbeat or unchanged result may change it: no index may contain it. */
   readonly moves?: true
+  /** For the compiler alone. */
+  readonly value?: Value
 }
 
-type TypeOf<Value> = Value extends bigint
-  ? "instant"
-  : Value extends number
-    ? "integer" | "long"
-    : Value extends boolean
-      ? "boolean"
-      : Value extends string
-        ? "text" | "uuid"
-        : Value extends ReadonlyArray<unknown>
-          ? "array" | "uuids"
-          : "object"
-
-type WhenNullOf<Row, Name extends keyof Row> =
-  Record<never, never> extends Pick<Row, Name>
-    ? { readonly whenNull: "absent" }
-    : undefined extends Row[Name]
-      ? { readonly whenNull: "undefined" }
-      : { readonly whenNull?: never }
-
-type ColumnOf<Row, Name extends keyof Row> = Column & {
-  readonly type: TypeOf<Exclude<Row[Name], undefined>>
-} & WhenNullOf<Row, Name>
+type Columns = Readonly<Record<string, Column>>
 
 /** A table in every storage, without the columns that a storage derives. */
 export interface TableShape<Row> {
   readonly name: string
   /** The primary key. It makes an order of the rows total. */
   readonly key: ReadonlyArray<keyof Row & string>
-  readonly columns: { readonly [Name in keyof Row & string]-?: ColumnOf<Row, Name> }
+  readonly columns: { readonly [Name in keyof Row & string]-?: Column<Row[Name]> }
   /** The column that the storage numbers itself when it inserts a row. */
   readonly numbered?: keyof Row & string
   /** Columns that storages keep for themselves, beside those that the database generates. */
   readonly kept?: ReadonlyArray<string>
+}
+
+/** The record of a row of a table. */
+export type RecordOf<Shape extends { readonly columns: Columns }> = {
+  readonly [Name in keyof Shape["columns"]]: Shape["columns"][Name] extends Column<infer Value>
+    ? Value
+    : never
 }
 
 /**
@@ -159,19 +149,48 @@ export const decoderOf = <Row>(
 }
 
 /** The types of stored columns. */
-export const text = { type: "text" } as const
-export const uuid = { type: "uuid" } as const
-export const instant = { type: "instant" } as const
-export const integer = { type: "integer" } as const
-export const long = { type: "long" } as const
-export const boolean = { type: "boolean" } as const
-export const object = { type: "object" } as const
-export const array = { type: "array" } as const
-export const uuids = { type: "uuids" } as const
+export const text = <T extends string>(): Column<T> => ({ type: "text" })
+export const uuid = <T extends string>(): Column<T> => ({ type: "uuid" })
+export const instant: Column<Instant> = { type: "instant" }
+export const integer: Column<number> = { type: "integer" }
+export const long: Column<number> = { type: "long" }
+export const boolean: Column<boolean> = { type: "boolean" }
+export const object = <T extends object>(whenDamaged?: T): Column<T> => ({
+  type: "object",
+  ...(whenDamaged !== undefined && { whenDamaged }),
+})
+export const array = <T>(): Column<ReadonlyArray<T>> => ({ type: "array" })
+export const uuids = <T extends string>(): Column<ReadonlyArray<T>> => ({ type: "uuids" })
 
 /** A column that is `undefined` in records where it is NULL. */
-export const orUndefined = <C extends Column>(column: C) => ({ ...column, whenNull: "undefined" as const })
+export const orUndefined = <V>(column: Column<V>): Column<V | undefined> => ({
+  ...column,
+  whenNull: "undefined",
+})
 /** A column that records lack where it is NULL. */
-export const orAbsent = <C extends Column>(column: C) => ({ ...column, whenNull: "absent" as const })
+export const orAbsent = <V>(column: Column<V>): Column<V> => ({ ...column, whenNull: "absent" })
 /** A column that every heartbeat or unchanged result may change. */
-export const moving = <C extends Column>(column: C) => ({ ...column, moves: true as const })
+export const moving = <V>(column: Column<V>): Column<V> => ({ ...column, moves: true })
+
+/** Declares a table whose rows commands request by key or by group: see {@link KeyedShape}. */
+export const keyedTable = <
+  C extends Columns,
+  const Key extends ReadonlyArray<keyof C & string>,
+  const Group extends ReadonlyArray<keyof C & string> = never,
+>(shape: {
+  readonly name: string
+  readonly key: Key
+  readonly locks: Locking
+  readonly group?: Group
+  readonly groupedWithout?: keyof C & string
+  readonly columns: C
+}) =>
+  // The columns are those of the record that is made of them.
+  shape as unknown as KeyedShape<RecordOf<{ readonly columns: C }>, Key, Group>
+
+/** Declares any other table. */
+export const storedTable = <C extends Columns>(shape: {
+  readonly name: string
+  readonly key: ReadonlyArray<keyof C & string>
+  readonly columns: C
+}) => shape as unknown as TableShape<RecordOf<{ readonly columns: C }>>

@@ -1,7 +1,7 @@
 import type * as Instant from "@tocsin/contract/Instant"
 import type { AgentRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 import type { AuditRecord } from "../model/AuditRecord.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
+import type { CheckRecord, StoredHistoryRecord } from "../model/CheckRecord.ts"
 import type { AuditEntry } from "@tocsin/contract/Audit"
 import type {
   Agent,
@@ -11,7 +11,6 @@ import type {
   NotificationOutboxItem,
   StoredCheckResultEvent,
 } from "@tocsin/contract/Resources"
-import type { StoredHistoryRecord } from "../model/ListDefinitions.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { UNTIL_A_CHANGE } from "../firings/Hold.ts"
 import type { NextFiring } from "../firings/nextFirings.ts"

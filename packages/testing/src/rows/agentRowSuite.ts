@@ -1,5 +1,4 @@
 import { describe, it } from "@effect/vitest"
-import type { StoredHistoryRecord } from "@tocsin/core/model/ListDefinitions"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
@@ -11,6 +10,7 @@ import { rowsOf } from "../rowsOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 import * as arbitrary from "./agentRecords.ts"
 import { transact } from "../transact.ts"
+import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 
 const RUNS = 40
 
