@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { Duration } from "effect"
 import type { Receivers } from "../service/Receivers.ts"
 import type { Service } from "../service/Service.ts"

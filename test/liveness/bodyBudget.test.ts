@@ -1,5 +1,4 @@
-import { RecentNames, UnknownSenders } from "@tocsin/core/engine/limits/UnknownSenders"
-import type { Arrival, Visit } from "@tocsin/core/usecases/BodyBudget"
+import { type Arrival, RecentNames, UnknownSenders, type Visit } from "@tocsin/core/usecases/BodyBudget"
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { assert, describe, it } from "@effect/vitest"

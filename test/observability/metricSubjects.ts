@@ -1,7 +1,7 @@
 import { processMetricDefinitions } from "@tocsin/adapter-http/metrics/processMetrics"
 import { poolMetricDefinitions } from "@tocsin/adapter-pg/PgStorage"
 import { fileMetricDefinitions } from "@tocsin/adapter-sqlite/fileMetrics"
-import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
+import type { MetricDefinition } from "@tocsin/core/engine/metrics/Counters"
 import { metricSubjects as ofCore } from "@tocsin/core/engine/metrics/metricDefinitions"
 
 /**

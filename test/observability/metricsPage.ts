@@ -1,5 +1,5 @@
 import { Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import type { MetricDefinition } from "@tocsin/core/engine/metrics/Metric"
+import type { MetricDefinition } from "@tocsin/core/engine/metrics/Counters"
 import { metricSubjects } from "./metricSubjects.ts"
 
 const HEAD = `# Metrics

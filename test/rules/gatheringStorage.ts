@@ -1,7 +1,6 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command, Decision } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { Command, Decision, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Deferred, Effect } from "effect"
 import { transact } from "@tocsin/testing/transact"

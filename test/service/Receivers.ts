@@ -1,8 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import type { Notifier, SendResult } from "@tocsin/core/ports/Notifiers"
+import type { ClaimedAlert, DeliveryAttempt, Notifier, SendResult } from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
 
 /** How one attempt goes, from the connection to the answer. */

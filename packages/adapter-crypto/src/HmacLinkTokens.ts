@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
-import { LinkTokens } from "@tocsin/core/ports/LinkTokens"
+import { LinkTokens } from "@tocsin/core/ports/Hashing"
 import { Layer, Redacted } from "effect"
 
 /** Hex digits: chats end a link before a `_` or `-` at its end. One form only, so no other text is a token. */

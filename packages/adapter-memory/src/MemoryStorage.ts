@@ -9,16 +9,18 @@ import { keyText } from "@tocsin/core/model/StoredTables"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { type IncidentTimeline, Storage, type TimelineLimits } from "@tocsin/core/ports/Storage"
 import {
   type Backlog,
   type BacklogState,
   CENSUS_LIMIT,
+  type IncidentTimeline,
   isBacklogState,
   type MetricCounts,
   sortBacklog,
+  Storage,
   type SummaryCounts,
-} from "@tocsin/core/ports/StorageCounts"
+  type TimelineLimits,
+} from "@tocsin/core/ports/Storage"
 import { decideExpiry, removeExpired } from "./expire.ts"
 import { labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { readRows } from "./readRows.ts"

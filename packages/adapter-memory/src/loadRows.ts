@@ -1,6 +1,6 @@
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/loadParts"
+import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/load"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type Groups, groupText, type Keys, keyText } from "@tocsin/core/model/StoredTables"

@@ -1,5 +1,5 @@
 import { comparing } from "@tocsin/core/engine/comparing"
-import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
+import { pageBounds } from "@tocsin/core/engine/lists/arms"
 import {
   type ListFilters,
   type ListName,

@@ -1,8 +1,12 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Loaders } from "@tocsin/core/engine/unitOfWork/loadParts"
-import type { RowRequest, Search } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import type { SearchResults, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
+import type { Loaders } from "@tocsin/core/engine/unitOfWork/load"
+import type {
+  RowRequest,
+  Search,
+  SearchResults,
+  WithIncident,
+} from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { comparing } from "@tocsin/core/engine/comparing"
 import { type AgentRecord, isSilent } from "@tocsin/core/model/AgentRecord"

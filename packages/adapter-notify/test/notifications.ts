@@ -1,7 +1,7 @@
 import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 
 /** A moment as the API writes it. */
 export const at = (text: string): Instant.Instant => {

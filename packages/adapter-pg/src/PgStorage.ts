@@ -30,7 +30,7 @@ import {
 import { toStorageError } from "./toStorageError.ts"
 import { indexSettings } from "./transactions/indexedTransaction.ts"
 import { retryTransient } from "./transactions/retryTransient.ts"
-import { gauge, several } from "@tocsin/core/engine/metrics/Metric"
+import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
 
 /** Metrics that only PostgreSQL reports. */
 export const poolMetricDefinitions = {

@@ -1,7 +1,6 @@
 import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/contract/Instant"
-import { CommitMeter } from "@tocsin/core/engine/metrics/CommitMeter"
-import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
+import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"

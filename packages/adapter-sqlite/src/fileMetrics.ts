@@ -1,9 +1,15 @@
 import { stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
-import { type Histogram, Histograms } from "@tocsin/core/engine/metrics/Counters"
+import {
+  gauge,
+  type Histogram,
+  histogram,
+  Histograms,
+  several,
+  single,
+} from "@tocsin/core/engine/metrics/Counters"
 import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { COMMIT_SECONDS, metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
-import { gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Metric"
 import { Effect } from "effect"
 import { IN_MEMORY } from "./connection/SqliteConnection.ts"
 import type { SyncFile } from "./log/LogFile.ts"

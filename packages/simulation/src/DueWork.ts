@@ -1,6 +1,5 @@
 import type { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import type { WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { RowRequest, WithIncident } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { loadRows } from "@tocsin/adapter-memory/loadRows"

@@ -13,7 +13,7 @@ import { claim } from "@tocsin/core/notifications/claimOutbox"
 import { isHeld, type OutboxRecord, type HoldName } from "@tocsin/core/model/OutboxRecord"
 import { attempted } from "@tocsin/core/notifications/recordResults"
 import type { DueWork } from "./DueWork.ts"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import type { UnsentFiring } from "./SimulationReport.ts"
 
 /** The holds of a firing, in the order in which they were found. */

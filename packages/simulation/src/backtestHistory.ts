@@ -4,7 +4,7 @@ import type {
   BacktestRequest,
   PolicyCounts,
 } from "@tocsin/core/ports/PolicyBacktest"
-import type { CopySource } from "@tocsin/core/ports/Copy"
+import type { CopySource } from "@tocsin/core/ports/Storage"
 import { Effect, type Scope } from "effect"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { PastEntry, TrialOptions } from "./Backtest.ts"

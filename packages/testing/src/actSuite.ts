@@ -4,6 +4,8 @@ import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
 import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
+import type { Signature } from "@tocsin/core/audit/Signature"
+import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { acknowledging } from "@tocsin/core/usecases/acknowledging"
 import { heldLists } from "@tocsin/core/usecases/heldLists"
@@ -18,25 +20,29 @@ import * as SeededIds from "./SeededIds.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-const signature = Effect.sync(() => signedBy("eva"))
 const INCIDENT = incidentIdOf("a")
 
-/** Operators' actions on incidents; each transaction starts so long after its request. */
-const acknowledgingOn = ({ commits }: Replica, waits: Duration.Input = 0) =>
-  acknowledging(
-    { transact: (command) => Effect.andThen(TestClock.adjust(waits), commits.transact(command)) },
-    defaultRules,
-    signature,
-  )
+/** Decisions of eva; each transaction starts so long after its request. */
+const signedOn =
+  ({ commits }: Replica, waits: Duration.Input = 0) =>
+  <A>(decide: (by: Signature) => Command<A>) =>
+    Effect.andThen(TestClock.adjust(waits), commits.transact(decide(signedBy("eva"))))
 
-/** Operators' actions on silences; each transaction starts so long after its request. */
-const silencingOn = ({ commits, storage }: Replica, waits: Duration.Input = 0) =>
+/** Operators' actions on incidents. */
+const acknowledgingOn = (replica: Replica, waits?: Duration.Input) =>
+  acknowledging(signedOn(replica, waits), defaultRules)
+
+/** Operators' actions on silences. */
+const silencingOn = (replica: Replica, waits?: Duration.Input) =>
   Effect.gen(function* () {
-    const late: typeof commits = {
-      ...commits,
-      transact: (command) => Effect.andThen(TestClock.adjust(waits), commits.transact(command)),
-    }
-    return silencing({ commits: late, storage, ids: yield* Ids, rules: defaultRules, signature })
+    const { commits, storage } = replica
+    return silencing({
+      commits,
+      storage,
+      ids: yield* Ids,
+      rules: defaultRules,
+      signed: signedOn(replica, waits),
+    })
   }).pipe(Effect.provide(SeededIds.layer("silences")))
 
 const silence = ({

@@ -1,6 +1,5 @@
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
-import { reporting } from "@tocsin/core/engine/unitOfWork/Outcome"
+import { type Command, reporting } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { Effect } from "effect"
 
 /** Runs a command on a storage, and returns its reply. Nothing listens for its changes. */

@@ -72,7 +72,7 @@ export { Ids } from "@tocsin/core/ports/Ids"
 export { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 export { Storage, StorageError } from "@tocsin/core/ports/Storage"
 export type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
-export { Outcome, reporting } from "@tocsin/core/engine/unitOfWork/Outcome"
+export { Outcome, reporting } from "@tocsin/core/engine/unitOfWork/Decision"
 export * as Instant from "@tocsin/contract/Instant"
 
 export * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"

@@ -1,6 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { DeliveryAttempt, MessageLinks } from "@tocsin/core/ports/DeliveryAttempt"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryAttempt, MessageLinks, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect } from "effect"
 import { call, operate } from "../client/call.ts"

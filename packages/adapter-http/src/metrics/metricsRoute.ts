@@ -9,7 +9,7 @@ import {
   type Reading,
   several,
   single,
-} from "@tocsin/core/engine/metrics/Metric"
+} from "@tocsin/core/engine/metrics/Counters"
 import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
@@ -20,9 +20,8 @@ import {
   BACKLOG_STATES,
   type BacklogState,
   type MetricCounts,
-} from "@tocsin/core/ports/StorageCounts"
+} from "@tocsin/core/ports/Storage"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { shared } from "@tocsin/core/usecases/singleFlight"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RequestId } from "../request/RequestId.ts"
@@ -221,7 +220,7 @@ const makeText = Effect.fnUntraced(function* ({ version }: MetricsOptions) {
   const collect = Effect.map(Effect.all([own, state], { concurrency: "unbounded" }), (families) =>
     exposition(families.flat()),
   )
-  return yield* shared(yield* Effect.cachedWithTTL(collect, KEPT_FOR))
+  return yield* Effect.cachedWithTTL(collect, KEPT_FOR)
 })
 
 /** The metrics as a route, in Prometheus' text format. */

@@ -7,16 +7,16 @@ import {
   PerformanceObserver,
 } from "node:perf_hooks"
 import process from "node:process"
-import { Histograms } from "@tocsin/core/engine/metrics/Counters"
-import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import {
   counter,
   gauge,
   histogram,
+  Histograms,
   type MetricDefinition,
   several,
   single,
-} from "@tocsin/core/engine/metrics/Metric"
+} from "@tocsin/core/engine/metrics/Counters"
+import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { Effect, type Scope } from "effect"
 
 /** How often the event loop is asked how late it is. */

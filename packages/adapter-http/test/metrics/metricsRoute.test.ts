@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counter, gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Metric"
+import { counter, gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Counters"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as ApiRoutes from "../../src/ApiRoutes.ts"

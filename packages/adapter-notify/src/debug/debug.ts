@@ -1,7 +1,6 @@
 import { NotificationType, Severity } from "@tocsin/contract/Status"
 import { timestamp } from "@tocsin/contract/Fields"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Schema } from "effect"
 import { testText } from "@tocsin/core/notifications/incidentText"
 import { plainLine } from "@tocsin/contract/plainLine"

@@ -1,6 +1,6 @@
 import type { Severity } from "@tocsin/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
+import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { createHash } from "node:crypto"
 import { digestText, incidentText, testText, type TextMedium } from "@tocsin/core/notifications/incidentText"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ClaimedAlert } from "@tocsin/core/ports/DeliveryAttempt"
+import type { ClaimedAlert } from "@tocsin/core/ports/Notifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, Queue, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,7 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { QueueNode } from "@tocsin/core/engine/LinkedQueue"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"

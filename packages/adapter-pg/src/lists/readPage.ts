@@ -7,7 +7,7 @@ import {
   type PageRequest,
   type Position,
 } from "@tocsin/core/model/ListDefinitions"
-import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
+import { pageBounds } from "@tocsin/core/engine/lists/arms"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
 import { read } from "../Database.ts"

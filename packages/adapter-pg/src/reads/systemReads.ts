@@ -21,7 +21,7 @@ import {
   CENSUS_LIMIT,
   type MetricCounts,
   sortBacklog,
-} from "@tocsin/core/ports/StorageCounts"
+} from "@tocsin/core/ports/Storage"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { notifiersOf } from "../lists/selections.ts"
 

@@ -1,7 +1,11 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import type { SearchResults, LoudMember, WithIncident } from "@tocsin/core/engine/unitOfWork/SearchResults"
+import type {
+  LoudMember,
+  RowRequest,
+  SearchResults,
+  WithIncident,
+} from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, findParentAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"

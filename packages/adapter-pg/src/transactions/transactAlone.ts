@@ -1,7 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { Outcome } from "@tocsin/core/engine/unitOfWork/Outcome"
+import type { Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Effect } from "effect"
 import type { CommandDatabase } from "../Database.ts"
 import { commandTransaction, type Committed } from "./commandTransaction.ts"

@@ -6,8 +6,13 @@ import {
   type PageRequest,
   type Position,
 } from "@tocsin/core/model/ListDefinitions"
-import { type Fixed, listedStatesOf, type Order, startBeyond } from "@tocsin/core/engine/lists/arms"
-import { pageBounds } from "@tocsin/core/engine/lists/pageBounds"
+import {
+  type Fixed,
+  listedStatesOf,
+  type Order,
+  pageBounds,
+  startBeyond,
+} from "@tocsin/core/engine/lists/arms"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { TableShape } from "@tocsin/core/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"

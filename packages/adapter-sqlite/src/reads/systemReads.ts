@@ -9,11 +9,6 @@ import {
   type StaleAgentScanReads,
   type SystemTotals,
 } from "@tocsin/core/liveness/StaleAgentScan"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
-import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { IS_OFFLINE, IS_SILENT } from "../tables/AgentTable.ts"
-import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
   type Backlog,
@@ -22,7 +17,12 @@ import {
   CENSUS_LIMIT,
   type MetricCounts,
   sortBacklog,
-} from "@tocsin/core/ports/StorageCounts"
+  type StorageError,
+} from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { IS_OFFLINE, IS_SILENT } from "../tables/AgentTable.ts"
+import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 
 /** How many agents one step of a pass reads: half a millisecond in which no request is answered. */

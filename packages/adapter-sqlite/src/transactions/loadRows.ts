@@ -1,5 +1,5 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/loadParts"
+import { type Loaders, loadParts, ofEachTable } from "@tocsin/core/engine/unitOfWork/load"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { Groups, Keys } from "@tocsin/core/model/StoredTables"

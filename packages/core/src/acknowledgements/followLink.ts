@@ -9,7 +9,7 @@ import { type Acknowledgement, acknowledgementInForce } from "../model/Acknowled
 import { SEVERITY_RANK } from "../model/MemberRecord.ts"
 import { isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { toNotification } from "../notifications/claimOutbox.ts"
-import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
+import type { DeliveryAttempt } from "../ports/Notifiers.ts"
 import { putAcknowledgement } from "./acknowledge.ts"
 
 /** A link that someone follows. */

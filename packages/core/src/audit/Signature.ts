@@ -1,4 +1,6 @@
 import { Effect } from "effect"
+import type { Commits } from "../engine/commits/Commits.ts"
+import type { Command } from "../engine/unitOfWork/Decision.ts"
 import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 import { SYSTEM } from "../model/IncidentRecord.ts"
@@ -30,4 +32,10 @@ export const currentSignature = (ids: Ids["Service"]): Effect.Effect<Signature> 
     request_id,
     newAuditId,
   }))
+}
+
+/** Runs decisions of the present operator. */
+export const signing = ({ transact }: Pick<Commits["Service"], "transact">, ids: Ids["Service"]) => {
+  const signature = currentSignature(ids)
+  return <A>(decide: (by: Signature) => Command<A>) => Effect.flatMap(signature, (by) => transact(decide(by)))
 }

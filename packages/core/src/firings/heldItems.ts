@@ -1,6 +1,6 @@
 import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
+import type { WithIncident } from "../engine/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {

@@ -1,6 +1,6 @@
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
+import type { LoudMember } from "../engine/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { CheckName } from "../model/CheckRecord.ts"

@@ -1,7 +1,7 @@
 import type { Labels } from "@tocsin/contract/Labels"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import type { Severity, NotifierName } from "@tocsin/contract/Status"
-import type { LoudMember } from "../engine/unitOfWork/SearchResults.ts"
+import type { LoudMember } from "../engine/unitOfWork/RowRequest.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"

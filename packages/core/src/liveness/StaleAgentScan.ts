@@ -2,7 +2,7 @@ import { Effect, Semaphore } from "effect"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Command } from "../engine/unitOfWork/Decision.ts"
-import type { SummaryCounts } from "../ports/StorageCounts.ts"
+import type { SummaryCounts } from "../ports/Storage.ts"
 
 /**
  * How many quiet agents a scan remembers. Each summary reads these rows again, which takes two

@@ -3,11 +3,11 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import type { WithIncident } from "../engine/unitOfWork/SearchResults.ts"
+import type { WithIncident } from "../engine/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, readRunbooks, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
-import { type ClaimedAlert, incidentFacts } from "../ports/DeliveryAttempt.ts"
+import { type ClaimedAlert, incidentFacts } from "../ports/Notifiers.ts"
 import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.ts"
 
 /**

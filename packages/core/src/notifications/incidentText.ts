@@ -5,7 +5,7 @@ import { plainLine } from "@tocsin/contract/plainLine"
 import { largestUnits } from "@tocsin/contract/durationMillis"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
-import type { DeliveryAttempt } from "../ports/DeliveryAttempt.ts"
+import type { DeliveryAttempt } from "../ports/Notifiers.ts"
 
 const ELLIPSIS = "…"
 

@@ -2,8 +2,8 @@ import { Duration, Effect } from "effect"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import type { DeliveryAttempt, MessageLinks } from "../ports/DeliveryAttempt.ts"
-import { LinkTokens } from "../ports/LinkTokens.ts"
+import type { DeliveryAttempt, MessageLinks } from "../ports/Notifiers.ts"
+import { LinkTokens } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 
 /** How long a link in the messages of a receiver acknowledges; nothing if they have none. */

@@ -2,12 +2,11 @@ import { Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import type { ClaimedAlert, DeliveryResult, Notifier } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
-import type { ClaimedAlert } from "../ports/DeliveryAttempt.ts"
 import { keepDelivering, waitForMore } from "./keepDelivering.ts"
 
 interface ResendInput {

@@ -1,5 +1,5 @@
 import { Context, type Redacted } from "effect"
-import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
+import type { KeyFingerprint, KeyHash, OutboxId } from "@tocsin/contract/Identifiers"
 
 /** The stored form of an agent key. The key cannot be derived from it. */
 export interface KeyIdentity {
@@ -29,3 +29,16 @@ export class Hashing extends Context.Service<
     readonly pepperCheck: string
   }
 >()("@tocsin/core/ports/Hashing") {}
+
+/** Makes and reads the tokens of links that act (docs/rules.md#links), as pure synchronous functions. */
+export interface LinkTokens {
+  /** The token of a notification, always the same. */
+  readonly tokenOf: (id: OutboxId) => string
+  /** The notification of a token that {@link LinkTokens.tokenOf} made; nothing for any other text. */
+  readonly idOf: (token: string) => OutboxId | undefined
+}
+
+/** {@link LinkTokens} under the link key; absent without one. */
+export const LinkTokens = Context.Reference<LinkTokens | undefined>("@tocsin/core/ports/LinkTokens", {
+  defaultValue: () => undefined,
+})

@@ -5,10 +5,9 @@ import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import type { AgentId, CheckId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/Status"
 import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
-import type { Command } from "../engine/unitOfWork/Decision.ts"
-import type { Outcome } from "../engine/unitOfWork/Outcome.ts"
+import type { Command, Outcome } from "../engine/unitOfWork/Decision.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentLogRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
@@ -19,7 +18,7 @@ import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
-import type { MetricCounts, SummaryCounts } from "./StorageCounts.ts"
+import type { AnyShape, CopiedRow } from "../model/TableShape.ts"
 
 /** Why a storage could not do what it was asked. */
 export const StorageFailure = Schema.Literals([
@@ -199,3 +198,78 @@ export class Storage extends Context.Service<
     readonly probe: Effect.Effect<void, StorageError>
   }
 >()("@tocsin/core/ports/Storage") {}
+
+/** A snapshot of a storage, unaffected by concurrent writes. */
+export interface CopySource {
+  readonly count: (table: AnyShape) => Effect.Effect<number, StorageError>
+  /** All rows of a table in the order of its key, in batches; or those whose numeric key is above `after`. */
+  readonly rows: (table: AnyShape, after?: bigint) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
+  /** The highest number ever given to a history row; 0 for none. Numbers are not reused. */
+  readonly lastSeq: Effect.Effect<bigint, StorageError>
+}
+
+/** A storage that is being filled. Its content becomes visible as a whole. */
+export interface CopyTarget {
+  readonly write: (table: AnyShape, rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>
+  /** Reads written rows back, in the order of the key. */
+  readonly rows: (table: AnyShape) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>
+  /** Numbers further history rows above this one. */
+  readonly setLastSeq: (seq: bigint) => Effect.Effect<void, StorageError>
+}
+
+/** The counts of the summary; pending agents are neither online nor offline. */
+export interface SummaryCounts {
+  readonly agents_online: number
+  readonly agents_offline: number
+  readonly checks_ok: number
+  readonly checks_warning: number
+  readonly checks_critical: number
+  readonly checks_unknown: number
+  readonly open_incidents: number
+}
+
+/** Unbounded numbers of {@link MetricCounts} stop at this value, to bound their cost. */
+export const CENSUS_LIMIT = 10_000
+
+/** How many items of a backlog are looked at for the earliest, to bound its cost. */
+export const AGED_ITEMS = 50
+
+/** States of outbox items that are waiting or need an operator. */
+export const BACKLOG_STATES = [
+  "pending",
+  "sending",
+  "retry",
+  "failed",
+] as const satisfies ReadonlyArray<OutboxState>
+export type BacklogState = (typeof BACKLOG_STATES)[number]
+
+/** Outbox items of one notifier in one state. */
+export interface Backlog {
+  readonly notifier: NotifierName
+  readonly state: BacklogState
+  /** From 1 to {@link CENSUS_LIMIT}. */
+  readonly items: number
+  /** The earliest `age_starts_at`; storages may look at the {@link AGED_ITEMS} first created only. */
+  readonly waiting_since: Instant
+}
+
+/** Counts for monitoring, beyond those of the summary. */
+export interface MetricCounts {
+  readonly agents_pending: number
+  /** Accepted agents with a heartbeat incident. */
+  readonly agents_dead: number
+  readonly keys_blocked: number
+  readonly incidents: Readonly<Record<Severity, number>>
+  /** By notifier, then by state in the order of {@link BACKLOG_STATES}; without zeros. */
+  readonly backlog: ReadonlyArray<Backlog>
+}
+
+export const isBacklogState = Schema.is(Schema.Literals(BACKLOG_STATES))
+
+const rank = ({ state }: Backlog): number => BACKLOG_STATES.indexOf(state)
+
+/** Orders a backlog. */
+export const sortBacklog = (backlog: ReadonlyArray<Backlog>): ReadonlyArray<Backlog> =>
+  backlog.toSorted((a, b) =>
+    a.notifier === b.notifier ? rank(a) - rank(b) : a.notifier < b.notifier ? -1 : 1,
+  )

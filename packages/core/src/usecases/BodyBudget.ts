@@ -2,11 +2,10 @@ import { Effect, type Redacted } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { RecentNames, ThrottledClients, UnknownSenders } from "../engine/limits/UnknownSenders.ts"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
 import { isOperatorToken } from "../operators/operatorToken.ts"
 import type { Hashing } from "../ports/Hashing.ts"
-import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { RateLimit, RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import type {
   AgentBlocked,
@@ -15,8 +14,110 @@ import type {
   RateLimited,
 } from "../admission/AdmissionErrors.ts"
 import { keyState } from "../admission/agentKeys.ts"
-import { blocked, notAccepted, tooMuchOfUnknownKeys } from "./ingestReplies.ts"
-import { unlessUnknown } from "./unlessOperatorToken.ts"
+import { blocked, notAccepted, tooMany, unlessUnknown } from "./ingestReplies.ts"
+import { type Permission, TokenBuckets } from "../engine/limits/TokenBuckets.ts"
+
+/**
+ * A set of recently used names in bounded memory, as two generations: the older one is dropped
+ * whole, so that a lookup never reorders.
+ */
+export class RecentNames {
+  #young = new Set<string>()
+  #old = new Set<string>()
+  readonly #capacity: number
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  has(name: string): boolean {
+    if (this.#young.has(name)) return true
+    if (!this.#old.has(name)) return false
+    this.add(name)
+    return true
+  }
+
+  add(name: string): void {
+    if (this.#young.size >= this.#capacity / 2 && !this.#young.has(name)) {
+      this.#old = this.#young
+      this.#young = new Set()
+    }
+    this.#young.add(name)
+  }
+
+  /** An upper bound: a name in both generations counts twice. */
+  get size(): number {
+    return this.#young.size + this.#old.size
+  }
+
+  delete(name: string): void {
+    this.#young.delete(name)
+    this.#old.delete(name)
+  }
+}
+
+/**
+ * One line a minute for each client address, so that a flood of requests does not flood the log.
+ */
+const LINES = { perMinute: 1, burst: 1 }
+const LOGGED_ADDRESSES = 10_000
+
+/**
+ * The approximate cost of a request besides its body, so that many small requests are limited too.
+ */
+const REQUEST_BYTES = 4_096
+
+/**
+ * Four bodies of the largest size, or a thousand heartbeats: one address cannot fill the server's
+ * queue.
+ */
+const BYTES_AT_ONCE = 4 * 1_048_576
+
+// At most about 10 MB.
+const ADDRESSES_KEPT = 50_000
+
+const LATER: Permission = { allowed: false, retryAfterSeconds: 1 }
+
+/**
+ * Limits what client addresses send with keys that are not accepted: bytes over time, and bytes of
+ * unanswered requests.
+ */
+export class UnknownSenders {
+  readonly #volumes: TokenBuckets
+  readonly #isUnlimited: boolean
+  /** Bytes of unanswered requests by address. */
+  readonly #underWay = new Map<string, number>()
+
+  constructor(volume: RateLimit) {
+    this.#volumes = new TokenBuckets(volume, ADDRESSES_KEPT)
+    this.#isUnlimited = volume.perMinute === 0
+  }
+
+  /**
+   * Admits a request with a body of this size, or not. Release an admitted request once it is
+   * answered.
+   */
+  take(address: string, bytes: number, now: Instant.Instant): Permission {
+    const cost = bytes + REQUEST_BYTES
+    const held = this.#underWay.get(address) ?? 0
+    if (!this.#isUnlimited && held + cost > BYTES_AT_ONCE) return LATER
+    const permission = this.#volumes.take(address, now, cost)
+    if (permission.allowed) this.#underWay.set(address, held + cost)
+    return permission
+  }
+
+  /** Ends an admitted request. */
+  release(address: string, bytes: number): void {
+    const held = (this.#underWay.get(address) ?? 0) - bytes - REQUEST_BYTES
+    if (held > 0) this.#underWay.set(address, held)
+    else this.#underWay.delete(address)
+  }
+
+  /** How many addresses have unanswered requests. */
+  get addressesUnderWay(): number {
+    return this.#underWay.size
+  }
+}
 
 /** A request whose headers have arrived. */
 export interface Arrival {
@@ -60,13 +161,12 @@ interface Needed {
 export class BodyBudget {
   readonly #accepted = new RecentNames(KEYS_KEPT)
   readonly #unknown: UnknownSenders
-  readonly #throttled: ThrottledClients
+  readonly #logLines = new TokenBuckets(LINES, LOGGED_ADDRESSES)
   readonly #needed: Needed
 
   constructor(needed: Needed) {
     this.#needed = needed
     this.#unknown = new UnknownSenders(needed.rules.unknownKeyVolume)
-    this.#throttled = new ThrottledClients(needed.instruments)
   }
 
   /** Remembers whether a key is accepted. */
@@ -89,7 +189,7 @@ export class BodyBudget {
   enterHeartbeat(
     arrival: Arrival,
   ): Effect.Effect<Visit, AgentBlocked | NotAnAgentKey | RateLimited | StorageError> {
-    return this.#unlessOperators(arrival, this.#examine(arrival, tooMuchOfUnknownKeys))
+    return this.#unlessOperators(arrival, this.#examine(arrival, tooMany.ofUnknownKeys))
   }
 
   /**
@@ -149,11 +249,22 @@ export class BodyBudget {
         if (state !== "accepted") {
           const why: Effect.Effect<never, AgentBlocked | E> =
             state === "blocked" ? blocked : saying(entry.retryAfterSeconds)
-          return Effect.andThen(this.#throttled.note(entry.address, now), why)
+          return Effect.andThen(this.#noteRefusal(entry.address, now), why)
         }
         this.note(key_hash, true)
         return Effect.succeed(FREE)
       })
     })
+  }
+
+  /** Counts a refused request, and logs its client's address. */
+  #noteRefusal(address: string, now: Instant.Instant): Effect.Effect<void> {
+    this.#needed.instruments.throttled.unknown_key.value += 1
+    return this.#logLines.take(address, now).allowed
+      ? Effect.annotateLogs(Effect.logWarning("a client is throttled"), {
+          client: address,
+          reason: "unknown_key",
+        })
+      : Effect.void
   }
 }

@@ -1,34 +1,24 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
-import { Commits } from "../engine/commits/Commits.ts"
-import type {
-  AgentBlocked,
-  AgentNotAccepted,
-  KeyConflict,
-  NotAnAgentKey,
-  RateLimited,
-} from "../admission/AdmissionErrors.ts"
+import { Commits, repeatingUnsettled } from "../engine/commits/Commits.ts"
+import type { AgentBlocked, KeyConflict, NotAnAgentKey, RateLimited } from "../admission/AdmissionErrors.ts"
 import { BodyBudget } from "./BodyBudget.ts"
 import { heartbeat } from "../admission/heartbeat.ts"
 import type { HeartbeatOutcome } from "../model/AgentRecord.ts"
 import {
   batchReply,
+  declarationReply,
+  enrolReplies,
   heartbeatReplies,
   notAnAgentKey,
-  tooManyHeartbeats,
-  tooManyRegistrations,
-  declarationReply,
-  tooManyDeclarations,
-  enrolReplies,
-  tooManyEnrolments,
+  tooMany,
+  unlessOperatorToken,
 } from "./ingestReplies.ts"
-import { repeatingUnsettled } from "./repeatingUnsettled.ts"
-import { unlessOperatorToken } from "./unlessOperatorToken.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import type { BatchOutcome } from "../model/CheckRecord.ts"
 import type { RegistrationId, AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
-import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
+import type { AcceptedResponse } from "@tocsin/contract/Responses"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions, type IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -38,14 +28,12 @@ import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
-import type { ValidationError } from "@tocsin/contract/Errors"
-import type { ExpectationsRequest, ExpectationsResponse } from "@tocsin/contract/Expectations"
+import type { ExpectationsRequest } from "@tocsin/contract/Expectations"
 import { declareExpectations } from "../overdue/declareExpectations.ts"
 import type { EnrolRequest } from "@tocsin/contract/Enrolments"
 import { enrol } from "../admission/enrolments.ts"
 import { enrolmentIdOf } from "../admission/enrolmentToken.ts"
 import { currentSignature } from "../audit/Signature.ts"
-import type { NotFound } from "./OperationErrors.ts"
 
 /** The parts of calls that share the limit of heartbeats. */
 interface CallParts extends Pick<Commits["Service"], "transact"> {
@@ -58,15 +46,6 @@ interface EnrolParts extends CallParts, Pick<Instruments, "enrolments"> {
   readonly ids: Ids["Service"]
 }
 
-type EnrolError =
-  | AgentBlocked
-  | AgentNotAccepted
-  | KeyConflict
-  | NotAnAgentKey
-  | NotFound
-  | RateLimited
-  | StorageError
-
 /** Accepts pending agents by the tokens of enrolments (docs/rules.md#enrolment). */
 const enrolCall = ({ bodies, enrolments, hashing, heartbeats, ids, transact }: EnrolParts) => {
   const answer = unlessOperatorToken(transact)
@@ -74,10 +53,10 @@ const enrolCall = ({ bodies, enrolments, hashing, heartbeats, ids, transact }: E
   return Effect.fn("Ingest.enrol")(function* (
     presented: Redacted.Redacted,
     { agent_id, token }: EnrolRequest & { readonly agent_id: AgentId },
-  ): Effect.fn.Return<AcceptedResponse, EnrolError> {
+  ) {
     const { key_hash } = hashing.identify(presented)
     const permission = heartbeats.take(key_hash, yield* Instant.now)
-    if (!permission.allowed) return yield* tooManyEnrolments(permission.retryAfterSeconds)
+    if (!permission.allowed) return yield* tooMany.enrolments(permission.retryAfterSeconds)
     const enrolment = enrolmentIdOf(hashing, token)
     const by = { ...(yield* signature), actor: `enrolment:${enrolment}` }
     const outcome = yield* transact(enrol({ agent_id, key_hash, enrolment }, by))
@@ -92,33 +71,23 @@ interface DeclarationParts extends CallParts {
   readonly incidents: IncidentOptions
 }
 
-/** The checks that an agent declares. */
-interface AgentDeclaration {
-  readonly agent_id: AgentId
-  readonly request: ExpectationsRequest
-}
-
 /** Takes declarations of expected checks (docs/rules.md#freshness). */
 const declareExpectationsCall = ({
   bodies,
   hashing,
   heartbeats,
   incidents,
-  rules,
+  rules: { staleAfter },
   transact,
 }: DeclarationParts) => {
   const answer = unlessOperatorToken(transact)
   return Effect.fn("Ingest.expectations")(function* (
     presented: Redacted.Redacted,
-    { agent_id, request }: AgentDeclaration,
-  ): Effect.fn.Return<
-    ExpectationsResponse,
-    ValidationError | AgentBlocked | AgentNotAccepted | NotAnAgentKey | RateLimited | StorageError
-  > {
+    { agent_id, request }: { readonly agent_id: AgentId; readonly request: ExpectationsRequest },
+  ) {
     const { key_hash } = hashing.identify(presented)
     const permission = heartbeats.take(key_hash, yield* Instant.now)
-    if (!permission.allowed) return yield* tooManyDeclarations(permission.retryAfterSeconds)
-    const { staleAfter } = rules
+    if (!permission.allowed) return yield* tooMany.declarations(permission.retryAfterSeconds)
     const result = yield* transact(
       declareExpectations({ agent_id, key_hash, request, incidents, staleAfter }),
     )
@@ -129,32 +98,20 @@ const declareExpectationsCall = ({
 
 const MICROS_PER_SECOND = 1_000_000
 
-type IngestInstruments = Pick<Instruments, "heartbeats" | "batches" | "results" | "resultLag">
-
-/** Counts heartbeats and batches by outcome. */
-class IngestMeter {
-  readonly #instruments: IngestInstruments
-
-  constructor(instruments: IngestInstruments) {
-    this.#instruments = instruments
-  }
-
-  heartbeat(outcome: keyof Instruments["heartbeats"]): void {
-    this.#instruments.heartbeats[outcome].value += 1
-  }
-
-  /** `now`: when the batch arrived. Lag is measured only for results that were applied. */
-  batch({ events }: EventBatchRequest, result: BatchOutcome, now: Instant.Instant): void {
-    const { batches, resultLag, results } = this.#instruments
-    batches[result.outcome].value += 1
-    if (result.outcome !== "applied") return
-    for (const outcome of result.events) results[outcome].value += 1
-    // Numbers hold microseconds exactly for two more centuries; the difference of bigints would
-    // allocate.
-    const arrived = Number(now)
-    for (const { observed_at } of events)
-      resultLag.observe((arrived - Number(observed_at)) / MICROS_PER_SECOND)
-  }
+/** Counts a batch that arrived `now`. Lag is measured only for results that were applied. */
+const countBatch = (
+  { batches, resultLag, results }: Pick<Instruments, "batches" | "results" | "resultLag">,
+  { events }: EventBatchRequest,
+  result: BatchOutcome,
+  now: Instant.Instant,
+): void => {
+  batches[result.outcome].value += 1
+  if (result.outcome !== "applied") return
+  for (const outcome of result.events) results[outcome].value += 1
+  // Numbers hold microseconds exactly for two more centuries; the difference of bigints would
+  // allocate.
+  const arrived = Number(now)
+  for (const { observed_at } of events) resultLag.observe((arrived - Number(observed_at)) / MICROS_PER_SECOND)
 }
 
 // At most about 10 MB, however many keys and addresses are tried.
@@ -163,115 +120,97 @@ const BUCKETS_KEPT = 50_000
 const isOfAcceptedKey = (outcome: HeartbeatOutcome): boolean => outcome === "seen" || outcome === "preseeded"
 
 type HeartbeatError = AgentBlocked | KeyConflict | NotAnAgentKey | RateLimited | StorageError
-type BatchError = AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError
 
 /** Takes heartbeats and batches of check results. */
-export class Ingest extends Context.Service<
-  Ingest,
-  {
-    /** Decides whether to read a request's body. Ask before the other two. */
-    readonly bodies: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents">
-    /**
-     * Takes a heartbeat; registers an unknown key. Safe to repeat. Durable when it succeeds.
-     * Registrations are limited per `address`, if given (docs/rules.md#rate-limits).
-     */
-    readonly heartbeat: (
-      key: Redacted.Redacted,
-      request: HeartbeatRequest,
-      address?: string,
-    ) => Effect.Effect<AcceptedResponse, HeartbeatError>
-    /**
-     * Takes a batch of check results, all or nothing. Safe to repeat: known events count as
-     * deduplicated.
-     */
-    readonly events: (
-      key: Redacted.Redacted,
-      request: EventBatchRequest,
-    ) => Effect.Effect<EventBatchAcceptedResponse, BatchError>
-    /**
-     * Declares which checks of an agent must report, and how often. Safe to repeat: an equal
-     * declaration changes nothing. Limited like heartbeats, and together with them.
-     */
-    readonly expectations: ReturnType<typeof declareExpectationsCall>
-    /**
-     * Accepts a pending agent by the token of an enrolment. Safe to repeat. Limited like heartbeats,
-     * and together with them.
-     */
-    readonly enrol: ReturnType<typeof enrolCall>
-  }
->()("@tocsin/core/usecases/Ingest") {
-  static readonly layer = Layer.effect(
-    Ingest,
-    Effect.gen(function* () {
-      const commits = yield* Commits
-      const hashing = yield* Hashing
-      const ids = yield* Ids
-      const rules = yield* RuleSettings
-      const { staleAfter } = rules
-      const { sha256 } = hashing
-      const newRegistrationId = newId<RegistrationId>(ids)
-      const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
-      const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
-      const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
-      const instruments = yield* CurrentInstruments
-      const meter = new IngestMeter(instruments)
-      const transact = repeatingUnsettled(commits)
-      const answer = unlessOperatorToken(transact)
-      const bodies = new BodyBudget({ commits, hashing, rules, instruments })
+export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ingest", {
+  make: Effect.gen(function* () {
+    const commits = yield* Commits
+    const hashing = yield* Hashing
+    const ids = yield* Ids
+    const rules = yield* RuleSettings
+    const { staleAfter } = rules
+    const { sha256 } = hashing
+    const newRegistrationId = newId<RegistrationId>(ids)
+    const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+    const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
+    const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
+    const instruments = yield* CurrentInstruments
+    const count = (outcome: keyof Instruments["heartbeats"]): void => {
+      instruments.heartbeats[outcome].value += 1
+    }
+    const transact = repeatingUnsettled(commits)
+    const answer = unlessOperatorToken(transact)
+    const bodies = new BodyBudget({ commits, hashing, rules, instruments })
+    const entrance: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents"> = bodies
 
-      return Ingest.of({
-        bodies,
-        // Few steps and no generator: this is the hot path.
-        heartbeat: (presented, request, address) =>
-          Effect.flatMap(Instant.now, (now) => {
-            const key = hashing.identify(presented)
-            const permission = heartbeats.take(key.key_hash, now)
-            if (!permission.allowed) {
-              meter.heartbeat("rate_limited")
-              return tooManyHeartbeats(permission.retryAfterSeconds)
-            }
-            const decide = (mayRegister: boolean) =>
-              transact(heartbeat({ request, key, rules, mayRegister, incidents, newRegistrationId }))
-            const reply = (outcome: Exclude<HeartbeatOutcome, "unknown_key">) => {
-              meter.heartbeat(outcome)
-              bodies.note(key.key_hash, isOfAcceptedKey(outcome))
-              return heartbeatReplies[outcome]
-            }
-            const register = () =>
-              Effect.flatMap(decide(true), (outcome) =>
-                outcome === "unknown_key"
-                  ? Effect.die(new Error("a key that may be registered was refused as unknown"))
-                  : reply(outcome),
-              )
-            // Only unknown keys count against their address's registrations.
-            const isCounted = address !== undefined && rules.registrationRate.perMinute > 0
-            if (!isCounted && !isOperatorToken(presented)) return register()
-            return Effect.flatMap(
-              decide(false),
-              (outcome): Effect.Effect<AcceptedResponse, HeartbeatError> => {
-                if (outcome !== "unknown_key") return reply(outcome)
-                // Only operators' tokens come here uncounted.
-                if (!isCounted || isOperatorToken(presented)) return notAnAgentKey
-                const registration = registrations.take(address, now)
-                if (registration.allowed) return register()
-                meter.heartbeat("registration_limited")
-                return tooManyRegistrations(registration.retryAfterSeconds)
-              },
+    return {
+      /** Decides whether to read a request's body. Ask before the other calls. */
+      bodies: entrance,
+      /**
+       * Takes a heartbeat; registers an unknown key. Safe to repeat. Durable when it succeeds.
+       * Registrations are limited per `address`, if given (docs/rules.md#rate-limits).
+       */
+      // Few steps and no generator: this is the hot path.
+      heartbeat: (presented: Redacted.Redacted, request: HeartbeatRequest, address?: string) =>
+        Effect.flatMap(Instant.now, (now): Effect.Effect<AcceptedResponse, HeartbeatError> => {
+          const key = hashing.identify(presented)
+          const permission = heartbeats.take(key.key_hash, now)
+          if (!permission.allowed) {
+            count("rate_limited")
+            return tooMany.heartbeats(permission.retryAfterSeconds)
+          }
+          const decide = (mayRegister: boolean) =>
+            transact(heartbeat({ request, key, rules, mayRegister, incidents, newRegistrationId }))
+          const reply = (outcome: Exclude<HeartbeatOutcome, "unknown_key">) => {
+            count(outcome)
+            bodies.note(key.key_hash, isOfAcceptedKey(outcome))
+            return heartbeatReplies[outcome]
+          }
+          const register = () =>
+            Effect.flatMap(decide(true), (outcome) =>
+              outcome === "unknown_key"
+                ? Effect.die(new Error("a key that may be registered was refused as unknown"))
+                : reply(outcome),
             )
-          }),
-        events: (presented, request) =>
-          Effect.flatMap(Instant.now, (now) => {
-            const { key_hash } = hashing.identify(presented)
-            const command = applyBatch({ request, key_hash, incidents, staleAfter, sha256 })
-            return Effect.flatMap(transact(command), (result) => {
-              meter.batch(request, result, now)
-              bodies.note(key_hash, result.outcome === "applied")
-              return answer(batchReply(result), { outcome: result.outcome, presented, key_hash })
-            })
-          }),
-        expectations: declareExpectationsCall({ bodies, hashing, heartbeats, incidents, rules, transact }),
-        enrol: enrolCall({ bodies, enrolments: instruments.enrolments, hashing, heartbeats, ids, transact }),
-      })
-    }),
-  )
+          // Only unknown keys count against their address's registrations.
+          const isCounted = address !== undefined && rules.registrationRate.perMinute > 0
+          if (!isCounted && !isOperatorToken(presented)) return register()
+          return Effect.flatMap(decide(false), (outcome): Effect.Effect<AcceptedResponse, HeartbeatError> => {
+            if (outcome !== "unknown_key") return reply(outcome)
+            // Only operators' tokens come here uncounted.
+            if (!isCounted || isOperatorToken(presented)) return notAnAgentKey
+            const registration = registrations.take(address, now)
+            if (registration.allowed) return register()
+            count("registration_limited")
+            return tooMany.registrations(registration.retryAfterSeconds)
+          })
+        }),
+      /**
+       * Takes a batch of check results, all or nothing. Safe to repeat: known events count as
+       * deduplicated.
+       */
+      events: (presented: Redacted.Redacted, request: EventBatchRequest) =>
+        Effect.flatMap(Instant.now, (now) => {
+          const { key_hash } = hashing.identify(presented)
+          const command = applyBatch({ request, key_hash, incidents, staleAfter, sha256 })
+          return Effect.flatMap(transact(command), (result) => {
+            countBatch(instruments, request, result, now)
+            bodies.note(key_hash, result.outcome === "applied")
+            return answer(batchReply(result), { outcome: result.outcome, presented, key_hash })
+          })
+        }),
+      /**
+       * Declares which checks of an agent must report, and how often. Safe to repeat: an equal
+       * declaration changes nothing. Limited like heartbeats, and together with them.
+       */
+      expectations: declareExpectationsCall({ bodies, hashing, heartbeats, incidents, rules, transact }),
+      /**
+       * Accepts a pending agent by the token of an enrolment. Safe to repeat. Limited like heartbeats,
+       * and together with them.
+       */
+      enrol: enrolCall({ bodies, enrolments: instruments.enrolments, hashing, heartbeats, ids, transact }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Ingest, Ingest.make)
 }

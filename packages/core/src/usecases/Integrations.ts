@@ -1,32 +1,42 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { currentSignature } from "../audit/Signature.ts"
+import { RateLimited } from "../admission/AdmissionErrors.ts"
+import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
-import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentId, EventId, KeyHash, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type {
   ChangeIntegrationRequest,
   CreateIntegrationRequest,
   Integration,
+  IntegrationKind,
   IntegrationWithKey,
 } from "@tocsin/contract/Integrations"
 import type { RotateOperatorRequest } from "@tocsin/contract/Operators"
-import type { ActionCountResponse } from "@tocsin/contract/Responses"
-import { Commits } from "../engine/commits/Commits.ts"
-import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { Commits, repeatingUnsettled } from "../engine/commits/Commits.ts"
+import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
+import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
+import {
+  applyReports,
+  integrationOfKey,
+  type KnownIntegration,
+  MOST_REPORTS,
+  readRequest,
+  type SenderInput,
+} from "../integrations/applyReports.ts"
 import * as decisions from "../integrations/integrationDecisions.ts"
+import { integrationKey, isIntegrationKey } from "../integrations/integrationKey.ts"
 import { KINDS } from "../integrations/kinds.ts"
-import { integrationKey } from "../integrations/integrationKey.ts"
+import type { Refusal, SenderRequest } from "../integrations/Report.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
-import { RuleSettings } from "../ports/RuleSettings.ts"
+import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { USUAL_GRACE } from "./Operators.ts"
-import { type SenderCalls, senderCalls } from "./senderCalls.ts"
 
 const noSuchIntegration = () =>
   new NotFound({
@@ -60,99 +70,198 @@ const toIntegration = (record: IntegrationRecord): Integration => ({
 const urlsOf = ({ kind, options }: IntegrationRecord, key: string): ReadonlyArray<string> =>
   kind === "watch" ? [] : KINDS[kind].paths(key, options).map((path) => `/in/${kind}${path}`)
 
-/** Integrations, and the reports of their senders (docs/rules.md#integrations). */
-export class Integrations extends Context.Service<
-  Integrations,
-  SenderCalls & {
-    /** Integrations by name. */
-    readonly list: (
-      parameters: PageParameters,
-    ) => Effect.Effect<Page<Integration>, ValidationError | StorageError>
-    /** One integration. */
-    readonly get: (name: AgentId) => Effect.Effect<Integration, NotFound | StorageError>
-    /** Creates an integration with its agent, and returns its key this once. */
-    readonly create: (
-      request: CreateIntegrationRequest,
-    ) => Effect.Effect<IntegrationWithKey, StateConflict | StorageError | ValidationError>
-    /** Replaces the options of an integration. */
-    readonly change: (
-      name: AgentId,
-      request: ChangeIntegrationRequest,
-    ) => Effect.Effect<Integration, NotFound | StorageError | ValidationError>
-    /** Replaces the key of an integration, and returns the new one this once. Opens a closed one. */
-    readonly rotate: (
-      name: AgentId,
-      request: RotateOperatorRequest,
-    ) => Effect.Effect<IntegrationWithKey, NotFound | StorageError>
-    /** Removes an integration with its agent; count 0 if there is none of this name. */
-    readonly remove: (name: AgentId) => Effect.Effect<ActionCountResponse, StorageError>
-  }
->()("@tocsin/core/usecases/Integrations") {
-  static readonly layer = Layer.effect(
-    Integrations,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const commits = yield* Commits
-      const hashing = yield* Hashing
-      const ids = yield* Ids
-      const rules = yield* RuleSettings
-      const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
-      const optionRules = { incidents, sha256: hashing.sha256, staleAfter: rules.staleAfter }
-      const signature = currentSignature(ids)
-      const { integrationRequests } = yield* CurrentInstruments
-      const newRegistrationId = newId<RegistrationId>(ids)
+// At most about 2 MB, however many keys there were.
+const KEYS_KEPT = 10_000
+// Ten checks of each integration at their limit.
+const BUCKETS_KEPT = 50_000
 
-      const newKey = Effect.sync(() => {
-        const secret = integrationKey(ids.secret())
-        return { secret, opening: { key: hashing.identify(secret), newRegistrationId } }
-      })
-      const withKey = (record: IntegrationRecord, secret: Redacted.Redacted): IntegrationWithKey => {
-        const key = Redacted.value(secret)
-        const urls = urlsOf(record, key).map((url) => `${rules.publicUrl ?? ""}${url}`)
-        return { ...toIntegration(record), key, urls }
-      }
-      const required = (record: IntegrationRecord | undefined) =>
-        record === undefined ? Effect.fail(noSuchIntegration()) : Effect.succeed(record)
+const tooMany = (retryAfterSeconds: number) =>
+  new RateLimited({
+    message: `too many requests; slow down and try again in ${retryAfterSeconds} s`,
+    retryAfterSeconds,
+  })
 
-      const read = (name: AgentId) =>
-        Effect.flatMap(commits.transact(decisions.readIntegration(name)), required)
+/** A request of a sender whose key is not valid, for this kind. */
+const UNKNOWN_KEY = new NotFound({ message: "not found" })
 
-      return Integrations.of({
-        ...senderCalls({ commits, hashing, ids, rules, incidents, integrationRequests }),
-        get: (name) => Effect.map(read(name), toIntegration),
-        list: Effect.fnUntraced(function* (parameters) {
-          const query = { list: "integrations", filter: {}, sort: "name", direction: "asc" } as const
-          const page = yield* readPage(storage, hashing.sha256, query, parameters)
-          return { ...page, items: page.items.map(toIntegration) }
-        }),
-        create: Effect.fn("Integrations.create")(function* ({ kind, name, options = {} }) {
-          const { opening, secret } = yield* newKey
-          const created = yield* commits.transact(
-            decisions.createIntegration({ kind, name, options }, opening, optionRules, yield* signature),
-          )
-          if (created instanceof ValidationError) return yield* created
-          if (typeof created === "string") return yield* new StateConflict({ message: CONFLICTS[created] })
-          return withKey(created, secret)
-        }),
-        change: Effect.fn("Integrations.change")(function* (name, { options }) {
-          const changed = yield* commits.transact(
-            decisions.changeIntegration(name, options, optionRules, yield* signature),
-          )
-          if (changed instanceof ValidationError) return yield* changed
-          return toIntegration(yield* required(changed))
-        }),
-        rotate: Effect.fn("Integrations.rotate")(function* (name, { grace = USUAL_GRACE }) {
-          const { opening, secret } = yield* newKey
-          const rotated = yield* commits.transact(
-            decisions.rotateKey(name, { ...opening, grace }, optionRules, yield* signature),
-          )
-          return withKey(yield* required(rotated), secret)
-        }),
-        remove: Effect.fn("Integrations.remove")(function* (name) {
-          const by = yield* signature
-          return { count: yield* commits.transact(decisions.removeIntegration(name, incidents, by)) }
-        }),
-      })
+type SenderError = NotFound | RateLimited | StateConflict | StorageError | ValidationError
+
+/** A sender by its key, and the integration that had the key when it was last looked up. */
+type Sender = Pick<SenderInput, "key_hash" | "known">
+
+/** Takes one request of a sender, and one for its check, from their limits. */
+const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
+  const perIntegration = new TokenBuckets(integrationRate, KEYS_KEPT)
+  const perCheck = new TokenBuckets(integrationCheckRate, BUCKETS_KEPT)
+  return Effect.fnUntraced(function* (name: AgentId, { path }: SenderRequest) {
+    const now = yield* Instant.now
+    for (const permission of [perIntegration.take(name, now), perCheck.take(`${name}/${path[0] ?? ""}`, now)])
+      if (!permission.allowed) return yield* tooMany(permission.retryAfterSeconds)
+  })
+}
+
+/** Takes a request in parts, each in its own transaction, and returns why it refuses some of it. */
+const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) =>
+  Effect.fnUntraced(function* (
+    shared: Omit<SenderInput, "reading" | "start">,
+  ): Effect.fn.Return<ReadonlyArray<Refusal> | "unknown_key", StorageError> {
+    // Reading takes long, and a transaction may run again: it reads only what has changed since.
+    let before: Pick<SenderInput, "known" | "reading"> = {
+      known: shared.known,
+      reading: readRequest(shared, shared.known.integration, yield* Instant.now),
+    }
+    const refusals: Array<Refusal> = []
+    for (let start = 0; ; start += MOST_REPORTS) {
+      const taken = yield* transact(applyReports({ ...shared, ...before, start }))
+      if (taken === "unknown_key") return taken
+      before = taken
+      known.set(shared.key_hash, taken.known)
+      refusals.push(...taken.refusals)
+      const { reading } = taken
+      if ("refused" in reading || start + MOST_REPORTS >= reading.reports.length) return refusals
+    }
+  })
+
+const MOST_SENTENCES = 10
+
+/** A request of which parts are refused, with a sentence for each. */
+const refused = (
+  { refused: why }: Refusal,
+  refusals: ReadonlyArray<Refusal>,
+): Effect.Effect<never, SenderError> => {
+  const message = refusals
+    .slice(0, MOST_SENTENCES)
+    .map((refusal) => refusal.message)
+    .join("\n")
+  if (why === "not_found") return Effect.fail(new NotFound({ message }))
+  return Effect.fail(why === "invalid" ? new ValidationError({ message }) : new StateConflict({ message }))
+}
+
+/** Makes the calls of senders that do not speak the API (docs/rules.md#integrations). */
+const makeSenderCalls = Effect.gen(function* () {
+  const commits = yield* Commits
+  const hashing = yield* Hashing
+  const ids = yield* Ids
+  const rules = yield* RuleSettings
+  const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+  const { integrationRequests } = yield* CurrentInstruments
+  const limit = limiting(rules)
+  const newEventId = newId<EventId>(ids)
+  // The integrations that had a key; the transaction of a report decides whether they still have it.
+  const known = new Map<KeyHash, KnownIntegration>()
+  const take = takingParts(repeatingUnsettled(commits), known)
+  return {
+    /** Finds the integration of a key before a body is read; fails as for every unknown key. */
+    recognise: Effect.fnUntraced(function* (key: Redacted.Redacted) {
+      if (!isIntegrationKey(key)) return yield* UNKNOWN_KEY
+      const { key_hash } = hashing.identify(key)
+      const found = known.get(key_hash)
+      if (found !== undefined) return { key_hash, known: found }
+      const read = yield* commits.transact(integrationOfKey(key_hash))
+      if (read === undefined) return yield* UNKNOWN_KEY
+      if (known.size >= KEYS_KEPT) known.clear()
+      known.set(key_hash, read)
+      return { key_hash, known: read }
     }),
-  )
+    /** Takes a request of a sender: durable when it succeeds, and safe to repeat. */
+    report: Effect.fnUntraced(function* (
+      kind: IntegrationKind,
+      sender: Sender,
+      request: SenderRequest,
+    ): Effect.fn.Return<void, SenderError> {
+      const { name } = sender.known.integration
+      const count = (outcome: string) => {
+        integrationRequests.of(name, outcome).value += 1
+      }
+      if (KINDS[kind].isLimited)
+        yield* Effect.tapError(limit(name, request), () => Effect.sync(() => count("rate_limited")))
+      const { sha256 } = hashing
+      const { staleAfter } = rules
+      const refusals = yield* take({ ...sender, kind, request, incidents, staleAfter, sha256, newEventId })
+      if (refusals === "unknown_key") {
+        known.delete(sender.key_hash)
+        return yield* UNKNOWN_KEY
+      }
+      const [first] = refusals
+      count(first?.refused ?? "applied")
+      if (first !== undefined) return yield* refused(first, refusals)
+    }),
+  }
+})
+
+/** Integrations, and the reports of their senders (docs/rules.md#integrations). */
+export class Integrations extends Context.Service<Integrations>()("@tocsin/core/usecases/Integrations", {
+  make: Effect.gen(function* () {
+    const commits = yield* Commits
+    const hashing = yield* Hashing
+    const ids = yield* Ids
+    const rules = yield* RuleSettings
+    const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+    const optionRules = { incidents, sha256: hashing.sha256, staleAfter: rules.staleAfter }
+    const signed = signing(commits, ids)
+    const page = pageReader(yield* Storage, hashing.sha256)
+    const newRegistrationId = newId<RegistrationId>(ids)
+
+    const newKey = Effect.sync(() => {
+      const secret = integrationKey(ids.secret())
+      return { secret, opening: { key: hashing.identify(secret), newRegistrationId } }
+    })
+    const withKey = (record: IntegrationRecord, secret: Redacted.Redacted): IntegrationWithKey => {
+      const key = Redacted.value(secret)
+      const urls = urlsOf(record, key).map((url) => `${rules.publicUrl ?? ""}${url}`)
+      return { ...toIntegration(record), key, urls }
+    }
+    const required = (record: IntegrationRecord | undefined) =>
+      record === undefined ? Effect.fail(noSuchIntegration()) : Effect.succeed(record)
+
+    return {
+      ...(yield* makeSenderCalls),
+      get: (name: AgentId) =>
+        commits
+          .transact(decisions.readIntegration(name))
+          .pipe(Effect.flatMap(required), Effect.map(toIntegration)),
+      list: (parameters: PageParameters) =>
+        page({ list: "integrations", filter: {}, sort: "name", direction: "asc" }, parameters, toIntegration),
+      /** Creates an integration with its agent, and returns its key this once. */
+      create: Effect.fn("Integrations.create")(function* ({
+        kind,
+        name,
+        options = {},
+      }: CreateIntegrationRequest) {
+        const { opening, secret } = yield* newKey
+        const created = yield* signed((by) =>
+          decisions.createIntegration({ kind, name, options }, opening, optionRules, by),
+        )
+        if (created instanceof ValidationError) return yield* created
+        if (typeof created === "string") return yield* new StateConflict({ message: CONFLICTS[created] })
+        return withKey(created, secret)
+      }),
+      /** Replaces the options of an integration. */
+      change: Effect.fn("Integrations.change")(function* (
+        name: AgentId,
+        { options }: ChangeIntegrationRequest,
+      ) {
+        const changed = yield* signed((by) => decisions.changeIntegration(name, options, optionRules, by))
+        if (changed instanceof ValidationError) return yield* changed
+        return toIntegration(yield* required(changed))
+      }),
+      /** Replaces the key of an integration, and returns the new one this once. Opens a closed one. */
+      rotate: Effect.fn("Integrations.rotate")(function* (
+        name: AgentId,
+        { grace = USUAL_GRACE }: RotateOperatorRequest,
+      ) {
+        const { opening, secret } = yield* newKey
+        const rotated = yield* signed((by) =>
+          decisions.rotateKey(name, { ...opening, grace }, optionRules, by),
+        )
+        return withKey(yield* required(rotated), secret)
+      }),
+      /** Removes an integration with its agent; count 0 if there is none of this name. */
+      remove: Effect.fn("Integrations.remove")(function* (name: AgentId) {
+        return { count: yield* signed((by) => decisions.removeIntegration(name, incidents, by)) }
+      }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Integrations, Integrations.make)
 }

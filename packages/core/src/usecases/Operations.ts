@@ -1,75 +1,65 @@
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
-import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
-import type { CheckAvailability } from "@tocsin/contract/Availability"
-import type { ValidationError } from "@tocsin/contract/Errors"
-import type { Page } from "../engine/lists/readPage.ts"
+import { agentNotFound } from "../admission/AdmissionErrors.ts"
+import { firstRows } from "../engine/lists/readPage.ts"
 import { type AvailabilityQuery, readAvailability } from "./readAvailability.ts"
-import { currentSignature, type Signature } from "../audit/Signature.ts"
+import { type Signature, signing } from "../audit/Signature.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
-import type { CheckName } from "../model/CheckRecord.ts"
+import type { CheckName, CheckRecord } from "../model/CheckRecord.ts"
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { ActionCountResponse } from "@tocsin/contract/Responses"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { AgentStatus, NotifierName } from "@tocsin/contract/Status"
 import type { Command } from "../engine/unitOfWork/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { STORY_CHANGES } from "../model/IncidentRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { release, type ReleaseOutcome, replay, type ReplayOutcome } from "../notifications/release.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { Hashing } from "../ports/Hashing.ts"
+import { Hashing, LinkTokens } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
-import { LinkTokens } from "../ports/LinkTokens.ts"
-import type { TestReceipt } from "../ports/Notifiers.ts"
-import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
-import { Storage, type StorageError } from "../ports/Storage.ts"
+import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
+import { Storage } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listings.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
-import { explain, type Explanation } from "./explain.ts"
 import { heldLists } from "./heldLists.ts"
-import type { HeldTimeline } from "./toResources.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { silencing } from "./silencing.ts"
-import { type FollowedLink, followLink } from "../acknowledgements/followLink.ts"
+import { followLink } from "../acknowledgements/followLink.ts"
 import type { AuditId } from "@tocsin/contract/Audit"
 import { acknowledgesFor } from "../notifications/messageLinks.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
-
-/** A request at a link. */
-interface LinkRequest {
-  readonly token: string
-  /** Whether to acknowledge; otherwise nothing changes. */
-  readonly isPressed: boolean
-  readonly requestId: string
-}
-
-interface Following extends Pick<RuleOptions, "longestAcknowledgement"> {
-  readonly transact: Commits["Service"]["transact"]
-  readonly ids: Ids["Service"]
-  readonly tokens: LinkTokens | undefined
-  readonly policy: () => Policy
-}
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import { clampToNow } from "../model/clampToNow.ts"
+import * as resources from "./toResources.ts"
 
 /** Links in messages (docs/rules.md#links). */
-const followingLinks = ({ ids, longestAcknowledgement, policy, tokens, transact }: Following) => ({
-  /** Shows what the link of a message is about, or acknowledges it. Fails if no message has the token. */
-  followLink: Effect.fn("Operations.followLink")(function* ({
-    isPressed,
-    requestId,
-    token,
-  }: LinkRequest): Effect.fn.Return<FollowedLink, NotFound | StorageError> {
-    const id = tokens?.idOf(token)
-    if (id === undefined) return yield* new NotFound({ message: "no message has this link" })
-    const inForce = policy()
-    const input = {
-      id,
+const followingLinks = Effect.gen(function* () {
+  const { transact } = yield* Commits
+  const tokens = yield* LinkTokens
+  const policy = yield* PolicyInForce
+  const { longestAcknowledgement } = yield* RuleSettings
+  const newAuditId = newId<AuditId>(yield* Ids)
+  return {
+    /**
+     * Shows what the link of a message is about, or acknowledges it if `isPressed`. Fails if no message
+     * has the token.
+     */
+    followLink: Effect.fn("Operations.followLink")(function* ({
       isPressed,
-      lengthOf: (receiver: string) => acknowledgesFor(inForce, receiver, longestAcknowledgement),
-    }
-    const by = { via: "link", request_id: requestId, newAuditId: newId<AuditId>(ids) } as const
-    return yield* transact(followLink(input, by))
-  }),
+      requestId,
+      token,
+    }: {
+      readonly token: string
+      readonly isPressed: boolean
+      readonly requestId: string
+    }) {
+      const id = tokens?.idOf(token)
+      if (id === undefined) return yield* new NotFound({ message: "no message has this link" })
+      const inForce = policy.current()
+      const lengthOf = (receiver: string) => acknowledgesFor(inForce, receiver, longestAcknowledgement)
+      const by = { via: "link", request_id: requestId, newAuditId } as const
+      return yield* transact(followLink({ id, isPressed, lengthOf }, by))
+    }),
+  }
 })
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
@@ -108,112 +98,146 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
 }
 
 /** Operators' actions beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
-export class Operations extends Context.Service<
-  Operations,
-  ReturnType<typeof acknowledging> &
-    ReturnType<typeof followingLinks> &
-    Omit<ReturnType<typeof heldLists>, "withOutlook"> &
-    ReturnType<typeof silencing> & {
-      /**
-       * Returns a failed outbox item to the outbox. Fails if it does not exist, has not failed, or is
-       * too old.
-       */
-      readonly replay: (
-        id: OutboxId,
-      ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
-      /** Sends a held firing now. Fails if it does not exist or is not held. */
-      readonly release: (
-        id: OutboxId,
-      ) => Effect.Effect<ActionCountResponse, NotFound | StateConflict | StorageError>
-      /** Sends a test message now and returns the receiver's answer. */
-      readonly testNotifier: (receiver: NotifierName) => Effect.Effect<TestReceipt, NotFound>
-      /** Releases a check frozen by a clock in the future. */
-      readonly resetClock: (
-        check: CheckName,
-      ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
-      /** Deletes one check; it leaves its incident. */
-      readonly removeCheck: (
-        check: CheckName,
-      ) => Effect.Effect<ActionCountResponse, AgentNotFound | NotFound | StorageError>
-      /**
-       * One incident with its worst members, latest changes and notifications, at most 200 of each.
-       */
-      readonly incident: (id: IncidentId) => Effect.Effect<HeldTimeline, NotFound | StorageError>
+export class Operations extends Context.Service<Operations>()("@tocsin/core/usecases/Operations", {
+  make: Effect.gen(function* () {
+    const storage = yield* Storage
+    const commits = yield* Commits
+    const receivers = yield* Receivers
+    const rules = yield* RuleSettings
+    const { sha256 } = yield* Hashing
+    const ids = yield* Ids
+    const policy = yield* PolicyInForce
+    const options = incidentOptions(ids, policy, rules)
+    const signed = signing(commits, ids)
+    const { withOutlook, ...lists } = heldLists({ storage, commits, sha256, options })
+
+    const onCheck = Effect.fnUntraced(function* (command: (by: Signature) => Command<CheckActionOutcome>) {
+      const result = yield* signed(command)
+      if (result.outcome === "done") return { count: result.count }
+      return yield* result.outcome === "no_such_agent" ? agentNotFound() : noSuchCheck()
+    })
+
+    return {
+      ...acknowledging(signed, rules),
+      ...(yield* followingLinks),
+      ...lists,
+      ...silencing({ storage, commits, ids, rules, signed }),
       /** A page of checks with how long each was in each state (docs/rules.md#availability). */
-      readonly availability: (
-        parameters: AvailabilityQuery,
-      ) => Effect.Effect<Page<CheckAvailability>, StorageError | ValidationError>
+      availability: (parameters: AvailabilityQuery) => readAvailability(storage, sha256, policy, parameters),
+      /** Returns a failed outbox item to the outbox. */
+      replay: Effect.fn("Operations.replay")(function* (id: OutboxId) {
+        const outcome = yield* signed((by) => replay(id, by))
+        return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
+      }),
+      /** Sends a held firing now. */
+      release: Effect.fn("Operations.release")(function* (id: OutboxId) {
+        const outcome = yield* signed((by) => release(id, options, by))
+        return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
+      }),
+      /** Sends a test message now and returns the receiver's answer. */
+      testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver: NotifierName) {
+        const notifier = receivers.current().get(receiver)
+        if (notifier !== undefined) return yield* notifier.test
+        return yield* new NotFound({
+          message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
+        })
+      }),
+      /** Releases a check frozen by a clock in the future. */
+      resetClock: (check: CheckName) => onCheck((by) => resetClock(check, by)),
+      /** Deletes one check; it leaves its incident. */
+      removeCheck: (check: CheckName) => onCheck((by) => removeCheck(check, options, by)),
+      /** One incident with its worst members, latest changes and notifications, at most 200 of each. */
+      incident: Effect.fn("Operations.incident")(function* (id: IncidentId) {
+        const timeline = yield* storage.incident(id, STORY)
+        if (timeline === undefined) return yield* noSuchIncident()
+        const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
+        return { ...(yield* withOutlook(timeline)), served }
+      }),
       /** Explains a check's state. */
-      readonly explain: (
-        check: CheckName,
-      ) => Effect.Effect<Explanation, AgentNotFound | NotFound | StorageError>
+      explain: Effect.fn("Operations.explain")(function* (name: CheckName) {
+        const agent = yield* storage.agent(name.agent_id)
+        if (agent === undefined) return yield* agentNotFound()
+        const check = yield* storage.check(name.agent_id, name.check_id)
+        if (check === undefined) return yield* noSuchCheck()
+        return yield* explain(storage, { agent, check, rules })
+      }),
     }
->()("@tocsin/core/usecases/Operations") {
-  static readonly layer = Layer.effect(
-    Operations,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const commits = yield* Commits
-      const receivers = yield* Receivers
-      const rules = yield* RuleSettings
-      const { sha256 } = yield* Hashing
-      const ids = yield* Ids
-      const policy = yield* PolicyInForce
-      const options = incidentOptions(ids, policy, rules)
-      const signature = currentSignature(ids)
+  }),
+}) {
+  static readonly layer = Layer.effect(Operations, Operations.make)
+}
 
-      const lists = heldLists({ storage, commits, sha256, options })
+interface Subject {
+  readonly agent: AgentRecord
+  readonly check: CheckRecord
+  readonly rules: RuleOptions
+}
 
-      const onCheck = Effect.fnUntraced(function* (command: (by: Signature) => Command<CheckActionOutcome>) {
-        const result = yield* commits.transact(command(yield* signature))
-        if (result.outcome === "done") return { count: result.count }
-        return yield* result.outcome === "no_such_agent" ? agentNotFound() : noSuchCheck()
-      })
+const NOTHING_MORE = { members: 0, changes: 0, log: 0, outbox: 0 }
+// A larger skew is worth a sentence: results older than the newest one are dropped as late.
+const NOTABLE_SKEW_SECONDS = 60
 
-      return Operations.of({
-        availability: (parameters) => readAvailability(storage, sha256, policy, parameters),
-        ...acknowledging(commits, rules, signature),
-        ...followingLinks({
-          ids,
-          tokens: yield* LinkTokens,
-          policy: policy.current,
-          transact: commits.transact,
-          longestAcknowledgement: rules.longestAcknowledgement,
-        }),
-        incidents: lists.incidents,
-        outbox: lists.outbox,
-        ...silencing({ storage, commits, ids, rules, signature }),
-        replay: Effect.fn("Operations.replay")(function* (id) {
-          const outcome = yield* commits.transact(replay(id, yield* signature))
-          return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
-        }),
-        release: Effect.fn("Operations.release")(function* (id) {
-          const outcome = yield* commits.transact(release(id, options, yield* signature))
-          return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
-        }),
-        testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver) {
-          const notifier = receivers.current().get(receiver)
-          if (notifier !== undefined) return yield* notifier.test
-          return yield* new NotFound({
-            message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
-          })
-        }),
-        resetClock: (check) => onCheck((by) => resetClock(check, by)),
-        removeCheck: (check) => onCheck((by) => removeCheck(check, options, by)),
-        incident: Effect.fn("Operations.incident")(function* (id) {
-          const timeline = yield* storage.incident(id, STORY)
-          if (timeline === undefined) return yield* noSuchIncident()
-          const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
-          return { ...(yield* lists.withOutlook(timeline)), served }
-        }),
-        explain: Effect.fn("Operations.explain")(function* (name) {
-          const agent = yield* storage.agent(name.agent_id)
-          if (agent === undefined) return yield* agentNotFound()
-          const check = yield* storage.check(name.agent_id, name.check_id)
-          if (check === undefined) return yield* noSuchCheck()
-          return yield* explain(storage, { agent, check, rules })
-        }),
-      })
-    }),
+/** Collects what explains a check's state. */
+const explain = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { agent, check: stored, rules }: Subject,
+) {
+  const now = yield* Instant.now
+  const check = clampToNow(stored, ["received_at"], now)
+  const [last] = yield* firstRows(
+    storage,
+    {
+      list: "history",
+      filter: { agent_id: check.agent_id, check_id: check.check_id },
+      sort: "stored",
+      direction: "desc",
+    },
+    1,
   )
+  const timeline =
+    check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
+  const context = { rules, serviceHeartbeat: yield* storage.serviceHeartbeat, now }
+  const shown = resources.toAgent(agent, context)
+  const skew = Instant.secondsBetween(check.last_observed_at, check.received_at)
+  return {
+    agent: shown,
+    check: resources.toCheckState(check),
+    /** One sentence each, most important first. */
+    reasons: reasons(shown.status, check, last?.event_id, skew),
+    /** When the last applied result arrived, by the server's clock; `age_seconds` ago. */
+    received_at: check.received_at,
+    age_seconds: Instant.secondsBetween(check.received_at, now),
+    /** Negative if the agent's clock is ahead (docs/rules.md#clocks-in-the-future). */
+    skew_seconds: skew,
+    /** The result that last changed (status, exit_code); null if retention removed it. */
+    last_change: last === undefined ? null : resources.toStoredEvent(last),
+    incident: timeline === undefined ? null : resources.toIncident(timeline.incident),
+  }
+})
+
+const reasons = (
+  status: AgentStatus,
+  check: CheckRecord,
+  lastChangeId: string | undefined,
+  skew: number,
+): ReadonlyArray<string> => {
+  const wasChange = lastChangeId !== undefined && check.seen_event_ids.some((id) => id === lastChangeId)
+  const observed = Instant.format(check.last_observed_at)
+  return [
+    `The newest result, observed at ${observed}, reported ${check.status} with exit code ${check.exit_code}.`,
+    wasChange
+      ? "It differed from the one before and was stored as a change."
+      : "It repeated the one before, so only its time and text were kept.",
+    ...(skew < -NOTABLE_SKEW_SECONDS
+      ? [
+          `The agent's clock was ${Math.round(-skew)} s ahead: results observed before ${observed} are dropped as late. Once its clock is right, reset-clock releases the check.`,
+        ]
+      : []),
+    ...(status === "alive"
+      ? []
+      : [`The agent is ${status}: no result can have arrived since it was last seen.`]),
+    ...(check.incident_id === undefined
+      ? []
+      : ["It is a member of an open incident, because its status is not ok."]),
+  ]
 }

@@ -1,26 +1,23 @@
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
-import { currentSignature } from "../audit/Signature.ts"
+import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
 import type {
   ChangeOperatorRequest,
   CreateOperatorRequest,
-  Me,
   Operator,
   OperatorName,
-  OperatorWithToken,
   RotateOperatorRequest,
 } from "@tocsin/contract/Operators"
-import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import { Commits } from "../engine/commits/Commits.ts"
-import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentOperator, type OperatorIdentity } from "../ports/CurrentOperator.ts"
 import * as decisions from "../operators/operatorDecisions.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import { operatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
-import { Storage, type StorageError } from "../ports/Storage.ts"
+import { Storage } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 /** How long a former token stays valid after a rotation. */
@@ -53,52 +50,23 @@ const refusePast = Effect.fnUntraced(function* (expires_at: Instant.Instant | nu
 })
 
 /** Named operators and their tokens (docs/rules.md#operators). */
-export class Operators extends Context.Service<
-  Operators,
-  {
-    /** The operator of a token, looked up in the storage each time; `undefined` if it is not valid. */
-    readonly authenticate: (
-      token: Redacted.Redacted,
-    ) => Effect.Effect<OperatorIdentity | undefined, StorageError>
-    /** The calling operator. */
-    readonly me: Effect.Effect<Me>
-    /** Operators by name. */
-    readonly list: (
-      parameters: PageParameters,
-    ) => Effect.Effect<Page<Operator>, ValidationError | StorageError>
-    /** Creates an operator, and returns its token this once. */
-    readonly create: (
-      request: CreateOperatorRequest,
-    ) => Effect.Effect<OperatorWithToken, StateConflict | StorageError | ValidationError>
-    /** Changes the role or the expiry of an operator. */
-    readonly change: (
-      name: OperatorName,
-      request: ChangeOperatorRequest,
-    ) => Effect.Effect<Operator, NotFound | StorageError | ValidationError>
-    /** Replaces the token of an operator, and returns the new one this once. */
-    readonly rotate: (
-      name: OperatorName,
-      request: RotateOperatorRequest,
-    ) => Effect.Effect<OperatorWithToken, NotFound | StorageError>
-    /** Removes an operator; count 0 if there is none of this name. */
-    readonly remove: (name: OperatorName) => Effect.Effect<ActionCountResponse, StorageError>
-  }
->()("@tocsin/core/usecases/Operators") {
-  static readonly layer = Layer.effect(
-    Operators,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const commits = yield* Commits
-      const hashing = yield* Hashing
-      const ids = yield* Ids
-      const signature = currentSignature(ids)
+export class Operators extends Context.Service<Operators>()("@tocsin/core/usecases/Operators", {
+  make: Effect.gen(function* () {
+    const storage = yield* Storage
+    const commits = yield* Commits
+    const hashing = yield* Hashing
+    const ids = yield* Ids
+    const signed = signing(commits, ids)
+    const page = pageReader(storage, hashing.sha256)
 
-      const newToken = Effect.sync(() => {
-        const token = operatorToken(ids.secret())
-        return { token, token_hash: hashing.identify(token).key_hash }
-      })
+    const newToken = Effect.sync(() => {
+      const token = operatorToken(ids.secret())
+      return { token, token_hash: hashing.identify(token).key_hash }
+    })
 
-      const authenticate = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+    return {
+      /** The operator of a token, looked up in the storage each time; `undefined` if it is not valid. */
+      authenticate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const { key_hash } = hashing.identify(token)
         const operator = yield* storage.operatorOfToken(key_hash)
         const now = yield* Instant.now
@@ -108,49 +76,53 @@ export class Operators extends Context.Service<
           yield* Effect.ignore(commits.transact(decisions.noteUse(operator.name, key_hash)))
         }
         const { name, role, expires_at } = operator
-        return { name, role, expires_at }
-      })
-
-      return Operators.of({
-        authenticate,
-        me: Effect.map(CurrentOperator, ({ name, role, expires_at }) =>
-          expires_at === undefined ? { name, role } : { name, role, expires_at },
-        ),
-        list: Effect.fnUntraced(function* (parameters) {
-          const query = { list: "operators", filter: {}, sort: "name", direction: "asc" } as const
-          const page = yield* readPage(storage, hashing.sha256, query, parameters)
-          return { ...page, items: page.items.map(toOperator) }
-        }),
-        create: Effect.fn("Operators.create")(function* ({ name, role, expires_at }) {
-          yield* refusePast(expires_at)
-          const { token, token_hash } = yield* newToken
-          const operator = yield* commits.transact(
-            decisions.createOperator({ name, role, expires_at, token_hash }, yield* signature),
-          )
-          if (operator === undefined) return yield* nameInUse()
-          return { ...toOperator(operator), token: Redacted.value(token) }
-        }),
-        change: Effect.fn("Operators.change")(function* (name, { role, expires_at }) {
-          yield* refusePast(expires_at)
-          const changes = {
-            ...(role !== undefined && { role }),
-            ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),
-          }
-          const operator = yield* commits.transact(decisions.changeOperator(name, changes, yield* signature))
-          return operator === undefined ? yield* noSuchOperator() : toOperator(operator)
-        }),
-        rotate: Effect.fn("Operators.rotate")(function* (name, { grace = USUAL_GRACE }) {
-          const { token, token_hash } = yield* newToken
-          const operator = yield* commits.transact(
-            decisions.rotateToken(name, { token_hash, grace }, yield* signature),
-          )
-          if (operator === undefined) return yield* noSuchOperator()
-          return { ...toOperator(operator), token: Redacted.value(token) }
-        }),
-        remove: Effect.fn("Operators.remove")(function* (name) {
-          return { count: yield* commits.transact(decisions.removeOperator(name, yield* signature)) }
-        }),
-      })
-    }),
-  )
+        return { name, role, expires_at } satisfies OperatorIdentity
+      }),
+      /** The calling operator. */
+      me: Effect.map(CurrentOperator, ({ name, role, expires_at }) =>
+        expires_at === undefined ? { name, role } : { name, role, expires_at },
+      ),
+      list: (parameters: PageParameters) =>
+        page({ list: "operators", filter: {}, sort: "name", direction: "asc" }, parameters, toOperator),
+      /** Creates an operator, and returns its token this once. */
+      create: Effect.fn("Operators.create")(function* ({ name, role, expires_at }: CreateOperatorRequest) {
+        yield* refusePast(expires_at)
+        const { token, token_hash } = yield* newToken
+        const operator = yield* signed((by) =>
+          decisions.createOperator({ name, role, expires_at, token_hash }, by),
+        )
+        if (operator === undefined) return yield* nameInUse()
+        return { ...toOperator(operator), token: Redacted.value(token) }
+      }),
+      /** Changes the role or the expiry of an operator. */
+      change: Effect.fn("Operators.change")(function* (
+        name: OperatorName,
+        { role, expires_at }: ChangeOperatorRequest,
+      ) {
+        yield* refusePast(expires_at)
+        const changes = {
+          ...(role !== undefined && { role }),
+          ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),
+        }
+        const operator = yield* signed((by) => decisions.changeOperator(name, changes, by))
+        return operator === undefined ? yield* noSuchOperator() : toOperator(operator)
+      }),
+      /** Replaces the token of an operator, and returns the new one this once. */
+      rotate: Effect.fn("Operators.rotate")(function* (
+        name: OperatorName,
+        { grace = USUAL_GRACE }: RotateOperatorRequest,
+      ) {
+        const { token, token_hash } = yield* newToken
+        const operator = yield* signed((by) => decisions.rotateToken(name, { token_hash, grace }, by))
+        if (operator === undefined) return yield* noSuchOperator()
+        return { ...toOperator(operator), token: Redacted.value(token) }
+      }),
+      /** Removes an operator; count 0 if there is none of this name. */
+      remove: Effect.fn("Operators.remove")(function* (name: OperatorName) {
+        return { count: yield* signed((by) => decisions.removeOperator(name, by)) }
+      }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Operators, Operators.make)
 }

@@ -1,41 +1,35 @@
 import { Context, Duration, Effect, Exit, Layer } from "effect"
-import { type AgentNotFound, agentNotFound } from "../admission/AdmissionErrors.ts"
-import type { AuditEntry } from "@tocsin/contract/Audit"
-import type { ValidationError } from "@tocsin/contract/Errors"
+import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type {
-  Agent,
-  AgentBlacklistItem,
-  CheckState,
-  Incident,
-  NotificationOutboxItem,
-  StoredCheckResultEvent,
-  SystemSummary,
-} from "@tocsin/contract/Resources"
-import type { Silence } from "@tocsin/contract/Silences"
-import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../model/ListDefinitions.ts"
+import type { ListFilters, ListName, ListSort } from "../model/ListDefinitions.ts"
 import {
   ALL_AGENTS,
   firstRows,
+  matchingPages,
   type Page,
   type PageParameters,
+  pageReader,
   pagesAt,
   readPage,
+  startAt,
 } from "../engine/lists/readPage.ts"
-import { findAgents, type FoundAgentParameters } from "./findAgents.ts"
-import { expectedChecks, type ExpectedCheckParameters, type ExpectedCheckState } from "./expectedChecks.ts"
-import { aliveSince } from "../liveness/agentStatus.ts"
+import { aliveSince, type StatusContext } from "../liveness/agentStatus.ts"
 import { serviceHeartbeatEvery } from "../liveness/outage.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import type { MetricCounts } from "../ports/StorageCounts.ts"
-import { shared } from "./singleFlight.ts"
 import { toSilence } from "./silencing.ts"
 import * as resources from "./toResources.ts"
-
-type PageOf<Item> = Effect.Effect<Page<Item>, ValidationError | StorageError>
+import type { ValidationError } from "@tocsin/contract/Errors"
+import type { Agent, CheckState } from "@tocsin/contract/Resources"
+import type { AgentStatus, ListedStatus } from "@tocsin/contract/Status"
+import { hasWords, isOfStatus, searchedOf } from "../engine/lists/arms.ts"
+import { toAgent, toCheckState } from "./toResources.ts"
+import { type CheckRecord, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
+import type { Labels } from "@tocsin/contract/Labels"
+import { dueOfStarts, dueTime } from "../overdue/dueTime.ts"
+import { type ExpectationRecord, hasTerms, isWhileRunning } from "../model/ExpectationRecord.ts"
 
 // Reading the service heartbeat once a second is enough: its effects last minutes.
 const HEARTBEAT_KEPT_FOR = Duration.seconds(1)
@@ -49,35 +43,10 @@ export type Sorted<L extends ListName> = Narrowed<L> & {
   readonly direction: "asc" | "desc"
 }
 
-const NEWEST_CHANGES = { list: "audit", sort: "recorded_at", direction: "desc" } as const
-
-type SilenceParameters = PageParameters & Pick<ListFilters["silences"], "state">
-
-const silencesPage = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  sha256: (text: string) => string,
-  { state, ...parameters }: SilenceParameters,
-) {
-  const now = yield* Instant.now
-  const query = { list: "silences", filter: { state }, sort: "created_at", direction: "desc" } as const
-  const found = yield* readPage(pagesAt(storage, now), sha256, query, parameters)
-  return { ...found, items: found.items.map((silence) => toSilence(silence, now)) }
-})
-
 /** More are not counted: they would be read. */
 const MOST_COUNTED = 500
 
-type Overview = SystemSummary & {
-  readonly incidents: MetricCounts["incidents"]
-  readonly acknowledged_incidents: number
-  readonly waiting_keys: number
-  readonly dead_letters: number
-}
-
-const overviewOf = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  rules: RuleOptions,
-): Effect.fn.Return<Overview, StorageError> {
+const overviewOf = Effect.fnUntraced(function* (storage: Storage["Service"], rules: RuleOptions) {
   const summary = yield* summarise(storage, rules)
   const { backlog, incidents } = yield* storage.metricCounts
   const filter = { state: "open", acknowledged: true, at: summary.generated_at } as const
@@ -95,128 +64,206 @@ const overviewOf = Effect.fnUntraced(function* (
 })
 
 /** Operators' reads (docs/rules.md#lists). */
-export class Queries extends Context.Service<
-  Queries,
-  {
-    readonly agents: (parameters: PageParameters) => PageOf<Agent>
-    /** Agents that are found by words, their status or a waiting key. */
-    readonly findAgents: (parameters: FoundAgentParameters) => PageOf<Agent>
-    readonly agent: (agentId: AgentId) => Effect.Effect<Agent, AgentNotFound | StorageError>
-    readonly checks: (parameters: Narrowed<"checks">) => PageOf<CheckState>
-    /** Checks with when they must report; with `is_overdue`, overdue ones only. */
-    readonly expectedChecks: (parameters: ExpectedCheckParameters) => PageOf<ExpectedCheckState>
-    readonly history: (parameters: Narrowed<"history">) => PageOf<StoredCheckResultEvent>
-    readonly incidents: (parameters: Sorted<"incidents">) => PageOf<Incident>
-    readonly outbox: (parameters: Sorted<"outbox">) => PageOf<NotificationOutboxItem>
-    readonly blacklist: (parameters: PageParameters) => PageOf<AgentBlacklistItem>
-    /** Changes that someone made, newest first (docs/rules.md#audit). */
-    readonly audit: (parameters: Narrowed<"audit">) => PageOf<AuditEntry>
-    readonly silences: (parameters: SilenceParameters) => PageOf<Silence>
-    /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
-    readonly summary: Effect.Effect<SystemSummary, StorageError>
-    /** The same with counts of what waits for people. */
-    readonly overview: Effect.Effect<Overview, StorageError>
-    readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
-  }
->()("@tocsin/core/usecases/Queries") {
-  static readonly layer = Layer.effect(
-    Queries,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const rules = yield* RuleSettings
-      const { sha256 } = yield* Hashing
+export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Queries", {
+  make: Effect.gen(function* () {
+    const storage = yield* Storage
+    const rules = yield* RuleSettings
+    const { sha256 } = yield* Hashing
+    const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
+      Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
+    )
+    const statusContext = Effect.gen(function* () {
+      return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }
+    })
 
-      const page = pageReader(storage, sha256)
-
-      const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
-        Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
-      )
-      const statusContext = Effect.gen(function* () {
-        return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }
-      })
-
-      const agent = Effect.fnUntraced(function* (agentId: AgentId) {
+    return {
+      ...lists(pageReader(storage, sha256)),
+      agents: Effect.fnUntraced(function* (parameters: PageParameters) {
+        const found = yield* readPage(storage, sha256, ALL_AGENTS, parameters)
+        const context = yield* statusContext
+        return { ...found, items: found.items.map((row) => resources.toAgent(row, context)) }
+      }),
+      /** Agents that are found by words, their status or a waiting key. */
+      findAgents: (parameters: FoundAgentParameters) =>
+        Effect.flatMap(statusContext, (context) => findAgents(storage, sha256, context, parameters)),
+      agent: Effect.fnUntraced(function* (agentId: AgentId) {
         const record = yield* storage.agent(agentId)
         if (record === undefined) return yield* agentNotFound()
         return resources.toAgent(record, yield* statusContext)
-      })
-
-      const agents = Effect.fnUntraced(function* (parameters: PageParameters) {
-        const found = yield* page(ALL_AGENTS, parameters, (row) => row)
-        const context = yield* statusContext
-        return { ...found, items: found.items.map((row) => resources.toAgent(row, context)) }
-      })
-
-      return Queries.of({
-        agent,
-        agents,
-        findAgents: (parameters) =>
-          Effect.flatMap(statusContext, (context) => findAgents(storage, sha256, context, parameters)),
-        ...lists(page),
-        expectedChecks: (parameters) => expectedChecks(storage, sha256, parameters),
-        silences: (parameters) => silencesPage(storage, sha256, parameters),
-        summary: yield* shared(summarise(storage, rules)),
-        overview: yield* shared(overviewOf(storage, rules)),
-        metricCounts: storage.metricCounts,
-      })
-    }),
-  )
+      }),
+      /** Checks with when they must report; with `is_overdue`, overdue ones only. */
+      expectedChecks: (parameters: ExpectedCheckParameters) => expectedChecks(storage, sha256, parameters),
+      silences: ({ state, ...parameters }: PageParameters & Pick<ListFilters["silences"], "state">) =>
+        Effect.flatMap(Instant.now, (now) =>
+          pageReader(pagesAt(storage, now), sha256)(
+            { list: "silences", filter: { state }, sort: "created_at", direction: "desc" },
+            parameters,
+            toSilence,
+          ),
+        ),
+      /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
+      summary: yield* Effect.cachedWithTTL(summarise(storage, rules), Duration.zero),
+      /** The same with counts of what waits for people. */
+      overview: yield* Effect.cachedWithTTL(overviewOf(storage, rules), Duration.zero),
+      metricCounts: storage.metricCounts,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Queries, Queries.make)
 }
 
-/** Reads pages of lists, as they are shown. */
-const pageReader = (storage: Storage["Service"], sha256: (text: string) => string) =>
-  Effect.fnUntraced(function* <L extends ListName, Item>(
-    query: ListQuery<L>,
-    parameters: PageParameters,
-    toItem: (row: ListRows[L]) => Item,
-  ) {
-    const found = yield* readPage(storage, sha256, query, parameters)
-    return { ...found, items: found.items.map(toItem) }
-  })
-
 /** The lists that need no more than their rows. */
-const lists = (page: ReturnType<typeof pageReader>) =>
-  ({
-    checks: ({ agent_id, ...parameters }) =>
-      page(
-        { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
-        parameters,
-        resources.toCheckState,
-      ),
-    history: ({ agent_id, check_id, ...parameters }) =>
-      page(
-        { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },
-        parameters,
-        resources.toStoredEvent,
-      ),
-    incidents: ({ state, severity, agent_id, check_id, sort, direction, ...parameters }) =>
-      page(
-        { list: "incidents", filter: { state, severity, agent_id, check_id }, sort, direction },
-        parameters,
-        resources.toIncident,
-      ),
-    outbox: ({ state, notifier, event_type, sort, direction, ...parameters }) =>
-      page(
-        { list: "outbox", filter: { state, notifier, event_type }, sort, direction },
-        parameters,
-        resources.toOutboxItem,
-      ),
-    blacklist: (parameters) =>
-      page(
-        { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
-        parameters,
-        resources.toBlacklistItem,
-      ),
-    audit: ({ actor, action, subject, from, to, ...parameters }) =>
-      page(
-        { ...NEWEST_CHANGES, filter: { actor, action, subject, from, to } },
-        parameters,
-        resources.toAuditEntry,
-      ),
-  }) satisfies Partial<Queries["Service"]>
+const lists = (page: ReturnType<typeof pageReader>) => ({
+  checks: ({ agent_id, ...parameters }: Narrowed<"checks">) =>
+    page(
+      { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
+      parameters,
+      resources.toCheckState,
+    ),
+  history: ({ agent_id, check_id, ...parameters }: Narrowed<"history">) =>
+    page(
+      { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },
+      parameters,
+      resources.toStoredEvent,
+    ),
+  incidents: ({ state, severity, agent_id, check_id, sort, direction, ...parameters }: Sorted<"incidents">) =>
+    page(
+      { list: "incidents", filter: { state, severity, agent_id, check_id }, sort, direction },
+      parameters,
+      resources.toIncident,
+    ),
+  outbox: ({ state, notifier, event_type, sort, direction, ...parameters }: Sorted<"outbox">) =>
+    page(
+      { list: "outbox", filter: { state, notifier, event_type }, sort, direction },
+      parameters,
+      resources.toOutboxItem,
+    ),
+  blacklist: (parameters: PageParameters) =>
+    page(
+      { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
+      parameters,
+      resources.toBlacklistItem,
+    ),
+  /** Changes that someone made, newest first (docs/rules.md#audit). */
+  audit: ({ actor, action, subject, from, to, ...parameters }: Narrowed<"audit">) =>
+    page(
+      {
+        list: "audit",
+        filter: { actor, action, subject, from, to },
+        sort: "recorded_at",
+        direction: "desc",
+      },
+      parameters,
+      resources.toAuditEntry,
+    ),
+})
 
 const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], rules: RuleOptions) {
   const now = yield* Instant.now
   const counts = yield* storage.counts(aliveSince(now, rules))
   return { ...counts, generated_at: now }
+})
+
+/** Filters and paging of agents that are found. */
+export type FoundAgentParameters = PageParameters & {
+  readonly search?: string | undefined
+  readonly status?: AgentStatus | undefined
+  /** Whether to list only agents of which a key waits for acceptance. */
+  readonly is_waiting: boolean
+  readonly from_agent?: AgentId | undefined
+}
+
+const agentText = ({ agent_id, hostname, labels = {} }: Agent): string =>
+  [agent_id, hostname, ...Object.entries(labels).map(([name, value]) => `${name}=${value}`)].join(" ")
+
+/** A page of agents that match. No index serves parts of names, or a status, which follows from the time. */
+const findAgents = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  context: StatusContext,
+  { from_agent, is_waiting, search, status, ...paging }: FoundAgentParameters,
+): Effect.fn.Return<Page<Agent>, ValidationError | StorageError> {
+  const isWanted = (agent: Agent): boolean =>
+    (status === undefined || agent.status === status) &&
+    (!is_waiting || agent.admission_state === "pending" || agent.rotation_pending === true) &&
+    hasWords(search, agentText(agent))
+  const matching = matchingPages<"agents">(storage, (row) => isWanted(toAgent(row, context)))
+  const found = yield* readPage(matching, sha256, ALL_AGENTS, paging, startAt("agents", from_agent))
+  return { ...found, items: found.items.map((row) => toAgent(row, context)) }
+})
+
+/** When a check must report next, if ever. */
+const expectedAt = (
+  expectation: ExpectationRecord | undefined,
+  reportedAt: Instant.Instant | undefined,
+): Instant.Instant | null => {
+  if (!hasTerms(expectation)) return null
+  const isLogAlone = isWhileRunning(expectation.terms) && dueOfStarts(expectation.terms) === undefined
+  return isLogAlone ? null : dueTime(expectation, reportedAt)
+}
+
+/** A check as /ops/v1/checks shows it. */
+export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {
+  readonly status: CheckState["status"] | null
+  readonly last_observed_at: CheckState["last_observed_at"] | null
+  readonly expected_at: Instant.Instant | null
+  readonly is_overdue: boolean
+  readonly labels: Labels
+}
+
+/** These checks, in their order, with what is known of each. */
+const toExpectedChecks = (
+  refs: ReadonlyArray<CheckRef>,
+  checks: ReadonlyArray<CheckRecord>,
+  expectations: ReadonlyArray<ExpectationRecord>,
+): ReadonlyArray<ExpectedCheckState> => {
+  const checkOf = findByCheck(checks)
+  const expectationOf = findByCheck(expectations)
+  return refs.map((ref) => {
+    const check = checkOf(ref)
+    const expectation = expectationOf(ref)
+    const { agent_id, check_id } = ref
+    const shown =
+      check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)
+    return {
+      ...shown,
+      expected_at: expectedAt(expectation, check?.received_at),
+      is_overdue: expectation?.incident_id !== undefined,
+      labels: expectation?.labels ?? {},
+    }
+  })
+}
+
+/** Filters and paging of checks with when they must report. */
+export type ExpectedCheckParameters = PageParameters & {
+  readonly agent_id?: AgentId | undefined
+  /** Whether to list overdue checks only, those included that never reported. */
+  readonly is_overdue: boolean
+  readonly status?: ListedStatus | undefined
+  readonly search?: string | undefined
+  readonly from_agent?: AgentId | undefined
+}
+
+/** A page of checks with when they must report. */
+const expectedChecks = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  { agent_id, from_agent, is_overdue, search, status, ...parameters }: ExpectedCheckParameters,
+): Effect.fn.Return<Page<ExpectedCheckState>, ValidationError | StorageError> {
+  const order = { sort: "agent_id", direction: "asc" } as const
+  const start = startAt("checks", agent_id === undefined ? from_agent : undefined)
+  if (is_overdue) {
+    const query = { ...order, list: "overdue", filter: { agent_id } } as const
+    const found = yield* readPage(storage, sha256, query, parameters, start)
+    const checks = yield* storage.checks(found.items)
+    // Few checks are overdue.
+    const items = toExpectedChecks(found.items, checks, found.items).filter(
+      (check) => isOfStatus(status, check.status) && hasWords(search, searchedOf(check)),
+    )
+    return { ...found, items }
+  }
+  const query = { ...order, list: "checks", filter: { agent_id, search, status } } as const
+  const found = yield* readPage(storage, sha256, query, parameters, start)
+  const expectations = yield* storage.expectations(found.items)
+  return { ...found, items: toExpectedChecks(found.items, found.items, expectations) }
 })

@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer, Queue, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
@@ -11,7 +11,57 @@ import {
   type PolicyDifference,
 } from "../replicas/listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
-import { ReplicaIdentity } from "./ReplicaIdentity.ts"
+import { systemSignature } from "../audit/Signature.ts"
+import type { AuditId } from "@tocsin/contract/Audit"
+import { Commits } from "../engine/commits/Commits.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { policyHash } from "../policy/applyPolicy.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { Ids, newId } from "../ports/Ids.ts"
+import { WatchProbes } from "../ports/WatchProbes.ts"
+import { endReplica, reportReplica } from "../replicas/replicaDecisions.ts"
+
+/** The version that this process reports; a host program's own is not known here. */
+export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
+  defaultValue: () => "embedded",
+})
+
+/** The row of this process among the replicas (docs/rules.md#replicas). */
+export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
+  "@tocsin/core/usecases/ReplicaIdentity",
+  {
+    make: Effect.gen(function* () {
+      const { transact } = yield* Commits
+      const hashing = yield* Hashing
+      const ids = yield* Ids
+      const version = yield* ReplicaVersion
+      const started_at = yield* Instant.now
+      const id = ids.uuidV7(started_at)
+      const system = systemSignature(newId<AuditId>(ids))
+      // Hashing a large policy takes milliseconds.
+      let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
+      const probes = (yield* WatchProbes) !== undefined
+      return {
+        id,
+        /** Reports this process with a policy; the signature is `system` unless given. Returns all replicas. */
+        report: ({ document, receivers: all, unavailable }: Policy, signature = system) =>
+          Effect.suspend(() => {
+            if (hashed?.document !== document)
+              hashed = { document, policy_hash: policyHash(document, hashing) }
+            const { policy_hash } = hashed
+            const receivers = Array.from(all.keys())
+            const report = { id, version, policy_hash, probes, started_at, receivers, unavailable }
+            return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
+          }),
+        /** Reports that it shuts down. */
+        end: transact(endReplica(id)),
+      }
+    }),
+  },
+) {
+  static readonly layer = Layer.effect(ReplicaIdentity, ReplicaIdentity.make)
+}
 
 // The others see within a minute that this process is gone, and a stop must not wait for a storage.
 const FAREWELL_WITHIN = Duration.seconds(1)

@@ -19,7 +19,7 @@ import { WatchProbes } from "../ports/WatchProbes.ts"
 import { type ProbeResult, recordProbes } from "../watches/recordProbes.ts"
 import { dueAt, dueProbes, LOOK_EVERY } from "../watches/schedule.ts"
 import { followPolicy } from "../watches/watchDecisions.ts"
-import { ReplicaIdentity } from "./ReplicaIdentity.ts"
+import { ReplicaIdentity } from "./Replicas.ts"
 import { termsOf, watchAgentOf } from "./Watches.ts"
 
 const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const

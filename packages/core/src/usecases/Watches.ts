@@ -1,9 +1,8 @@
 import { Context, Duration, Effect, Layer } from "effect"
-import { type Signature, currentSignature } from "../audit/Signature.ts"
+import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import {
   type ChangeWatchRequest,
   type CreateWatchRequest,
@@ -15,11 +14,11 @@ import {
   USUAL_CONFIRM,
   USUAL_EVERY_MILLIS,
   type Watch,
-  type WatchTrial,
 } from "@tocsin/contract/Watches"
 import { durationText } from "@tocsin/contract/durationMillis"
 import { Commits } from "../engine/commits/Commits.ts"
-import { type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
+import type { Command } from "../engine/unitOfWork/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { integrationKey } from "../integrations/integrationKey.ts"
 import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "../model/WatchRecord.ts"
@@ -28,7 +27,7 @@ import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { Storage, type StorageError } from "../ports/Storage.ts"
+import { Storage } from "../ports/Storage.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
 import { isWatchAgentTaken, type WatchAgent } from "../watches/watchAgent.ts"
 import * as decisions from "../watches/watchDecisions.ts"
@@ -104,104 +103,79 @@ export const verifyWatchAgent = Effect.gen(function* () {
   if (yield* transact(isWatchAgentTaken(watchAgent))) return yield* agentTaken(watchAgent)
 })
 
-type ChangeError = NotFound | StateConflict | StorageError | ValidationError
-
 /** Watches: probes that the service repeats (docs/rules.md#watches). */
-export class Watches extends Context.Service<
-  Watches,
-  {
-    /** Watches by name. */
-    readonly list: (parameters: PageParameters) => Effect.Effect<Page<Watch>, ValidationError | StorageError>
-    /** One watch. */
-    readonly get: (name: CheckId) => Effect.Effect<Watch, NotFound | StorageError>
-    /** Creates a watch. */
-    readonly create: (
-      request: CreateWatchRequest,
-    ) => Effect.Effect<Watch, StateConflict | StorageError | ValidationError>
-    /** Changes a watch, or pauses it until it is resumed. */
-    readonly change: (name: CheckId, request: ChangeWatchRequest) => Effect.Effect<Watch, ChangeError>
-    /** Pauses a watch for a time, or ends its pause. */
-    readonly pause: (name: CheckId, request: PauseWatchRequest) => Effect.Effect<Watch, ChangeError>
-    /** Removes a watch with its check; count 0 if there is none of this name. */
-    readonly remove: (name: CheckId) => Effect.Effect<ActionCountResponse, StateConflict | StorageError>
-    /** Runs a probe from this process now; nothing stores its result. */
-    readonly try: (watch: TryWatchRequest) => Effect.Effect<WatchTrial, StateConflict | ValidationError>
-  }
->()("@tocsin/core/usecases/Watches") {
-  static readonly layer = Layer.effect(
-    Watches,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const { transact } = yield* Commits
-      const hashing = yield* Hashing
-      const ids = yield* Ids
-      const rules = yield* RuleSettings
-      const probes = yield* WatchProbes
-      const agent = yield* watchAgentOf
-      const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
-      const signature = currentSignature(ids)
-      const { staleAfter } = rules
-      const changeBy = (by: Signature): decisions.WatchChange => ({ agent, incidents, staleAfter, by })
+export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/Watches", {
+  make: Effect.gen(function* () {
+    const commits = yield* Commits
+    const ids = yield* Ids
+    const rules = yield* RuleSettings
+    const probes = yield* WatchProbes
+    const agent = yield* watchAgentOf
+    const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+    const signed = signing(commits, ids)
+    const page = pageReader(yield* Storage, (yield* Hashing).sha256)
+    const { staleAfter } = rules
+    const change = <A>(decide: (change: decisions.WatchChange) => Command<A>) =>
+      signed((by) => decide({ agent, incidents, staleAfter, by }))
 
-      /** Refuses anything but one probe with options that can be used. */
-      const check = Effect.fnUntraced(function* (request: TryWatchRequest) {
-        if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
-        if (probes !== undefined) yield* probes.check(probeOf(request))
-      })
+    /** Refuses anything but one probe with options that can be used. */
+    const check = Effect.fnUntraced(function* (request: TryWatchRequest) {
+      if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
+      if (probes !== undefined) yield* probes.check(probeOf(request))
+    })
 
-      const shown = Effect.fnUntraced(function* (result: WatchRecord | decisions.WatchRefusal) {
-        if (typeof result !== "string") return toWatch(result, yield* Instant.now)
-        if (result === "unknown") return yield* noSuchWatch()
-        if (result === "taken") return yield* agentTaken(agent.name)
-        return yield* new StateConflict({ message: CONFLICTS[result] })
-      })
+    const shown = Effect.fnUntraced(function* (result: WatchRecord | decisions.WatchRefusal) {
+      if (typeof result !== "string") return toWatch(result, yield* Instant.now)
+      if (result === "unknown") return yield* noSuchWatch()
+      if (result === "taken") return yield* agentTaken(agent.name)
+      return yield* new StateConflict({ message: CONFLICTS[result] })
+    })
 
-      return Watches.of({
-        list: Effect.fnUntraced(function* (parameters) {
-          const query = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
-          const page = yield* readPage(storage, hashing.sha256, query, parameters)
-          const now = yield* Instant.now
-          return { ...page, items: page.items.map((record) => toWatch(record, now)) }
-        }),
-        get: Effect.fnUntraced(function* (name) {
-          const record = yield* transact(decisions.readWatch(name))
-          return record === undefined ? yield* noSuchWatch() : toWatch(record, yield* Instant.now)
-        }),
-        create: Effect.fn("Watches.create")(function* ({ name, ...given }) {
-          yield* check(given)
-          const created = yield* transact(
-            decisions.createWatch(termsOf(name, given), changeBy(yield* signature)),
-          )
-          return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
-        }),
-        change: Effect.fn("Watches.change")(function* (name, { confirm, every, is_paused, ...given }) {
-          const hasProbe = probesIn(given).length > 0
-          if (hasProbe) yield* check(given)
-          const changes = {
-            ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
-            ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
-            ...(hasProbe && { probe: encodeProbe(probeOf(given)) }),
-            ...(is_paused !== undefined && { is_paused }),
-          }
-          const by = changeBy(yield* signature)
-          return yield* shown(yield* transact(decisions.changeWatch(name, changes, by)))
-        }),
-        pause: Effect.fn("Watches.pause")(function* (name, { for: time }) {
-          const byAdmin = (yield* CurrentOperator).role === "admin"
-          const by = changeBy(yield* signature)
-          return yield* shown(yield* transact(decisions.pauseWatch(name, { time, byAdmin }, by)))
-        }),
-        remove: Effect.fn("Watches.remove")(function* (name) {
-          const by = changeBy(yield* signature)
-          const count = yield* transact(decisions.removeWatch(name, by))
-          return count === "of_policy" ? yield* new StateConflict({ message: CONFLICTS[count] }) : { count }
-        }),
-        try: Effect.fn("Watches.try")(function* (watch) {
-          yield* check(watch)
-          if (probes !== undefined) return yield* probes.run(watch)
-          return yield* noProbes()
-        }),
-      })
-    }),
-  )
+    return {
+      list: (parameters: PageParameters) =>
+        page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, toWatch),
+      get: Effect.fnUntraced(function* (name: CheckId) {
+        const record = yield* commits.transact(decisions.readWatch(name))
+        return record === undefined ? yield* noSuchWatch() : toWatch(record, yield* Instant.now)
+      }),
+      create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
+        yield* check(given)
+        const created = yield* change((by) => decisions.createWatch(termsOf(name, given), by))
+        return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
+      }),
+      /** Changes a watch, or pauses it until it is resumed. */
+      change: Effect.fn("Watches.change")(function* (
+        name: CheckId,
+        { confirm, every, is_paused, ...given }: ChangeWatchRequest,
+      ) {
+        const hasProbe = probesIn(given).length > 0
+        if (hasProbe) yield* check(given)
+        const changes = {
+          ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
+          ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
+          ...(hasProbe && { probe: encodeProbe(probeOf(given)) }),
+          ...(is_paused !== undefined && { is_paused }),
+        }
+        return yield* shown(yield* change((by) => decisions.changeWatch(name, changes, by)))
+      }),
+      /** Pauses a watch for a time, or ends its pause. */
+      pause: Effect.fn("Watches.pause")(function* (name: CheckId, { for: time }: PauseWatchRequest) {
+        const byAdmin = (yield* CurrentOperator).role === "admin"
+        return yield* shown(yield* change((by) => decisions.pauseWatch(name, { time, byAdmin }, by)))
+      }),
+      /** Removes a watch with its check; count 0 if there is none of this name. */
+      remove: Effect.fn("Watches.remove")(function* (name: CheckId) {
+        const count = yield* change((by) => decisions.removeWatch(name, by))
+        return count === "of_policy" ? yield* new StateConflict({ message: CONFLICTS[count] }) : { count }
+      }),
+      /** Runs a probe from this process now; nothing stores its result. */
+      try: Effect.fn("Watches.try")(function* (watch: TryWatchRequest) {
+        yield* check(watch)
+        if (probes !== undefined) return yield* probes.run(watch)
+        return yield* noProbes()
+      }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Watches, Watches.make)
 }

@@ -5,11 +5,10 @@ import type {
   AcknowledgeRequest,
   NoteRequest,
 } from "@tocsin/contract/Acknowledgements"
-import type { Signature } from "../audit/Signature.ts"
+import type { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Commits } from "../engine/commits/Commits.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
@@ -20,18 +19,14 @@ const resolved = () =>
   new StateConflict({ message: "the incident has resolved, so it cannot be acknowledged" })
 
 /** Operators' actions on incidents (docs/rules.md#acknowledgements). */
-export const acknowledging = (
-  { transact }: Pick<Commits["Service"], "transact">,
-  rules: RuleOptions,
-  signature: Effect.Effect<Signature>,
-) => {
+export const acknowledging = (signed: ReturnType<typeof signing>, rules: RuleOptions) => {
   const one = Effect.fnUntraced(function* (id: IncidentId, request: AcknowledgeRequest) {
     const until = yield* Effect.mapError(
       Effect.fromResult(acknowledgedUntil(request, rules, yield* Instant.now)),
       (message) => new ValidationError({ message }),
     )
     const { note: text, severity } = request
-    const result = yield* transact(acknowledge({ id, note: text, until, severity }, yield* signature))
+    const result = yield* signed((by) => acknowledge({ id, note: text, until, severity }, by))
     if (result.outcome === "over")
       return yield* new ValidationError({ message: "until must be in the future" })
     if (result.outcome !== "another_severity") return result
@@ -59,11 +54,11 @@ export const acknowledging = (
       return { items }
     }),
     withdraw: Effect.fn("Operations.withdraw")(function* (id: IncidentId) {
-      const count = yield* transact(withdraw(id, yield* signature))
+      const count = yield* signed((by) => withdraw(id, by))
       return count === undefined ? yield* noSuchIncident() : { count }
     }),
     note: Effect.fn("Operations.note")(function* (id: IncidentId, { text }: NoteRequest) {
-      const noted = yield* transact(note(id, text, yield* signature))
+      const noted = yield* signed((by) => note(id, text, by))
       return noted ?? (yield* noSuchIncident())
     }),
   }

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, type Redacted } from "effect"
 import type { BatchOutcome } from "../model/CheckRecord.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
@@ -14,6 +14,11 @@ import {
 import type { EnrolOutcome } from "../model/EnrolmentRecord.ts"
 import type { HeartbeatOutcome } from "../model/AgentRecord.ts"
 import { NotFound } from "./OperationErrors.ts"
+import type { KeyHash } from "@tocsin/contract/Identifiers"
+import type { Commits } from "../engine/commits/Commits.ts"
+import { isOperatorToken } from "../operators/operatorToken.ts"
+import type { StorageError } from "../ports/Storage.ts"
+import { keyState } from "../admission/agentKeys.ts"
 
 // A registration becomes possible when an operator empties the queue, which takes a person's time.
 const PENDING_RETRY_SECONDS = 60
@@ -47,25 +52,18 @@ const limited = (messageOf: (seconds: number) => string) => {
     ))
 }
 
-export const tooManyHeartbeats = limited(
-  (seconds) => `too many heartbeats; slow down and try again in ${seconds} s`,
-)
-
-export const tooManyDeclarations = limited(
-  (seconds) => `too many declarations of expected checks; slow down and try again in ${seconds} s`,
-)
-
-export const tooManyEnrolments = limited(
-  (seconds) => `too many enrolments; slow down and try again in ${seconds} s`,
-)
-
-export const tooManyRegistrations = limited(
-  (seconds) => `too many unknown keys from this address; try again in ${seconds} s`,
-)
-
-export const tooMuchOfUnknownKeys = limited(
-  (seconds) => `too much data from this address with keys that are not accepted; try again in ${seconds} s`,
-)
+/** The refusals beyond each limit of requests, by the seconds after which to try again. */
+export const tooMany = {
+  heartbeats: limited((seconds) => `too many heartbeats; slow down and try again in ${seconds} s`),
+  declarations: limited(
+    (seconds) => `too many declarations of expected checks; slow down and try again in ${seconds} s`,
+  ),
+  enrolments: limited((seconds) => `too many enrolments; slow down and try again in ${seconds} s`),
+  registrations: limited((seconds) => `too many unknown keys from this address; try again in ${seconds} s`),
+  ofUnknownKeys: limited(
+    (seconds) => `too much data from this address with keys that are not accepted; try again in ${seconds} s`,
+  ),
+}
 
 const taken = (accepted: boolean) => Effect.succeed<AcceptedResponse>({ accepted })
 
@@ -146,3 +144,36 @@ export const enrolReplies: Readonly<
   agent_blocked: blocked,
   agent_not_accepted: notAccepted,
 }
+
+interface Refused {
+  /** The decision about the request. */
+  readonly outcome: string
+  readonly presented: Redacted.Redacted
+  readonly key_hash: KeyHash
+}
+
+type Transact = Commits["Service"]["transact"]
+
+/** The reply to a key with the shape of an operator's token, unless no agent has registered it. */
+export const unlessUnknown = <A, E>(
+  transact: Transact,
+  key_hash: KeyHash,
+  reply: Effect.Effect<A, E>,
+): Effect.Effect<A, E | NotAnAgentKey | StorageError> =>
+  Effect.flatMap(transact(keyState(key_hash)), (state): Effect.Effect<A, E | NotAnAgentKey> =>
+    state === "unknown" ? notAnAgentKey : reply,
+  )
+
+/**
+ * The reply to a request of an agent, unless an operator's token was presented as its key. Asks for
+ * the state of a key only if the request was refused and the key has the shape of such a token.
+ */
+export const unlessOperatorToken =
+  (transact: Transact) =>
+  <A, E>(
+    reply: Effect.Effect<A, E>,
+    { key_hash, outcome, presented }: Refused,
+  ): Effect.Effect<A, E | NotAnAgentKey | StorageError> =>
+    outcome === "agent_not_accepted" && isOperatorToken(presented)
+      ? unlessUnknown(transact, key_hash, reply)
+      : reply

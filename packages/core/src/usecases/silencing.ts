@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import type { Signature } from "../audit/Signature.ts"
+import type { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
-import type { SilenceId } from "@tocsin/contract/Identifiers"
+import type { IncidentId, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "@tocsin/contract/Silences"
 import type { Commits } from "../engine/commits/Commits.ts"
@@ -18,8 +18,111 @@ import {
 } from "../silences/silenceDecisions.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
-import { coveredAgents, previewSilence } from "./previewSilence.ts"
 import { toIncident } from "./toResources.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { ListQuery } from "../model/ListDefinitions.ts"
+import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
+import { canBeHeld } from "../firings/heldItems.ts"
+import type { Mutes } from "../firings/mutes.ts"
+import { indexMatchers } from "../policy/indexMatchers.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { compileMatchers, type Matchers } from "@tocsin/contract/Matcher"
+
+/** A preview states no end. */
+const FOREVER = Instant.fromMicros(2n ** 62n)
+const SAMPLE = 20
+/** A silence of few agents is never refused. */
+const FEW_AGENTS = 10
+
+/**
+ * Counts the accepted agents that matchers on agents leave, and says whether these are so many that the silence
+ * must be confirmed (docs/rules.md#silences).
+ */
+const coveredAgents = Effect.fnUntraced(function* (storage: Storage["Service"], matchers: Matchers) {
+  const matches = compileMatchers(
+    matchers.filter(
+      ({ field }) => field === "agent_id" || field === "hostname" || field.startsWith("label:"),
+    ),
+  )
+  let [accepted, agents] = [0, 0]
+  yield* eachPage(storage, ALL_AGENTS, (rows) =>
+    Effect.sync(() => {
+      for (const agent of rows) {
+        if (agent.admission_state !== "accepted") continue
+        accepted += 1
+        if (matches(matchedFacts(agent))) agents += 1
+      }
+    }),
+  )
+  const isNamed = matchers.some(
+    ({ field, op }) => op === "=" && (field === "incident_key" || field === "check_id"),
+  )
+  return { agents, needs_confirm: !isNamed && agents > FEW_AGENTS && agents * 2 > accepted }
+})
+
+const matchedFacts = ({ agent_id, hostname, labels = {} }: AgentRecord) => ({ agent_id, hostname, labels })
+
+/** Reports what a silence with these matchers would cover now, in bounded pieces. Writes nothing. */
+const previewSilence = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { transact }: Pick<Commits["Service"], "transact">,
+  matchers: Matchers,
+) {
+  const mutes: Mutes = {
+    mutes: [{ by: "silence:preview", until: FOREVER, matchers }],
+    find: indexMatchers([matchers]),
+  }
+  const covered = new Set<IncidentId>()
+  const sample: Array<IncidentRecord> = []
+  yield* eachPage(
+    storage,
+    WORST_FIRST,
+    Effect.fnUntraced(function* (rows) {
+      for (const piece of piecesOf(rows, MOST_EVALUATED)) {
+        for (const incident of yield* transact(
+          coveredBy(
+            mutes,
+            piece.map(({ id }) => id),
+          ),
+        )) {
+          covered.add(incident.id)
+          if (sample.length < SAMPLE) sample.push(incident)
+        }
+      }
+    }),
+  )
+  let held_now = 0
+  if (covered.size > 0) {
+    yield* eachPage(storage, PENDING_FIRINGS, (rows) =>
+      Effect.sync(() => {
+        for (const item of rows) if (canBeHeld(item) && covered.has(item.incident_id)) held_now += 1
+      }),
+    )
+  }
+  return { ...(yield* coveredAgents(storage, matchers)), open_incidents: covered.size, held_now, sample }
+})
+
+const WORST_FIRST: ListQuery<"incidents"> = {
+  list: "incidents",
+  filter: { state: "open" },
+  sort: "status",
+  direction: "desc",
+}
+
+const coveredBy = commandOf(function* (
+  unit,
+  now,
+  mutes: Mutes,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<ReadonlyArray<IncidentRecord>> {
+  yield { incidentsToRead: ids }
+  const incidents = Array.from(unit.searchResults.incidentsToRead.values())
+  const { covering } = yield* gatherFacts(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
+  return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
+})
 
 const noSuchSilence = () =>
   new NotFound({ message: "no silence has this id; list silences with GET /ops/v1/silences" })
@@ -51,11 +154,11 @@ interface SilencingPorts {
   readonly commits: Commits["Service"]
   readonly ids: Ids["Service"]
   readonly rules: RuleOptions
-  readonly signature: Effect.Effect<Signature>
+  readonly signed: ReturnType<typeof signing>
 }
 
 /** Operators' actions on silences (docs/rules.md#silences). */
-export const silencing = ({ commits, ids, rules, signature, storage }: SilencingPorts) => {
+export const silencing = ({ commits, ids, rules, signed, storage }: SilencingPorts) => {
   const newSilenceId = newId<SilenceId>(ids)
   return {
     silence: Effect.fn("Operations.silence")(function* (request: SilenceRequest) {
@@ -67,7 +170,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
         if (needs_confirm) return yield* needsConfirm(agents)
       }
       const id = newSilenceId(now)
-      const silence = yield* commits.transact(createSilence({ id, ...asked }, rules, yield* signature))
+      const silence = yield* signed((by) => createSilence({ id, ...asked }, rules, by))
       return toSilence(yield* Effect.mapError(Effect.fromResult(silence), refused), yield* Instant.now)
     }),
     previewSilence: Effect.fn("Operations.previewSilence")(function* (request: SilenceRequest) {
@@ -83,7 +186,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
       id: SilenceId,
       request: SilenceChangeRequest,
     ) {
-      const result = yield* commits.transact(editSilence(id, request, rules, yield* signature))
+      const result = yield* signed((by) => editSilence(id, request, rules, by))
       switch (result.outcome) {
         case "edited":
           return toSilence(result.silence, yield* Instant.now)
@@ -96,7 +199,7 @@ export const silencing = ({ commits, ids, rules, signature, storage }: Silencing
       }
     }),
     expireSilence: Effect.fn("Operations.expireSilence")(function* (id: SilenceId) {
-      return { count: yield* commits.transact(expireSilence(id, yield* signature)) }
+      return { count: yield* signed((by) => expireSilence(id, by)) }
     }),
   }
 }

@@ -4,7 +4,7 @@ import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { type Backtested, PolicyBacktest, type PolicyCounts } from "@tocsin/core/ports/PolicyBacktest"
 import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
-import { tryingPolicy } from "@tocsin/core/usecases/tryingPolicy"
+import { tryingPolicy } from "@tocsin/core/usecases/Policies"
 import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 

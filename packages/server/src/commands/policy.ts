@@ -22,7 +22,7 @@ import { unusableText } from "./doctor/examineNotifiers.ts"
 import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { tryPolicy } from "./policyTry.ts"
-import { type Followers, Policies } from "@tocsin/core/usecases/Policies"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { act, command, group } from "./define.ts"
 
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
@@ -34,6 +34,8 @@ const LOOKS = { schedule: Schedule.spaced("250 millis"), times: 24 }
 /** How the running servers follow the policy with a hash, once all do, or after 6 s. */
 const followersOf = ({ followers }: Policies["Service"], hash: string) =>
   Effect.repeat(followers(hash), { until: ({ others }) => others === 0, ...LOOKS })
+
+type Followers = Effect.Success<ReturnType<Policies["Service"]["followers"]>>
 
 /** A line for each receiver that a server cannot use, and for servers that do not follow the policy. */
 const followersText = ({ others, unusable }: Followers): string =>

@@ -18,7 +18,7 @@ import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
 import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
 import { Operators } from "@tocsin/core/usecases/Operators"
-import { Policies } from "@tocsin/core/usecases/Policies"
+import { Policies, policyFollower } from "@tocsin/core/usecases/Policies"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
@@ -33,10 +33,9 @@ import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
-import * as PolicyFollower from "@tocsin/core/usecases/PolicyFollower"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { ReplicaVersion, ReplicaIdentity } from "@tocsin/core/usecases/ReplicaIdentity"
+import { ReplicaIdentity, ReplicaVersion } from "@tocsin/core/usecases/Replicas"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../live/IncidentFeed.ts"
@@ -152,7 +151,7 @@ export const background = Layer.mergeAll(
   Housekeeping.layer,
   Replicas.layer,
   WatchRunner.layer,
-  PolicyFollower.layer,
+  policyFollower,
 )
 
 /** The options of {@link watchdog}. */

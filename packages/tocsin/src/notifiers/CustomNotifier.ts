@@ -2,8 +2,7 @@ import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/webhook"
 import type { NotificationType } from "@tocsin/client/Resources"
 import { testText } from "@tocsin/core/notifications/incidentText"
-import type { DeliveryAttempt } from "@tocsin/core/ports/DeliveryAttempt"
-import type { DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryAttempt, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Cause, Duration, Effect, Option, Schema } from "effect"
 
 type Message = (typeof IncidentMessage)["Encoded"]["data"]

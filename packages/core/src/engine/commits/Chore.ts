@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import type { RuleOptions } from "../../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
-import type { PieceSizes } from "../lists/PieceSizes.ts"
+import type { PieceSizes } from "../lists/readPage.ts"
 import type { Commits } from "./Commits.ts"
 
 /** One kind of background work, in bounded pieces. Safe with several replicas. */

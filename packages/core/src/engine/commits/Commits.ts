@@ -2,9 +2,8 @@ import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { ActTaken, CurrentAct, once } from "./actOnce.ts"
 import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Storage, type StorageError } from "../../ports/Storage.ts"
-import type { CommandChanges } from "../unitOfWork/CommandChanges.ts"
-import type { Command } from "../unitOfWork/Decision.ts"
-import { reporting } from "../unitOfWork/Outcome.ts"
+import type { CommandChanges } from "../unitOfWork/Table.ts"
+import { type Command, reporting } from "../unitOfWork/Decision.ts"
 
 /** Functions that are called synchronously, in the order of the commits as this process sees them. They must not throw. */
 export interface CommitListener {
@@ -70,3 +69,13 @@ export class Commits extends Context.Service<
     }),
   )
 }
+
+/** Requests of agents and senders are safe to repeat, so an unsettled commit is decided again. */
+export const repeatingUnsettled =
+  ({ transact }: Pick<Commits["Service"], "transact">): Commits["Service"]["transact"] =>
+  (command) =>
+    Effect.catchIf(
+      transact(command),
+      ({ isUnknown }) => isUnknown === true,
+      () => transact(command),
+    )

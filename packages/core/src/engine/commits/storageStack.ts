@@ -1,7 +1,8 @@
-import { type Duration, Effect, Layer, Tracer } from "effect"
-import { Storage } from "../../ports/Storage.ts"
-import { boundedStorage } from "./boundedStorage.ts"
+import { Clock, Duration, Effect, Fiber, Layer, Semaphore, Tracer } from "effect"
+import { Storage, StorageError } from "../../ports/Storage.ts"
 import { Commits } from "./Commits.ts"
+import { CurrentOperator } from "../../ports/CurrentOperator.ts"
+import { LinkedQueue } from "../LinkedQueue.ts"
 
 /**
  * The layers between the use cases and a storage, from the outside in. No caller waits longer than
@@ -45,3 +46,137 @@ const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
     })
   }),
 )
+
+const timedOut = Effect.fail(
+  new StorageError({
+    reason: "timed_out",
+    message: "the storage did not answer in time; check its load, disk and locks",
+  }),
+)
+
+/**
+ * How many reads of requests run at a time. A pool of PostgreSQL has 10 connections: the others are
+ * for commands and for Tocsin's own work, however many readers wait.
+ */
+const READERS = 6
+
+/**
+ * A storage of which no caller waits longer than `limit` (SERVICE_STORAGE_TIMEOUT,
+ * docs/rules.md#failures-of-the-storage). A command that was abandoned may still commit: its
+ * caller gets a failure, and repeats it if it is safe to repeat.
+ */
+export const boundedStorage = (limit: Duration.Duration) =>
+  Layer.effect(
+    Storage,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const deadlines = new Deadlines(limit)
+      const bounded = <A>(effect: Effect.Effect<A, StorageError>) => within(effect, deadlines)
+      const readers = yield* Semaphore.make(READERS)
+      const read = <A>(effect: Effect.Effect<A, StorageError>) => {
+        const asReader = readers.withPermit(effect)
+        return Effect.withFiber<A, StorageError>((caller) =>
+          bounded(caller.getRef(CurrentOperator).request_id === undefined ? effect : asReader),
+        )
+      }
+      return Storage.of({
+        ...storage,
+        transact: (command) => bounded(storage.transact(command)),
+        page: (request) => read(storage.page(request)),
+        agent: (agentId) => read(storage.agent(agentId)),
+        check: (agentId, checkId) => read(storage.check(agentId, checkId)),
+        incident: (id, limits) => read(storage.incident(id, limits)),
+        serviceHeartbeat: bounded(storage.serviceHeartbeat),
+        replicas: bounded(storage.replicas),
+        policyVersions: (after, most) => bounded(storage.policyVersions(after, most)),
+        operatorOfToken: (hash) => bounded(storage.operatorOfToken(hash)),
+        dueExpectations: (request) => bounded(storage.dueExpectations(request)),
+        expectations: (checks) => read(storage.expectations(checks)),
+        checks: (checks) => read(storage.checks(checks)),
+        counts: (aliveSince) => read(storage.counts(aliveSince)),
+        metricCounts: bounded(storage.metricCounts),
+        staleAgents: (seenBefore, limitOfAgents) => bounded(storage.staleAgents(seenBefore, limitOfAgents)),
+        agentsWithPendingKey: (after, limitOfAgents) =>
+          bounded(storage.agentsWithPendingKey(after, limitOfAgents)),
+        expire: (piece) => bounded(storage.expire(piece)),
+        untilNextDue: (receivers, now) => bounded(storage.untilNextDue(receivers, now)),
+        establish: (name, value) => bounded(storage.establish(name, value)),
+      })
+    }),
+  )
+
+/** Callers whose time began at nearly the same moment, and the one timer for all of them. */
+interface Deadline {
+  readonly openedAt: bigint
+  readonly onTimeout: LinkedQueue<() => void>
+  readonly timer: Fiber.Fiber<void>
+}
+
+/**
+ * How much of its time a caller may lose by sharing a timer: a hundredth. A timer for each request
+ * would cost more than it.
+ */
+const SHARED_PART = 100n
+
+class Deadlines {
+  #current: Deadline | undefined
+  readonly #limit: Duration.Duration
+  readonly #sharedNanos: bigint
+
+  constructor(limit: Duration.Duration) {
+    this.#limit = limit
+    this.#sharedNanos = Duration.toNanosUnsafe(limit) / SHARED_PART
+  }
+
+  /**
+   * Has `onTimeout` called once the time of a caller who begins now is over, unless what is
+   * returned is called before.
+   */
+  begin(caller: Fiber.Fiber<unknown, unknown>, onTimeout: () => void): () => void {
+    const now = caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+    const isShared = this.#current !== undefined && now - this.#current.openedAt < this.#sharedNanos
+    const deadline = isShared && this.#current ? this.#current : this.#open(caller, now)
+    const place = deadline.onTimeout.add(onTimeout)
+    return () => {
+      place.leave()
+      if (deadline.onTimeout.size > 0) return
+      // An open timer would keep a process that has ended its work from ending.
+      deadline.timer.interruptUnsafe()
+      if (this.#current === deadline) this.#current = undefined
+    }
+  }
+
+  #open(caller: Fiber.Fiber<unknown, unknown>, openedAt: bigint): Deadline {
+    const onTimeout = new LinkedQueue<() => void>()
+    const end = Effect.sync(() => {
+      for (const call of Array.from(onTimeout)) call()
+    })
+    const timer = Effect.runForkWith(caller.context)(Effect.andThen(Effect.sleep(this.#limit), end))
+    this.#current = { openedAt, onTimeout, timer }
+    return this.#current
+  }
+}
+
+/**
+ * Unlike Effect.timeout does not wait for the end of what it interrupts: a statement is cancelled
+ * on a database that does not answer, and that takes as long again. Interrupted itself, it does
+ * wait: the storage may be closed after it.
+ */
+const within = <A>(effect: Effect.Effect<A, StorageError>, deadlines: Deadlines) =>
+  Effect.withFiber<A, StorageError>((caller) => {
+    const work = Effect.runForkWith(caller.context)(effect)
+    const ended = work.pollUnsafe()
+    // Memory answers immediately.
+    if (ended !== undefined) return ended
+    return Effect.callback((resume) => {
+      const end = deadlines.begin(caller, () => {
+        resume(timedOut)
+        work.interruptUnsafe()
+      })
+      work.addObserver((exit) => {
+        end()
+        resume(exit)
+      })
+      return Fiber.interrupt(work)
+    })
+  })

@@ -1,10 +1,9 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
 import { decodeCursor, encodeCursor } from "./Cursor.ts"
-import { PieceSizes } from "./PieceSizes.ts"
 import {
   type ListName,
   type ListQuery,
@@ -13,6 +12,14 @@ import {
   type PageRequest,
   type Position,
 } from "../../model/ListDefinitions.ts"
+
+/** How much one piece of background work takes; the same for all work, so that a test can make pieces small. */
+export const PieceSizes = Context.Reference<{
+  /** Rows: concurrent ingestion waits for milliseconds, and goes first between pieces. */
+  readonly rows: number
+  /** Incidents that are evaluated: each is locked with its outbox. */
+  readonly incidents: number
+}>("@tocsin/core/engine/lists/PieceSizes", { defaultValue: () => ({ rows: 500, incidents: 100 }) })
 
 /** The shared list parameters (docs/rules.md#lists). */
 export interface PageParameters {
@@ -84,7 +91,7 @@ interface Piece<Row> {
 }
 
 /** Reads a piece of a list, and where the next one starts; absent at the end. */
-export const readPiece = Effect.fnUntraced(function* <L extends ListName>(
+const readPiece = Effect.fnUntraced(function* <L extends ListName>(
   storage: Storage["Service"],
   query: ListQuery<L>,
   { from, limit }: Pick<PageRequest<L>, "from" | "limit">,
@@ -112,7 +119,7 @@ export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
 /** Reads pages whose filter speaks of a moment, to which no cursor is bound. */
 export const pagesAt = (
   { page }: Pick<Storage["Service"], "page">,
-  at: Instant,
+  at: Instant.Instant,
 ): Pick<Storage["Service"], "page"> => ({
   page: (request) => page({ ...request, filter: { ...request.filter, at } }),
 })
@@ -180,3 +187,45 @@ export const readPage = Effect.fnUntraced(function* <L extends ListName>(
     prev_cursor: hasPrevious ? cursorAt("prev", at(items[0])) : null,
   }
 })
+
+/** Reads pages of lists, each row as it is shown at that moment. */
+export const pageReader =
+  (storage: Pick<Storage["Service"], "page">, sha256: (text: string) => string) =>
+  <L extends ListName, Item>(
+    query: ListQuery<L>,
+    parameters: PageParameters,
+    toItem: (row: ListRows[L], now: Instant.Instant) => Item,
+  ) =>
+    Effect.zipWith(readPage(storage, sha256, query, parameters), Instant.now, (page, now) => ({
+      ...page,
+      items: page.items.map((row) => toItem(row, now)),
+    }))
+
+interface PassOptions<L extends ListName> {
+  /** Rows per piece. */
+  readonly limit: number
+  /** Whether a pass is due. It is asked between passes only. */
+  readonly begin: Effect.Effect<boolean, StorageError>
+  readonly evaluate: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<void, StorageError>
+}
+
+/**
+ * One piece of passes over a list; returns whether there may be more. A pass that has begun is finished,
+ * also after a piece that failed, and `begin` is asked right behind it: a change meanwhile starts one more.
+ */
+export const passes = <L extends ListName>(
+  storage: Storage["Service"],
+  query: ListQuery<L>,
+  { begin, limit, evaluate }: PassOptions<L>,
+): Effect.Effect<boolean, StorageError> => {
+  let pass: { readonly from: Position | undefined } | undefined
+  return Effect.gen(function* () {
+    if (pass === undefined && !(yield* begin)) return false
+    pass ??= { from: undefined }
+    const { next, rows } = yield* readPiece(storage, query, { ...pass, limit })
+    yield* evaluate(rows)
+    pass = next && { from: next }
+    if (pass === undefined && (yield* begin)) pass = { from: undefined }
+    return pass !== undefined
+  })
+}

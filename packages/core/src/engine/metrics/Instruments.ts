@@ -1,55 +1,17 @@
 import { Context, Effect, type Scope } from "effect"
-import type { EnrolOutcome } from "../../model/EnrolmentRecord.ts"
-import type { HeartbeatOutcome } from "../../model/AgentRecord.ts"
-import type { BatchOutcome, EventOutcome } from "../../model/CheckRecord.ts"
 import { StorageFailure } from "../../ports/Storage.ts"
-import { Counters, Histograms } from "./Counters.ts"
-import type { MetricDefinition, MetricFamily } from "./Metric.ts"
+import {
+  type Counter,
+  Counters,
+  type Histogram,
+  Histograms,
+  type MetricDefinition,
+  type MetricFamily,
+} from "./Counters.ts"
 import { metricDefinitions as metrics } from "./metricDefinitions.ts"
 
 /** Reads at a scrape what is not counted as it happens. */
 export type MetricSource = Effect.Effect<ReadonlyArray<MetricFamily>, unknown>
-
-type CountedHeartbeat = Exclude<HeartbeatOutcome, "unknown_key"> | "rate_limited" | "registration_limited"
-
-const HEARTBEATS: Readonly<Record<CountedHeartbeat, true>> = {
-  seen: true,
-  pending: true,
-  registered: true,
-  replacement_registered: true,
-  preseeded: true,
-  blocked: true,
-  superseded_key: true,
-  key_of_another_agent: true,
-  name_of_integration: true,
-  another_key_pending: true,
-  too_many_pending_agents: true,
-  rate_limited: true,
-  registration_limited: true,
-}
-const BATCHES: Readonly<Record<BatchOutcome["outcome"], true>> = {
-  applied: true,
-  agent_blocked: true,
-  agent_not_accepted: true,
-}
-const RESULTS: Readonly<Record<EventOutcome, true>> = {
-  changed: true,
-  unchanged: true,
-  late: true,
-  known_event: true,
-}
-
-const ENROLMENTS: Readonly<Record<EnrolOutcome, true>> = {
-  enrolled: true,
-  repeated: true,
-  unknown_token: true,
-  replacement_key: true,
-  agent_blocked: true,
-  agent_not_accepted: true,
-}
-
-const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): ReadonlyArray<Name> =>
-  Object.keys(names) as Array<Name>
 
 /**
  * The counts of one service. A count is an addition to a field (effect's Metric looks up its state
@@ -61,10 +23,35 @@ export class Instruments {
   readonly httpDuration = this.#histograms(metrics.httpDuration)
   readonly failedAuthentications = this.#counters(metrics.failedAuthentications).of()
   readonly throttled = this.#counters(metrics.throttled).forEach(["failed_authentication", "unknown_key"])
-  readonly heartbeats = this.#counters(metrics.heartbeats).forEach(namesOf(HEARTBEATS))
-  readonly enrolments = this.#counters(metrics.enrolments).forEach(namesOf(ENROLMENTS))
-  readonly batches = this.#counters(metrics.batches).forEach(namesOf(BATCHES))
-  readonly results = this.#counters(metrics.results).forEach(namesOf(RESULTS))
+  readonly heartbeats = this.#counters(metrics.heartbeats).forEach([
+    "seen",
+    "pending",
+    "registered",
+    "replacement_registered",
+    "preseeded",
+    "blocked",
+    "superseded_key",
+    "key_of_another_agent",
+    "name_of_integration",
+    "another_key_pending",
+    "too_many_pending_agents",
+    "rate_limited",
+    "registration_limited",
+  ])
+  readonly enrolments = this.#counters(metrics.enrolments).forEach([
+    "enrolled",
+    "repeated",
+    "unknown_token",
+    "replacement_key",
+    "agent_blocked",
+    "agent_not_accepted",
+  ])
+  readonly batches = this.#counters(metrics.batches).forEach([
+    "applied",
+    "agent_blocked",
+    "agent_not_accepted",
+  ])
+  readonly results = this.#counters(metrics.results).forEach(["changed", "unchanged", "late", "known_event"])
   readonly watchProbes = this.#counters(metrics.watchProbes)
   readonly integrationRequests = this.#counters(metrics.integrationRequests)
   readonly resultLag = this.#histograms(metrics.resultLag).of()
@@ -123,4 +110,45 @@ export class Instruments {
 /** The instruments of this service; unless provided, instruments that nothing reads. */
 export const CurrentInstruments = Context.Reference<Instruments>("@tocsin/core/engine/metrics/Instruments", {
   defaultValue: () => new Instruments(),
+})
+
+/** Measures the commits of one path through a storage: size, duration, failures. */
+export class CommitMeter {
+  readonly #groupSize: Histogram
+  readonly #duration: Histogram
+  readonly #failures: Counter
+
+  constructor(
+    instruments: Instruments,
+    { storage, way }: { readonly storage: string; readonly way: string },
+  ) {
+    this.#groupSize = instruments.groupSize.of(storage, way)
+    this.#duration = instruments.commitDuration.of(storage, way)
+    this.#failures = instruments.groupFailures.of(storage, way)
+  }
+
+  /** Records a commit; `millis` since its transaction began. */
+  committed(commands: number, millis: number): void {
+    this.#groupSize.observe(commands)
+    this.#duration.observe(millis / 1_000)
+  }
+
+  /** Records a rollback; its commands are decided again. */
+  failed(): void {
+    this.#failures.value += 1
+  }
+}
+
+/** Counts lookups in a row cache. */
+export interface CacheCounters {
+  readonly hit: Counter
+  readonly miss: Counter
+  readonly stale: Counter
+}
+
+/** The counters of one storage's row cache. */
+export const cacheCounters = ({ cacheLookups }: Instruments, storage: string): CacheCounters => ({
+  hit: cacheLookups.of(storage, "hit"),
+  miss: cacheLookups.of(storage, "miss"),
+  stale: cacheLookups.of(storage, "stale"),
 })

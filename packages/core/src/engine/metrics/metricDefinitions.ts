@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from "./Metric.ts"
+import { counter, gauge, histogram } from "./Counters.ts"
 
 /** From half a millisecond for a fast heartbeat to ten seconds, when most clients have given up. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -1,8 +1,14 @@
 import type { AgentId, BlacklistId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { IncidentRef } from "../../model/IncidentRecord.ts"
+import type { IncidentRecord, IncidentRef } from "../../model/IncidentRecord.ts"
 import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
+import type { AgentRecord } from "../../model/AgentRecord.ts"
+import type { Labels } from "@tocsin/contract/Labels"
+import type { MemberRecord } from "../../model/MemberRecord.ts"
+import type { ServiceHeartbeatRecord } from "../../model/ServiceHeartbeatRecord.ts"
+import type { SilenceRecord } from "../../model/SilenceRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
 
 /** A search for what may hold the firings of other incidents: at most `limit` rows of each, by id. */
 export interface ParentSearch {
@@ -127,17 +133,74 @@ export interface RowRequest {
   readonly groups?: { readonly [N in KeyedName]?: ReadonlyArray<Groups[N]> }
 }
 
+/** An outbox item or alert with its incident, unlocked, as of the search. */
+export interface WithIncident<Row> {
+  readonly row: Row
+  readonly incident: IncidentRecord
+}
+
+/** A loud present member of an incident; its agent may have been deleted meanwhile. */
+export interface LoudMember {
+  readonly member: MemberRecord
+  readonly agent: AgentRecord | undefined
+  /** Those of its check. */
+  readonly labels: Labels | undefined
+}
+
+/** Results of searches, in the storage's order. Each search replaces its previous result. */
+export interface SearchResults {
+  claimableOutbox: ReadonlyArray<WithIncident<OutboxRecord>>
+  expiredOutbox: ReadonlyArray<OutboxRecord>
+  /** The incidents of held items that are to be examined. */
+  heldOutbox: ReadonlyArray<IncidentId>
+  dueIncidents: ReadonlyArray<IncidentId>
+  incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
+  /** By incident, the worst first; an incident without a loud member is missing. */
+  loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
+  /** Each once. */
+  parents: { readonly incidents: ReadonlyArray<IncidentRecord>; readonly agents: ReadonlyArray<AgentRecord> }
+  /** By incident. */
+  openings: ReadonlyMap<IncidentId, ReadonlyArray<Instant>>
+  /** The silences in force, and the service heartbeat, read together. */
+  silencesInForce: ReadonlyArray<SilenceRecord>
+  serviceHeartbeat: ServiceHeartbeatRecord | undefined
+  /** The silences that have not ended. */
+  unendedSilences: ReadonlyArray<SilenceRecord>
+  unclaimedOutbox: ReadonlyArray<OutboxRecord>
+  claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
+  idlePendingAgents: ReadonlyArray<AgentId>
+  /** The storage's clock, read by `claimableOutbox` and `claimableAlerts`. */
+  storageTime: Instant | undefined
+}
+
+/** Before any search. */
+export const NOTHING_FOUND: Readonly<SearchResults> = {
+  claimableOutbox: [],
+  expiredOutbox: [],
+  heldOutbox: [],
+  dueIncidents: [],
+  incidentsToRead: new Map(),
+  loudMembers: new Map(),
+  parents: { incidents: [], agents: [] },
+  openings: new Map(),
+  silencesInForce: [],
+  serviceHeartbeat: undefined,
+  unendedSilences: [],
+  unclaimedOutbox: [],
+  claimableAlerts: [],
+  idlePendingAgents: [],
+  storageTime: undefined,
+}
+
 /** Searches find rows instead of naming them. Nothing caches them: each runs on every request. */
-export type Search =
-  | "claimableOutbox"
-  | "heldOutbox"
-  | "dueIncidents"
-  | "incidentsToRead"
-  | "loudMembers"
-  | "parents"
-  | "openings"
-  | "silencesInForce"
-  | "unendedSilences"
-  | "unclaimedOutbox"
-  | "claimableAlerts"
-  | "idlePendingAgents"
+export type Search = Extract<keyof RowRequest, keyof SearchResults>
+
+/** How far down its ranking an incident's members are loaded. */
+export interface LoadedRanking {
+  /** How many members were requested. */
+  readonly limit: number
+  /** The last loaded member as stored: every current member that is not loaded ranks below it. */
+  readonly floor: MemberRecord | undefined
+  /** Whether all current members are loaded. */
+  readonly complete: boolean
+}

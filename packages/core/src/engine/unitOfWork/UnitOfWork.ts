@@ -11,21 +11,30 @@ import {
   type IncidentRef,
   type TimelineCut,
 } from "../../model/IncidentRecord.ts"
-import type { MemberRecord } from "../../model/MemberRecord.ts"
+import { compareMembers, type MemberRecord } from "../../model/MemberRecord.ts"
+import { Heap } from "../Heap.ts"
 import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "../../topics/Topics.ts"
 import { topicsOfAction } from "../../topics/topicsOfChange.ts"
 import type { KeyedName } from "../../model/StoredTables.ts"
-import { type CommandChanges, NO_CHANGES, OTHER_CHANGES } from "./CommandChanges.ts"
-import { type SearchResults, NOTHING_FOUND } from "./SearchResults.ts"
+import { type LoadedRanking, NOTHING_FOUND, type SearchResults } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
-import { type LoadedRanking, Standings } from "./Standings.ts"
-import { type KeyedTable, KeyedTables } from "./KeyedTables.ts"
-import { Table, type WriteCount } from "./Table.ts"
-import { UnitOfWorkTables } from "./UnitOfWorkTables.ts"
+import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
+import { type CommandChanges, NO_CHANGES, OTHER_CHANGES, Table, type WriteCount } from "./Table.ts"
 
 const CHECKS = topic("checks")
 const INCIDENTS = topic("incidents")
+
+/**
+ * The members of one incident, worst first, and how many of its loaded members are among them. A changed
+ * member is added again; its old version is dropped when it reaches the top. So the cost of a change does
+ * not grow with the number of members.
+ */
+interface Standings {
+  readonly heap: Heap<MemberRecord>
+  taken: number
+}
+const isWorse = (a: MemberRecord, b: MemberRecord): boolean => compareMembers(a, b) < 0
 
 /**
  * The rows of one transaction: what the storage loaded, and what the decisions changed. A storage
@@ -188,18 +197,18 @@ export class UnitOfWork {
   /** Inserts or replaces a membership. */
   putMember(member: MemberRecord): void {
     this.members.put(member)
-    if (isPresent(member)) this.#standings?.get(member.incident_id)?.add(member)
+    if (isPresent(member)) this.#standings?.get(member.incident_id)?.heap.push(member)
   }
 
   /** The worst of the loaded present members of an incident. */
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
     this.#standings ??= new Map()
-    const standings = this.#standings.get(incidentId) ?? new Standings()
+    const standings = this.#standings.get(incidentId) ?? { heap: new Heap(isWorse), taken: 0 }
     this.#standings.set(incidentId, standings)
     const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
-    for (const member of loaded) standings.add(member)
+    for (const member of loaded) standings.heap.push(member)
     standings.taken += loaded.length
-    return standings.worst((member) => isPresent(member) && this.members.get(member) === member)
+    return standings.heap.firstThat((member) => isPresent(member) && this.members.get(member) === member)
   }
 
   /** The present memberships of an agent. Needs the group of the agent. */

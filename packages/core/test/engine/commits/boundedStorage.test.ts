@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { CurrentOperator, libraryOperator } from "../../../src/ports/CurrentOperator.ts"
-import { boundedStorage } from "../../../src/engine/commits/boundedStorage.ts"
+import { boundedStorage } from "../../../src/engine/commits/storageStack.ts"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 
 const LIMIT = Duration.seconds(10)

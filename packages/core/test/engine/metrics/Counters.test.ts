@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Counters, Histogram, Histograms } from "../../../src/engine/metrics/Counters.ts"
-import { counter, histogram } from "../../../src/engine/metrics/Metric.ts"
+import { counter, Counters, Histogram, histogram, Histograms } from "../../../src/engine/metrics/Counters.ts"
 
 describe("Histogram", () => {
   it("puts a value into the first bucket whose bound it does not exceed, beyond all into the last", () => {

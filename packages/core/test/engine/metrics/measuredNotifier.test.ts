@@ -3,9 +3,8 @@ import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Instant from "@tocsin/contract/Instant"
 import { Instruments } from "../../../src/engine/metrics/Instruments.ts"
-import { measuredNotifier } from "../../../src/engine/metrics/measuredNotifier.ts"
-import type { DeliveryAttempt } from "../../../src/ports/DeliveryAttempt.ts"
-import type { DeliveryResult, Notifier } from "../../../src/ports/Notifiers.ts"
+import { measuredNotifier } from "../../../src/notifications/Receivers.ts"
+import type { DeliveryAttempt, DeliveryResult, Notifier } from "../../../src/ports/Notifiers.ts"
 
 const START = 1_700_000_000_000
 
