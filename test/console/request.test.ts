@@ -72,17 +72,6 @@ describe("the calls of the console, like those of the client", () => {
     }),
   )
 
-  it.live("end for a signal, with its reason", () =>
-    Effect.gen(function* () {
-      const server = yield* faultyServer("silent")
-      const ended = new AbortController()
-      const rejected = summary(server.address, { signal: ended.signal }).catch((error: unknown) => error)
-      const reason = new Error("no longer wanted")
-      ended.abort(reason)
-      assert.strictEqual(yield* Effect.promise(() => rejected), reason)
-    }),
-  )
-
   it.live("carry out an act once: a repeat after a lost answer has its key, until an act is answered", () =>
     Effect.gen(function* () {
       const done = { status: 200, body: "{}" }

@@ -24,7 +24,7 @@ import { linkTo } from "./state/Route.ts"
 import { followStorage, loadMe, token } from "./state/session.ts"
 import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
 import { question } from "./state/useAction.ts"
-import { QuietButton } from "./view/buttons.tsx"
+import { QuietButton } from "./view/forms.tsx"
 import { Keyboard } from "./view/Keyboard.tsx"
 import { Shell } from "./view/Shell.tsx"
 import { Empty } from "./view/states.tsx"
@@ -93,7 +93,6 @@ const Missing = () => (
   </>
 )
 
-/** The console: the sign-in, or the page that the address names. */
 const App = () => {
   const { page, subject } = route.value
   const key = [page, ...subject].join("/")

@@ -8,7 +8,6 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 export interface RequestOptions {
   readonly query?: Query | undefined
   readonly body?: unknown
-  readonly signal?: AbortSignal | undefined
   readonly timeoutMillis?: number | undefined
   /** Names an act, which is then carried out once. */
   readonly key?: string | undefined
@@ -20,7 +19,6 @@ export type KnownAnswers = Map<string, { readonly text: string; readonly value: 
 /** Pages in sight and what is around them. */
 const MOST_KNOWN = 64
 
-/** How to reach the service. */
 export interface Connection {
   /** Ends with a slash. */
   readonly base: string
@@ -45,21 +43,15 @@ const DOTS = /^\.{1,2}$/
 export const segment = (id: string): string =>
   DOTS.test(id) ? id.replaceAll(".", "%252E") : encodeURIComponent(id)
 
-const failureOfFetch = (timeout: AbortSignal): ApiFailure =>
-  timeout.aborted
-    ? new ApiFailure("timeout", "the server did not answer in time")
-    : new ApiFailure("connection", "the server could not be reached")
-
 /** Calls the API with the operator's token; rejects with an {@link ApiFailure}. */
 export const request = async <Answer>(
   { base, token, fetch: send = fetch, known }: Connection,
   method: string,
   path: string,
-  { query = {}, body, key, signal, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
+  { query = {}, body, key, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
 ): Promise<Answer> => {
   const address = `${base}${path}${queryText(query)}`
   const timeout = AbortSignal.timeout(timeoutMillis)
-  const signals = signal === undefined ? [timeout] : [timeout, signal]
   let response: Response
   let text: string
   try {
@@ -71,17 +63,17 @@ export const request = async <Answer>(
         ...(key !== undefined && { "idempotency-key": key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any(signals),
+      signal: timeout,
       cache: "no-store",
       credentials: "omit",
       // The API never redirects.
       redirect: "manual",
     })
     text = await response.text()
-  } catch (cause) {
-    // The caller no longer wants the answer, which is not a failure to show.
-    if (signal?.aborted === true) throw cause
-    throw failureOfFetch(timeout)
+  } catch {
+    throw timeout.aborted
+      ? new ApiFailure("timeout", "the server did not answer in time")
+      : new ApiFailure("connection", "the server could not be reached")
   }
   const requestId = response.headers.get("x-request-id") ?? undefined
   const before = known?.get(address)

@@ -29,7 +29,6 @@ export const stretchesOf = (phases: ReadonlyArray<Phase>, { start, end }: Span):
   })
 }
 
-/** How long a check was in each state, in milliseconds. */
 export const timeInStates = (
   stretches: ReadonlyArray<Stretch>,
   { start, end }: Span,

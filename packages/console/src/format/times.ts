@@ -57,7 +57,6 @@ export const momentText = (millis: number, now: number): string => {
   return (day.format(millis) === day.format(now) ? clock : brief).format(millis)
 }
 
-/** A day of these weeks in the reader's zone. */
 export const dayText = (millis: number): string => formats.date.format(millis)
 
 /** The exact time, in the reader's zone and, where that is another one, in UTC. */
@@ -75,7 +74,6 @@ export const localTimes = (sentence: string, now: number): string =>
 
 const grouped = new Intl.NumberFormat("en")
 
-/** A number with its thousands grouped. */
 export const numberText = (value: number): string => grouped.format(value)
 
 /** A count with its noun: `1 incident`, `2 agents`. */

@@ -1,21 +1,27 @@
 import { useSignal } from "@preact/signals"
 import type { Agent, AgentBlacklistItem, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
-import { countText, momentText, numberText, relativeText } from "../format/times.ts"
+import { countText, momentText, relativeText } from "../format/times.ts"
 import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { focusedId, route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import type { Selection } from "../state/selection.ts"
+import type { Selection } from "../state/Route.ts"
 import { base, call, mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
-import { ActionButton, QuietButton } from "../view/buttons.tsx"
-import { Form, type Secret, ShownOnce } from "../view/forms.tsx"
+import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Listing, type Pick, select, SelectBox, selectedIds, usePick } from "../view/Listing.tsx"
-import { Time } from "../view/marks.tsx"
-import { Empty } from "../view/states.tsx"
+import {
+  Listing,
+  type Pick,
+  select,
+  SelectBox,
+  selectedIds,
+  SelectionBar,
+  usePick,
+} from "../view/Listing.tsx"
+import { Empty, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const drawKey = (agent: Agent, pick: Pick) => {
@@ -83,8 +89,7 @@ interface BarProps {
 const Bar = ({ agents, selected }: BarProps) => {
   const keys = countText(selected.length, "key")
   return (
-    <div class="bar">
-      <span role="status">{numberText(selected.length)} selected</span>
+    <SelectionBar>
       <ActionButton
         kind="main"
         confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
@@ -99,12 +104,10 @@ const Bar = ({ agents, selected }: BarProps) => {
       >
         Block selected
       </ActionButton>
-      <QuietButton does={() => select([])}>Clear</QuietButton>
-    </div>
+    </SelectionBar>
   )
 }
 
-/** The keys that wait for a decision. */
 export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
   const listed = usePages(listOf<Agent>("ops/v1/agents", { is_waiting: true }))
   const { pages } = listed
@@ -194,7 +197,7 @@ const BlockedKeys = () => (
 /** Makes the line to paste on a host, whose agent its token admits. */
 export const AddHosts = () => {
   const shown = useSignal<Secret | undefined>(undefined)
-  const add = async ({ uses }: Readonly<Record<string, string>>) => {
+  const add = async ({ uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
     const line = enrolmentLine(base.replace(/\/$/, ""), token)
@@ -212,7 +215,6 @@ export const AddHosts = () => {
   )
 }
 
-/** Keys that wait to be accepted, and those that are blocked. */
 export const Admission = () => {
   const isOpen = route.value.parameters["blocked"] === "yes"
   return (

@@ -7,13 +7,11 @@ import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
-import { useRead } from "../state/useResource.ts"
-import { ActionButton, QuietButton } from "../view/buttons.tsx"
+import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Facts, labelsFact, Mark, Time } from "../view/marks.tsx"
+import { Facts, labelsFact, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { ReadingNote } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
+import { usePages, useRead } from "../view/usePages.ts"
 import { IncidentsOf, skewText } from "./CheckPage.tsx"
 import { CheckListing } from "./Checks.tsx"
 
@@ -71,7 +69,6 @@ const Administer = ({ agent }: { readonly agent: Agent }) => {
   )
 }
 
-/** One agent with its checks and its open incidents. */
 export const AgentPage = () => {
   const [id = ""] = route.value.subject
   const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)

@@ -5,12 +5,10 @@ import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Listing } from "../view/Listing.tsx"
-import { Labels, Mark, Time } from "../view/marks.tsx"
+import { Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
-import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
-/** The tabs, with the query of each. */
 const TABS = [
   ["all", "All", {}],
   ["alive", "Alive", { status: "alive" }],
@@ -35,7 +33,6 @@ const drawAgent = (agent: Agent) => (
   </>
 )
 
-/** Every agent, searched by its ID, its host and its labels. */
 export const Agents = () => {
   const { filter = "", from, tab: wanted } = route.value.parameters
   const [tab, , query] = TABS.find(([name]) => name === wanted) ?? TABS[0]

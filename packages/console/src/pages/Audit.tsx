@@ -6,8 +6,7 @@ import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { Listing } from "../view/Listing.tsx"
-import { Time } from "../view/marks.tsx"
-import { Empty } from "../view/states.tsx"
+import { Empty, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
 /** Actions whose name is not a verb before its subject. */
@@ -129,7 +128,6 @@ const drawEntry = (entry: AuditEntry) => (
   </>
 )
 
-/** The audit of all changes, newest first. */
 export const Audit = () => {
   const { actor, action, subject, from = "", to = "" } = route.value.parameters
   const span = { from: beginOf(from), to: beginOf(to, 1) }

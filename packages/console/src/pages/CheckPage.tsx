@@ -16,12 +16,11 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
-import { type Reading, useRead, useResource } from "../state/useResource.ts"
-import { ActionButton, QuietButton } from "../view/buttons.tsx"
+import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Facts, labelsFact, Mark, OutsideLink, Time } from "../view/marks.tsx"
+import { Facts, labelsFact, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { ReadingNote } from "../view/states.tsx"
+import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
 
 interface CheckName {
@@ -103,7 +102,6 @@ const Administer = ({ agent_id, check_id }: CheckName) => {
 interface IncidentsOfProps {
   readonly label: string
   readonly reading: Reading<Answered<HeldIncident>>
-  /** Says that there are none. */
   readonly none: string
   /** The address of all of them, if a page about one subject has not all. */
   readonly more?: string
@@ -142,10 +140,10 @@ export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) =>
 /** The runbook of the open one of a check's incidents, if there is one. */
 const useRunbook = (incidents: ReadonlyArray<HeldIncident>): IncidentDetail["runbook"] | undefined => {
   const id = incidents.find(({ state }) => state === "open")?.id
-  return useResource(`runbook of ${id}`, ["incidents"], async (signal) =>
+  return useResource(`runbook of ${id}`, ["incidents"], async () =>
     id === undefined
       ? undefined
-      : (await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal })).runbook,
+      : (await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`)).runbook,
   ).value
 }
 
@@ -167,7 +165,6 @@ const useExpected = ({ agent_id, check_id }: CheckName): ExpectedCheckState | un
 /** Results take a moment to arrive: so many seconds say nothing about a clock. */
 const LIKELY_SECONDS = 5
 
-/** By how much a clock differs, for people. */
 export const skewText = (seconds: number): string =>
   Math.abs(seconds) < LIKELY_SECONDS
     ? "in step with the service"
@@ -192,7 +189,6 @@ const lastChangeOf = ({ last_change: change }: CheckExplanation) =>
     </>
   )
 
-/** One check: its history, and why it is in its state. */
 export const CheckPage = () => {
   const [agent_id = "", check_id = ""] = route.value.subject
   const name = { agent_id, check_id }

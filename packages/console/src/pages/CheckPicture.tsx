@@ -5,9 +5,9 @@ import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
-import { useResource } from "../state/useResource.ts"
 import { Tabs } from "../view/navigation.tsx"
 import { ReadingNote } from "../view/states.tsx"
+import { useResource } from "../view/usePages.ts"
 
 const DAY = 86_400_000
 /** Days, how to say them, and the steps of the axis. */
@@ -74,7 +74,6 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
   )
 }
 
-/** The states of a check over a day, a week or a month, and its availability. */
 export const CheckPicture = ({
   agent_id,
   check_id,
@@ -83,10 +82,10 @@ export const CheckPicture = ({
   readonly check_id: string
 }) => {
   const span = SPANS.find(([value]) => value === route.value.parameters["days"]) ?? SPANS[0]
-  const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async (signal) => {
+  const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async () => {
     const from = new Date(now.peek() - 30 * DAY).toISOString()
     const query = { match: `agent_id = ${agent_id},check_id = ${check_id}`, from, phases: true }
-    const { items } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query, signal })
+    const { items } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query })
     return items[0]
   })
   const { value } = reading

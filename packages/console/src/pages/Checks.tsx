@@ -1,15 +1,14 @@
 import type { ExpectedCheckState } from "@tocsin/client"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { type AgentRow, FEW_CHECKS, gridOf } from "../state/checkGrid.ts"
-import { listOf } from "../state/lists.ts"
+import { type AgentRow, FEW_CHECKS, gridOf, listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
+import { Box } from "../view/forms.tsx"
 import { Listing, width } from "../view/Listing.tsx"
-import { Labels, Mark, Time } from "../view/marks.tsx"
+import { Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, Tabs, Tally } from "../view/navigation.tsx"
-import { Empty } from "../view/states.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 
 type Cell = AgentRow["failing"][number]
@@ -111,7 +110,6 @@ interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>
   /** Whether the page is about their agent, whose name then goes without saying. */
   readonly isOfAgent?: boolean
-  /** Says why there are none. */
   readonly empty: string
   readonly hint?: string
 }
@@ -159,7 +157,6 @@ const CheckList = () => {
   )
 }
 
-/** The state of every check: as a list, or as a grid of agents and their checks. */
 export const Checks = () => {
   const { overdue = "", view = "list" } = route.value.parameters
   const counts = summary.value
@@ -174,14 +171,11 @@ export const Checks = () => {
       <div class="filters">
         <FilterField what="agent, check or output" />
         <BeginAt />
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={overdue === "yes"}
-            onChange={(event) => setParameters({ overdue: event.currentTarget.checked ? "yes" : "" })}
-          />
-          overdue only
-        </label>
+        <Box
+          label="overdue only"
+          isOn={overdue === "yes"}
+          onChange={(isOnly) => setParameters({ overdue: isOnly ? "yes" : "" })}
+        />
       </div>
       {view === "grid" ? <CheckGrid /> : <CheckList />}
     </>

@@ -6,8 +6,7 @@ import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { type Act, useAction } from "../state/useAction.ts"
-import { ActionButton, QuietButton } from "../view/buttons.tsx"
-import { Field } from "../view/forms.tsx"
+import { ActionButton, Field, QuietButton } from "../view/forms.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
   const field = useRef<HTMLTextAreaElement>(null)
@@ -65,7 +64,6 @@ interface IncidentActionsProps {
   readonly acknowledges: Act
 }
 
-/** The actions on an incident, and the note that goes with them. */
 export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentActionsProps) => {
   const { incident, acknowledgement } = detail
   if (!mayRespond.value) return null

@@ -22,13 +22,11 @@ import type { Answered } from "../state/Pages.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
 import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
-import { useDraft } from "../state/useDraft.ts"
-import { useRead, useResource } from "../state/useResource.ts"
-import { ActionButton } from "../view/buttons.tsx"
+import { ActionButton, useDraft } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Labels, Mark, OutsideLink, Time } from "../view/marks.tsx"
+import { Labels, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { ReadingNote } from "../view/states.tsx"
+import { useRead, useResource } from "../view/usePages.ts"
 import { IncidentActions } from "./IncidentActions.tsx"
 
 const memberLink = (member: IncidentDetail["members"][number]): string => {
@@ -81,7 +79,6 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
   </ul>
 )
 
-/** Sends a held notification now. */
 export const Release = ({ id }: { readonly id: string }) => (
   <ActionButton
     does={async () => {
@@ -107,11 +104,11 @@ export const Replay = ({ id }: { readonly id: string }) => (
 
 /** Operators' actions on notifications since the incident opened. */
 const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<AuditEntry> =>
-  useResource(`sent by hand ${incident.id} ${deliveries.length > 0}`, ["outbox"], async (signal) => {
+  useResource(`sent by hand ${incident.id} ${deliveries.length > 0}`, ["outbox"], async () => {
     const found: Array<AuditEntry> = []
     for (const action of deliveries.length > 0 ? SENDING : []) {
       const query = { action, from: incident.opened_at, limit: 100 }
-      const page = await call<Answered<AuditEntry>>("GET", "ops/v1/audit", { query, signal })
+      const page = await call<Answered<AuditEntry>>("GET", "ops/v1/audit", { query })
       found.push(...page.items)
     }
     return found
@@ -156,7 +153,6 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
   )
 }
 
-/** Which silence holds notifications, and whose it is. */
 const SilenceReason = ({ id }: { readonly id: string }) => {
   const { value } = useRead<Silence>(`ops/v1/silences/${segment(id)}`)
   if (value === undefined) return null
@@ -188,10 +184,10 @@ const Reasons = ({ detail, isQuiet = false }: ReasonsProps) => (
 /** Of an incident without notifications, the last change of its check says whether they were disabled. */
 const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
   const [query] = detail.members.map(subjectOf)
-  const { value } = useResource(`quiet ${JSON.stringify(query)}`, ["checks"], async (signal) =>
+  const { value } = useResource(`quiet ${JSON.stringify(query)}`, ["checks"], async () =>
     query?.check_id === undefined
       ? undefined
-      : await call<CheckExplanation>("GET", "ops/v1/explain", { query, signal }),
+      : await call<CheckExplanation>("GET", "ops/v1/explain", { query }),
   )
   return <Reasons detail={detail} isQuiet={value?.last_change?.notifications_enabled === false} />
 }
@@ -215,7 +211,6 @@ const Facts = ({ detail: { incident, runbook } }: { readonly detail: IncidentDet
   </p>
 )
 
-/** One incident: why it is open, who has it, and everything that happened to it. */
 export const IncidentPage = () => {
   const [id = ""] = route.value.subject
   const why = useRef<HTMLElement>(null)

@@ -7,18 +7,24 @@ import { acknowledge, titleOf } from "../state/incidentActions.ts"
 import { incidentsOf } from "../state/lists.ts"
 import { focusedId, go, route } from "../state/location.ts"
 import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
-import { linkTo } from "../state/Route.ts"
-import { MOST_SELECTED, type Selection, selectionText } from "../state/selection.ts"
+import { linkTo, MOST_SELECTED, type Selection, selectionText } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
-import { ActionButton, QuietButton } from "../view/buttons.tsx"
+import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Listing, type Pick, select, SelectBox, selectedIds, usePick } from "../view/Listing.tsx"
-import { Mark, Time } from "../view/marks.tsx"
+import {
+  Listing,
+  type Pick,
+  select,
+  SelectBox,
+  selectedIds,
+  SelectionBar,
+  usePick,
+} from "../view/Listing.tsx"
+import { Empty, Mark, Time } from "../view/states.tsx"
 import { FilterField, Tabs, Tally } from "../view/navigation.tsx"
 import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
-import { Empty } from "../view/states.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 import { NothingOpen, Start } from "./Start.tsx"
 
@@ -31,23 +37,19 @@ const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
   return done
 }
 
-/** Actions on the selected incidents. */
 const IncidentBar = () => {
   const selected = selectedIds()
   if (selected.length === 0 || !mayRespond.value) return null
   return (
-    <div class="bar">
-      <span role="status">{numberText(selected.length)} selected</span>
+    <SelectionBar>
       <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
         Acknowledge
       </ActionButton>
       <QuietButton does={() => silence(selected)}>Silence</QuietButton>
-      <QuietButton does={() => select([])}>Clear</QuietButton>
-    </div>
+    </SelectionBar>
   )
 }
 
-/** The keys of the list of incidents. */
 const useIncidentKeys = (pick: Pick): void => {
   useKeys((command) => {
     const selected = selectedIds()
@@ -225,7 +227,6 @@ const ResolvedIncidents = () => {
   )
 }
 
-/** The list of incidents: open ones, worst first, or those that have resolved. */
 export const Incidents = () => {
   const tab = route.value.parameters["tab"] === "resolved" ? "resolved" : "open"
   const open = summary.value?.open_incidents

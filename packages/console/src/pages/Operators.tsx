@@ -1,20 +1,7 @@
-import { type Signal, useSignal } from "@preact/signals"
 import type { Operator, OperatorWithToken } from "@tocsin/client"
-import { listOf } from "../state/lists.ts"
 import { mayAdminister } from "../state/session.ts"
-import { type Secret, ShownOnce } from "../view/forms.tsx"
-import { Time } from "../view/marks.tsx"
-import { type Kind, Last, NamedActions, NamedForm, NamedList } from "../view/Named.tsx"
-import { Empty } from "../view/states.tsx"
-
-const OPERATORS: Kind<OperatorWithToken> = {
-  noun: "operator",
-  creates: "Create operator",
-  path: "ops/v1/operators",
-  warning: "Their tokens end immediately.",
-  replaces: ["Rotate", "Rotated the token"],
-  secretOf: ({ name, token }) => ({ title: `Token of ${name}`, texts: [token] }),
-}
+import { Empty, Time } from "../view/states.tsx"
+import { type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 const ROLES = [["read"], ["respond"], ["admin"]] as const
 
@@ -27,73 +14,54 @@ const fieldTime = (at: string): string => {
   return `${day}T${[date.getHours(), date.getMinutes()].map(pad).join(":")}`
 }
 
-interface Parts {
-  readonly shown: Signal<Secret | undefined>
-  readonly changed: Signal<Operator | undefined>
+const expiryOf = (operator: Operator | undefined): string =>
+  typeof operator?.expires_at === "string" ? fieldTime(operator.expires_at) : ""
+
+const OPERATORS: Kind<Operator, OperatorWithToken> = {
+  noun: "operator",
+  label: "Operators",
+  path: "ops/v1/operators",
+  heads: ["Name", "Role", "Last used", ""],
+  empty: ["No named operators yet", "Everyone shares the tokens of the settings."],
+  rowOf: (operator) => ({
+    subject: `by ${operator.created_by}`,
+    label: <em class="taker">{operator.role}</em>,
+    note: operator.expires_at !== null && (
+      <>
+        expires <Time at={operator.expires_at} />
+      </>
+    ),
+    when: lastText("used", operator.last_used_at, "never used"),
+  }),
+  creates: "Create operator",
+  fieldsOf: (former) => ({
+    role: { label: "Role", options: ROLES, initial: former?.role ?? "read" },
+    expires: { label: "Expires, if ever", type: "datetime-local", initial: expiryOf(former) },
+  }),
+  bodyOf: ({ expires = "", ...given }, former) => ({
+    ...given,
+    // The field has no seconds.
+    ...(expires !== expiryOf(former) && {
+      expires_at: expires === "" ? null : new Date(expires).toISOString(),
+    }),
+  }),
+  warning: "Their tokens end immediately.",
+  replaces: ["Rotate", "Rotated the token"],
+  secretOf: ({ name, token }) => ({ title: `Token of ${name}`, texts: [token] }),
 }
 
-const OperatorForm = ({ changed, shown }: Parts) => {
-  const { role, expires_at = null } = changed.value ?? {}
-  const before = expires_at === null ? "" : fieldTime(expires_at)
-  return (
-    <NamedForm
-      kind={OPERATORS}
-      changed={changed}
-      shown={shown}
-      fields={{
-        role: { label: "Role", options: ROLES, initial: role ?? "read" },
-        expires: { label: "Expires, if ever", type: "datetime-local", initial: before },
-      }}
-      bodyOf={({ expires = "", ...given }) => ({
-        ...given,
-        // The field has no seconds.
-        ...(expires !== before && { expires_at: expires === "" ? null : new Date(expires).toISOString() }),
-      })}
-    />
-  )
-}
-
-const OperatorList = ({ changed, shown }: Parts) => (
-  <NamedList<Operator>
-    label="Operators"
-    list={listOf<Operator>(OPERATORS.path, {})}
-    heads={["Name", "Role", "Last used", ""]}
-    empty={["No named operators yet", "Everyone shares the tokens of the settings."]}
-  >
-    {(operator) => ({
-      subject: `by ${operator.created_by}`,
-      label: <em class="taker">{operator.role}</em>,
-      note: operator.expires_at !== null && (
-        <>
-          expires <Time at={operator.expires_at} />
-        </>
-      ),
-      when: <Last did="used" at={operator.last_used_at} never="never used" />,
-      actions: <NamedActions kind={OPERATORS} item={operator} changed={changed} shown={shown} />,
-    })}
-  </NamedList>
+export const Operators = () => (
+  <>
+    <h1>Operators</h1>
+    {mayAdminister.value ? (
+      <NamedTable of={OPERATORS}>
+        <p class="lead">
+          <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
+          receivers. <b>admin</b> does everything.
+        </p>
+      </NamedTable>
+    ) : (
+      <Empty title="Only administrators see the operators">Your token has another role.</Empty>
+    )}
+  </>
 )
-
-/** The operators with tokens of their own. */
-export const Operators = () => {
-  const shown = useSignal<Secret | undefined>(undefined)
-  const changed = useSignal<Operator | undefined>(undefined)
-  return (
-    <>
-      <h1>Operators</h1>
-      {mayAdminister.value ? (
-        <>
-          <OperatorForm shown={shown} changed={changed} />
-          <p class="lead">
-            <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
-            receivers. <b>admin</b> does everything.
-          </p>
-          <ShownOnce of={shown} />
-          <OperatorList shown={shown} changed={changed} />
-        </>
-      ) : (
-        <Empty title="Only administrators see the operators">Your token has another role.</Empty>
-      )}
-    </>
-  )
-}

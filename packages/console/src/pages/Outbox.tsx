@@ -9,11 +9,10 @@ import { followReplays, replayAll } from "../state/outboxActions.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
-import { ActionButton, QuietButton } from "../view/buttons.tsx"
+import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { Mark, Time } from "../view/marks.tsx"
+import { Empty, Mark, Time } from "../view/states.tsx"
 import { Tabs } from "../view/navigation.tsx"
-import { Empty } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 import { Release, Replay } from "./IncidentPage.tsx"
 
@@ -94,7 +93,6 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
   )
 }
 
-/** Notifications on their way: what waits and why, and what failed. */
 export const Outbox = () => {
   const { tab: wanted } = route.value.parameters
   const [tab, , filters, nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]

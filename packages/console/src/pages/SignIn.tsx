@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { notice, signIn } from "../state/session.ts"
-import { Fault } from "../view/forms.tsx"
-import { Bell } from "../view/marks.tsx"
+import { Box, Fault } from "../view/forms.tsx"
+import { Bell } from "../view/states.tsx"
 
-/** Asks for the operator's token, once. */
 export const SignIn = () => {
   const typed = useSignal("")
   const isKept = useSignal(false)
@@ -48,14 +47,11 @@ export const SignIn = () => {
           without it, the file <code>ui-token</code> in the data folder (<code>data</code> unless{" "}
           <code>SERVICE_DATA_DIR</code> is set).
         </p>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isKept}
-            onChange={(event) => (isKept.value = event.currentTarget.checked)}
-          />
-          Stay signed in on this device
-        </label>
+        <Box
+          label="Stay signed in on this device"
+          isOn={isKept.value}
+          onChange={(isWanted) => (isKept.value = isWanted)}
+        />
         <Fault text={fault.value} />
         <button type="submit" class="main" aria-busy={isBusy.value} disabled={isBusy.value}>
           Sign in

@@ -7,7 +7,7 @@ import { countText, momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActions.ts"
 import { route, setParameters } from "../state/location.ts"
-import { parseSelection } from "../state/selection.ts"
+import { parseSelection } from "../state/Route.ts"
 import { call } from "../state/session.ts"
 import {
   create,
@@ -20,11 +20,9 @@ import {
   preview,
   readEnd,
 } from "../state/silenceActions.ts"
-import { useDraft } from "../state/useDraft.ts"
-import { useResource } from "../state/useResource.ts"
-import { ActionButton } from "../view/buttons.tsx"
-import { Fault, Field } from "../view/forms.tsx"
+import { ActionButton, Fault, Field, useDraft } from "../view/forms.tsx"
 import { FailureNote } from "../view/states.tsx"
+import { useResource } from "../view/usePages.ts"
 
 const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
 /** While somebody types, the preview waits for a pause. */
@@ -35,10 +33,10 @@ const MANY = 10
 
 /** The incidents that the address names, to be silenced by their keys. */
 const useIncidents = (ids: ReadonlyArray<string>) =>
-  useResource(`to silence ${ids.join()}`, [], async (signal) => {
+  useResource(`to silence ${ids.join()}`, [], async () => {
     const found: Array<IncidentDetail["incident"]> = []
     for (const id of ids) {
-      const { incident } = await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`, { signal })
+      const { incident } = await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`)
       found.push(incident)
     }
     return oneOfEachKey(found)
@@ -55,7 +53,7 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   const { value, failure } = useResource(
     `preview ${JSON.stringify([lists, ends, startsAt])}`,
     lists.length > MANY ? [] : ["incidents", "agents"],
-    (signal) => preview({ lists, ends, startsAt, comment: "" }, signal),
+    () => preview({ lists, ends, startsAt, comment: "" }),
   )
   const isNothing = value?.open_incidents === 0 && value.agents === 0
   const isLimited = lists.every((matchers) => matchers.some(limitsAgents))
@@ -146,7 +144,6 @@ const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "mis
     </p>
   )
 
-/** Creates the silences of a form, and empties it. */
 const submit = async ({ silences, made, text, comment, starts }: Form) => {
   if (silences === undefined) return undefined
   const keys: Array<string> = []

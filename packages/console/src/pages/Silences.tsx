@@ -6,13 +6,11 @@ import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { expire, extend, matchersText } from "../state/silenceActions.ts"
-import { useRead } from "../state/useResource.ts"
-import { ActionButton } from "../view/buttons.tsx"
+import { ActionButton } from "../view/forms.tsx"
 import { Listing } from "../view/Listing.tsx"
-import { Mark, Time } from "../view/marks.tsx"
+import { Empty, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { Tabs } from "../view/navigation.tsx"
-import { Empty, ReadingNote } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
+import { usePages, useRead } from "../view/usePages.ts"
 import { SilenceForm } from "./SilenceForm.tsx"
 
 const TABS = [
@@ -110,7 +108,6 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
   )
 }
 
-/** Silences and the policy's windows, which hold notifications. */
 export const Silences = () => {
   const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
   const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"

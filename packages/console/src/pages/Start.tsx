@@ -4,13 +4,12 @@ import type { ComponentChildren } from "preact"
 import { linkTo } from "../state/Route.ts"
 import { base, mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { useRead } from "../state/useResource.ts"
-import { CopyText } from "../view/buttons.tsx"
-import { Form, type Secret, ShownOnce } from "../view/forms.tsx"
-import { createNamed } from "../view/Named.tsx"
+import { CopyText, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
+import { createNamed, NamedList } from "../view/Named.tsx"
 import { Empty } from "../view/states.tsx"
+import { useRead } from "../view/usePages.ts"
 import { AddHosts, AdmissionList } from "./Admission.tsx"
-import { INTEGRATIONS, IntegrationList, prometheusLines, whole } from "./Integrations.tsx"
+import { INTEGRATIONS, prometheusLines, whole } from "./Integrations.tsx"
 import { Notifiers } from "./System.tsx"
 import { WatchTable } from "./Watches.tsx"
 
@@ -60,7 +59,7 @@ const cronText = (url: string, schedule: string): string =>
 
 const Job = () => {
   const shown = useSignal<Secret | undefined>(undefined)
-  const add = ({ job = "", schedule = "" }: Readonly<Record<string, string>>) => {
+  const add = ({ job = "", schedule = "" }: Texts) => {
     const secretOf = ({ name, urls: [url = ""] }: IntegrationWithKey) => ({
       title: `Append this to the line of ${name} in the crontab`,
       texts: [cronText(whole(url), schedule)],
@@ -84,7 +83,7 @@ const Job = () => {
 
 const Prometheus = () => {
   const shown = useSignal<Secret | undefined>(undefined)
-  const add = ({ name }: Readonly<Record<string, string>>) => {
+  const add = ({ name }: Texts) => {
     const secretOf = (made: IntegrationWithKey) => ({
       title: "Add this to the configuration of Prometheus, and the rule to its rules",
       texts: prometheusLines(made),
@@ -159,7 +158,7 @@ export const Start = () => (
         </Step>
         <Step title="A cron job">
           <Job />
-          <IntegrationList />
+          <NamedList of={INTEGRATIONS} />
         </Step>
         <Step title="What Prometheus alerts on">
           <Prometheus />

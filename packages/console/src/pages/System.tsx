@@ -7,12 +7,10 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { useRead } from "../state/useResource.ts"
-import { ActionButton } from "../view/buttons.tsx"
-import { Facts, Mark, Time } from "../view/marks.tsx"
-import { ReadingNote } from "../view/states.tsx"
+import { ActionButton } from "../view/forms.tsx"
+import { Facts, Mark, ReadingNote, Time } from "../view/states.tsx"
+import { useRead } from "../view/usePages.ts"
 
-/** The first page of the service, for programs. */
 interface ServiceState {
   readonly version: string
   readonly status: "stopping" | "not_ready" | "unwell" | "ok"
@@ -43,7 +41,6 @@ type Letters = ReadonlyArray<HeldOutboxItem>
 const lettersText = (letters: Letters): string =>
   letters.length < MOST ? countText(letters.length, "dead letter") : `more than ${MOST} dead letters`
 
-/** The service's faults, in numbers. */
 const faultsText = ({ storage, notifications }: ServiceState, letters: Letters): string => {
   if (storage.status === "failing") return "its storage fails."
   if (notifications.status === "late") return "notifications have waited for more than 15 minutes."
@@ -51,7 +48,6 @@ const faultsText = ({ storage, notifications }: ServiceState, letters: Letters):
   return `${lettersText(letters)}${receivers === "" ? "" : ` to ${receivers}`}, one within the last hour.`
 }
 
-/** The facts of the service's parts. */
 const factsOf = (state: ServiceState, letters: Letters) => {
   const [mark, delivery] = DELIVERY[state.notifications.status]
   const counts = summary.value
@@ -147,7 +143,6 @@ interface NotifiersProps {
   readonly letters: Letters
 }
 
-/** The receivers, each with a button that sends it a test. */
 export const Notifiers = ({ policy, letters }: NotifiersProps) => (
   <ul class="plain" aria-label="Notifiers">
     {policy.receivers.map((receiver) => (
@@ -204,7 +199,6 @@ const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
   </>
 )
 
-/** Whether the service is well, and what it runs with. */
 export const System = () => {
   const stateRead = useRead<ServiceState>("", {}, ["policy", "outbox"])
   const policyRead = useRead<PolicyInForce>("ops/v1/policy")

@@ -1,4 +1,3 @@
-/** A page of a list as the server answers it. */
 export interface Answered<Item> {
   readonly items: ReadonlyArray<Item>
   readonly next_cursor?: string | null
@@ -81,7 +80,6 @@ export const pageToRead = <Item>(
 export const rowCount = <Item>({ read }: Pages<Item>): number =>
   read.reduce((sum, { count }) => sum + count, 0)
 
-/** The page that a row is on. */
 export const pageOfRow = <Item>({ read }: Pages<Item>, row: number): number => {
   let before = 0
   for (const [index, { count }] of read.entries()) {
@@ -91,7 +89,6 @@ export const pageOfRow = <Item>({ read }: Pages<Item>, row: number): number => {
   return read.length
 }
 
-/** The first and the last page of which a row is in sight. */
 export type PagesInSight = readonly [first: number, last: number]
 
 /**
@@ -121,6 +118,5 @@ export const rowsBetween = <Item>(
   return rows
 }
 
-/** All items in memory. */
 export const itemsOf = <Item>({ read }: Pages<Item>): ReadonlyArray<Item> =>
   read.flatMap(({ items }) => items ?? [])

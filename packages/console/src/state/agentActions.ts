@@ -6,7 +6,6 @@ import { MOST } from "./lists.ts"
 import { call } from "./session.ts"
 import type { Message } from "./useAction.ts"
 
-/** Whether a key of the agent waits for a decision. */
 export const isWaiting = ({ admission_state, rotation_pending }: Agent): boolean =>
   admission_state === "pending" || rotation_pending === true
 
@@ -33,7 +32,6 @@ export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
 export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
   decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
 
-/** Deletes an agent with all that belongs to it. */
 export const removeAgent = async (id: string): Promise<Message> => {
   await call("DELETE", `api/v1/agents/${segment(id)}`)
   return { text: `Deleted ${id}` }
@@ -50,7 +48,6 @@ export const acceptAll = async (): Promise<Message> => {
   return { text: `Accepted ${countText(count, "agent")}${again}` }
 }
 
-/** Takes a key off the blacklist. */
 export const unblock = async (id: string): Promise<Message> => {
   await call("DELETE", `api/v1/agents/admission/blacklist/${segment(id)}`)
   return { text: "Unblocked the key: its next heartbeat registers it again" }

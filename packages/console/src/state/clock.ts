@@ -21,5 +21,4 @@ export const followService = (at: number): void => {
 /** The time that relative times are relative to; it moves each second while the page is seen. */
 export const now = signal(read())
 
-/** Moves {@link now}. */
 export const tick = (): void => void (now.value = read())

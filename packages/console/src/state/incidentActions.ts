@@ -2,7 +2,7 @@ import type { AcknowledgedAll, HeldIncident, Incident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
-import type { Selection } from "./selection.ts"
+import type { Selection } from "./Route.ts"
 import { call } from "./session.ts"
 import { confirmed, type Message, UNDONE } from "./useAction.ts"
 
@@ -82,6 +82,5 @@ export const addNote = async (id: string, text: string): Promise<Message> => {
   return { text: "Added the note" }
 }
 
-/** The title of an incident in lists: its summary, or else its key. */
 export const titleOf = ({ summary, incident_key }: Pick<Incident, "summary" | "incident_key">): string =>
   summary === undefined || summary.trim() === "" ? incident_key : summary

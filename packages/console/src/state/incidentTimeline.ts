@@ -1,7 +1,6 @@
 import type { AuditEntry, HeldOutboxItem, Incident, IncidentDetail } from "@tocsin/client"
 import { countText, momentText } from "../format/times.ts"
 
-/** One thing that happened to an incident. */
 interface TimelineEntry {
   readonly at: string
   readonly kind: string
@@ -53,7 +52,6 @@ const BY_HAND: Readonly<Record<string, readonly [did: string, state: string]>> =
 /** The actions by which people send an incident's notifications. */
 export const SENDING = Object.keys(BY_HAND)
 
-/** The audit's rows about an incident's notifications. */
 const sentByHand = (
   deliveries: ReadonlyArray<Delivery>,
   audit: ReadonlyArray<AuditEntry>,
@@ -241,7 +239,6 @@ export const explanationOf = (
   ]
 }
 
-/** How far the notification of one receiver is. */
 interface Notified {
   readonly receiver: string
   readonly outcome: "sent" | "failed" | "waiting"

@@ -13,11 +13,9 @@ const PAGES = {
   system: "y",
 } as const
 
-/** The pages that somebody with this role may open. */
 export const pagesFor = (mayAdminister: boolean): ReadonlyArray<readonly [page: string, key: string]> =>
   Object.entries(PAGES).filter(([page]) => page !== "operators" || mayAdminister)
 
-/** The title of a page. */
 export const titleOfPage = (page: string): string => `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
 
 /** The command of a key. The open page carries out those that concern its rows. */

@@ -47,7 +47,6 @@ export const takePlace = (): Place => {
   return taken
 }
 
-/** The row that has the focus. */
 export const focusedId = (): string | undefined =>
   document.activeElement?.closest<HTMLElement>("[data-id]")?.dataset["id"]
 
@@ -78,15 +77,13 @@ effect(() => {
 /** The list that the reader came from, with its filters and its tab. */
 export const backTo = (page: string): string => lists.get(page) ?? linkTo(page)
 
-/** Opens an address of {@link linkTo}. */
 export const go = (address: string): void => {
   location.hash = address
 }
 
-/** Changes parameters of the open page, without a step of the history unless it is asked for. */
-export const setParameters = (changes: Readonly<Record<string, string>>, isStep = false): void => {
+/** Changes parameters of the open page, without a step of the history. */
+export const setParameters = (changes: Readonly<Record<string, string>>): void => {
   const next = withParameters(route.value, changes)
-  if (isStep) return go(routeText(next))
   history.replaceState(OPENED, "", routeText(next))
   route.value = next
 }

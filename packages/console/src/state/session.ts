@@ -22,18 +22,15 @@ const stored = (): string => attempt(() => sessionStorage.getItem(KEY) ?? localS
 /** The operator's token, empty without one. It goes into no address and no other place. */
 export const token = signal(stored())
 
-/** The signed-in operator, once the server has named one. */
 export const me = signal<Me | undefined>(undefined)
 
 /** Whose token the server has refused; empty while somebody is signed in, and after a sign-out. */
 export const lostName = signal("")
 
-/** Why the last sign-in ended, if not by the operator. */
 export const notice = signal("")
 
 const ROLES: ReadonlyArray<Me["role"]> = ["read", "respond", "admin"]
 
-/** Whether the operator's role includes another. */
 const includes = (role: Me["role"]) =>
   computed(() => me.value !== undefined && ROLES.indexOf(me.value.role) >= ROLES.indexOf(role))
 export const mayRespond = includes("respond")
@@ -97,7 +94,6 @@ export const call = async <Answer>(
   }
 }
 
-/** Asks who the token belongs to. */
 export const loadMe = async (): Promise<void> => {
   me.value = await call<Me>("GET", "ops/v1/me")
 }

@@ -33,7 +33,6 @@ export const readEnd = (text: string, begin: number): SilenceEnd | undefined => 
   return { ends: { ends_at: end.toISOString() }, at: end.getTime() }
 }
 
-/** A condition of a silence. */
 type Matcher = Silence["matchers"][number]
 
 // Operators of other programs, such as `==` and `=~`, would else read as a part of the value.
@@ -117,14 +116,11 @@ const bodyOf = ({ ends, startsAt, comment }: NewSilences, matchers: ReadonlyArra
 })
 
 /** The coverage of silences, summed where there are several: no two may have the same key. */
-export const preview = async (
-  silences: NewSilences,
-  signal: AbortSignal,
-): Promise<Omit<SilencePreview, "sample">> => {
+export const preview = async (silences: NewSilences): Promise<Omit<SilencePreview, "sample">> => {
   const previews: Array<SilencePreview> = []
   for (const matchers of silences.lists) {
     const body = bodyOf({ ...silences, comment: silences.comment.trim() || "preview" }, matchers)
-    previews.push(await call<SilencePreview>("POST", PATH, { query: { dry_run: true }, body, signal }))
+    previews.push(await call<SilencePreview>("POST", PATH, { query: { dry_run: true }, body }))
   }
   const sum = (count: (each: SilencePreview) => number) =>
     previews.reduce((all, each) => all + count(each), 0)
@@ -147,7 +143,7 @@ export const create = async (
 ): Promise<Message | undefined> => {
   // One by key needs no confirmation, and a count for each of 200 takes long.
   const broad = { ...silences, lists: silences.lists.filter((matchers) => !matchers.some(isByKey)) }
-  const { agents, needs_confirm } = await preview(broad, new AbortController().signal)
+  const { agents, needs_confirm } = await preview(broad)
   const question = `This silence covers ${countText(agents, "agent")}, more than half of all. Silence them?`
   if (needs_confirm && !(await confirmed(question, "Silence them all"))) return undefined
   const made: Array<Silence> = []

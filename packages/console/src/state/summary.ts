@@ -8,7 +8,6 @@ import { preferences } from "./preferences.ts"
 import { revisionOf } from "./revisions.ts"
 import { call, token } from "./session.ts"
 
-/** The counts of the whole service. */
 export const summary = signal<Overview | undefined>(undefined)
 
 /** How many open incidents nobody has acknowledged, once that was read. */
@@ -67,7 +66,7 @@ let audio: AudioContext | undefined
 const TONES = [880, 660] as const
 const TONE_SECONDS = 0.18
 
-/** Sounds two tones. A browser lets a page sound only after a click on it. */
+/** A browser lets a page sound only after a click on it. */
 export const sound = (): void => {
   audio ??= new AudioContext()
   for (const [index, frequency] of TONES.entries()) {

@@ -8,21 +8,17 @@ export interface Message {
   readonly undo?: (() => Promise<Message>) | undefined
 }
 
-/** The message after everything was undone. */
 export const UNDONE: Message = { text: "Undone" }
 
 /** Does something; there is no message if the reader changed their mind, or sees the result itself. */
 export type Act = () => Promise<Message | undefined>
 
-/** The message of the last action. */
 export const message = signal<Message | undefined>(undefined)
-/** Why the last act failed. */
 export const actionFailure = signal<ApiFailure | undefined>(undefined)
 
 const UNDO_MILLIS = 10_000
 let ending: ReturnType<typeof setTimeout> | undefined
 
-/** Shows a message for as long as it can be undone. */
 const show = (next: Message): void => {
   clearTimeout(ending)
   message.value = next
@@ -42,7 +38,6 @@ export const act = async (carryOut: Act): Promise<void> => {
   }
 }
 
-/** An act that shows whether it is under way. */
 export const useAction = () => {
   const isBusy = useSignal(false)
   const run = async (carryOut: Act): Promise<void> => {
@@ -54,17 +49,13 @@ export const useAction = () => {
   return { isBusy, run }
 }
 
-/** A question before an act that cannot be taken back. */
 interface Question {
   readonly text: string
-  /** The label of the button that goes ahead. */
   readonly goAhead: string
-  /** Whether that button warns. */
   readonly isDanger: boolean
   readonly answer: (isYes: boolean) => void
 }
 
-/** The question that waits for its answer. */
 export const question = signal<Question | undefined>(undefined)
 
 /** Asks; resolves with whether to go ahead. A question before it is answered with no. */

@@ -5,22 +5,21 @@ import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
 import { question } from "../state/useAction.ts"
-import { QuietButton } from "./buttons.tsx"
+import { QuietButton } from "./forms.tsx"
 
-/** The last command, for the page that is open. */
 type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
 type Handler = (command: PageCommand) => void
-const handler = signal<Handler | undefined>(undefined)
 
-/** Lets the open page carry out commands of keys. */
+/** Carries out commands of keys on the page that is open. */
+let handler: { readonly current: Handler } | undefined
+
 export const useKeys = (handle: Handler): void => {
   const latest = useRef(handle)
   latest.current = handle
   useEffect(() => {
-    const mine: Handler = (command) => latest.current(command)
-    handler.value = mine
+    handler = latest
     return () => {
-      if (handler.peek() === mine) handler.value = undefined
+      if (handler === latest) handler = undefined
     }
   }, [])
 }
@@ -32,7 +31,6 @@ const TYPING = "input:not([type=checkbox]), select, textarea, [contenteditable]"
 export const linkOf = (row: Element): HTMLElement | null =>
   row.querySelector<HTMLElement>("a.main") ?? row.querySelector<HTMLElement>("input, button")
 
-/** Moves the focus among the rows of the page. */
 const moveFocus = (step: 1 | -1): void => {
   const links = Array.from(document.querySelectorAll(".rows li")).flatMap((row) => linkOf(row) ?? [])
   const at = links.findIndex((link) => link.closest("li")?.contains(document.activeElement) === true)
@@ -43,7 +41,6 @@ const moveFocus = (step: 1 | -1): void => {
 
 const isHelp = signal(false)
 
-/** Shows the keys, or hides them. */
 export const HelpButton = () => (
   <button
     type="button"
@@ -55,7 +52,6 @@ export const HelpButton = () => (
   </button>
 )
 
-/** The key commands of every page, and their help. */
 export const Keyboard = () => {
   const afterG = useRef(false)
   useEffect(() => {
@@ -73,7 +69,7 @@ export const Keyboard = () => {
       // Enter on a link or a button does that already.
       if (does.command === "open") return
       event.preventDefault()
-      handler.peek()?.(does.command)
+      handler?.current(does.command)
     }
     const onKey = (event: KeyboardEvent): void => {
       // A question takes all keys: its Escape must not also leave the page.

@@ -1,9 +1,11 @@
 import { signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { numberText } from "../format/times.ts"
 import { route, setParameters, takePlace } from "../state/location.ts"
 import { pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
-import { parseSelection, type Selection, selectionText, toggled, withRange } from "../state/selection.ts"
+import { parseSelection, type Selection, selectionText, toggled, withRange } from "../state/Route.ts"
+import { QuietButton } from "./forms.tsx"
 import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
 import type { Listed } from "./usePages.ts"
@@ -44,7 +46,6 @@ interface ListingProps<Item> {
   readonly listed: Listed<Item>
   readonly keyOf: (item: Item) => string
   readonly size?: keyof typeof ROW_HEIGHTS
-  /** Shown instead of a list without items. */
   readonly empty: ComponentChildren
   /** Draws the cells of a row. A function that is another one draws all rows again. */
   readonly children: (item: Item) => ComponentChildren
@@ -139,7 +140,6 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", children }: L
   )
 }
 
-/** A list in the state of its reading, empty or as rows. */
 export const Listing = <Item,>(props: ListingProps<Item>) => {
   const { kind, heads = [], listed, empty } = props
   const { key, pages, failure } = listed
@@ -164,7 +164,6 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
 /** The selected rows, as the address has them. */
 export const selectedIds = (): Selection => parseSelection(route.value.parameters["selected"])
 
-/** Selects exactly these rows. */
 export const select = (ids: Selection): void => setParameters({ selected: selectionText(ids) })
 
 /** Selects a row, or all rows from the last selected one to it. */
@@ -181,6 +180,15 @@ export const usePick = (ids: () => ReadonlyArray<string>): Pick => {
     last.current = id
   }, [])
 }
+
+/** Acts on the selected rows. */
+export const SelectionBar = ({ children }: { readonly children: ComponentChildren }) => (
+  <div class="bar">
+    <span role="status">{numberText(selectedIds().length)} selected</span>
+    {children}
+    <QuietButton does={() => select([])}>Clear</QuietButton>
+  </div>
+)
 
 interface SelectBoxProps {
   readonly id: string

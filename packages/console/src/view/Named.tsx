@@ -1,25 +1,47 @@
-import type { Signal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { segment } from "../api/request.ts"
-import type { List } from "../state/lists.ts"
+import { type List, listOf } from "../state/lists.ts"
 import { call, mayAdminister } from "../state/session.ts"
-import { ActionButton, QuietButton } from "./buttons.tsx"
-import { Form, type FormAct, type FormField, type Secret } from "./forms.tsx"
+import {
+  ActionButton,
+  Form,
+  type FormAct,
+  type FormField,
+  QuietButton,
+  type Secret,
+  ShownOnce,
+  type Texts,
+} from "./forms.tsx"
 import { Listing } from "./Listing.tsx"
-import { Time } from "./marks.tsx"
-import { Empty } from "./states.tsx"
+import { Empty, Time } from "./states.tsx"
 import { usePages } from "./usePages.ts"
 
 interface Named {
   readonly name: string
 }
 
-/** A kind of things that administrators create by their names, and change or remove by them. */
-export interface Kind<Made extends Named> {
+/** Things that administrators create by their names, and change or remove by them. */
+export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly noun: string
-  /** The label of the button that creates one. */
-  readonly creates: string
+  readonly label: string
   readonly path: string
+  readonly list?: () => List<Item>
+  readonly heads: ReadonlyArray<string>
+  readonly empty: readonly [title: string, text: string]
+  readonly rowOf: (item: Item) => {
+    readonly subject: ComponentChildren
+    readonly label: ComponentChildren
+    readonly note?: ComponentChildren
+    readonly when: ComponentChildren
+    readonly actions?: ComponentChildren
+  }
+  readonly creates: string
+  readonly fieldsOf: (former: Item | undefined) => Readonly<Record<string, FormField>>
+  /** The body besides the name; with a name, where none is given. */
+  readonly bodyOf: (texts: Texts, former: Item | undefined) => object
+  /** Whether somebody else than the administrators defines it. */
+  readonly isFixed?: (item: Item) => boolean
   /** The consequence of a removal: `Their tokens end immediately.` */
   readonly warning: string
   /** The label of the button that replaces the secret, and what it did: `Rotated the token`. */
@@ -30,46 +52,36 @@ export interface Kind<Made extends Named> {
 
 type Shown = Signal<Secret | undefined>
 
-/** Creates one, and shows its secret. */
 export const createNamed = async <Made extends Named>(
-  { path, secretOf }: Pick<Kind<Made>, "path" | "secretOf">,
+  { path, secretOf }: Pick<Kind<never, Made>, "path" | "secretOf">,
   body: object,
-  shown?: Shown,
+  shown: Shown,
 ) => {
   const made = await call<Made>("POST", path, { body })
-  if (shown !== undefined) shown.value = secretOf?.(made)
+  shown.value = secretOf?.(made)
   return { text: `Created ${made.name}` }
 }
 
-interface NamedFormProps<Item extends Named, Made extends Named> {
-  readonly kind: Kind<Made>
+interface TableProps<Item extends Named, Made extends Named> {
+  readonly of: Kind<Item, Made>
+  readonly shown: Shown
   /** The one that the form changes; without one, it creates one. */
   readonly changed: Signal<Item | undefined>
-  readonly fields: Readonly<Record<string, FormField>>
-  /** The body besides the name; with a name, where none is given. */
-  readonly bodyOf: (texts: Readonly<Record<string, string>>) => object
-  readonly acts?: ReadonlyArray<FormAct>
-  readonly shown?: Shown
+  readonly acts?: ReadonlyArray<FormAct> | undefined
 }
 
-/** Creates or changes one. */
-export const NamedForm = <Item extends Named, Made extends Named>({
-  kind,
-  changed,
-  fields,
-  bodyOf,
-  acts = [],
-  shown,
-}: NamedFormProps<Item, Made>) => {
+const NamedForm = <Item extends Named, Made extends Named>(props: TableProps<Item, Made>) => {
+  const { of: kind, changed, acts = [], shown } = props
   const former = changed.value
+  const fields = kind.fieldsOf(former)
   if (former === undefined) {
     const create: FormAct[1] = ({ name = "", ...texts }) =>
-      createNamed(kind, { ...bodyOf(texts), ...(name !== "" && { name }) }, shown)
+      createNamed(kind, { ...kind.bodyOf(texts, undefined), ...(name !== "" && { name }) }, shown)
     const named = "name" in fields ? fields : { name: { label: "Name" }, ...fields }
     return <Form key="" fields={named} acts={[...acts, [kind.creates, create, "main"]]} />
   }
   const change: FormAct[1] = async (texts) => {
-    await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: bodyOf(texts) })
+    await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: kind.bodyOf(texts, former) })
     changed.value = undefined
     return { text: `Changed ${former.name}` }
   }
@@ -80,30 +92,18 @@ export const NamedForm = <Item extends Named, Made extends Named>({
   )
 }
 
-interface NamedActionsProps<Item extends Named, Made extends Named> {
-  readonly item: Item
-  readonly kind: Kind<Made>
-  readonly changed?: Signal<Item | undefined> | undefined
-  readonly shown?: Shown
-}
+type ActionsProps<Item extends Named, Made extends Named> = TableProps<Item, Made> & { readonly item: Item }
 
-/** Changes one, replaces its secret, or removes it. */
-export const NamedActions = <Item extends Named, Made extends Named>({
-  item,
-  kind: { noun, path, replaces, secretOf, warning },
-  changed,
-  shown,
-}: NamedActionsProps<Item, Made>) => {
+const NamedActions = <Item extends Named, Made extends Named>(props: ActionsProps<Item, Made>) => {
+  const { item, changed, shown } = props
+  const { noun, path, replaces, secretOf, warning } = props.of
   const { name } = item
-  if (!mayAdminister.value) return null
   return (
     <>
-      {changed !== undefined && (
-        <QuietButton describes={`Change ${name}`} does={() => (changed.value = item)}>
-          Change
-        </QuietButton>
-      )}
-      {replaces !== undefined && shown !== undefined && (
+      <QuietButton describes={`Change ${name}`} does={() => (changed.value = item)}>
+        Change
+      </QuietButton>
+      {replaces !== undefined && (
         <ActionButton
           describes={`${replaces[0]}: ${name}`}
           does={async () => {
@@ -130,68 +130,77 @@ export const NamedActions = <Item extends Named, Made extends Named>({
   )
 }
 
-interface NamedListProps<Item> {
-  readonly label: string
-  readonly list: List<Item>
-  readonly heads: ReadonlyArray<string>
-  /** The title and the text that are shown instead of a list without items. */
-  readonly empty: readonly [title: string, text: string]
-  readonly children: (item: Item) => {
-    readonly subject: ComponentChildren
-    readonly label: ComponentChildren
-    /** A second label, if there is something to say. */
-    readonly note?: ComponentChildren
-    readonly when: ComponentChildren
-    readonly actions: ComponentChildren
-  }
+interface ListProps<Item extends Named, Made extends Named> {
+  readonly of: Kind<Item, Made>
+  readonly actionsOf?: (item: Item) => ComponentChildren
 }
 
-export const NamedList = <Item extends Named>({
-  label,
-  list,
-  heads,
-  empty: [title, text],
-  children,
-}: NamedListProps<Item>) => (
-  <Listing
-    label={label}
-    kind="named"
-    heads={heads}
-    listed={usePages(list)}
-    keyOf={({ name }) => name}
-    size="named"
-    empty={<Empty title={title}>{text}</Empty>}
-  >
-    {(item) => {
-      const parts = children(item)
-      return (
-        <>
-          <b title={item.name}>{item.name}</b>
-          <span class="subject">{parts.subject}</span>
-          <span class="notes">
-            {parts.label}
-            {Boolean(parts.note) && <em>{parts.note}</em>}
-          </span>
-          <span class="when">{parts.when}</span>
-          <span class="actions">{parts.actions}</span>
-        </>
-      )
-    }}
-  </Listing>
-)
+/** A list of things with names, to look at. */
+export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
+  const { empty, heads, label, list = () => listOf<Item>(path, {}), path, rowOf } = props.of
+  const listed = usePages(list())
+  const [title, text] = empty
+  const draw = (item: Item) => {
+    const row = rowOf(item)
+    return (
+      <>
+        <b title={item.name}>{item.name}</b>
+        <span class="subject">{row.subject}</span>
+        <span class="notes">
+          {row.label}
+          {Boolean(row.note) && <em>{row.note}</em>}
+        </span>
+        <span class="when">{row.when}</span>
+        <span class="actions">
+          {row.actions}
+          {props.actionsOf?.(item)}
+        </span>
+      </>
+    )
+  }
+  return (
+    <Listing
+      label={label}
+      kind="named"
+      heads={heads}
+      listed={listed}
+      keyOf={({ name }) => name}
+      size="named"
+      empty={<Empty title={title}>{text}</Empty>}
+    >
+      {draw}
+    </Listing>
+  )
+}
+
+/** A list of things with names, below the form that creates and changes them. */
+export const NamedTable = <Item extends Named, Made extends Named>(props: {
+  readonly of: Kind<Item, Made>
+  readonly acts?: ReadonlyArray<FormAct>
+  readonly children?: ComponentChildren
+}) => {
+  const { of: kind, acts, children } = props
+  const shown = useSignal<Secret | undefined>(undefined)
+  const changed = useSignal<Item | undefined>(undefined)
+  if (!mayAdminister.value) return <NamedList of={kind} />
+  const parts = { of: kind, shown, changed, acts }
+  return (
+    <>
+      <NamedForm {...parts} />
+      {children}
+      <ShownOnce of={shown} />
+      <NamedList
+        of={kind}
+        actionsOf={(item) => kind.isFixed?.(item) !== true && <NamedActions {...parts} item={item} />}
+      />
+    </>
+  )
+}
 
 /** When something was last done, if ever: `used 5m ago`. */
-export const Last = ({
-  did,
-  at,
-  never,
-}: {
-  readonly did: string
-  readonly at: string | null
-  readonly never: string
-}) =>
+export const lastText = (did: string, at: string | null, never: string): ComponentChildren =>
   at === null ? (
-    <>{never}</>
+    never
   ) : (
     <>
       {did} <Time at={at} />

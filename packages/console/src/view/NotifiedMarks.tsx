@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks"
 import { now } from "../state/clock.ts"
 import { holdText, notifiedOf, untilText } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
-import { useRead } from "../state/useResource.ts"
+import { useRead } from "./usePages.ts"
 
 /** The latest notifications, and the moment since which there are no others. */
 export interface Latest {
@@ -75,7 +75,6 @@ interface NotifiedMarkProps {
   readonly latest: ReadonlySignal<Latest | undefined>
 }
 
-/** The one mark of an incident's row: who has it, or else what its notifications do. */
 export const NotifiedMark = ({ incident, latest }: NotifiedMarkProps) => {
   const mark = useComputed(() => JSON.stringify(markOf(incident, latest.value) ?? null)).value
   // Its own text, above.

@@ -12,11 +12,9 @@ import { linkTo } from "../state/Route.ts"
 import { contact, mayAdminister, me, signOut } from "../state/session.ts"
 import { sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
-import { QuietButton } from "./buttons.tsx"
-import { Field } from "./forms.tsx"
+import { Box, Field, QuietButton } from "./forms.tsx"
 import { HelpButton } from "./Keyboard.tsx"
-import { Bell } from "./marks.tsx"
-import { FailureNote } from "./states.tsx"
+import { Bell, FailureNote } from "./states.tsx"
 
 /** More than the time between two reads of the summary, so that nothing is drawn while they succeed. */
 const RECENT_MILLIS = 5_000
@@ -157,31 +155,24 @@ const Preferences = () => {
           location.reload()
         }}
       />
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={notifies}
-          onChange={({ currentTarget }) => void askToNotify(currentTarget.checked)}
-        />
-        Desktop notification of new incidents
-      </label>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={sounds}
-          onChange={({ currentTarget: { checked } }) => {
-            prefer({ sounds: checked })
-            if (checked) sound()
-          }}
-        />
-        Sound for new incidents
-      </label>
+      <Box
+        label="Desktop notification of new incidents"
+        isOn={notifies}
+        onChange={(isWanted) => void askToNotify(isWanted)}
+      />
+      <Box
+        label="Sound for new incidents"
+        isOn={sounds}
+        onChange={(isWanted) => {
+          prefer({ sounds: isWanted })
+          if (isWanted) sound()
+        }}
+      />
       {refusal.value !== "" && <p role="alert">{refusal}</p>}
     </>
   )
 }
 
-/** Leads to the choices of this browser. */
 const PreferencesButton = () => {
   const isOpen = useSignal(false)
   const toggle = () => (isOpen.value = !isOpen.value)
@@ -201,10 +192,8 @@ const PreferencesButton = () => {
   )
 }
 
-/** A count, or a dash until it is read. */
 const knownText = (count: number | undefined): string => (count === undefined ? "–" : numberText(count))
 
-/** The frame of every page: the navigation, the state of the connection, and what was last done. */
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
   // A failure concerns the page that it happened on.

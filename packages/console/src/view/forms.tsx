@@ -1,8 +1,104 @@
-import { type Signal, useSignal } from "@preact/signals"
+import { type Signal, signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
+import { useEffect, useMemo } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
-import type { Message } from "../state/useAction.ts"
-import { ActionButton, CopyText, QuietButton } from "./buttons.tsx"
+import { route } from "../state/location.ts"
+import { routeText } from "../state/Route.ts"
+import { lostName, me } from "../state/session.ts"
+import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
+
+interface ActionButtonProps {
+  readonly children: ComponentChildren
+  readonly does: Act
+  /** Asks before it acts: the question, and what its button is called. */
+  readonly confirms?: readonly [text: string, goAhead: string] | undefined
+  readonly kind?: "main" | "danger" | "quiet" | undefined
+  readonly isDisabled?: boolean
+  /** The subject of its action, for screen readers and on hover. */
+  readonly describes?: string
+}
+
+/** A button that acts: busy until the server has answered. */
+export const ActionButton = ({
+  children,
+  does,
+  confirms,
+  kind = "quiet",
+  isDisabled = false,
+  describes,
+}: ActionButtonProps) => {
+  const { isBusy, run } = useAction()
+  const click = async (): Promise<void> => {
+    if (confirms === undefined || (await confirmed(...confirms, kind === "danger"))) await run(does)
+  }
+  return (
+    <button
+      type="button"
+      class={kind}
+      disabled={isDisabled}
+      aria-busy={isBusy.value}
+      title={describes}
+      onClick={() => void click()}
+    >
+      {children}
+    </button>
+  )
+}
+
+interface QuietButtonProps {
+  readonly children: ComponentChildren
+  readonly does: () => unknown
+  readonly describes?: string
+}
+
+export const QuietButton = ({ children, does, describes }: QuietButtonProps) => (
+  <button type="button" class="quiet" title={describes} onClick={() => void does()}>
+    {children}
+  </button>
+)
+
+/**
+ * Copies the text of the element before it. Browsers let only secure pages write to the clipboard:
+ * elsewhere it selects the text for the reader to copy.
+ */
+export const CopyButton = ({ text }: { readonly text: string }) => {
+  const note = useSignal("")
+  const copy = async (button: HTMLButtonElement): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text)
+      note.value = "Copied"
+    } catch {
+      const { previousElementSibling } = button
+      if (previousElementSibling !== null) getSelection()?.selectAllChildren(previousElementSibling)
+      note.value = "Selected: press Ctrl+C"
+    }
+  }
+  return (
+    <button type="button" class="quiet" onClick={({ currentTarget }) => void copy(currentTarget)}>
+      {note.value === "" ? "Copy" : note.value}
+    </button>
+  )
+}
+
+export const CopyText = ({ text }: { readonly text: string }) => (
+  <div class="command">
+    {text.includes("\n") ? <pre tabIndex={0}>{text}</pre> : <code>{text}</code>} <CopyButton text={text} />
+  </div>
+)
+
+interface BoxProps {
+  readonly label: string
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+}
+
+/** A choice of yes or no. */
+export const Box = ({ label, isOn, onChange }: BoxProps) => (
+  <label class="choice">
+    <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
+    {label}
+  </label>
+)
 
 export type Options = ReadonlyArray<readonly [value: string, title?: string]>
 
@@ -41,8 +137,7 @@ export const Field = ({ label, value, onText, options, ...input }: FieldProps) =
   </label>
 )
 
-/** The texts of a form, by the names of its fields. */
-type Texts = Readonly<Record<string, string>>
+export type Texts = Readonly<Record<string, string>>
 
 /** A field of a {@link Form}, with the text that it begins with. */
 export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder"> & {
@@ -141,3 +236,28 @@ export const ShownOnce = ({ of: shown }: { readonly of: Signal<Secret | undefine
       <QuietButton does={() => (shown.value = undefined)}>Done</QuietButton>
     </div>
   )
+
+/** Unsent texts when a token was lost, by their writer, their page and their field. */
+const drafts = new Map<string, Signal<unknown>>()
+
+/** Tokens of the settings have no names that tell their users apart. */
+const keyOf = (name: string, field: string): string =>
+  `${name.replace(/^token-.*/, "token-")} ${routeText(route.peek())} ${field}`
+
+/** The text being written in a field. Its writer finds it again after a token that was lost meanwhile. */
+export const useDraft = <A,>(field: string, initial: A): Signal<A> => {
+  const draft = useMemo(() => {
+    const key = keyOf(me.peek()?.name ?? "", field)
+    const kept = drafts.get(key)
+    drafts.delete(key)
+    // Each field has values of one type.
+    return (kept as Signal<A> | undefined) ?? signal(initial)
+  }, [])
+  useEffect(
+    () => () => {
+      if (lostName.peek() !== "") drafts.set(keyOf(lostName.peek(), field), draft)
+    },
+    [],
+  )
+  return draft
+}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { numberText } from "../format/times.ts"
 import { routeText, withParameters } from "../state/Route.ts"
 import { asBack, route, setParameters } from "../state/location.ts"
-import { Mark } from "./marks.tsx"
+import { Mark } from "./states.tsx"
 
 interface TabsProps {
   readonly label: string

@@ -1,9 +1,115 @@
-import type { ComponentChildren } from "preact"
+import { computed } from "@preact/signals"
+import { type ComponentChildren, Fragment } from "preact"
+import { useMemo } from "preact/hooks"
 import { type ApiFailure, hintOf, isUnreached, messageOf } from "../api/ApiFailure.ts"
+import { exactText, relativeText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
 import { refresh } from "../state/revisions.ts"
-import type { Reading } from "../state/useResource.ts"
-import { CopyButton, QuietButton } from "./buttons.tsx"
-import { Bell } from "./marks.tsx"
+import { BELL } from "../state/summary.ts"
+import { CopyButton, QuietButton } from "./forms.tsx"
+import type { Reading } from "./usePages.ts"
+
+/**
+ * A time relative to now; the exact one shows on hover, and on focus of it or of its row. It is drawn
+ * again only when its text changes, not at each tick of the clock.
+ */
+export const Time = ({ at, isAlone = false }: { readonly at: string; readonly isAlone?: boolean }) => {
+  const { exact, relative, label } = useMemo(() => {
+    const text = exactText(at)
+    const span = computed(() => relativeText(at, now.value))
+    return { exact: text, relative: span, label: computed(() => `${span.value}, ${text}`) }
+  }, [at])
+  return (
+    <time dateTime={at} data-exact={exact} aria-label={label} tabIndex={isAlone ? 0 : undefined}>
+      {relative}
+    </time>
+  )
+}
+
+const SHAPES: Readonly<Record<string, string>> = {
+  critical: "M2 2h12v12H2z",
+  warning: "M8 1.5 15.3 14.5H.7z",
+  unknown: "M8 .8 15.2 8 8 15.2.8 8z",
+  waiting: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",
+  ok: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",
+}
+
+/** States of other subjects that look like one of a check. */
+const MEANS: Readonly<Record<string, string>> = {
+  dead: "critical",
+  failed: "critical",
+  stale: "warning",
+  retry: "warning",
+  active: "waiting",
+  pending: "waiting",
+  sending: "waiting",
+  scheduled: "waiting",
+}
+
+/** The word of a state with its shape and colour, so that no one of them is needed alone. */
+export const Mark = ({ state, word = state }: { readonly state: string; readonly word?: string }) => (
+  <span class={`mark is-${state}`}>
+    <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
+      <path d={SHAPES[MEANS[state] ?? state] ?? SHAPES["ok"] ?? ""} />
+    </svg>
+    {word}
+  </span>
+)
+
+export const Bell = ({ size }: { readonly size: number }) => (
+  <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
+    <path d={BELL} />
+  </svg>
+)
+
+type LabelsOf = Readonly<Record<string, string>>
+
+export const Labels = ({ labels = {} }: { readonly labels?: LabelsOf | undefined }) => (
+  <>
+    {Object.entries(labels).map(([key, value]) => (
+      <em key={key} class="label">
+        {key}={value}
+      </em>
+    ))}
+  </>
+)
+
+/** Names and what is known of each; one whose value is undefined is left out. */
+export const Facts = ({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren>> }) => (
+  <dl class="facts-list">
+    {Object.entries(facts).map(
+      ([name, value]) =>
+        value !== undefined && (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ),
+    )}
+  </dl>
+)
+
+export const labelsFact = (labels: LabelsOf = {}): ComponentChildren =>
+  Object.keys(labels).length === 0 ? (
+    "none"
+  ) : (
+    <span class="notes">
+      <Labels labels={labels} />
+    </span>
+  )
+
+/** An address that leads out of the console. */
+export const OutsideLink = ({
+  href,
+  children,
+}: {
+  readonly href: string
+  readonly children: ComponentChildren
+}) => (
+  <a href={href} target="_blank" rel="noopener noreferrer">
+    {children}
+  </a>
+)
 
 interface FailureNoteProps {
   readonly failure: ApiFailure
@@ -30,7 +136,6 @@ interface EmptyProps {
   readonly children?: ComponentChildren
 }
 
-/** A list or a page without contents, and why that is. */
 export const Empty = ({ title, children }: EmptyProps) => (
   <div class="empty">
     <Bell size={36} />
@@ -39,7 +144,6 @@ export const Empty = ({ title, children }: EmptyProps) => (
   </div>
 )
 
-/** Rows that are on their way. */
 const Loading = () => (
   <div class="loading" aria-busy="true">
     <span class="unseen">Loading</span>

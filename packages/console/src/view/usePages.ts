@@ -1,9 +1,9 @@
 import { effect, signal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
+import type { Query } from "../api/request.ts"
 import { attempt, keep, keepLatest, kept } from "../state/kept.ts"
-import { revisionOf } from "../state/revisions.ts"
-import type { List } from "../state/lists.ts"
+import { type List, topicsOf } from "../state/lists.ts"
 import {
   cursorOf,
   itemsOf,
@@ -14,7 +14,8 @@ import {
   placesOf,
   withPage,
 } from "../state/Pages.ts"
-import { token } from "../state/session.ts"
+import { revisionOf, type Topic } from "../state/revisions.ts"
+import { call, token } from "../state/session.ts"
 
 /** Pages kept on either side of those that are seen. */
 const AROUND = 2
@@ -113,7 +114,7 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
       const [first, last] = seen.current
       const taken = keepPages(withPage(pages, index, answer, asOf), first - AROUND, last + AROUND)
       found.value = { ...found.peek(), pages: taken, failure: undefined }
-      keepLatest(lastRead, LISTS_KEPT, found.peek().key, taken)
+      if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, found.peek().key, taken)
       return true
     } catch (error) {
       if (!isWanted()) return false
@@ -172,3 +173,36 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
     },
   }
 }
+
+/**
+ * Something that a page reads: what it last was, and why it could not be read since.
+ *
+ * | state | value | failure | what the page shows |
+ * |---|---|---|---|
+ * | loading | no | no | rows on their way |
+ * | current | yes | no | the value, also while it is read again |
+ * | failed | no | yes | why, and what happens next |
+ * | outdated | yes | yes | the value, and that it is not current |
+ *
+ * It is read again when one of its topics changes, every 15 s for what time alone changes, and within
+ * 2 s after the server was not reached.
+ */
+export interface Reading<A> {
+  readonly value: A | undefined
+  readonly failure: ApiFailure | undefined
+}
+
+/** Reads something as a whole: as the only item of a list. */
+export const useResource = <A>(
+  key: string,
+  topics: ReadonlyArray<Topic>,
+  read: () => Promise<A>,
+): Reading<A> => {
+  const readOne = async () => ({ items: [await read()] })
+  const { pages, failure } = usePages<A>({ key, topics, read: readOne, isWhole: true })
+  return { value: itemsOf(pages)[0], failure }
+}
+
+/** Reads a path of the API. */
+export const useRead = <A>(path: string, query: Query = {}, topics = topicsOf(path)): Reading<A> =>
+  useResource(JSON.stringify([path, query]), topics, () => call<A>("GET", path, { query }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { rowsOf } from "../../src/state/checkGrid.ts"
+import { rowsOf } from "../../src/state/lists.ts"
 
 const STATUSES = ["ok", "warning", "unknown", "critical"] as const
 

@@ -12,7 +12,7 @@ import {
   parseMatchers,
   readEnd,
 } from "../../src/state/silenceActions.ts"
-import { toggled, withRange } from "../../src/state/selection.ts"
+import { toggled, withRange } from "../../src/state/Route.ts"
 
 const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)
 const ids = fc.uniqueArray(id, { maxLength: 20 })
