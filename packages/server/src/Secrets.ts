@@ -1,5 +1,5 @@
 import process from "node:process"
-import { Context, Effect, Layer, Queue, Result } from "effect"
+import { Effect, Layer, Queue, Result } from "effect"
 import { onHangup } from "./onSighup.ts"
 import { checkedSettings } from "./settings/checkedSettings.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -25,29 +25,6 @@ export class Secrets {
     const list = [...of(this.#initial)]
     this.#followers.push((settings) => Effect.sync(() => void list.splice(0, list.length, ...of(settings))))
     return list
-  }
-
-  /**
-   * A service that is built again when the settings change. Former ones live as long as the server,
-   * because they may be in use.
-   */
-  service<I, A, R>(key: Context.Key<I, A>, layerOf: (settings: Settings) => Layer.Layer<I, never, R>) {
-    return Effect.gen({ self: this }, function* () {
-      const context = yield* Effect.context<R>()
-      const scope = yield* Effect.scope
-      const build = (settings: Settings) =>
-        Layer.buildWithScope(Layer.fresh(layerOf(settings)), scope).pipe(
-          Effect.map((built) => Context.get(built, key)),
-          Effect.provideContext(context),
-        )
-      let latest = yield* build(this.#initial)
-      this.#followers.push((settings) =>
-        Effect.map(build(settings), (built) => {
-          latest = built
-        }),
-      )
-      return () => latest
-    })
   }
 
   /** Reads the files again. If a setting is invalid, all stay as they were. */

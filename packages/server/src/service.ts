@@ -4,7 +4,7 @@ import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
 import { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
@@ -142,16 +142,25 @@ const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles
         ),
       )
 
-/** Sends watchdog pings if an address is set; the address follows the settings. */
+/**
+ * Sends watchdog pings if an address is set; the address follows the settings. Former receivers live as long
+ * as the server, because they may be in use.
+ */
 const watchdogLayer = (secrets: Secrets, settings: Settings) => {
   const initial = watchdogReceiver(settings)
   if (initial === undefined) return Layer.empty
   const receiver = Layer.effect(
     WatchdogReceiver,
-    Effect.map(
-      secrets.service(WatchdogReceiver, (read) => watchdogReceiver(read) ?? initial),
-      (latest) => WatchdogReceiver.of({ send: (watchdog) => latest().send(watchdog) }),
-    ),
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const build = (layer: Layer.Layer<WatchdogReceiver>) =>
+        Effect.map(Layer.buildWithScope(Layer.fresh(layer), scope), Context.get(WatchdogReceiver))
+      let latest = yield* build(initial)
+      secrets.follow((read) =>
+        Effect.map(build(watchdogReceiver(read) ?? initial), (built) => void (latest = built)),
+      )
+      return WatchdogReceiver.of({ send: (watchdog) => latest.send(watchdog) })
+    }),
   )
   return Tocsin.watchdog({ interval: settings.SERVICE_WATCHDOG_INTERVAL, receiver })
 }

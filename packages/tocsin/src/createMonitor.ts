@@ -32,10 +32,8 @@ const CALLBACK_FAILED = "a callback of onIncident failed; it is called again wit
 const FINISH_WITHIN_MILLIS = 5_000
 
 /**
- * Starts a monitor in this process. It runs, and keeps the process alive, until it is closed.
- * Rejects with a {@link TocsinError}: `options` for options that it cannot take, `storage` where
- * the storage cannot be opened, `pepper_changed` for another `keyPepper` than the storage was first
- * used with.
+ * Starts a monitor in this process, which it keeps alive until it is closed. Rejects with a
+ * {@link TocsinError} of code `options`, `storage` or `pepper_changed`.
  *
  * @example
  * ```ts
@@ -54,10 +52,7 @@ export const createMonitor = async (options: MonitorOptions): Promise<Monitor> =
   return assemble(read, services, scope)
 }
 
-/**
- * A monitor of options that were read, with its log and, for tests, with parts that are not to be
- * chosen otherwise.
- */
+/** The services of a monitor. Tests replace parts of the options. */
 export const start = async (
   { tocsin, http, delivers, keepsHouse, watchdog }: ReadOptions,
   log: Layer.Layer<never>,

@@ -15,7 +15,7 @@
  * ```
  */
 export * as Tocsin from "./layers/Tocsin.ts"
-export { notifiers } from "./notifiers/notifiersLayer.ts"
+export { notifiers } from "./notifiers/notifiers.ts"
 export { type IncidentChange, IncidentFeed } from "./live/IncidentFeed.ts"
 
 export { Admission } from "@tocsin/core/usecases/Admission"

@@ -38,7 +38,7 @@ export {
   type TelegramOptions,
   webhook,
   type WebhookOptions,
-} from "./notifiers/builtInNotifiers.ts"
+} from "./notifiers/notifiers.ts"
 export type { CustomNotifier, Notification, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
 export type { IncidentNews } from "./live/IncidentFeed.ts"
 export type { NodeListener } from "./http/hostHandlers.ts"

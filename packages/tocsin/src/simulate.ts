@@ -63,9 +63,8 @@ type SimulatedExpectation = { readonly incident_key?: string | undefined } & (
 )
 
 /**
- * One input of a service: a heartbeat or a batch with its `received_at`, a stored result as
- * `monitor.history` and GET /api/v1/events/query list them, a page of these, or an act of a person
- * or an expectation with its `received_at`. A text is one of them as JSON.
+ * One input of a service: a heartbeat or a batch with its `received_at`, a stored result or a page of them,
+ * an act of a person, or an expectation. A text is one of them as JSON.
  */
 export type SimulationInput =
   | (HeartbeatRequest & Received)
@@ -79,15 +78,9 @@ export type SimulationInput =
 export interface SimulationOptions {
   /** Names of the notifiers. `["debug"]` unless given, or none if the policy defines receivers. */
   readonly notifiers?: ReadonlyArray<string> | undefined
-  /**
-   * The routes of notifications, as `createMonitor` takes them; the report then states the holds of
-   * each notification. No file or variable that it names is read. Without it, every notifier is
-   * notified of everything.
-   */
+  /** The routes of notifications, as `createMonitor` takes them. No file or variable that it names is read. */
   readonly policy?: PolicyOption | undefined
-  /**
-   * An agent that is silent for this long is dead, and an incident opens. 5 minutes unless given.
-   */
+  /** An agent that is silent for this long is dead. 5 minutes unless given. */
   readonly deadAfter?: DurationOption | undefined
   /** When the clock stops: RFC 3339 in UTC. At the last receipt unless given. */
   readonly until?: string | undefined
@@ -97,15 +90,13 @@ type Report = (typeof SimulationReport)["Encoded"]
 /** An incident with its changes, oldest first. */
 export interface SimulatedIncident extends Readonly<Report["incidents"][number]> {}
 /**
- * A notification, taken as delivered by its first attempt. `agent_id` and `check_id` are the only
- * member's, null with several; `check_id` is `@heartbeat` for a silent agent. `members` counts the
- * checks in the incident at that moment.
+ * A notification, taken as delivered by its first attempt. `agent_id` and `check_id` are the only member's,
+ * null with several. `members` counts the checks in the incident at that moment.
  */
 export interface SimulatedNotification extends Readonly<Report["notifications"][number]> {}
 /**
- * The outcome of a simulation, from the first receipt until the clock stopped. `changes` counts the
- * results that changed their check. Incidents are in the order of opening, notifications in the
- * order of sending. `refused` lists unreadable input by its place, from 1.
+ * The outcome of a simulation. `changes` counts the results that changed their check. `refused` lists
+ * unreadable input by its place, from 1.
  */
 export interface Simulation extends Report {}
 
@@ -141,13 +132,9 @@ const readOptions = (given: SimulationOptions): SimulationSettings => {
 }
 
 /**
- * Reports the incidents and notifications that would have come of a service's input, without any
- * storage: before you change an alert rule, or for last night's history with another setting. It
- * runs the service's own decisions.
- *
- * Every agent counts as accepted. Only agents with heartbeats in the input are watched for silence:
- * the history holds changes only, so it does not show when an agent reported. Unreadable input is
- * in `refused`. Throws a {@link TocsinError} with code `options` for invalid options.
+ * Reports the incidents and notifications that would have come of a service's input, by the service's own
+ * decisions and without a storage. Every agent counts as accepted; only agents with heartbeats in the input
+ * are watched for silence. Throws a {@link TocsinError} with code `options` for invalid options.
  *
  * @example
  * ```ts

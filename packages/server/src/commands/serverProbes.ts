@@ -9,6 +9,7 @@ import { FetchHttpClient } from "effect/http"
 import { Output } from "../output/Output.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { makeWatchProbes } from "../watchProbes.ts"
+import { watchProblem } from "../watchTargets.ts"
 
 /** Where a server with these settings answers this machine. */
 const addressOf = ({ SERVICE_HOST: host, SERVICE_PORT: port }: Settings): string => {
@@ -52,6 +53,8 @@ const askServer = Effect.fnUntraced(function* (
   )
 })
 
+const problemOfStrictest = watchProblem({ denyPrivateTargets: true, denyLoopback: true })
+
 /**
  * The probes of a command: the running server's, by the server's settings, if it answers. A target that
  * every server may reach is not tried before its watch is created.
@@ -62,8 +65,6 @@ export const serverProbes = (settings: Settings) =>
     Effect.gen(function* () {
       const { note } = yield* Output
       const own = yield* makeWatchProbes(settings)
-      const strict = { SERVICE_DENY_PRIVATE_TARGETS: true, SERVICE_WATCH_LOOPBACK: false }
-      const ofEveryServer = yield* makeWatchProbes({ ...settings, ...strict })
       // A command has one watch, which it asks for once.
       let asked: { readonly trial: WatchTrial | undefined } | undefined
       const ask = Effect.fnUntraced(function* (watch: TryWatchRequest) {
@@ -76,8 +77,8 @@ export const serverProbes = (settings: Settings) =>
       })
       return {
         check: Effect.fnUntraced(function* (watch) {
-          const isAnyones = Result.isSuccess(yield* Effect.result(ofEveryServer.check(watch)))
-          if (isAnyones || (yield* ask(watch)) === undefined) yield* own.check(watch)
+          const isForAll = problemOfStrictest(watch) === undefined
+          if (isForAll || (yield* ask(watch)) === undefined) yield* own.check(watch)
         }),
         run: Effect.fnUntraced(function* (watch) {
           return (yield* ask(watch)) ?? (yield* own.run(watch))

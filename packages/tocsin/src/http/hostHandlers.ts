@@ -26,8 +26,7 @@ const bytesOf = (body: unknown): string | Uint8Array => {
 
 /** The same request, whose body a parser has read, with that body to be read again. */
 const replayedRequest = (request: ParsedRequest): IncomingMessage => {
-  // A socket that only tells the client's address: what reads the copy must not act on the real
-  // one.
+  // A socket with the client's address alone: readers of the copy must not act on the real one.
   const socket = new Socket()
   Object.defineProperty(socket, "remoteAddress", { value: request.socket.remoteAddress })
   const copy = new IncomingMessage(socket)
@@ -97,10 +96,7 @@ export const fetchHandler =
     }
   }
 
-/**
- * A listener for node:http and a handler for Express. With `next`, what is at no path of Tocsin's
- * is passed on.
- */
+/** A listener for node:http and a handler for Express, whose `next` gets the paths of others. */
 export type NodeListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -138,10 +134,7 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
   response.writeHead(status, headers).end(body)
 }
 
-/**
- * The API as a listener. A body that `express.json()` and the like have read is taken from
- * `request.body`.
- */
+/** The API as a listener. A body that `express.json()` has read is taken from `request.body`. */
 export const nodeListener =
   ({ node, basePath, hasMetrics, hasConsole, isClosed, activity }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {

@@ -1,15 +1,9 @@
-/**
- * PostgreSQL's clock. The driver is loaded when a layer is built: programs on other storages do
- * without it.
- */
+// Loaded when a layer is built: programs on other storages do without the driver.
 import type { PgStorageOptions } from "@tocsin/adapter-pg/PgStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Layer } from "effect"
 
-/**
- * Effect's Clock, corrected by its offset from the database's clock, so that all replicas agree on
- * the time.
- */
+/** Effect's Clock, corrected by the database's, so that all replicas agree on the time. */
 export const layer = (options: PgStorageOptions): Layer.Layer<never, StorageError> =>
   Layer.unwrap(
     Effect.map(

@@ -1,17 +1,11 @@
-/**
- * The storage on PostgreSQL. Its driver is loaded when a layer is built: programs on other storages
- * do without it.
- */
+// Loaded when a layer is built: programs on other storages do without the driver.
 import type { PgStorageOptions } from "@tocsin/adapter-pg/PgStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Layer } from "effect"
 
 export type { PgStorageOptions }
 
-/**
- * The port Storage on a database of PostgreSQL 15 or newer, whose schema is made and brought up to
- * date at start.
- */
+/** The port Storage on PostgreSQL 15 or newer, whose schema is brought up to date at the start. */
 export const layer = (options: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.unwrap(
     Effect.map(

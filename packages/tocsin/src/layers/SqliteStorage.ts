@@ -1,17 +1,11 @@
-/**
- * The storage on SQLite. It is loaded when a layer is built: programs on other storages do without
- * it.
- */
+// Loaded when a layer is built: programs on other storages do without it.
 import type { SqliteStorageOptions } from "@tocsin/adapter-sqlite/SqliteStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Layer } from "effect"
 
 export type { SqliteStorageOptions }
 
-/**
- * The port Storage on one file of SQLite, whose schema is made and brought up to date at start.
- * Needs Node.js 24.15.
- */
+/** The port Storage on a file of SQLite, brought up to date at the start. Needs Node.js 24.15. */
 export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.unwrap(
     Effect.map(

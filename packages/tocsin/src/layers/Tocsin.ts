@@ -1,7 +1,6 @@
 /**
- * The composition of a Tocsin service from parts that are chosen by layer: what `createMonitor`
- * runs, and what a program of Effect's builds on. {@link services} is everything that answers;
- * {@link background} is everything that works without being asked; {@link layer} is both.
+ * A Tocsin service of layers. {@link services} answers, {@link background} works without being asked, and
+ * {@link layer} is both.
  */
 import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
@@ -45,17 +44,11 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly storage: Layer.Layer<Storage, StorageFailure>
   /** None unless given. */
   readonly notifiers?: Layer.Layer<Notifiers, NotifierFailure, Ids> | undefined
-  /**
-   * Replaces Effect's Clock: `PgClock` where several replicas share one PostgreSQL, a clock of a
-   * test's own.
-   */
+  /** Replaces Effect's Clock: `PgClock` where several replicas share one PostgreSQL. */
   readonly clock?: Layer.Layer<never, ClockFailure> | undefined
   /** Replaces random ids, for tests. */
   readonly ids?: Layer.Layer<Ids> | undefined
-  /**
-   * Rules that differ from the defaults; all notifiers are notified unless `notifiers` names some.
-   * Rules that contradict each other are a defect.
-   */
+  /** Rules that differ from the defaults. Rules that contradict each other are a defect. */
   readonly rules?: Partial<RuleOptions> | undefined
   /** Where the policy comes from; the program decides unless given. */
   readonly policySource?: PolicySource | undefined
@@ -100,9 +93,8 @@ const STORAGE_TIMEOUT = Duration.seconds(10)
 const noNotifiers = Layer.succeed(Notifiers, new Map())
 
 /**
- * The use cases over a storage, watched and bounded, and all that they need. Fails where the
- * storage cannot be opened, where a notifier cannot be made of its settings, and where the pepper
- * is another than that of the storage's first use.
+ * The use cases over a storage, and all that they need. Fails where the storage or a notifier cannot be made,
+ * and where the pepper differs from the storage's first use.
  */
 export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   options: TocsinOptions<StorageFailure, NotifierFailure, ClockFailure>,
@@ -142,10 +134,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }
 
-/**
- * Delivery of the outbox, liveness, retention, the report to other replicas and probes, for as long as the
- * layer lives; safe with several replicas.
- */
+/** Delivery, liveness, retention, the report to other replicas, and probes; safe with several replicas. */
 export const background = Layer.mergeAll(
   Delivery.layer,
   Housekeeping.layer,
@@ -161,10 +150,7 @@ export interface WatchdogOptions {
   readonly receiver: Layer.Layer<WatchdogReceiver>
 }
 
-/**
- * A watchdog ping to another system while all is well, for as long as the layer lives; each process sends
- * its own.
- */
+/** Watchdog pings to another system while all is well; each process sends its own. */
 export const watchdog = ({ interval, receiver }: WatchdogOptions) =>
   Layer.unwrap(
     Effect.map(Readiness, ({ isDraining }) =>

@@ -1,6 +1,6 @@
 import type { DurationOption } from "@tocsin/client"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
-import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
+import type { NotifierOption } from "../notifiers/notifiers.ts"
 import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { StorageChoice } from "../storages/storages.ts"
 import type { Log } from "./log.ts"

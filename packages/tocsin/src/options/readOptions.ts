@@ -29,29 +29,16 @@ import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Redacted, Result } from "effect"
 import { secretProblems } from "@tocsin/adapter-notify/policyReceivers"
 import type { HttpOptions } from "../http/HttpApp.ts"
-import type { WatchdogOptions, TocsinOptions } from "../layers/Tocsin.ts"
-import { debug, type NotifierOption } from "../notifiers/builtInNotifiers.ts"
-import { notifierProblems, notifiersLayer } from "../notifiers/notifiersLayer.ts"
+import type { TocsinOptions, WatchdogOptions } from "../layers/Tocsin.ts"
+import { debug, type NotifierOption, notifierProblems, notifiersLayer } from "../notifiers/notifiers.ts"
 import { isStorageChoice, layersOf, type StorageChoice } from "../storages/storages.ts"
-import {
-  type PolicyOption,
-  type PolicySurroundings,
-  readGivenPolicy,
-  withReceivers,
-} from "../policy/givenPolicy.ts"
+import { type PolicyOption, readGivenPolicy, withReceivers } from "../policy/givenPolicy.ts"
 import { TocsinError } from "../TocsinError.ts"
 import type { Log } from "./log.ts"
 import type { WatchdogOption, MonitorOptions, RateOption, RetentionOption } from "./MonitorOptions.ts"
 
 /** Valid options with their defaults. */
-export interface ReadOptions {
-  readonly tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError>
-  readonly surroundings: PolicySurroundings
-  readonly http: HttpOptions
-  readonly delivers: boolean
-  readonly keepsHouse: boolean
-  readonly watchdog: WatchdogOptions | undefined
-}
+export type ReadOptions = ReturnType<typeof readOptions>
 
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
 const MOST_ATTEMPTS_AT_ONCE = 1_000
@@ -171,7 +158,7 @@ const options = group<MonitorOptions>()({
 type Given = NonNullable<ReturnType<typeof options>>
 
 /** Reads options. Throws a {@link TocsinError} with code `options` that lists all problems. */
-export const readOptions = (given: MonitorOptions): ReadOptions => {
+export const readOptions = (given: MonitorOptions) => {
   const problems: Array<string> = []
   const complain = (problem: string) => void problems.push(problem)
   const read: Partial<Given> = options("", Object(given), complain) ?? {}
@@ -190,18 +177,19 @@ export const readOptions = (given: MonitorOptions): ReadOptions => {
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
   const posting = { denyPrivateTargets, timeout: sendTimeout(lease) }
+  const tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError> = {
+    ...layersOf(read.storage),
+    notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
+    rules: { ...rules, notifiers: names, policy: policy.success },
+    retention: retentionOf(read.retention),
+    delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
+    storageTimeout: read.storageTimeout,
+    linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),
+    pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
+  }
   return {
     surroundings: { notifiers: names, posting },
-    tocsin: {
-      ...layersOf(read.storage),
-      notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
-      rules: { ...rules, notifiers: names, policy: policy.success },
-      retention: retentionOf(read.retention),
-      delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
-      storageTimeout: read.storageTimeout,
-      linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),
-      pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
-    },
+    tocsin,
     http: {
       operatorTokens: read.operatorTokens ?? [],
       readTokens: read.readTokens ?? [],

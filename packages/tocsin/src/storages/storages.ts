@@ -12,12 +12,7 @@ import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorag
 /** A storage in memory, for tests and trials. It ends with the monitor. */
 export const memory = (): StorageChoice => ({ name: "memory", kind: "memory" })
 
-/**
- * One file, durable at every answer, created if absent. Several processes may open it. Needs
- * Node.js 24.15.
- *
- * @param file - The database's file; its folder exists.
- */
+/** One file, durable at every answer, created if absent, for several processes. Needs Node.js 24.15. */
 export const sqlite = (file: string): StorageChoice => ({
   name: "SQLite",
   kind: "sqlite",
@@ -33,12 +28,7 @@ export const sqlite = (file: string): StorageChoice => ({
   ],
 })
 
-/**
- * PostgreSQL 15 or newer, for any number of processes. The start creates or migrates the schema;
- * the database's clock decides.
- *
- * @param url - `postgres://user:password@host/database`; never shown or logged.
- */
+/** PostgreSQL 15 or newer, for any number of processes. The address is never shown or logged. */
 export const postgres = (url: string): StorageChoice => ({
   name: "PostgreSQL",
   kind: "postgres",
@@ -56,8 +46,8 @@ interface Chosen {
 }
 
 /**
- * The result of `memory`, `sqlite`, `postgres` or `keyValue`. It holds no layer, so that
- * `tocsin/testing/storage` opens it with another copy of Effect. A function keeps an address out of logs.
+ * A storage to choose. It holds no layer, so that `tocsin/testing/storage` opens it with another copy of
+ * Effect. A function keeps an address out of logs.
  */
 export type StorageChoice = Chosen &
   (
@@ -111,9 +101,8 @@ const read = group<KeyValueStorage.KeyValueOptions>()({
 })
 
 /**
- * A storage over your own key-value store of three functions. It passes the suite of all storages
- * if the store keeps its promises. Monitors of one process with the same choice share one opened
- * store.
+ * A storage over your own key-value store of three functions. Monitors of one process with the same choice
+ * share one opened store.
  *
  * @example
  * ```ts

@@ -25,10 +25,7 @@ import { advance, type IdleWork, nextDue, skipWait } from "./advance.ts"
 
 const SEED = "tocsin"
 
-/**
- * The same random numbers in every run: they depend on the clock and on how many were drawn at that
- * moment, not on how often idle loops drew before.
- */
+/** The same random numbers in every run, however often idle loops drew before. */
 const momentRandom = (currentNanos: () => bigint): typeof Random.Random.Service => {
   let moment: bigint | undefined
   let source: typeof Random.Random.Service | undefined
@@ -55,9 +52,8 @@ export interface TestMonitorOptions extends Omit<MonitorOptions, "storage"> {
 /** A monitor whose clock stands still until the test moves it. */
 export interface TestMonitor extends Monitor {
   /**
-   * Moves the clock, and does on the way whatever is due, each at its moment: looking for dead
-   * agents, sending, retries, retention. The same calls give the same ids, times and retries in
-   * every run. Ninety quiet days take a few seconds.
+   * Moves the clock, and does on the way what is due, each at its moment: sending, retries, retention. The
+   * same calls give the same ids, times and retries in every run. Ninety quiet days take a few seconds.
    *
    * @example
    * ```ts
@@ -79,8 +75,8 @@ const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
 
 /**
- * Starts a monitor for a test: in memory, on its own clock, with the same ids and retries in every
- * run. A notifier named `debug` captures its notifications. It logs nothing unless `log` is given.
+ * Starts a monitor for a test: in memory, on its own clock, and without a log unless `log` is given. A
+ * notifier named `debug` captures its notifications.
  *
  * @example
  * ```ts

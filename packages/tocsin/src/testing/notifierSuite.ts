@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import type { NotificationOutboxItem } from "@tocsin/client/Resources"
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { NotifierOption } from "../notifiers/builtInNotifiers.ts"
+import type { NotifierOption } from "../notifiers/notifiers.ts"
 import { type TestMonitor, createTestMonitor } from "./createTestMonitor.ts"
 
 /** The functions of a test runner: vitest, node:test or another. */
@@ -29,8 +29,7 @@ interface Trial {
 }
 
 /**
- * Tests of a notifier that posts over HTTP: statuses, retries, time limits and secrecy, through the
- * real outbox against a receiver on this machine.
+ * Tests of a notifier that posts over HTTP, through the real outbox against a receiver on this machine.
  *
  * @example
  * ```ts

@@ -20,10 +20,7 @@ export interface StoragePlaces<Place> {
   readonly remove?: (place: Place) => Promise<void> | void
   /** The storage there. Called once for each place. */
   readonly storage: (place: Place) => StorageChoice
-  /**
-   * Why a place cannot have two clients at once, where it cannot: tests that need two are skipped
-   * and print this.
-   */
+  /** Why a place cannot have two clients at once: tests that need two are skipped and print this. */
   readonly onlyOneClient?: string
 }
 

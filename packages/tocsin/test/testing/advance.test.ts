@@ -5,7 +5,7 @@ import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { CheckResultEvent, PolicyOption } from "../../src/index.ts"
-import { alertRouter, type NotifierOption } from "../../src/notifiers/builtInNotifiers.ts"
+import { alertRouter, type NotifierOption } from "../../src/notifiers/notifiers.ts"
 import { makeTestMonitor, type TestMonitor } from "../../src/testing/createTestMonitor.ts"
 import { nextDue } from "../../src/testing/advance.ts"
 

@@ -1,15 +1,22 @@
-import type { BadNotifierSetting, PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { alertRouter as makeAlertRouter } from "@tocsin/adapter-notify/alertrouter/alertRouter"
 import { debug as debugNotifier } from "@tocsin/adapter-notify/debug/debug"
-import { type TargetPolicy, parseTarget } from "@tocsin/adapter-notify/http/Target"
+import {
+  type BadNotifierSetting,
+  mailTimeout,
+  type PostingOptions,
+  sendTimeout,
+} from "@tocsin/adapter-notify/http/HttpPost"
+import { parseTarget, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import { messengerSlack, messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
 import { parseSecrets, webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
-import type { NotifierKind } from "@tocsin/contract/Status"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
-import { Effect, Redacted, Result, type Scope } from "effect"
-import type { CustomNotifier } from "./CustomNotifier.ts"
 import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
+import { type NotifierKind, NotifierName } from "@tocsin/contract/Status"
+import type { Ids } from "@tocsin/core/ports/Ids"
+import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
+import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
+import { Duration, Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
+import { TocsinError } from "../TocsinError.ts"
+import { type CustomNotifier, runCustomNotifier } from "./CustomNotifier.ts"
 
 /**
  * A notifier of Tocsin, of the function `factory`. It holds no effect, so that `tocsin/effect` makes it with
@@ -179,18 +186,100 @@ const factories: { readonly [Name in keyof OptionsOf]: Factory<OptionsOf[Name]> 
 const factoryOf = (name: BuiltInNotifier["factory"]) => factories[name] as Factory<object>
 
 /** Whether a program gave the result of `webhook`, `slack`, `telegram`, `alertRouter` or `debug`. */
-export const isBuiltIn = (given: object): given is BuiltInNotifier =>
+const isBuiltIn = (given: object): given is BuiltInNotifier =>
   "factory" in given && Object.hasOwn(factories, String(given.factory))
 
 /** Reports problems of a notifier's options at `path`. */
-export const checkBuiltIn =
+const checkBuiltIn =
   ({ factory, options }: BuiltInNotifier, policy: TargetPolicy) =>
   (path: string, complain: Complain): void =>
     void group()(factoryOf(factory).readers(policy))(path, options(), complain)
 
 /** Makes a notifier when the monitor starts, once {@link checkBuiltIn} found no problem. */
-export const makeBuiltIn = ({ factory, name, options }: BuiltInNotifier, posting: PostingOptions) =>
+const makeBuiltIn = ({ factory, name, options }: BuiltInNotifier, posting: PostingOptions) =>
   Effect.map(factoryOf(factory).make(options(), posting), (notifier): Notifier => ({
     ...notifier,
     kind: name,
   }))
+
+/** The notifiers of a monitor. Fails with code `options` and all problems. */
+export const notifiersLayer = (
+  options: ReadonlyArray<NotifierOption>,
+  posting: PostingOptions,
+): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
+  Layer.effect(
+    Notifiers,
+    Effect.gen(function* () {
+      const made = new Map<Notifier["kind"], Notifier>()
+      const problems = Array.from(notifierProblems(options, posting))
+      if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
+      for (const [index, option] of options.entries()) {
+        const notifier = yield* isBuiltIn(option)
+          ? Effect.result(makeBuiltIn(option, posting))
+          : Effect.succeed(Result.succeed(runCustomNotifier(option, posting)))
+        if (Result.isSuccess(notifier)) made.set(notifier.success.kind, notifier.success)
+        else problems.push(sentence(index, notifier.failure))
+      }
+      if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
+      return made
+    }),
+  )
+
+const sentence = (index: number, { setting, message }: BadNotifierSetting): string =>
+  `notifiers[${index}].${setting === "secrets" ? "secret" : setting} ${message}`
+
+const isNotifierName = Schema.is(NotifierName)
+
+/**
+ * The problems of notifiers, each with a path such as `notifiers[0].url`. They repeat no secret.
+ */
+export const notifierProblems = (given: unknown, policy: TargetPolicy): ReadonlyArray<string> => {
+  if (!Array.isArray(given)) return ["notifiers must be an array"]
+  const problems: Array<string> = []
+  const complain = (problem: string) => void problems.push(problem)
+  const named = new Map<string, string>()
+  for (const [index, notifier] of given.entries()) {
+    const path = `notifiers[${index}]`
+    if (!isNotifier(notifier)) {
+      complain(`${path} must be webhook(…), slack(…), … or an object { name, send }`)
+      continue
+    }
+    const call = isBuiltIn(notifier) ? `${path} ${notifier.factory}(…)` : path
+    if (isBuiltIn(notifier)) checkBuiltIn(notifier, policy)(path, complain)
+    const { name } = notifier
+    const other = named.get(name)
+    if (!isNotifierName(name))
+      complain(`${path}.name must be 1 to 64 lower-case letters, digits or _, and begin with a letter`)
+    else if (name === "alert_router" && !isBuiltIn(notifier))
+      complain(`${path}.name must not be alert_router, which is the name of alertRouter(…) alone`)
+    else if (other !== undefined)
+      complain(`${call} has the same name as ${other}; give one of them another by its option name`)
+    named.set(name, call)
+  }
+  return problems
+}
+
+const isNotifier = (notifier: unknown): notifier is NotifierOption => {
+  const { name, send } = Object(notifier)
+  return typeof name === "string" && (typeof send === "function" || isBuiltIn(Object(notifier)))
+}
+
+/**
+ * The port Notifiers on Tocsin's notifiers and your own, as `createMonitor` takes them. Attempts
+ * end before `lease`, which is the delivery's.
+ */
+export const notifiers = (
+  options: ReadonlyArray<NotifierOption>,
+  {
+    denyPrivateTargets = false,
+    lease = defaultDelivery.lease,
+  }: {
+    readonly denyPrivateTargets?: boolean
+    readonly lease?: Duration.Input
+  } = {},
+): Layer.Layer<Notifiers, TocsinError<"options">, Ids> =>
+  notifiersLayer(options, {
+    denyPrivateTargets,
+    timeout: sendTimeout(Duration.fromInputUnsafe(lease)),
+    mailTimeout: mailTimeout(Duration.fromInputUnsafe(lease)),
+  })
