@@ -34,15 +34,14 @@ import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
 
 /** Metrics that only PostgreSQL reports. */
 export const poolMetricDefinitions = {
-  connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", {
-    labels: ["pool", "state"],
-  }),
+  connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", [
+    "pool",
+    "state",
+  ]),
   connectionsWaiting: gauge(
     "tocsin_postgres_connections_waiting",
     "Callers waiting for a connection, by pool",
-    {
-      labels: ["pool"],
-    },
+    ["pool"],
   ),
 }
 

@@ -23,9 +23,7 @@ export const fileMetricDefinitions = {
   syncDuration: histogram(
     "tocsin_sqlite_sync_duration_seconds",
     "Duration of a sync of the write-ahead log",
-    {
-      buckets: COMMIT_SECONDS,
-    },
+    COMMIT_SECONDS,
   ),
   diskFree: gauge(
     "tocsin_data_filesystem_avail_bytes",

@@ -3,7 +3,7 @@ import type {
   BacktestedPolicy,
   BacktestRequest,
   PolicyCounts,
-} from "@tocsin/core/ports/PolicyBacktest"
+} from "@tocsin/core/ports/PolicySource"
 import type { CopySource } from "@tocsin/core/ports/Storage"
 import { Effect, type Scope } from "effect"
 import type * as Instant from "@tocsin/contract/Instant"

@@ -90,20 +90,19 @@ const values: ReadonlyArray<readonly [MetricDefinition, (sample: Sample) => numb
   ],
 ]
 
-const buildInfo = gauge("tocsin_build_info", "Always 1; the labels name the version", {
-  labels: ["version", "node"],
-})
-const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", {
-  labels: ["version", "major", "minor", "patch"],
-})
+const buildInfo = gauge("tocsin_build_info", "Always 1; the labels name the version", ["version", "node"])
+const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the version of Node.js", [
+  "version",
+  "major",
+  "minor",
+  "patch",
+])
 /** Garbage collections. */
 export const gcDuration = histogram(
   "nodejs_gc_duration_seconds",
   "Duration of garbage collections, by kind",
-  {
-    labels: ["kind"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
-  },
+  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+  ["kind"],
 )
 
 /** Every metric of the process. */

@@ -86,7 +86,7 @@ describe("metrics of a storage", () => {
 
 describe("exposition", () => {
   it("writes each metric with what is told of it, once for all that tell of it", () => {
-    const pools = gauge("pool_size", "Size\nof a \\ pool", { labels: ["pool"] })
+    const pools = gauge("pool_size", "Size\nof a \\ pool", ["pool"])
     assert.strictEqual(
       exposition([
         several(pools, [[["a"], 1]]),
@@ -106,7 +106,7 @@ done_total 12.5
   })
 
   it("writes buckets of a histogram one within the next", () => {
-    const definition = histogram("took_seconds", "Time", { labels: ["way"], buckets: [0.5, 1] })
+    const definition = histogram("took_seconds", "Time", [0.5, 1], ["way"])
     const text = exposition([
       { definition, readings: [{ labels: ["up"], value: { counts: [2, 0, 3], sum: 7.25 } }] },
     ])

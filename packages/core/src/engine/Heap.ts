@@ -29,7 +29,6 @@ export class Heap<Item> {
     items[place] = item
   }
 
-  /** Removes the first item. */
   pop(): void {
     const items = this.#items
     const last = items.pop()

@@ -1,4 +1,3 @@
-/** An item's place in a {@link LinkedQueue}. */
 export interface QueueNode {
   /** Leaves the line; does nothing once the item has left or was taken. */
   readonly leave: () => void
@@ -35,22 +34,18 @@ export class LinkedQueue<Item> implements Iterable<Item> {
     return this.#size
   }
 
-  /** The item that comes next. */
   get first(): Item | undefined {
     return this.#first?.item
   }
 
-  /** Adds an item at the end. */
   add(item: Item): QueueNode {
     return this.#insert(new Link(item, this), this.#last, undefined)
   }
 
-  /** Adds an item at the front. */
   addFirst(item: Item): QueueNode {
     return this.#insert(new Link(item, this), undefined, this.#first)
   }
 
-  /** Removes and returns the item that comes next. */
   take(): Item | undefined {
     const link = this.#first
     if (link === undefined) return undefined
@@ -58,14 +53,12 @@ export class LinkedQueue<Item> implements Iterable<Item> {
     return link.item
   }
 
-  /** Removes and returns all items. */
   takeAll(): ReadonlyArray<Item> {
     const items = Array.from(this)
     while (this.#first !== undefined) this.remove(this.#first)
     return items
   }
 
-  /** Ends an item's place. */
   remove(link: Link<Item>): void {
     const { before, after } = link
     if (before === undefined) this.#first = after

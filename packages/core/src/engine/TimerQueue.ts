@@ -42,7 +42,6 @@ export class TimerQueue<Key> {
     return this.#entries.keys()
   }
 
-  /** The earliest moment. */
   get next(): Instant | undefined {
     return this.#first()?.at
   }
@@ -72,7 +71,6 @@ export class TimerQueue<Key> {
     return rows
   }
 
-  /** The earliest moment after another. */
   nextAfter(moment: Instant): Instant | undefined {
     let next: Instant | undefined
     this.#readWhile(({ at }) => {

@@ -1,6 +1,5 @@
 import { Cause, Formatter, type Logger, LogLevel, References } from "effect"
 
-/** The texts of one log entry. */
 export interface EntryText {
   readonly message: string
   /** Absent if nothing failed. */

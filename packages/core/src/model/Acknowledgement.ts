@@ -16,7 +16,6 @@ export interface Acknowledgement {
 /** The columns of an incident that state its acknowledgement: all of them, or none. */
 type AckColumns = Pick<IncidentRecord, "ack_by" | "ack_note" | "ack_at" | "ack_until" | "ack_severity">
 
-/** An incident without an acknowledgement. */
 export const NOT_ACKNOWLEDGED: AckColumns = {
   ack_by: undefined,
   ack_note: undefined,
@@ -25,7 +24,6 @@ export const NOT_ACKNOWLEDGED: AckColumns = {
   ack_severity: undefined,
 }
 
-/** An acknowledgement as the columns of its incident. */
 export const ackColumns = ({ at, by, note, severity, until }: Acknowledgement): AckColumns => ({
   ack_by: by,
   ack_note: note,
@@ -48,7 +46,6 @@ export const isAcknowledged = (
   at: Instant.Instant | undefined,
 ): boolean => state === "open" && ack_until !== undefined && (at === undefined || at < ack_until)
 
-/** The acknowledgement of an incident that is in force at a moment. */
 export const acknowledgementInForce = (
   incident: AckColumns,
   now: Instant.Instant,

@@ -76,7 +76,6 @@ const COUNT_OF = {
   unknown: "checks_unknown",
 } as const satisfies Record<CheckStatus, keyof AgentRecord>
 
-/** The agent with its counts after these moves. */
 export const recount = (row: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
   if (moves.length === 0) return row
   const { checks_ok, checks_warning, checks_critical, checks_unknown } = row
@@ -88,7 +87,6 @@ export const recount = (row: AgentRecord, moves: ReadonlyArray<CheckMove>): Agen
   return { ...row, ...counts }
 }
 
-/** The agent with one check of that status fewer. */
 export const uncount = (row: AgentRecord, status: CheckStatus): AgentRecord => ({
   ...row,
   [COUNT_OF[status]]: row[COUNT_OF[status]] - 1,
@@ -122,7 +120,6 @@ interface AgentKeyFields {
   readonly last_seen_at: Instant
 }
 
-/** A key that an agent uses or has used. */
 export interface AgentsKeyRecord extends AgentKeyFields {
   readonly state: "pending" | "accepted" | "superseded"
 }
@@ -132,7 +129,6 @@ export interface BlockedKeyRecord extends AgentKeyFields {
   readonly state: "blocked"
   readonly blacklist_id: BlacklistId
   readonly blocked_at: Instant
-  /** The agent's hostname when the key was blocked. */
   readonly hostname: string
 }
 

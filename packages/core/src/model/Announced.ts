@@ -9,7 +9,6 @@ type AnnouncedColumns = Pick<
   "announced" | "reached_warning_at" | "reached_unknown_at" | "reached_critical_at"
 >
 
-/** An incident without a loud event. */
 export const NOT_ANNOUNCED: AnnouncedColumns = {
   announced: undefined,
   reached_warning_at: undefined,

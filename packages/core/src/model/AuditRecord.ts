@@ -11,7 +11,6 @@ import {
   text,
 } from "./TableShape.ts"
 
-/** One thing that a change concerned. */
 export interface AuditSubject {
   readonly kind: AuditSubjectKind
   readonly id: string
@@ -39,7 +38,6 @@ export const audit = storedTable({
 })
 export type AuditRecord = RecordOf<typeof audit>
 
-/** The ID of a check as a subject. */
 export const auditedCheck = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
 
 /** A change of more subjects writes further rows. */
@@ -63,7 +61,6 @@ export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<A
     })),
   )
 
-/** Its subjects, for the filter. */
 export const audit_subject: TableShape<AuditSubjectRow> = {
   name: "audit_subject",
   key: ["audit_id", "subject_id"],

@@ -25,7 +25,6 @@ import {
   uuids,
 } from "./TableShape.ts"
 
-/** Names one check of an agent. */
 export interface CheckName {
   readonly agent_id: AgentId
   readonly check_id: CheckId
@@ -48,13 +47,11 @@ export const findByCheck = <Row extends CheckRef>(
   return (check) => found.get(keyOf(check))
 }
 
-/** Names checks of one registration. */
 export const checksOf = (
   { agent_id, registration_id }: Omit<CheckRef, "check_id">,
   checkIds: ReadonlyArray<CheckId>,
 ): ReadonlyArray<CheckRef> => checkIds.map((check_id) => ({ agent_id, registration_id, check_id }))
 
-/** The current state of one check as stored. */
 export const check_state = storedTable({
   name: "check_state",
   key: ["agent_id", "check_id", "registration_id"],
@@ -70,7 +67,6 @@ export const check_state = storedTable({
      * clock (docs/rules.md#clocks-in-the-future).
      */
     received_at: moving(instant),
-    /** The incident key of the last change of status. */
     incident_key: orUndefined(text<IncidentKey>()),
     /** The latest output, if the latest result had one. */
     summary: moving(orUndefined(text())),
@@ -79,7 +75,6 @@ export const check_state = storedTable({
      * (docs/rules.md#events).
      */
     seen_event_ids: moving(uuids<EventId>()),
-    /** The open incident of which this check is a member. */
     incident_id: orUndefined(text<IncidentId>()),
     /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
     overdue_incident_id: orUndefined(text<IncidentId>()),
@@ -141,60 +136,40 @@ const EFFECTS: Record<Membership, string> = {
 
 const CONDITION = "(status, exit_code) differs, the event is not late and its event_id is not known"
 
-const row = (from: CheckTransition["from"], to: CheckStatus, membership: Membership): CheckTransition => ({
-  from,
-  trigger: `reported_${to}`,
-  condition: CONDITION,
-  to,
-  membership,
-  effects: EFFECTS[membership],
-})
-
 /**
- * Transitions of a check (docs/rules.md#events). Severity: critical > unknown
- * > warning.
+ * The effect of each status after another one (docs/rules.md#events). Severity: critical > unknown > warning.
  */
-export const CheckTransitions: ReadonlyArray<CheckTransition> = [
-  row("absent", "ok", "none"),
-  row("absent", "warning", "joins"),
-  row("absent", "unknown", "joins"),
-  row("absent", "critical", "joins"),
-  row("ok", "ok", "none"),
-  row("ok", "warning", "joins"),
-  row("ok", "unknown", "joins"),
-  row("ok", "critical", "joins"),
-  row("warning", "ok", "leaves"),
-  row("warning", "warning", "none"),
-  row("warning", "unknown", "worsens"),
-  row("warning", "critical", "worsens"),
-  row("unknown", "ok", "leaves"),
-  row("unknown", "warning", "improves"),
-  row("unknown", "unknown", "none"),
-  row("unknown", "critical", "worsens"),
-  row("critical", "ok", "leaves"),
-  row("critical", "warning", "improves"),
-  row("critical", "unknown", "improves"),
-  row("critical", "critical", "none"),
-]
+const MEMBERSHIPS: Record<CheckTransition["from"], Record<CheckStatus, Membership>> = {
+  absent: { ok: "none", warning: "joins", unknown: "joins", critical: "joins" },
+  ok: { ok: "none", warning: "joins", unknown: "joins", critical: "joins" },
+  warning: { ok: "leaves", warning: "none", unknown: "worsens", critical: "worsens" },
+  unknown: { ok: "leaves", warning: "improves", unknown: "none", critical: "worsens" },
+  critical: { ok: "leaves", warning: "improves", unknown: "improves", critical: "none" },
+}
 
-const byStatuses = new Map(
-  CheckTransitions.map(({ from }) => [
-    from,
-    new Map(
-      CheckTransitions.filter((other) => other.from === from).map((transition) => [
-        transition.to,
-        transition,
-      ]),
-    ),
-  ]),
-)
+const transitionsFrom = (from: CheckTransition["from"]) => {
+  const row = (to: CheckStatus): CheckTransition => {
+    const membership = MEMBERSHIPS[from][to]
+    const effects = EFFECTS[membership]
+    return { from, trigger: `reported_${to}`, condition: CONDITION, to, membership, effects }
+  }
+  return { ok: row("ok"), warning: row("warning"), unknown: row("unknown"), critical: row("critical") }
+}
+
+const TRANSITIONS = {
+  absent: transitionsFrom("absent"),
+  ok: transitionsFrom("ok"),
+  warning: transitionsFrom("warning"),
+  unknown: transitionsFrom("unknown"),
+  critical: transitionsFrom("critical"),
+}
+
+/** Transitions of a check. */
+export const CheckTransitions = Object.values(TRANSITIONS).flatMap((rows) => Object.values(rows))
 
 /** The row of {@link CheckTransitions} for these two statuses. */
-export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): CheckTransition => {
-  const transition = byStatuses.get(from)?.get(to)
-  if (transition === undefined) throw new Error(`no transition of a check from ${from} to ${to}`)
-  return transition
-}
+export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): CheckTransition =>
+  TRANSITIONS[from][to]
 
 /** A history row with the number that its storage gave it. */
 export interface StoredHistoryRecord extends HistoryRecord {

@@ -24,7 +24,6 @@ export interface Terms {
   readonly cron?: string
   readonly tz?: string
   readonly grace_millis?: number
-  /** The severity while it is overdue. */
   readonly severity: Severity
   /** Whether to notify when it becomes overdue, and when it no longer is. */
   readonly notifications_enabled: boolean
@@ -47,7 +46,6 @@ const NEVER_DUE: Terms = {
   notifications_enabled: false,
 }
 
-/** The terms of a check that is expected only while a run of it has begun. */
 export const WHILE_RUNNING: Terms = {
   after_millis: NEVER_MILLIS,
   severity: "unknown",
@@ -76,7 +74,6 @@ export const expectation = keyedTable({
     origin: text<"agent" | "policy">(),
     /** Absent if the check has labels alone: it need not report. */
     terms: orUndefined(object<Terms>(NEVER_DUE)),
-    /** When these terms began to apply. */
     expected_from: instant,
     /** When it may first be overdue; absent while it is, and without terms. */
     next_evaluation_at: orUndefined(instant),
@@ -84,7 +81,6 @@ export const expectation = keyedTable({
     incident_id: orUndefined(text<IncidentId>()),
     /** The labels that matchers compare before those of its agent. */
     labels: orUndefined(object<Labels>()),
-    /** When its labels last changed. */
     labelled_at: orUndefined(instant),
   },
 })
@@ -107,7 +103,6 @@ export const unexpected = (
   labelled_at: undefined,
 })
 
-/** A check that must report. */
 export type WithTerms = ExpectationRecord & { readonly terms: Terms }
 
 export const hasTerms = (row: ExpectationRecord | undefined): row is WithTerms => row?.terms !== undefined

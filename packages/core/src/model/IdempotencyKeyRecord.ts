@@ -24,7 +24,6 @@ export const idempotency_key = keyedTable({
 })
 export type IdempotencyKeyRecord = RecordOf<typeof idempotency_key>
 
-/** How long a key is kept. */
 export const IDEMPOTENCY_KEY_TIME = Duration.hours(24)
 
 /** Whether a key has expired; retention removes it later. One that another clock dated ahead has not. */

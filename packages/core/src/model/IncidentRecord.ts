@@ -120,7 +120,6 @@ export const STORY_CHANGES = FIRST_CHANGES + LAST_CHANGES
 /** The changes that an incident's history drops: from {@link FIRST_CHANGES} up to this one. */
 export interface TimelineCut {
   readonly incident_id: IncidentId
-  /** The number of the last change to drop. */
   readonly up_to: number
 }
 
@@ -128,7 +127,6 @@ export interface TimelineCut {
 export const cutOf = (incident_id: IncidentId, seq: number): TimelineCut | undefined =>
   seq > STORY_CHANGES ? { incident_id, up_to: seq - LAST_CHANGES } : undefined
 
-/** Whether a cut drops this change. */
 export const isCut = ({ seq }: { readonly seq: number }, { up_to }: TimelineCut): boolean =>
   seq > FIRST_CHANGES && seq <= up_to
 
@@ -168,11 +166,8 @@ export const incident_log = storedTable({
     /** `worsened`: the incident became worse than acknowledged, which ended the acknowledgement. */
     action: text<"acknowledged" | "withdrawn" | "worsened" | "ran_out" | "noted">(),
     actor: text(),
-    /** The note. */
     text: orUndefined(text()),
-    /** The end of an acknowledgement. */
     ack_until: orUndefined(instant),
-    /** The acknowledged severity. */
     severity: orUndefined(text<Severity>()),
   },
 })

@@ -45,7 +45,6 @@ export const integration = keyedTable({
 })
 export type IntegrationRecord = RecordOf<typeof integration>
 
-/** Whether a key with this hash is valid for an integration at this moment. */
 export const isValidKey = (row: IntegrationRecord, hash: KeyHash, now: Instant): boolean => {
   const { former_key_hash: former, former_valid_until, key_hash: present } = row
   return isValidSecret(hash, now, { present, former, former_valid_until })
@@ -93,7 +92,6 @@ export const ReportedAlertTransitions = stateTable({
   },
 })
 
-/** The state of an alert by its check. */
 export const alertStateOf = (
   check: Pick<CheckRecord, "overdue_incident_id" | "status" | "summary"> | undefined,
 ): "absent" | "firing" | "as_last_heard" | "lapsed" | "resolved" => {

@@ -25,7 +25,6 @@ import type { WatchRecord } from "./WatchRecord.ts"
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
 
-/** The row type of each list. */
 export interface ListRows {
   readonly agents: AgentRecord
   readonly checks: CheckRecord
@@ -51,7 +50,6 @@ export interface ListFilters {
     /** Words that are all found in the check's names or its summary (docs/rules.md#lists). */
     readonly search?: string | undefined
   }
-  /** Expectations of checks that are overdue. */
   readonly overdue: { readonly agent_id?: AgentId | undefined }
   readonly history: { readonly agent_id?: AgentId | undefined; readonly check_id?: CheckId | undefined }
   readonly incidents: {
@@ -107,42 +105,43 @@ export interface SortColumn<Row> {
 /** Stands for an absent `resolved_at`: later than every instant (docs/rules.md#lists). */
 export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
 
-const text = <Row>(name: string, of: (row: Row) => string): SortColumn<Row> => ({ name, type: "text", of })
+type FieldsOf<Row, Value> = { [N in keyof Row]: Row[N] extends Value ? N : never }[keyof Row] & string
+
+const text = <Row>(name: FieldsOf<Row, string>): SortColumn<Row> => ({
+  name,
+  type: "text",
+  // The field has such a value.
+  of: (row) => row[name] as string,
+})
 const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({
   name,
   type: "number",
   of,
 })
-const instant = <Row>(name: string, of: (row: Row) => bigint): SortColumn<Row> => ({
+const instant = <Row>(name: FieldsOf<Row, bigint>): SortColumn<Row> => ({
   name,
   type: "bigint",
-  of,
+  // The field has such a value.
+  of: (row) => row[name] as bigint,
 })
 
-/** Open incidents rank above resolved ones. */
 const stateRank = (state: IncidentState): number => (state === "open" ? 1 : 0)
 
-const incidentId = text<IncidentRecord>("id", (row) => row.id)
-const incidentOpenedAt = instant<IncidentRecord>("opened_at", (row) => row.opened_at)
-const outboxId = text<OutboxRecord>("id", (row) => row.id)
+const incidentId = text<IncidentRecord>("id")
+const incidentOpenedAt = instant<IncidentRecord>("opened_at")
+const outboxId = text<OutboxRecord>("id")
 
 /**
  * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and
  * the last one makes it total. Ranks: open above resolved, critical above unknown above warning.
  */
 export const ListOrders = {
-  agents: { agent_id: [text<AgentRecord>("agent_id", (row) => row.agent_id)] },
+  agents: { agent_id: [text<AgentRecord>("agent_id")] },
   checks: {
-    agent_id: [
-      text<CheckRecord>("agent_id", (row) => row.agent_id),
-      text<CheckRecord>("check_id", (row) => row.check_id),
-    ],
+    agent_id: [text<CheckRecord>("agent_id"), text<CheckRecord>("check_id")],
   },
   overdue: {
-    agent_id: [
-      text<ExpectationRecord>("agent_id", (row) => row.agent_id),
-      text<ExpectationRecord>("check_id", (row) => row.check_id),
-    ],
+    agent_id: [text<ExpectationRecord>("agent_id"), text<ExpectationRecord>("check_id")],
   },
   history: { stored: [number<StoredHistoryRecord>("seq", (row) => row.seq)] },
   incidents: {
@@ -154,49 +153,39 @@ export const ListOrders = {
     ],
     opened_at: [incidentOpenedAt, incidentId],
     resolved_at: [
-      instant<IncidentRecord>("resolved_order", (row) => row.resolved_at ?? NEVER_RESOLVED),
+      {
+        name: "resolved_order",
+        type: "bigint",
+        of: (row: IncidentRecord) => row.resolved_at ?? NEVER_RESOLVED,
+      },
       incidentId,
     ],
   },
   outbox: {
-    created_at: [instant<OutboxRecord>("created_at", (row) => row.created_at), outboxId],
-    updated_at: [instant<OutboxRecord>("updated_at", (row) => row.updated_at), outboxId],
+    created_at: [instant<OutboxRecord>("created_at"), outboxId],
+    updated_at: [instant<OutboxRecord>("updated_at"), outboxId],
   },
   blacklist: {
-    stored: [
-      instant<BlockedKeyRecord>("blocked_at", (row) => row.blocked_at),
-      text<BlockedKeyRecord>("blacklist_id", (row) => row.blacklist_id),
-    ],
+    stored: [instant<BlockedKeyRecord>("blocked_at"), text<BlockedKeyRecord>("blacklist_id")],
   },
-  operators: { name: [text<OperatorRecord>("name", (row) => row.name)] },
-  integrations: { name: [text<IntegrationRecord>("name", (row) => row.name)] },
+  operators: { name: [text<OperatorRecord>("name")] },
+  integrations: { name: [text<IntegrationRecord>("name")] },
   enrolments: {
-    created_at: [
-      instant<EnrolmentRecord>("created_at", (row) => row.created_at),
-      text<EnrolmentRecord>("id", (row) => row.id),
-    ],
+    created_at: [instant<EnrolmentRecord>("created_at"), text<EnrolmentRecord>("id")],
   },
-  watches: { name: [text<WatchRecord>("name", (row) => row.name)] },
+  watches: { name: [text<WatchRecord>("name")] },
   audit: {
-    recorded_at: [
-      instant<AuditRecord>("recorded_at", (row) => row.recorded_at),
-      text<AuditRecord>("id", (row) => row.id),
-    ],
+    recorded_at: [instant<AuditRecord>("recorded_at"), text<AuditRecord>("id")],
   },
   silences: {
-    created_at: [
-      instant<SilenceRecord>("created_at", (row) => row.created_at),
-      text<SilenceRecord>("id", (row) => row.id),
-    ],
+    created_at: [instant<SilenceRecord>("created_at"), text<SilenceRecord>("id")],
   },
 } as const satisfies {
   readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
 }
 
-/** The sorts that a list offers. */
 export type ListSort<L extends ListName> = keyof (typeof ListOrders)[L] & string
 
-/** The columns of one order of a list. */
 export const orderColumns = <L extends ListName>(
   list: L,
   sort: ListSort<L>,

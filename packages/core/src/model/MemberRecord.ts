@@ -25,7 +25,6 @@ export const incident_member = keyedTable({
     /** First line of its latest output, at most 512 characters. */
     summary: orUndefined(text()),
     joined_at: instant,
-    /** Absent while it is a member. */
     left_at: orUndefined(instant),
     /** Whether its last change of status came with notifications enabled. */
     is_loud: boolean,
@@ -33,7 +32,6 @@ export const incident_member = keyedTable({
 })
 export type MemberRecord = RecordOf<typeof incident_member>
 
-/** Names the membership of one check in one incident. */
 export type MemberRef = Pick<MemberRecord, "incident_id" | "agent_id" | "check_id">
 
 /**
@@ -66,21 +64,17 @@ const COUNT_OF = {
   critical: "members_critical",
 } as const satisfies Record<Severity, keyof IncidentRecord>
 
-/** How many members of an incident have each severity. */
 export type MemberCounts = Pick<IncidentRecord, (typeof COUNT_OF)[Severity]>
 
 /** The counts of an incident that is about to get its first member. */
 export const NO_MEMBERS: MemberCounts = { members_warning: 0, members_unknown: 0, members_critical: 0 }
 
-/** How many members an incident has. */
 export const memberCount = (counts: MemberCounts): number =>
   counts.members_warning + counts.members_unknown + counts.members_critical
 
-/** The severity of the worst member. */
 export const worstSeverity = (counts: MemberCounts): Severity =>
   counts.members_critical > 0 ? "critical" : counts.members_unknown > 0 ? "unknown" : "warning"
 
-/** The counts after a member changed its severity, joined or left. */
 export const recount = (
   { members_warning, members_unknown, members_critical }: MemberCounts,
   from: Severity | undefined,

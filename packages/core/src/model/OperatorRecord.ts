@@ -25,7 +25,6 @@ export const operator = keyedTable({
 })
 export type OperatorRecord = RecordOf<typeof operator>
 
-/** Whether a token with this hash is valid for an operator at this moment. */
 export const isValidToken = (row: OperatorRecord, hash: KeyHash, now: Instant): boolean => {
   if (row.expires_at !== undefined && row.expires_at <= now) return false
   const { former_token_hash: former, former_valid_until, token_hash: present } = row

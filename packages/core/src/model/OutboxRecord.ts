@@ -54,7 +54,6 @@ export const outbox = keyedTable({
      * order.
      */
     incident_seq: integer,
-    /** The incident's severity that this notification reports. */
     severity: text<Severity>(),
     /** The incident's summary when this was enqueued. */
     summary: orUndefined(text()),
@@ -93,7 +92,6 @@ export const UNENDED = ["pending", "sending", "retry"] as const satisfies Readon
 
 const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
 
-/** Whether a notification may still be sent. */
 export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
 
 /**
@@ -121,7 +119,6 @@ export const isFiring = (item: OutboxRecord): boolean => item.event_type === "fi
 export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>
   state === "pending" && next_evaluation_at !== undefined
 
-/** An item that is not sent any more. */
 export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant): OutboxRecord => ({
   ...item,
   state,

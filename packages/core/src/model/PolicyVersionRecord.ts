@@ -21,5 +21,4 @@ export const policy_version = keyedTable({
 })
 export type PolicyVersionRecord = RecordOf<typeof policy_version>
 
-/** How many versions are kept. */
 export const KEPT_VERSIONS = 100

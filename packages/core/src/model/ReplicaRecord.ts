@@ -21,10 +21,8 @@ export const replica = keyedTable({
     /** Drawn when the process starts. */
     id: text(),
     version: text(),
-    /** Names the policy in force there. */
     policy_hash: text(),
     receivers: array<ReceiverListing>(),
-    /** Whether it probes watches. */
     probes: boolean,
     started_at: instant,
     seen_at: instant,

@@ -82,7 +82,6 @@ type Named<Row, Names extends Columns> = Names extends readonly [infer Name exte
   ? Row[Name]
   : Pick<Row, Names[number] & keyof Row>
 
-/** The record of each table. */
 export type KeyedRows = {
   [N in KeyedName]: N extends "agent_key"
     ? AgentKeyRecord
@@ -90,7 +89,6 @@ export type KeyedRows = {
       ? Row
       : never
 }
-/** The key of each table. */
 export type Keys = {
   [N in KeyedName]: Shapes[N] extends KeyedShape<infer Row, infer Key, infer _> ? Named<Row, Key> : never
 }
@@ -108,7 +106,6 @@ export const isKeyed = (name: keyof Shapes): name is KeyedName => "locks" in sto
 /** In the order in which transactions lock their rows. */
 export const keyedNames = (Object.keys(storedTables) as ReadonlyArray<keyof Shapes>).filter(isKeyed)
 
-/** The declaration of a table. */
 export const keyedShape = <N extends KeyedName>(name: N) =>
   // TypeScript does not relate the declaration to its own row.
   storedTables[name] as unknown as TableShape<KeyedRows[N]> & AnyShape
@@ -140,7 +137,6 @@ export const keyText = <N extends KeyedName>(name: N, key: Keys[N] | KeyedRows[N
 export const groupText = <N extends KeyedName>(name: N, group: Groups[N] | KeyedRows[N]): string =>
   nameBy(keyedShape(name).group ?? [], group) || "all"
 
-/** The key of a row. */
 export const keyOf = <N extends KeyedName>(name: N, row: KeyedRows[N]): Keys[N] => {
   const { key } = keyedShape(name)
   // The columns are those of the key; a row has them all.

@@ -43,7 +43,6 @@ export interface TableShape<Row> {
   readonly kept?: ReadonlyArray<string>
 }
 
-/** The record of a row of a table. */
 export type RecordOf<Shape extends { readonly columns: Columns }> = {
   readonly [Name in keyof Shape["columns"]]: Shape["columns"][Name] extends Column<infer Value>
     ? Value
@@ -188,7 +187,6 @@ export const keyedTable = <
   // The columns are those of the record that is made of them.
   shape as unknown as KeyedShape<RecordOf<{ readonly columns: C }>, Key, Group>
 
-/** Declares any other table. */
 export const storedTable = <C extends Columns>(shape: {
   readonly name: string
   readonly key: ReadonlyArray<keyof C & string>

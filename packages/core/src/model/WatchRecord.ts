@@ -43,9 +43,7 @@ export type WatchRecord = RecordOf<typeof watch>
 /** A watch as an operator or the policy defines it. */
 export type WatchTerms = Pick<WatchRecord, "name" | "every_millis" | "confirm" | "probe">
 
-/** The end of a pause that lasts until it is ended. */
 export const FOREVER = Instant.LATEST
 
-/** Whether a watch is paused. */
 export const isPaused = ({ paused_until }: WatchRecord, now: Instant.Instant): boolean =>
   paused_until !== undefined && paused_until > now

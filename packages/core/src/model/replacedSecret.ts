@@ -2,18 +2,8 @@ import { Duration } from "effect"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 
-/** The secret before the last rotation, while it is still valid. */
-interface FormerSecret {
-  readonly hash: KeyHash
-  readonly valid_until: Instant.Instant
-}
-
 /** The former secret after a rotation; none without one, or without a grace. */
-export const formerSecret = (
-  replaced: KeyHash | undefined,
-  grace: Duration.Duration,
-  now: Instant.Instant,
-): FormerSecret | undefined =>
+export const formerSecret = (replaced: KeyHash | undefined, grace: Duration.Duration, now: Instant.Instant) =>
   replaced !== undefined && Duration.isPositive(grace)
     ? { hash: replaced, valid_until: Instant.plus(now, grace) }
     : undefined

@@ -1,6 +1,6 @@
 import type * as Instant from "@tocsin/contract/Instant"
 import type { PolicyTrial, TriedReceiver } from "@tocsin/contract/Policies"
-import type { Backtested, PolicyCounts } from "../ports/PolicyBacktest.ts"
+import type { Backtested, PolicyCounts } from "../ports/PolicySource.ts"
 
 /** The gaps in the tables' knowledge; part of every report. */
 const UNKNOWN: ReadonlyArray<string> = [

@@ -1,4 +1,4 @@
-import { Context, type Duration, type Effect } from "effect"
+import { Context, type Duration, type Effect, Struct } from "effect"
 import type { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
 import type { Acknowledgement } from "../model/Acknowledgement.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
@@ -15,6 +15,24 @@ export interface MessageLinks {
   /** A page that acknowledges the incident for so long. */
   readonly acknowledge: { readonly url: string; readonly for: Duration.Duration } | undefined
 }
+
+const FACTS = [
+  "id",
+  "incident_key",
+  "agent_id",
+  "check_id",
+  "opener_agent_id",
+  "opener_check_id",
+  "opened_at",
+  "resolved_at",
+  "summary",
+] as const
+
+/** The incident as notifications and alerts show it, with how many checks are in it. */
+export const incidentFacts = (incident: IncidentRecord) => ({
+  ...Struct.pick(incident, FACTS),
+  members: memberCount(incident),
+})
 
 /** One attempt to deliver a notification, with everything the receiver needs to know. */
 export interface DeliveryAttempt {
@@ -45,21 +63,7 @@ export interface DeliveryAttempt {
   /** Number of this attempt, from 1. */
   readonly attempt: number
   /** The incident now; `agent_id` and `check_id` name its only member. */
-  readonly incident: Pick<
-    IncidentRecord,
-    | "id"
-    | "incident_key"
-    | "agent_id"
-    | "check_id"
-    | "opener_agent_id"
-    | "opener_check_id"
-    | "opened_at"
-    | "resolved_at"
-    | "summary"
-  > & {
-    /** How many checks are in it now. */
-    readonly members: number
-  }
+  readonly incident: ReturnType<typeof incidentFacts>
 }
 
 /** An alert to send again, held by this process until its lease ends. */
@@ -70,20 +74,6 @@ export interface ClaimedAlert {
   /** It is sent as ended, and not again. */
   readonly isLast?: true
 }
-
-/** The incident as notifications and alerts show it. */
-export const incidentFacts = (incident: IncidentRecord): DeliveryAttempt["incident"] => ({
-  id: incident.id,
-  incident_key: incident.incident_key,
-  agent_id: incident.agent_id,
-  check_id: incident.check_id,
-  opener_agent_id: incident.opener_agent_id,
-  opener_check_id: incident.opener_check_id,
-  opened_at: incident.opened_at,
-  resolved_at: incident.resolved_at,
-  summary: incident.summary,
-  members: memberCount(incident),
-})
 
 /**
  * The result of one attempt (docs/rules.md#delivery). Operators see `error` as the item's
@@ -138,7 +128,6 @@ export interface Notifier {
   readonly test: Effect.Effect<TestReceipt>
 }
 
-/** The configured notifiers by name. */
 export class Notifiers extends Context.Service<Notifiers, ReadonlyMap<NotifierName, Notifier>>()(
   "@tocsin/core/ports/Notifiers",
 ) {}

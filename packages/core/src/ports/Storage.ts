@@ -92,7 +92,6 @@ export class Storage extends Context.Service<
     readonly page: <L extends ListName>(
       request: PageRequest<L>,
     ) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
-    /** Reads one agent. */
     readonly agent: (agentId: AgentId) => Effect.Effect<AgentRecord | undefined, StorageError>
     /**
      * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes
@@ -187,7 +186,6 @@ export class Storage extends Context.Service<
       after: number,
       limit: number,
     ) => Effect.Effect<ReadonlyArray<PolicyVersionRecord>, StorageError>
-    /** Reads the service heartbeat. */
     readonly serviceHeartbeat: Effect.Effect<ServiceHeartbeatRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>

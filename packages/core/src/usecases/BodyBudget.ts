@@ -106,14 +106,12 @@ export class UnknownSenders {
     return permission
   }
 
-  /** Ends an admitted request. */
   release(address: string, bytes: number): void {
     const held = (this.#underWay.get(address) ?? 0) - bytes - REQUEST_BYTES
     if (held > 0) this.#underWay.set(address, held)
     else this.#underWay.delete(address)
   }
 
-  /** How many addresses have unanswered requests. */
   get addressesUnderWay(): number {
     return this.#underWay.size
   }
@@ -169,7 +167,6 @@ export class BodyBudget {
     this.#unknown = new UnknownSenders(needed.rules.unknownKeyVolume)
   }
 
-  /** Remembers whether a key is accepted. */
   note(key: KeyHash, isAccepted: boolean): void {
     if (!isAccepted) this.#accepted.delete(key)
     else if (!this.#accepted.has(key)) this.#accepted.add(key)

@@ -9,7 +9,6 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 
-/** The options of delivery. */
 export interface DeliveryOptions {
   /** How long a claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration

@@ -26,23 +26,17 @@ import { Storage } from "../ports/Storage.ts"
 import { IDEMPOTENCY_KEY_TIME } from "../model/IdempotencyKeyRecord.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
 
-/** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
-export interface RetentionOptions {
-  readonly history: Duration.Duration | undefined
-  readonly incidents: Duration.Duration | undefined
-  readonly outbox: Duration.Duration | undefined
-  readonly pending: Duration.Duration | undefined
-  readonly audit: Duration.Duration | undefined
-}
-
 /** The defaults of docs/rules.md#retention. */
-export const defaultRetention: RetentionOptions = {
+export const defaultRetention = {
   history: Duration.days(93),
   incidents: Duration.days(365),
   outbox: Duration.days(30),
   pending: Duration.days(7),
   audit: Duration.days(400),
 }
+
+/** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
+export type RetentionOptions = Readonly<Record<keyof typeof defaultRetention, Duration.Duration | undefined>>
 
 /** {@link RetentionOptions}; the defaults unless provided. */
 export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/usecases/Retention", {

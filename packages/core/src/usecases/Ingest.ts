@@ -40,14 +40,14 @@ interface CallParts extends Pick<Commits["Service"], "transact"> {
   readonly hashing: Hashing["Service"]
   readonly heartbeats: TokenBuckets
   readonly bodies: Pick<BodyBudget, "note">
-}
-
-interface EnrolParts extends CallParts, Pick<Instruments, "enrolments"> {
   readonly ids: Ids["Service"]
+  readonly instruments: Instruments
+  readonly incidents: IncidentOptions
+  readonly rules: RuleOptions
 }
 
 /** Accepts pending agents by the tokens of enrolments (docs/rules.md#enrolment). */
-const enrolCall = ({ bodies, enrolments, hashing, heartbeats, ids, transact }: EnrolParts) => {
+const enrolCall = ({ bodies, hashing, heartbeats, ids, instruments, transact }: CallParts) => {
   const answer = unlessOperatorToken(transact)
   const signature = currentSignature(ids)
   return Effect.fn("Ingest.enrol")(function* (
@@ -60,15 +60,10 @@ const enrolCall = ({ bodies, enrolments, hashing, heartbeats, ids, transact }: E
     const enrolment = enrolmentIdOf(hashing, token)
     const by = { ...(yield* signature), actor: `enrolment:${enrolment}` }
     const outcome = yield* transact(enrol({ agent_id, key_hash, enrolment }, by))
-    enrolments[outcome].value += 1
+    instruments.enrolments[outcome].value += 1
     if (outcome === "enrolled" || outcome === "repeated") bodies.note(key_hash, true)
     return yield* answer(enrolReplies[outcome], { outcome, presented, key_hash })
   })
-}
-
-interface DeclarationParts extends CallParts {
-  readonly rules: RuleOptions
-  readonly incidents: IncidentOptions
 }
 
 /** Takes declarations of expected checks (docs/rules.md#freshness). */
@@ -79,7 +74,7 @@ const declareExpectationsCall = ({
   incidents,
   rules: { staleAfter },
   transact,
-}: DeclarationParts) => {
+}: CallParts) => {
   const answer = unlessOperatorToken(transact)
   return Effect.fn("Ingest.expectations")(function* (
     presented: Redacted.Redacted,
@@ -143,6 +138,8 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
     const bodies = new BodyBudget({ commits, hashing, rules, instruments })
     const entrance: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents"> = bodies
 
+    const parts = { bodies, hashing, heartbeats, ids, instruments, incidents, rules, transact }
+
     return {
       /** Decides whether to read a request's body. Ask before the other calls. */
       bodies: entrance,
@@ -203,12 +200,12 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
        * Declares which checks of an agent must report, and how often. Safe to repeat: an equal
        * declaration changes nothing. Limited like heartbeats, and together with them.
        */
-      expectations: declareExpectationsCall({ bodies, hashing, heartbeats, incidents, rules, transact }),
+      expectations: declareExpectationsCall(parts),
       /**
        * Accepts a pending agent by the token of an enrolment. Safe to repeat. Limited like heartbeats,
        * and together with them.
        */
-      enrol: enrolCall({ bodies, enrolments: instruments.enrolments, hashing, heartbeats, ids, transact }),
+      enrol: enrolCall(parts),
     }
   }),
 }) {

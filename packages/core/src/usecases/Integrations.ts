@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Struct } from "effect"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
@@ -49,11 +49,7 @@ const CONFLICTS = {
 } as const
 
 const toIntegration = (record: IntegrationRecord): Integration => ({
-  name: record.name,
-  kind: record.kind,
-  options: record.options,
-  created_at: record.created_at,
-  created_by: record.created_by,
+  ...Struct.pick(record, ["name", "kind", "options", "created_at", "created_by"]),
   is_closed: record.key_hash === undefined,
   last_request_at: record.last_request_at ?? null,
   last_refusal:
@@ -89,7 +85,6 @@ type SenderError = NotFound | RateLimited | StateConflict | StorageError | Valid
 /** A sender by its key, and the integration that had the key when it was last looked up. */
 type Sender = Pick<SenderInput, "key_hash" | "known">
 
-/** Takes one request of a sender, and one for its check, from their limits. */
 const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   const perIntegration = new TokenBuckets(integrationRate, KEYS_KEPT)
   const perCheck = new TokenBuckets(integrationCheckRate, BUCKETS_KEPT)

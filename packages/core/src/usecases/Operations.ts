@@ -124,12 +124,10 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       ...silencing({ storage, commits, ids, rules, signed }),
       /** A page of checks with how long each was in each state (docs/rules.md#availability). */
       availability: (parameters: AvailabilityQuery) => readAvailability(storage, sha256, policy, parameters),
-      /** Returns a failed outbox item to the outbox. */
       replay: Effect.fn("Operations.replay")(function* (id: OutboxId) {
         const outcome = yield* signed((by) => replay(id, by))
         return outcome === "replayed" ? { count: 1 } : yield* REPLAY_REFUSED[outcome]
       }),
-      /** Sends a held firing now. */
       release: Effect.fn("Operations.release")(function* (id: OutboxId) {
         const outcome = yield* signed((by) => release(id, options, by))
         return outcome === "released" ? { count: 1 } : yield* RELEASE_REFUSED[outcome]
@@ -153,7 +151,6 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
         const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
         return { ...(yield* withOutlook(timeline)), served }
       }),
-      /** Explains a check's state. */
       explain: Effect.fn("Operations.explain")(function* (name: CheckName) {
         const agent = yield* storage.agent(name.agent_id)
         if (agent === undefined) return yield* agentNotFound()
@@ -177,7 +174,6 @@ const NOTHING_MORE = { members: 0, changes: 0, log: 0, outbox: 0 }
 // A larger skew is worth a sentence: results older than the newest one are dropped as late.
 const NOTABLE_SKEW_SECONDS = 60
 
-/** Collects what explains a check's state. */
 const explain = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { agent, check: stored, rules }: Subject,

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Struct } from "effect"
 import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
@@ -32,10 +32,7 @@ const nameInUse = () =>
   })
 
 const toOperator = (record: OperatorRecord): Operator => ({
-  name: record.name,
-  role: record.role,
-  created_at: record.created_at,
-  created_by: record.created_by,
+  ...Struct.pick(record, ["name", "role", "created_at", "created_by"]),
   expires_at: record.expires_at ?? null,
   last_used_at: record.last_used_at ?? null,
 })
@@ -78,7 +75,6 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
         const { name, role, expires_at } = operator
         return { name, role, expires_at } satisfies OperatorIdentity
       }),
-      /** The calling operator. */
       me: Effect.map(CurrentOperator, ({ name, role, expires_at }) =>
         expires_at === undefined ? { name, role } : { name, role, expires_at },
       ),
@@ -94,7 +90,6 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
         if (operator === undefined) return yield* nameInUse()
         return { ...toOperator(operator), token: Redacted.value(token) }
       }),
-      /** Changes the role or the expiry of an operator. */
       change: Effect.fn("Operators.change")(function* (
         name: OperatorName,
         { role, expires_at }: ChangeOperatorRequest,

@@ -9,7 +9,7 @@ import { applyPolicy, policyHash } from "../policy/applyPolicy.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { PolicySource } from "../ports/PolicySource.ts"
+import { PolicyBacktest, PolicySource } from "../ports/PolicySource.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { KEPT_VERSIONS } from "../model/PolicyVersionRecord.ts"
 import type { FiringCount, PolicyInForceState } from "@tocsin/contract/Policies"
@@ -33,7 +33,6 @@ import { idlePause } from "../ports/IdlePause.ts"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import { policyTrial } from "../policy/policyTrial.ts"
-import { PolicyBacktest } from "../ports/PolicyBacktest.ts"
 
 /** How much of the past a trial reads, and how long it may take (docs/rules.md#trials). */
 const SPAN = Duration.days(30)

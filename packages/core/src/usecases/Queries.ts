@@ -112,7 +112,6 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
   static readonly layer = Layer.effect(Queries, Queries.make)
 }
 
-/** The lists that need no more than their rows. */
 const lists = (page: ReturnType<typeof pageReader>) => ({
   checks: ({ agent_id, ...parameters }: Narrowed<"checks">) =>
     page(
@@ -164,7 +163,6 @@ const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], rule
   return { ...counts, generated_at: now }
 })
 
-/** Filters and paging of agents that are found. */
 export type FoundAgentParameters = PageParameters & {
   readonly search?: string | undefined
   readonly status?: AgentStatus | undefined
@@ -234,7 +232,6 @@ const toExpectedChecks = (
   })
 }
 
-/** Filters and paging of checks with when they must report. */
 export type ExpectedCheckParameters = PageParameters & {
   readonly agent_id?: AgentId | undefined
   /** Whether to list overdue checks only, those included that never reported. */
@@ -244,7 +241,6 @@ export type ExpectedCheckParameters = PageParameters & {
   readonly from_agent?: AgentId | undefined
 }
 
-/** A page of checks with when they must report. */
 const expectedChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,

@@ -1,7 +1,6 @@
 import { Context, Duration, Effect, Latch, Layer, type Scope, Stream } from "effect"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import type { TopicsChanged } from "@tocsin/contract/Topics"
 import { Commits } from "../engine/commits/Commits.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Storage } from "../ports/Storage.ts"
@@ -19,16 +18,10 @@ const tooMany = new RateLimited({
 })
 
 /** The unread topics of one client: a set, so that a slow client costs no more than a quick one. */
-export interface UnreadTopics {
-  /** Waits until there is something. */
-  readonly some: Effect.Effect<void>
-  /** Takes all of it. */
-  readonly take: Effect.Effect<TopicsChanged>
-}
-
-class Unread implements UnreadTopics {
+class Unread {
   #topics = NO_TOPICS
   readonly #latch = Latch.makeUnsafe()
+  /** Waits until there is something. */
   readonly some = this.#latch.await
   readonly take = Effect.map(Instant.now, (at) => {
     const topics = namesOf(this.#topics)
@@ -42,6 +35,8 @@ class Unread implements UnreadTopics {
     this.#latch.openUnsafe()
   }
 }
+
+export type UnreadTopics = Pick<Unread, "some" | "take">
 
 /** Changed topics, for live views: names only, of this process and others (docs/rules.md#live-views). */
 export class TopicFeed extends Context.Service<

@@ -32,7 +32,6 @@ const SHORTEST_PAUSE = Duration.seconds(1)
 const warnOf = (task: string) => (cause: Cause.Cause<unknown>) =>
   Effect.logWarning(`${task} failed; Tocsin will retry`, cause)
 
-/** The parts of the runner. */
 const makeRunner = Effect.gen(function* () {
   const ids = yield* Ids
   const rules = yield* RuleSettings
@@ -55,7 +54,6 @@ const makeRunner = Effect.gen(function* () {
 })
 type Runner = Effect.Success<typeof makeRunner>
 
-/** Runs one probe in the background. */
 const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: WatchRecord) => {
   underWay.add(watch.name)
   return Effect.suspend(() => probes.run(decodeProbe(watch.probe))).pipe(
@@ -74,7 +72,6 @@ const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: W
   )
 }
 
-/** Stores the results that are there, in one transaction. */
 const recordResults = ({ agent, change, commits, ids, instruments, results, sha256, underWay }: Runner) => {
   const newEventId = newId<EventId>(ids)
   const { watchProbes } = instruments

@@ -3,7 +3,6 @@ import { HealthExamination } from "../health/HealthExamination.ts"
 import type { Health } from "../health/judgeHealth.ts"
 import { type WatchdogPing, WatchdogReceiver, type DeliveryResult } from "../ports/Notifiers.ts"
 
-/** The options of watchdog pings. */
 export interface WatchdogOptions {
   /** From the start of one watchdog ping to the start of the next. */
   readonly interval: Duration.Duration

@@ -1,4 +1,4 @@
-import { Effect, type Scope, Semaphore } from "effect"
+import { Effect, Semaphore } from "effect"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -27,14 +27,6 @@ const issuesText = (issues: ReadonlyArray<PolicyIssue>): string =>
 export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationError =>
   new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` })
 
-/** How a process follows the policy that the storage keeps. */
-interface StoredPolicy<E> {
-  /** Puts the newest version in force if it is not yet. */
-  readonly follow: Effect.Effect<void, E | StorageError>
-  /** Reads the secrets of the policy in force again. */
-  readonly reload: Effect.Effect<void, E>
-}
-
 /**
  * Follows the policy that the storage keeps, if this process does. Puts its newest version in force by
  * `begin`, before anything is decided, and later ones by `replace`. Fails if this version of Tocsin cannot
@@ -43,7 +35,7 @@ interface StoredPolicy<E> {
 export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   given: PolicyNotifiers,
   { begin, replace }: { readonly begin: Put<never>; readonly replace: Put<E> },
-): Effect.fn.Return<StoredPolicy<E>, StorageError, Scope.Scope | Storage> {
+) {
   const source = yield* PolicySource
   if (source.source === "given") return { follow: Effect.void, reload: Effect.void }
   const storage = yield* Storage
@@ -86,6 +78,7 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   // Of two that follow at the same time, the one with the older version must not be the last.
   const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   return {
+    /** Puts the newest version in force if it is not yet. */
     follow: inTurn(
       Effect.gen(function* () {
         const [newest] = yield* storage.policyVersions(seen, 1)
@@ -95,6 +88,7 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
         if (problem !== undefined) yield* Effect.logError(unreadable(problem))
       }),
     ),
+    /** Reads the secrets of the policy in force again. */
     reload: inTurn(Effect.suspend(() => Effect.asVoid(use(current, replace)))),
   }
 })

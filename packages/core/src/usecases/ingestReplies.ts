@@ -113,7 +113,6 @@ export const batchReply = (
   return Effect.succeed({ accepted, deduplicated: result.events.length - accepted })
 }
 
-/** The reply to a declaration of expected checks. */
 export const declarationReply = (
   result: DeclarationOutcome,
 ): Effect.Effect<ExpectationsResponse, AgentBlocked | AgentNotAccepted | ValidationError> => {
@@ -122,7 +121,6 @@ export const declarationReply = (
   return Effect.succeed(result.counts)
 }
 
-/** The reply to each outcome of an enrolment. */
 export const enrolReplies: Readonly<
   Record<
     EnrolOutcome,

@@ -136,7 +136,6 @@ const needsConfirm = (agents: number) =>
 
 const invalid = (message: string) => new ValidationError({ message })
 
-/** A silence as it is shown at a moment. */
 export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence => ({
   ...record,
   state: silenceState(record, now),

@@ -1,3 +1,4 @@
+import { Struct } from "effect"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { AgentRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 import type { AuditRecord } from "../model/AuditRecord.ts"
@@ -29,7 +30,6 @@ import { explainNotification } from "../notifications/explainNotification.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 
-/** An agent as the contract shows it. */
 export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
   agent_id: record.agent_id,
   hostname: record.hostname,
@@ -43,11 +43,7 @@ export const toAgent = (record: AgentRecord, context: StatusContext): Agent => (
 })
 
 export const toCheckState = (record: CheckRecord): CheckState => ({
-  agent_id: record.agent_id,
-  check_id: record.check_id,
-  status: record.status,
-  last_observed_at: record.last_observed_at,
-  exit_code: record.exit_code,
+  ...Struct.pick(record, ["agent_id", "check_id", "status", "last_observed_at", "exit_code"]),
   ...(record.incident_key !== undefined && { incident_key: record.incident_key }),
   ...(record.summary !== undefined && { summary: record.summary }),
 })
@@ -62,10 +58,7 @@ export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEve
  * (docs/rules.md#heartbeat-incidents).
  */
 export const toIncident = (record: IncidentRecord): Incident => ({
-  id: record.id,
-  incident_key: record.incident_key,
-  state: record.state,
-  severity: record.severity,
+  ...Struct.pick(record, ["id", "incident_key", "state", "severity"]),
   ...(record.agent_id !== undefined && { agent_id: record.agent_id }),
   ...(record.check_id !== undefined && record.check_id !== HEARTBEAT && { check_id: record.check_id }),
   opened_at: record.opened_at,
@@ -74,12 +67,7 @@ export const toIncident = (record: IncidentRecord): Incident => ({
 })
 
 export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
-  id: record.id,
-  notifier: record.notifier,
-  state: record.state,
-  incident_id: record.incident_id,
-  event_type: record.event_type,
-  attempts: record.attempts,
+  ...Struct.pick(record, ["id", "notifier", "state", "incident_id", "event_type", "attempts"]),
   next_attempt_at: record.next_attempt_at ?? null,
   last_error: record.last_error ?? null,
   updated_at: record.updated_at,
@@ -88,19 +76,14 @@ export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
 export const toAuditEntry = (record: AuditRecord): AuditEntry => ({
   id: record.id,
   at: record.recorded_at,
-  actor: record.actor,
-  via: record.via,
-  action: record.action,
-  subjects: record.subjects,
+  ...Struct.pick(record, ["actor", "via", "action", "subjects"]),
   parameters: record.parameters ?? {},
   request_id: record.request_id ?? null,
 })
 
 export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem => ({
   id: record.blacklist_id,
-  key_fingerprint: record.key_fingerprint,
-  agent_id: record.agent_id,
-  hostname: record.hostname,
+  ...Struct.pick(record, ["key_fingerprint", "agent_id", "hostname"]),
   created_at: record.blocked_at,
   last_seen_at: record.last_seen_at,
 })
@@ -143,10 +126,7 @@ export const toHeldOutboxItem = (
 /** A change of an incident's members, as timelines and simulations show it. */
 export const toTimelineEntry = (record: IncidentChangeRecord) => ({
   at: record.changed_at,
-  change: record.change,
-  agent_id: record.agent_id,
-  check_id: record.check_id,
-  severity: record.severity,
+  ...Struct.pick(record, ["change", "agent_id", "check_id", "severity"]),
   incident_severity: record.incident_severity ?? null,
 })
 
@@ -188,7 +168,6 @@ const toNextFiring = ({ cause, due, holds, receiver }: NextFiring) => ({
   holds: holds.map(({ by, until }) => ({ hold: by, until: until === UNTIL_A_CHANGE ? null : until })),
 })
 
-/** An incident with its members and changes, as /ops/v1 shows it. */
 export const toIncidentDetail = ({
   log,
   incident,
@@ -205,9 +184,7 @@ export const toIncidentDetail = ({
 }: HeldTimeline) => ({
   incident: toIncident(incident),
   members: members.map((member, place) => ({
-    agent_id: member.agent_id,
-    check_id: member.check_id,
-    severity: member.severity,
+    ...Struct.pick(member, ["agent_id", "check_id", "severity"]),
     summary: member.summary ?? null,
     joined_at: member.joined_at,
     left_at: member.left_at ?? null,

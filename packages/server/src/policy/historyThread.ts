@@ -1,7 +1,7 @@
 import { parentPort, Worker, workerData } from "node:worker_threads"
 import type * as Instant from "@tocsin/contract/Instant"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { type Backtested, type BacktestedPolicy, PolicyBacktest } from "@tocsin/core/ports/PolicyBacktest"
+import { type Backtested, type BacktestedPolicy, PolicyBacktest } from "@tocsin/core/ports/PolicySource"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { ProgramModule, runTrialThread, startTrialHere } from "@tocsin/simulation/backtestThread"

@@ -10,7 +10,6 @@ import { type Command, commandOf, type Decision } from "../unitOfWork/Decision.t
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 
-/** An act that must be carried out once. */
 export interface Act extends Pick<IdempotencyKeyRecord, "id" | "request_hash"> {
   /** Whether a transaction of this request has stored the key. */
   isStored: boolean
@@ -36,7 +35,6 @@ function* keyOf(
   return row === undefined || hasKeyExpired(row, now) ? undefined : row
 }
 
-/** Reads a key that has not expired. */
 export const findKey = commandOf(function* (unit, now, act: Pick<Act, "id">) {
   return yield* keyOf(unit, act, now)
 })

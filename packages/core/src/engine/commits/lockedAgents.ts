@@ -7,10 +7,8 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { StorageError } from "../../ports/Storage.ts"
 import type { AgentRecord } from "../../model/AgentRecord.ts"
 
-/** The result of a bulk action on agents. */
 export interface WorkOnMany {
   readonly count: number
-  /** Agents skipped because another transaction locks them. */
   readonly held: ReadonlyArray<AgentId>
 }
 
@@ -31,7 +29,6 @@ export function* skipLockedAgents(
   }
 }
 
-/** Bulk actions that skip locked agents. */
 export type ManyAgents = keyof Instruments["agentsPassedOver"]
 
 const AGAIN = "the next pass handles them"
@@ -60,7 +57,6 @@ export const reportPassedOver = Effect.fnUntraced(function* (
   )
 })
 
-/** The answer to an action on many agents. */
 export interface ManyActed {
   readonly count: number
   /** How many agents stayed locked, and are left as they were; absent if none. */
@@ -74,7 +70,6 @@ const BETWEEN_PASSES = Duration.millis(200)
 interface Work {
   readonly name: ManyAgents
   readonly piece: (agents: ReadonlyArray<AgentId>) => Command<WorkOnMany>
-  /** Agents per transaction. */
   readonly limit: number
 }
 

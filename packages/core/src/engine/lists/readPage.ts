@@ -35,7 +35,6 @@ export interface Page<Row> {
   readonly prev_cursor: string | null
 }
 
-/** Reads the first rows of a list. */
 export const firstRows = <L extends ListName>(
   storage: Storage["Service"],
   query: ListQuery<L>,
@@ -55,7 +54,6 @@ export const startAt = (
     ? undefined
     : { values: list === "agents" ? [agentId] : [agentId, FIRST_ID], isInclusive: true }
 
-/** All agents, by their IDs. */
 export const ALL_AGENTS = {
   list: "agents",
   filter: {},
@@ -63,7 +61,6 @@ export const ALL_AGENTS = {
   direction: "asc",
 } as const satisfies ListQuery<"agents">
 
-/** All open incidents, the oldest first. */
 export const OPEN_INCIDENTS = {
   list: "incidents",
   filter: { state: "open" },
@@ -71,7 +68,6 @@ export const OPEN_INCIDENTS = {
   direction: "asc",
 } as const satisfies ListQuery<"incidents">
 
-/** All pending firings, the oldest first. */
 export const PENDING_FIRINGS = {
   list: "outbox",
   filter: { state: "pending", event_type: "firing" },
@@ -79,7 +75,6 @@ export const PENDING_FIRINGS = {
   direction: "asc",
 } as const satisfies ListQuery<"outbox">
 
-/** The place right after a row. */
 const positionAfter = <L extends ListName>({ list, sort }: ListQuery<L>, row: ListRows[L]): Position => ({
   values: orderColumns(list, sort).map((column) => column.of(row)),
   isInclusive: false,
@@ -202,7 +197,6 @@ export const pageReader =
     }))
 
 interface PassOptions<L extends ListName> {
-  /** Rows per piece. */
   readonly limit: number
   /** Whether a pass is due. It is asked between passes only. */
   readonly begin: Effect.Effect<boolean, StorageError>

@@ -1,4 +1,3 @@
-/** The definition of a metric. */
 export interface MetricDefinition {
   /** By Prometheus's conventions: base units, the unit last, `_total` for counters. */
   readonly name: string
@@ -11,55 +10,48 @@ export interface MetricDefinition {
   readonly buckets: ReadonlyArray<number>
 }
 
-interface Choices {
-  readonly labels?: ReadonlyArray<string>
-  readonly buckets?: ReadonlyArray<number>
-}
+type Labels = MetricDefinition["labels"]
 
-const define =
-  (type: MetricDefinition["type"]) =>
-  (name: string, help: string, { labels = [], buckets = [] }: Choices = {}): MetricDefinition => ({
-    name,
-    type,
-    help,
-    labels,
-    buckets,
-  })
+export const counter = (name: string, help: string, labels: Labels = []): MetricDefinition => ({
+  name,
+  type: "counter",
+  help,
+  labels,
+  buckets: [],
+})
+export const gauge = (name: string, help: string, labels?: Labels): MetricDefinition => ({
+  ...counter(name, help, labels),
+  type: "gauge",
+})
+export const histogram = (
+  name: string,
+  help: string,
+  buckets: MetricDefinition["buckets"],
+  labels?: Labels,
+): MetricDefinition => ({ ...counter(name, help, labels), type: "histogram", buckets })
 
-/** A metric that only grows while the process lives. */
-export const counter = define("counter")
-/** A metric that goes up and down. */
-export const gauge = define("gauge")
-/** A distribution of values. */
-export const histogram = define("histogram")
-
-/** The state of a histogram. */
 export interface Distribution {
   /** Values per bucket, not cumulative; one more than there are bounds. */
   readonly counts: ReadonlyArray<number>
   readonly sum: number
 }
 
-/** One value of a metric. */
 export interface Reading {
   /** In the order of the definition's labels. */
   readonly labels: ReadonlyArray<string>
   readonly value: number | Distribution
 }
 
-/** A metric and its values at one moment. */
 export interface MetricFamily {
   readonly definition: MetricDefinition
   readonly readings: ReadonlyArray<Reading>
 }
 
-/** A metric with one value. */
 export const single = (definition: MetricDefinition, value: number): MetricFamily => ({
   definition,
   readings: [{ labels: [], value }],
 })
 
-/** A metric with values by label. */
 export const several = (
   definition: MetricDefinition,
   values: ReadonlyArray<readonly [labels: ReadonlyArray<string>, value: number]>,
@@ -110,7 +102,6 @@ export class Counter {
   }
 }
 
-/** The counters of one metric, one for each combination of label values. */
 export class Counters extends ByLabels<Counter> {
   constructor(definition: MetricDefinition) {
     super(definition, () => new Counter())
@@ -126,7 +117,6 @@ export class Counters extends ByLabels<Counter> {
   }
 }
 
-/** How often values fell into which bucket. */
 export class Histogram {
   readonly #bounds: ReadonlyArray<number>
   readonly #counts: Float64Array
@@ -152,7 +142,6 @@ export class Histogram {
   }
 }
 
-/** The histograms of one metric, one for each combination of label values. */
 export class Histograms extends ByLabels<Histogram> {
   constructor(definition: MetricDefinition) {
     super(definition, () => new Histogram(definition.buckets))

@@ -89,7 +89,6 @@ export class Instruments {
     return Array.from(this.#sources)
   }
 
-  /** All counts so far. */
   read(): ReadonlyArray<MetricFamily> {
     return this.#all.map((metric) => metric.read())
   }
@@ -139,15 +138,8 @@ export class CommitMeter {
   }
 }
 
-/** Counts lookups in a row cache. */
-export interface CacheCounters {
-  readonly hit: Counter
-  readonly miss: Counter
-  readonly stale: Counter
-}
-
 /** The counters of one storage's row cache. */
-export const cacheCounters = ({ cacheLookups }: Instruments, storage: string): CacheCounters => ({
+export const cacheCounters = ({ cacheLookups }: Instruments, storage: string) => ({
   hit: cacheLookups.of(storage, "hit"),
   miss: cacheLookups.of(storage, "miss"),
   stale: cacheLookups.of(storage, "stale"),

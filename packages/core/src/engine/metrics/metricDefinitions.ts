@@ -12,15 +12,13 @@ const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 21_
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 const DELAY_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** Requests, and the data that agents send. */
 const ingestion = {
-  httpRequests: counter("tocsin_http_requests_total", "Requests answered", {
-    labels: ["route", "method", "status"],
-  }),
+  httpRequests: counter("tocsin_http_requests_total", "Requests answered", ["route", "method", "status"]),
   httpDuration: histogram(
     "tocsin_http_request_duration_seconds",
     "Time from a request's headers, or an agent's whole body, to the answer",
-    { labels: ["route", "method"], buckets: REQUEST_SECONDS },
+    REQUEST_SECONDS,
+    ["route", "method"],
   ),
   failedAuthentications: counter(
     "tocsin_failed_authentications_total",
@@ -29,71 +27,65 @@ const ingestion = {
   throttled: counter(
     "tocsin_throttled_requests_total",
     "Requests refused because their client address exceeded its limit: too many without a valid token, or too much data with keys that are not accepted",
-    { labels: ["reason"] },
+    ["reason"],
   ),
-  heartbeats: counter("tocsin_heartbeats_total", "Heartbeats by outcome", {
-    labels: ["outcome"],
-  }),
-  enrolments: counter("tocsin_enrolments_total", "Agents' requests to be accepted by a token, by outcome", {
-    labels: ["outcome"],
-  }),
-  batches: counter("tocsin_event_batches_total", "Batches of check results by outcome", {
-    labels: ["outcome"],
-  }),
+  heartbeats: counter("tocsin_heartbeats_total", "Heartbeats by outcome", ["outcome"]),
+  enrolments: counter("tocsin_enrolments_total", "Agents' requests to be accepted by a token, by outcome", [
+    "outcome",
+  ]),
+  batches: counter("tocsin_event_batches_total", "Batches of check results by outcome", ["outcome"]),
   results: counter(
     "tocsin_check_results_total",
     "Check results taken, by outcome; all outcomes but changed count as deduplicated",
-    { labels: ["outcome"] },
+    ["outcome"],
   ),
   integrationRequests: counter(
     "tocsin_integration_requests_total",
     "Requests of senders by outcome: applied, not_found, invalid, too_many_checks, or rate_limited",
-    { labels: ["integration", "outcome"] },
+    ["integration", "outcome"],
   ),
   watchProbes: counter(
     "tocsin_watch_probes_total",
     "Probes of watches by outcome: their status, or dropped where another replica had run the same probe",
-    { labels: ["outcome"] },
+    ["outcome"],
   ),
   resultLag: histogram(
     "tocsin_check_result_lag_seconds",
     "Time between a check's run, by its agent's clock, and the arrival of its result",
-    { buckets: LAG_SECONDS },
+    LAG_SECONDS,
   ),
 }
 
-/** Delivery of notifications. */
 const delivery = {
   attempts: counter(
     "tocsin_notifier_attempts_total",
     "Attempts to send a notification, by outcome: delivered, deferred, refused, shadow for a shadow receiver, released by a stop, or threw",
-    { labels: ["notifier", "outcome"] },
+    ["notifier", "outcome"],
   ),
   attemptDuration: histogram(
     "tocsin_notifier_attempt_duration_seconds",
     "Duration of an attempt to send a notification",
-    { labels: ["notifier"], buckets: ATTEMPT_SECONDS },
+    ATTEMPT_SECONDS,
+    ["notifier"],
   ),
   deliveryDelay: histogram(
     "tocsin_notification_delay_seconds",
     "Time between a notification's due time and its delivery",
-    { labels: ["notifier"], buckets: DELAY_SECONDS },
+    DELAY_SECONDS,
+    ["notifier"],
   ),
   givenUp: counter(
     "tocsin_notifications_given_up_total",
     "Notifications that became dead letters: refused for good, or still undelivered after the last attempt",
-    { labels: ["notifier"] },
+    ["notifier"],
   ),
   resends: counter(
     "tocsin_alert_resends_total",
     "Requests that resent alerts to an alert router, by outcome, as for attempts",
-    {
-      labels: ["outcome"],
-    },
+    ["outcome"],
   ),
 }
 
-/** The policy that the storage keeps (docs/rules.md#a-stored-policy). */
 const policy = {
   policyVersion: gauge(
     "tocsin_policy_version",
@@ -109,63 +101,60 @@ const policy = {
   ),
 }
 
-/** State, read from the storage at each scrape. */
 const state = {
   agents: gauge(
     "tocsin_agents",
     "Agents by status: alive, stale and dead agents are accepted, pending ones await an operator",
-    { labels: ["status"] },
+    ["status"],
   ),
   keysBlocked: gauge("tocsin_agent_keys_blocked", "Agent keys on the blacklist, counted up to 10000"),
-  checks: gauge("tocsin_checks", "Checks by their latest status", { labels: ["status"] }),
-  incidents: gauge("tocsin_incidents_open", "Open incidents by severity, counted up to 10000 of each", {
-    labels: ["severity"],
-  }),
+  checks: gauge("tocsin_checks", "Checks by their latest status", ["status"]),
+  incidents: gauge("tocsin_incidents_open", "Open incidents by severity, counted up to 10000 of each", [
+    "severity",
+  ]),
   outboxItems: gauge(
     "tocsin_outbox_items",
     "Undelivered notifications by notifier and state, counted up to 10000 of each; failed ones are dead letters",
-    { labels: ["notifier", "state"] },
+    ["notifier", "state"],
   ),
   outboxAge: gauge(
     "tocsin_outbox_oldest_age_seconds",
     "Longest wait of a notification that is pending, in retry or being sent, since its creation, release or replay; 0 if there is none",
-    { labels: ["notifier"] },
+    ["notifier"],
   ),
 }
 
-/** The storage's commits and failures, the same for every storage. */
 const storage = {
   storageUp: gauge("tocsin_storage_up", "Whether the storage answers and takes writes: 1 or 0"),
   storageFailures: counter(
     "tocsin_storage_failures_total",
     "Commands that the storage failed to execute, by reason",
-    {
-      labels: ["reason"],
-    },
+    ["reason"],
   ),
-  groupSize: histogram("tocsin_commit_group_size", "Commands in one commit", {
-    labels: ["storage", "way"],
-    buckets: GROUP_COMMANDS,
-  }),
+  groupSize: histogram("tocsin_commit_group_size", "Commands in one commit", GROUP_COMMANDS, [
+    "storage",
+    "way",
+  ]),
   commitDuration: histogram(
     "tocsin_commit_duration_seconds",
     "Time from the start of a group's transaction until it is durable",
-    { labels: ["storage", "way"], buckets: COMMIT_SECONDS },
+    COMMIT_SECONDS,
+    ["storage", "way"],
   ),
   groupFailures: counter(
     "tocsin_commit_failures_total",
     "Groups of commands that were rolled back; each command is then retried, alone or in another group",
-    { labels: ["storage", "way"] },
+    ["storage", "way"],
   ),
   cacheLookups: counter(
     "tocsin_row_cache_lookups_total",
     "Row cache lookups: found (hit), absent (miss), or found but changed meanwhile by another process (stale)",
-    { labels: ["storage", "result"] },
+    ["storage", "result"],
   ),
   agentsPassedOver: counter(
     "tocsin_agents_skipped_locked_total",
     "Agents that a bulk task skipped because their rows stayed locked for longer than a second",
-    { labels: ["work"] },
+    ["work"],
   ),
 }
 
@@ -181,5 +170,4 @@ export const metricSubjects = {
   Storage: storage,
 }
 
-/** The same by name. */
 export const metricDefinitions = { ...ingestion, ...delivery, ...policy, ...state, ...storage }

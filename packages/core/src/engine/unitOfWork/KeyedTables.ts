@@ -21,7 +21,6 @@ export type KeyedTable<N extends KeyedName> = Table<Keys[N], KeyedRows[N]>
 
 const OUTBOX = topic("outbox")
 
-/** The changed rows of each table. */
 type KeyedChanges = { readonly [N in KeyedName]: ReadonlyArray<Change<KeyedRows[N]>> }
 
 const NO_CHANGES = forNames<KeyedName, KeyedChanges>(keyedNames, () => [])
@@ -83,7 +82,6 @@ export class KeyedTables {
     return table
   }
 
-  /** Loads all rows of groups. */
   loadGroups<N extends KeyedName>(
     name: N,
     groups: ReadonlyArray<Groups[N]>,
@@ -95,18 +93,15 @@ export class KeyedTables {
     for (const group of groups) this.#groups.add(`${name}/${groupText(name, group)}`)
   }
 
-  /** Whether all rows of a group are loaded. */
   hasGroup<N extends KeyedName>(name: N, group: Groups[N]): boolean {
     return this.#groups?.has(`${name}/${groupText(name, group)}`) ?? false
   }
 
-  /** Starts to record the changes of one command. */
   beginRecording(): void {
     this.#isRecording = true
     for (const table of Object.values(this.#tables)) table.beginRecording()
   }
 
-  /** Whether the present command has changed rows of a table. */
   isChanged(name: KeyedName): boolean {
     return (this.#tables[name]?.recorded().length ?? 0) > 0
   }
@@ -124,12 +119,10 @@ export class KeyedTables {
   }
 }
 
-/** A row of the index of open incidents. */
 export interface OpenIncident extends IncidentRef {
   readonly id: IncidentId
 }
 
-/** The key of a blacklist row. */
 export interface BlacklistRow {
   readonly id: BlacklistId
   readonly key_hash: KeyHash

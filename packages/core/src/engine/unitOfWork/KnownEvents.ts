@@ -9,7 +9,6 @@ export class KnownEvents {
   #known: Map<RegistrationId, Map<EventId, CheckId | undefined>> | undefined
   #removed: Array<CheckRef> | undefined
 
-  /** Records the answer to a lookup. */
   load(
     registrationId: RegistrationId,
     asked: ReadonlyArray<EventId>,
@@ -25,17 +24,14 @@ export class KnownEvents {
     }
   }
 
-  /** Whether this event was looked up. */
   isLoaded(registrationId: RegistrationId, eventId: EventId): boolean {
     return this.#known?.get(registrationId)?.has(eventId) ?? false
   }
 
-  /** Records a row that this transaction stores. */
   add(registrationId: RegistrationId, eventId: EventId, checkId: CheckId): void {
     this.#of(registrationId).set(eventId, checkId)
   }
 
-  /** Records that the history of a check is removed. */
   removeCheck({ agent_id, check_id, registration_id }: CheckRef): void {
     ;(this.#removed ??= []).push({ agent_id, check_id, registration_id })
     const known = this.#of(registration_id)

@@ -16,9 +16,7 @@ export interface ParentSearch {
   readonly agents: ReadonlyArray<string>
   /** Open incidents with a present member of one of these checks. */
   readonly checks: ReadonlyArray<string>
-  /** Open incidents of these keys. */
   readonly keys: ReadonlyArray<string>
-  /** All open incidents. */
   readonly isAll: boolean
   /** Accepted agents without a heartbeat incident that were last seen by then. */
   readonly staleSince: Instant | undefined
@@ -129,7 +127,6 @@ export interface RowRequest {
    * in this request or loaded already.
    */
   readonly rows?: { readonly [N in KeyedName]?: ReadonlyArray<Keys[N]> }
-  /** All rows of groups. */
   readonly groups?: { readonly [N in KeyedName]?: ReadonlyArray<Groups[N]> }
 }
 
@@ -164,7 +161,6 @@ export interface SearchResults {
   /** The silences in force, and the service heartbeat, read together. */
   silencesInForce: ReadonlyArray<SilenceRecord>
   serviceHeartbeat: ServiceHeartbeatRecord | undefined
-  /** The silences that have not ended. */
   unendedSilences: ReadonlyArray<SilenceRecord>
   unclaimedOutbox: ReadonlyArray<OutboxRecord>
   claimableAlerts: ReadonlyArray<WithIncident<AlertRecord>>
@@ -173,7 +169,6 @@ export interface SearchResults {
   storageTime: Instant | undefined
 }
 
-/** Before any search. */
 export const NOTHING_FOUND: Readonly<SearchResults> = {
   claimableOutbox: [],
   expiredOutbox: [],
@@ -197,10 +192,8 @@ export type Search = Extract<keyof RowRequest, keyof SearchResults>
 
 /** How far down its ranking an incident's members are loaded. */
 export interface LoadedRanking {
-  /** How many members were requested. */
   readonly limit: number
   /** The last loaded member as stored: every current member that is not loaded ranks below it. */
   readonly floor: MemberRecord | undefined
-  /** Whether all current members are loaded. */
   readonly complete: boolean
 }

@@ -3,7 +3,6 @@ import type { IncidentRecord } from "../../model/IncidentRecord.ts"
 
 /** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {
-  /** Whether it changed any row. */
   readonly isWrite: boolean
   /** Whether it changed anything that delivery waits for: outbox items or alerts. */
   readonly isOutboxChanged: boolean
@@ -13,7 +12,6 @@ export interface CommandChanges {
   readonly incidents: ReadonlyArray<Change<IncidentRecord>>
 }
 
-/** The changes of a command that changed nothing. */
 export const NO_CHANGES: CommandChanges = {
   isWrite: false,
   isOutboxChanged: false,
@@ -128,7 +126,6 @@ export class Table<Id, Row> {
     if (isNew && this.#groups !== undefined) this.#addToGroups(this.#groups, entry, row)
   }
 
-  /** Deletes a row, if there is one. */
   delete(id: Id): void {
     const entry = this.#known(id)
     const row = entry.after

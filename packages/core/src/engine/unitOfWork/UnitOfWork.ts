@@ -48,7 +48,6 @@ export class UnitOfWork {
   readonly incidents = new Table(UnitOfWorkTables.incidents, this.#count)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
-  /** The key of a blacklist row. */
   readonly blacklist = new Table(UnitOfWorkTables.blacklist, this.#count)
   readonly knownEvents = new KnownEvents()
   /** The results of searches; their rows are in the tables. */
@@ -72,7 +71,6 @@ export class UnitOfWork {
     return (this.#rankings ??= new Map())
   }
 
-  /** The rows of a table that are requested by key or by group. */
   of<N extends KeyedName>(name: N): KeyedTable<N> {
     return this.keyed.of(name)
   }
@@ -113,7 +111,6 @@ export class UnitOfWork {
     return this.#pendingAgents !== undefined
   }
 
-  /** Inserts or replaces an agent. */
   putAgent(agent: AgentRecord): void {
     this.#pendingAgentsAdded += pendingCount(agent) - pendingCount(this.agents.get(agent.agent_id))
     this.agents.put(agent)
@@ -129,7 +126,6 @@ export class UnitOfWork {
     this.#removedAgents.push(agent)
   }
 
-  /** Adds a row to a check's history. */
   store(row: HistoryRecord): void {
     this.#wrote(CHECKS)
     this.#stored.push(row)
@@ -159,13 +155,11 @@ export class UnitOfWork {
     if (cut !== undefined) (this.#timelineCuts ??= new Map()).set(cut.incident_id, cut)
   }
 
-  /** Adds a row to the audit: see `recordAudit`. */
   recordAudit(row: AuditRecord): void {
     this.#wrote(topicsOfAction(row.action))
     this.#audit.push(row)
   }
 
-  /** Adds an entry to the log of an incident. */
   recordLogEntry(act: IncidentLogRecord): void {
     this.#wrote(INCIDENTS)
     this.#incidentLog.push(act)
@@ -194,7 +188,6 @@ export class UnitOfWork {
     return this.members.group(`incident/${incidentId}`).filter(isPresent)
   }
 
-  /** Inserts or replaces a membership. */
   putMember(member: MemberRecord): void {
     this.members.put(member)
     if (isPresent(member)) this.#standings?.get(member.incident_id)?.heap.push(member)
@@ -224,7 +217,6 @@ export class UnitOfWork {
     this.keyed.beginRecording()
   }
 
-  /** The changes of the present command so far. */
   commandChanges(): CommandChanges {
     if (this.#count.writes === this.#writesBefore) return NO_CHANGES
     const incidents = this.incidents.recorded()
@@ -250,18 +242,14 @@ export class UnitOfWork {
       .some(({ after }) => after !== undefined && isForAnyone.has(after.state))
   }
 
-  /** Everything that the storage has to write. */
   changes() {
     return {
       agent: this.agents.changes(),
       check_state: this.checks.changes(),
       incident: this.incidents.changes(),
       ...this.keyed.changes(),
-      /** New changes of incidents. */
       incident_change: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
-      /** New rows of the audit. */
       audit: this.#audit as ReadonlyArray<AuditRecord>,
-      /** New log entries in the timelines of incidents. */
       incident_log: this.#incidentLog as ReadonlyArray<IncidentLogRecord>,
       /** Changes of incidents to delete once the new ones are written. */
       timelineCuts: Array.from(this.#timelineCuts?.values() ?? []) as ReadonlyArray<TimelineCut>,

@@ -5,7 +5,6 @@ import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
 
 type Loadable = Omit<RowRequest, Search | "skipLocked">
 type Part = keyof Loadable
-/** One part of a request. */
 type Asked<P extends Part> = NonNullable<Loadable[P]>
 
 type Missing = { -readonly [P in keyof Loadable]: Loadable[P] }
@@ -41,7 +40,6 @@ const put = <P extends Part>(missing: Missing, part: P, rows: Asked<P>): void =>
 const unless = <Id>(ids: ReadonlyArray<Id>, isLoaded: (id: Id) => boolean) =>
   ids.every(isLoaded) ? undefined : ids.filter((id) => !isLoaded(id))
 
-/** The rows or groups of each table that are not loaded yet. */
 const missingOfTables = <Names extends Keys | Groups>(
   asked: AskedOfTables<Names>,
   isLoaded: <N extends KeyedName>(name: N, named: Names[N]) => boolean,

@@ -19,7 +19,7 @@ describe("Histogram", () => {
 
 describe("counters and histograms of a metric", () => {
   it("exist for each combination of labels, and from the start if there are no labels", () => {
-    const counters = new Counters(counter("a_total", "A", { labels: ["x", "y"] }))
+    const counters = new Counters(counter("a_total", "A", ["x", "y"]))
     counters.of("1", "2").value += 1
     counters.of("1", "2").value += 1
     counters.of("12", "").value += 5
@@ -28,12 +28,12 @@ describe("counters and histograms of a metric", () => {
       { labels: ["12", ""], value: 5 },
     ])
     assert.deepStrictEqual(new Counters(counter("b_total", "B")).read().readings, [{ labels: [], value: 0 }])
-    const [reading] = new Histograms(histogram("c_seconds", "C", { buckets: [1] })).read().readings
+    const [reading] = new Histograms(histogram("c_seconds", "C", [1])).read().readings
     assert.deepStrictEqual(reading, { labels: [], value: { counts: [0, 0], sum: 0 } })
   })
 
   it("of known values are 0 before anything happens", () => {
-    const counters = new Counters(counter("a_total", "A", { labels: ["x"] }))
+    const counters = new Counters(counter("a_total", "A", ["x"]))
     const { good } = counters.forEach(["good", "bad"])
     good.value += 3
     assert.deepStrictEqual(counters.read().readings, [
