@@ -13,6 +13,7 @@ export const USAGE = `tocsin-agent runs the checks of a host and reports their r
   tocsin-agent start                         run the checks of the configuration until stopped
   tocsin-agent check [--print]               examine the configuration, and print it in full
   tocsin-agent try CHECK [--json]            run a check now, as the agent would, and show its result: nothing is sent
+  tocsin-agent try --all [--json]            run each check so, and show a table of the results
   tocsin-agent status [--json]               backlog, clock, and what the server last said
   tocsin-agent fingerprint                   the fingerprint to compare before the key is accepted
   tocsin-agent rotate                        make a new key, used once it is accepted
@@ -52,6 +53,7 @@ const OPTIONS = {
   server: { type: "string" },
   enrol: { type: "boolean" },
   json: { type: "boolean" },
+  all: { type: "boolean" },
   print: { type: "boolean" },
   "incident-key": { type: "string" },
   severity: { type: "string" },

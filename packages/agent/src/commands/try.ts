@@ -8,41 +8,71 @@ import type { StartedRun } from "../checks/runCommand.ts"
 import { DEFAULT_PATH, noteName, startCheck } from "../checks/startCheck.ts"
 import { awakeClock, systemClock } from "../clock/Clock.ts"
 import type { AgentConfig, RunCheck } from "../config/readConfig.ts"
+import { secondsText, worstOf } from "../probes/Probe.ts"
 import { actAsOwner, spoolPath } from "../spool/StateFolder.ts"
 import { complain, loadConfig, print, readOptions, reasonOf, UsageError } from "./commandLine.ts"
 import { requireCheckId, withSpool } from "./report.ts"
 
 /**
- * `tocsin-agent try CHECK`: runs a check as the running agent would, and shows its result. Sends and
- * keeps nothing. The exit code is that of a plugin.
+ * `tocsin-agent try CHECK`: runs a check as the running agent would, and shows its result; with `--all`,
+ * each check in turn. Sends and keeps nothing. The exit code is that of a plugin, by the worst result.
  */
 export const tryCheck = async (argv: ReadonlyArray<string>): Promise<number> => {
-  const options = readOptions(argv, ["json"])
-  const [id, extra] = options.args
+  const { args, all: isAll = false, json, config: file, state } = readOptions(argv, ["json", "all"])
+  const [id, extra] = isAll ? [undefined, ...args] : args
   if (extra !== undefined) throw new UsageError(`${extra} is not expected here`)
-  const checkId = requireCheckId(id)
-  const { config: file, state } = options
+  const checkId = isAll ? undefined : requireCheckId(id)
   // The agent has the variables of its unit, not those of the caller.
   if (actAsOwner(state)) Object.assign(process.env, { HOME: state, PATH: DEFAULT_PATH })
   const config = loadConfig(file)
   if (config === undefined) return EXIT_CODES.unknown
-  const check = runCheckOf(config, checkId)
-  const { status: before, note } = lastOf(state, checkId)
   const clock = awakeClock(systemClock)
-  const run = startCheck(check, { state: existsSync(state) ? resolve(state) : "/", clock, note })
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, run.stop)
-  const outcome = await run.outcome
-  await run.gone
+  let run: StartedRun | undefined
+  let isStopped = false
+  const stop = (): void => {
+    isStopped = true
+    run?.stop()
+  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop)
+  const trials: Array<Trial> = []
+  for (const check of checkId === undefined ? runChecksOf(config) : [runCheckOf(config, checkId)]) {
+    if (isStopped) break
+    const { status: before, note } = lastOf(state, check.id)
+    run = startCheck(check, { state: existsSync(state) ? resolve(state) : "/", clock, note })
+    const outcome = await run.outcome
+    await run.gone
+    const trial = trialOf(check, outcome, before)
+    trials.push(trial)
+    if (!isAll && !json) for (const line of lines(trial, check, before)) print(line)
+  }
   clock.stop()
-  const trial = trialOf(check, outcome, before)
-  if (options.json) print(plainLine(JSON.stringify(trial)))
-  else for (const line of lines(trial, check, before)) print(line)
-  return EXIT_CODES[trial.status]
+  if (json) print(plainLine(JSON.stringify(isAll ? trials : trials[0])))
+  else if (isAll) for (const line of tableOf(trials)) print(line)
+  return EXIT_CODES[worstOf(trials)]
 }
 
-const runCheckOf = ({ checks }: AgentConfig, id: string): RunCheck => {
-  const check = checks.get(id)
-  const names = [...checks].filter(([, { kind }]) => kind === "run").map(([name]) => name)
+const runChecksOf = ({ checks }: AgentConfig): ReadonlyArray<RunCheck> =>
+  [...checks.values()].filter((check) => check.kind === "run")
+
+/** A row for each check, with the first line of its output. */
+const tableOf = (trials: ReadonlyArray<Trial>): ReadonlyArray<string> => {
+  const rows = trials.map(({ check, status, duration_ms: millis, output }) => {
+    const [first = ""] = output.split("\n", 1)
+    return [check, status, secondsText(millis / MILLIS_PER_SECOND), plainLine(first)]
+  })
+  const all = [["CHECK", "STATUS", "DURATION", "OUTPUT"], ...rows]
+  const widthOf = (column: number) => Math.max(...all.map((row) => row[column]?.length ?? 0))
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widthOf(column)))
+      .join("  ")
+      .trimEnd(),
+  )
+}
+
+const runCheckOf = (config: AgentConfig, id: string): RunCheck => {
+  const check = config.checks.get(id)
+  const names = runChecksOf(config).map((one) => one.id)
   const others = names.length === 0 ? "the configuration runs none" : `use one of ${names.join(", ")}`
   if (check === undefined) throw new UsageError(`there is no check ${id}: ${others}`)
   if (check.kind === "run") return check
@@ -90,13 +120,11 @@ const trialOf = (
   }
 }
 
+type Trial = ReturnType<typeof trialOf>
+
 const MILLIS_PER_SECOND = 1_000
 
-const lines = (
-  trial: ReturnType<typeof trialOf>,
-  check: RunCheck,
-  before: CheckStatus | undefined,
-): ReadonlyArray<string> => {
+const lines = (trial: Trial, check: RunCheck, before: CheckStatus | undefined): ReadonlyArray<string> => {
   const { bad = 1, good = 1 } = check.confirm ?? {}
   const [wanted, name] = trial.status === "ok" ? [good, "good"] : [bad, "bad"]
   const former = before === undefined ? "the first of this check" : `the last one was ${before}`
@@ -104,7 +132,7 @@ const lines = (
   const fields = {
     status: trial.status,
     "exit code": String(trial.exit_code),
-    duration: `${(trial.duration_ms / MILLIS_PER_SECOND).toFixed(3)} s`,
+    duration: secondsText(trial.duration_ms / MILLIS_PER_SECOND),
     output: trial.output,
     performance: trial.performance_data,
     result: `${isSent ? "would be sent" : `not sent: confirm.${name} waits for ${wanted} in a row`}; ${former}`,

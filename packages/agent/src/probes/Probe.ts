@@ -84,6 +84,10 @@ export const critical = (words: string): Finding => ({
 /** From bad to worse, as the plugins count. */
 const BY_WEIGHT: ReadonlyArray<CheckStatus> = ["ok", "unknown", "warning", "critical"]
 
+/** The status that weighs most; `ok` where there is none. */
+export const worstOf = (all: ReadonlyArray<{ readonly status: CheckStatus }>): CheckStatus =>
+  BY_WEIGHT.findLast((status) => all.some((one) => one.status === status)) ?? "ok"
+
 const statusOf = ({ value, thresholds }: Measure): CheckStatus => {
   if (thresholds?.critical?.isBad(value)) return "critical"
   return thresholds?.warning?.isBad(value) ? "warning" : "ok"
@@ -94,7 +98,7 @@ export const judge = (name: string, { words, measures, faults = [] }: Finding) =
   const crossed = measures.map((one) => ({ status: statusOf(one), words: one.words }))
   const bad = [...faults, ...crossed.filter(({ status }) => status !== "ok")]
   const worstFirst = bad.toSorted((a, b) => BY_WEIGHT.indexOf(b.status) - BY_WEIGHT.indexOf(a.status))
-  const status = worstFirst[0]?.status ?? "ok"
+  const status = worstOf(bad)
   const said = bad.length === 0 ? words : [...new Set(worstFirst.map((one) => one.words))].join(", ")
   // A bar would begin the performance data, and a line break more text.
   const lines = said.replaceAll("|", "/").split("\n")

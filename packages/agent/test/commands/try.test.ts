@@ -72,11 +72,29 @@ describe("tocsin-agent try", () => {
     [["job"], 64, /job is report_only, so the agent does not run it: use one of good,/],
     [[], 64, /name the check/],
     [["good", "bad"], 64, /bad is not expected here/],
+    [["--all", "good"], 64, /good is not expected here/],
   ])("refuses %j", (args, code, words) => {
     using host = configured()
     const { status, stderr } = host.call("try", args)
     assert.strictEqual(status, code)
     assert.match(stderr, words)
+  })
+
+  it("tries each check of the configuration with --all, and exits with the code of the worst result", () => {
+    using host = configured(CHECKS.replace("bad: {", "bad-and-long: {"))
+    const { status, stdout } = host.call("try", ["--all"])
+    assert.strictEqual(status, 2)
+    const [title, ...rows] = stdout
+      .replaceAll(/\d\.\d{3} s/g, "0.000 s")
+      .trimEnd()
+      .split("\n")
+    assert.strictEqual(title, "CHECK         STATUS    DURATION  OUTPUT")
+    assert.strictEqual(rows[0], "good          ok        0.000 s   all is well")
+    assert.strictEqual(rows[1], "bad-and-long  critical  0.000 s   broken")
+    const names = rows.map((row) => row.split(" ", 1)[0])
+    assert.deepStrictEqual(names, ["good", "bad-and-long", "odd", "late", "soft", "who", "disk"])
+    const trials: unknown = JSON.parse(host.call("try", ["--all", "--json"]).stdout)
+    assert.isTrue(Array.isArray(trials) && trials.length === names.length)
   })
 
   it("names the problems of an invalid configuration", () => {
