@@ -4,7 +4,7 @@ import { afterEach, assert, describe, it } from "@effect/vitest"
 import { startSlowServer } from "@tocsin/test/processes/slowServer"
 import { systemClock } from "../src/clock/Clock.ts"
 import { runProbe } from "../src/checks/startCheck.ts"
-import { probeFields } from "../src/probes/probes.ts"
+import { probeFields } from "../src/config/configFields.ts"
 import { httpTransport } from "../src/sending/httpTransport.ts"
 
 const before = getDefaultAutoSelectFamilyAttemptTimeout()

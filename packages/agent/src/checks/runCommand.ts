@@ -48,8 +48,8 @@ export interface CapturedText {
   readonly droppedBytes: number
 }
 
-/** Exit codes of the plugin guidelines; any other is unknown. */
-const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
+/** By the exit codes of the plugin guidelines; any other is unknown. */
+export const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 
 const TIMED_OUT = 124
 const NOT_EXECUTABLE = 126

@@ -1,8 +1,8 @@
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
-import { type CheckReport, type CheckStatus, newEventId } from "@tocsin/reporting/agent/CheckReport"
+import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { correctedNow } from "@tocsin/reporting/agent/ServerTime"
 import { once } from "node:events"
-import { CapturedStream } from "../checks/runCommand.ts"
+import { CapturedStream, STATUSES } from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { idText, incidentKey as incidentKeyReader } from "../config/configFields.ts"
 import { readConfig } from "../config/readConfig.ts"
@@ -10,9 +10,6 @@ import { savedMark } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
 import { type CommandOptions, indexOfSecond, readOptions, UsageError, valueOf } from "./commandLine.ts"
-
-/** By exit code. */
-const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 
 /** `tocsin-agent report CHECK STATUS [TEXT]`: keeps a result for the server. */
 export const report = async (argv: ReadonlyArray<string>): Promise<number> => {

@@ -92,18 +92,6 @@ export const oneOf =
   (value, place) =>
     allowed.find((one) => one === value) ?? refused(place, `must be one of ${allowed.join(", ")}`)
 
-export const listOf =
-  <A>(
-    reader: Reader<A>,
-    { min, max }: { readonly min: number; readonly max: number },
-  ): Reader<ReadonlyArray<A>> =>
-  (value, place) => {
-    if (!Array.isArray(value)) return refused(place, "must be a list")
-    if (value.length < min || value.length > max) return refused(place, `must have ${min} to ${max} entries`)
-    const read = value.map((one, index) => reader(one, below(place, index)))
-    return all(read)
-  }
-
 const all = <A>(read: ReadonlyArray<A | undefined>): ReadonlyArray<A> | undefined => {
   const there = read.filter((one) => one !== undefined)
   return there.length === read.length ? there : undefined

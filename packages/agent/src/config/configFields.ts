@@ -6,7 +6,6 @@ import {
   duration,
   flag,
   integer,
-  listOf,
   mapOf,
   oneOf,
   oneOrMore,
@@ -18,7 +17,18 @@ import {
   text,
 } from "./Reader.ts"
 import { certificateFile } from "./PemFile.ts"
-import { PROBE_NAMES, probeFields } from "../probes/probes.ts"
+import { disk } from "../probes/disk.ts"
+import { dns } from "../probes/dns.ts"
+import { file } from "../probes/file.ts"
+import { http } from "../probes/http.ts"
+import { load } from "../probes/load.ts"
+import { log } from "../probes/log.ts"
+import { memory } from "../probes/memory.ts"
+import { mount } from "../probes/mount.ts"
+import { processes } from "../probes/processes.ts"
+import { systemd } from "../probes/systemd.ts"
+import { tcp, unix } from "../probes/tcp.ts"
+import { tls } from "../probes/tls.ts"
 
 const ID = {
   form: /^[A-Za-z0-9._:-]{1,128}$/,
@@ -102,7 +112,7 @@ const timeZone: Reader<string> = (value, place) => {
   return refused(place, "must be an IANA time zone such as Europe/Berlin")
 }
 
-const argv = listOf(anyText, { min: 1, max: 1_000 })
+const argv = oneOrMore(anyText, 1_000)
 
 const NO_COMMAND =
   'must be a list of the program and its arguments, such as [check_load, -w, "5"]; shell takes a command line'
@@ -110,6 +120,25 @@ const NO_COMMAND =
 /** A command line is not shown: it may have a password. */
 const command: Reader<ReadonlyArray<string>> = (value, place) =>
   Array.isArray(value) ? argv(value, place) : refused(place, NO_COMMAND)
+
+/** The keys of a check that name a probe. */
+export const probeFields = {
+  http,
+  tcp,
+  tls,
+  dns,
+  unix,
+  disk,
+  mount,
+  file,
+  log,
+  memory,
+  load,
+  process: processes,
+  systemd,
+}
+
+export const PROBE_NAMES = Object.keys(probeFields) as ReadonlyArray<keyof typeof probeFields>
 
 /** The fields that `defaults` may set for every check. */
 const sharedFields = {

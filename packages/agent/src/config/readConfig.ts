@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import type { ProbeConfig } from "../probes/Probe.ts"
-import { PROBE_NAMES } from "../probes/probes.ts"
 import {
   type CheckFields,
   checksReader,
   type ConfigFile,
   configReader,
   judgeCheck,
+  PROBE_NAMES,
   type SharedFields,
 } from "./configFields.ts"
 import { codeOf, type Place, type Problem, type Reader } from "./Reader.ts"

@@ -1,12 +1,9 @@
 import { type AgentConfig, type CheckConfig, OWN_CHECK_ID } from "../config/readConfig.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
-import type { ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
+import { acceptedPeriod, type ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
 import type { Statements } from "@tocsin/reporting/agent/Sender"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 
-/** The shortest and the longest period that the server accepts (docs/rules.md#freshness). */
-const SHORTEST_PERIOD_MILLIS = 10_000
-const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
 /** A server with default settings refuses less: its stale threshold and 30 s. */
 const SHORTEST_AFTER_MILLIS = 150_000
 const OWN_PERIOD_MILLIS = 60_000
@@ -31,8 +28,7 @@ const terms = (check: CheckConfig): Omit<ExpectedCheckText, "check_id"> => {
   const grace = check.graceMillis
   if (check.kind === "reported" && check.schedule !== undefined)
     return { ...check.schedule, ...(grace !== undefined && { grace: durationText(grace) }) }
-  const every = check.everyMillis + quietMillis(check)
-  const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, every))
+  const period = acceptedPeriod(check.everyMillis + quietMillis(check))
   // A job that reports once in a period has its grace after the period; the server has a default.
   const after = grace === undefined ? undefined : Math.max(SHORTEST_AFTER_MILLIS, period + grace)
   return { every: durationText(period), ...(after !== undefined && { after: durationText(after) }) }

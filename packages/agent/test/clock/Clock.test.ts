@@ -8,7 +8,7 @@ import { runCommand } from "../../src/checks/runCommand.ts"
 import { awakeClock, systemClock } from "../../src/clock/Clock.ts"
 import type { RunCheck } from "../../src/config/readConfig.ts"
 import { runProbe } from "../../src/checks/startCheck.ts"
-import { probeFields } from "../../src/probes/probes.ts"
+import { probeFields } from "../../src/config/configFields.ts"
 
 /** Longer than every time limit here, and than a busy agent. */
 const STANDSTILL_MILLIS = 5_000

@@ -4,7 +4,7 @@ import type { Server, Socket } from "node:net"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { runProbe } from "../../src/checks/startCheck.ts"
-import { probeFields } from "../../src/probes/probes.ts"
+import { probeFields } from "../../src/config/configFields.ts"
 
 export type ProbeName = keyof typeof probeFields
 

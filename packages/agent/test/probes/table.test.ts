@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { PROBE_NAMES } from "../../src/probes/probes.ts"
+import { PROBE_NAMES } from "../../src/config/configFields.ts"
 import { configured } from "./probed.ts"
 
 /** The settings of a probe, as the refusal of another one lists them. */

@@ -5,6 +5,13 @@ import type { Answer } from "./Answer.ts"
 export const nextDue = (due: number, everyMillis: number, steady: number): number =>
   due > steady ? due : due + everyMillis * (1 + Math.floor((steady - due) / everyMillis))
 
+/** The shortest and the longest period that the server accepts (docs/rules.md#freshness). */
+const [SHORTEST_PERIOD_MILLIS, LONGEST_PERIOD_MILLIS] = [10_000, 31 * 86_400_000]
+
+/** A period as the server accepts it. */
+export const acceptedPeriod = (millis: number): number =>
+  Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, millis))
+
 /** A check that must report, as a declaration has it. */
 export type ExpectedCheckText = typeof ExpectedCheck.Encoded
 

@@ -45,7 +45,6 @@ export class MemoryQueue implements ResultQueue {
   readonly #changes = new Set<string>()
   readonly #lastOutcomes = new Map<string, string>()
   readonly #lastSent = new Map<string, CheckState>()
-  readonly #notes = new Map<string, string>()
   #isHurried = false
 
   constructor(limit = MOST_REPORTS, newId: (millis: number) => string = newEventId) {
@@ -98,13 +97,8 @@ export class MemoryQueue implements ResultQueue {
     this.#tail.putBack(results)
   }
 
-  setNote(name: string, value: string): void {
-    this.#notes.set(name, value)
-  }
-
-  notes(): ReadonlyMap<string, string> {
-    return this.#notes
-  }
+  /** A program starts without notes. */
+  setNote(): void {}
 
   counts(): ReportCounts {
     return { ...this.#counts }

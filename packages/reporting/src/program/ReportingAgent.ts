@@ -4,7 +4,7 @@ import { isCheckId } from "@tocsin/contract/Identifiers"
 import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { isLabels } from "@tocsin/contract/Labels"
 import { unknownOptions } from "@tocsin/contract/nearestName"
-import { type ExpectedCheckText, nextDue } from "../agent/Schedule.ts"
+import { acceptedPeriod, type ExpectedCheckText, nextDue } from "../agent/Schedule.ts"
 import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
 import type {
@@ -27,9 +27,6 @@ export interface Identity {
   readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
 }
 
-/** The shortest and the longest period that the server accepts (docs/rules.md#freshness). */
-const SHORTEST_PERIOD_MILLIS = 10_000
-const LONGEST_PERIOD_MILLIS = 31 * 86_400_000
 const EVERY = { min: 1_000 }
 const DEFAULT_TIMEOUT_MILLIS = 30_000
 const CLOSE_MILLIS = 5_000
@@ -176,13 +173,9 @@ export class ReportingAgent implements ProgramAgent {
       if (this.#checks.delete(checkId)) this.#restate()
     }
     if (this.#ending.signal.aborted) return end
-    const period = Math.min(LONGEST_PERIOD_MILLIS, Math.max(SHORTEST_PERIOD_MILLIS, everyMillis))
-    const every = `${Math.ceil(period / 1_000)}s`
-    this.#checks.set(checkId, {
-      check_id: checkId,
-      every,
-      ...(labels !== undefined && { labels: { ...labels } }),
-    })
+    const every = `${Math.ceil(acceptedPeriod(everyMillis) / 1_000)}s`
+    const labelled = labels === undefined ? {} : { labels: { ...labels } }
+    this.#checks.set(checkId, { check_id: checkId, every, ...labelled })
     this.#isDeclaring = true
     this.#restate()
     const report: ProgramCheck["report"] = (outcome) => this.#add({ checkId, ...outcome, ...marks })
