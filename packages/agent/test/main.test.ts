@@ -337,11 +337,12 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
         "  disk: { disk: { mounts: [/], inodes: { critical: '2:' } } }",
         "  load: { load: { warning: '4,3,2', critical: 8 } }",
         "  backup: { report_only: true, cron: '0 3 * * *', tz: Europe/Berlin }",
-        "  job: { report_only: true, every: 1d, notifications_enabled: false }",
+        "  job: { report_only: true, every: 1d, notifications_enabled: false, labels: { team: db } }",
       ].join("\n"),
     )
     const printed = run("check", "--print").stdout
     assert.include(printed, `ca_file: ${join(root, "printed", "ca.pem")}\n`)
+    assert.include(printed, "    labels:\n      team: db\n")
     write(printed)
     assert.deepStrictEqual(run("check", "--print"), { status: 0, stdout: printed, stderr: "" })
   })

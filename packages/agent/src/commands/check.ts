@@ -37,6 +37,7 @@ const printableCheck = (one: CheckConfig): object => ({
   ...(one.kind === "run"
     ? workOf(one)
     : { report_only: true, ...(one.schedule ?? { every: durationText(one.everyMillis) }) }),
+  labels: one.labels.size > 0 ? Object.fromEntries(one.labels) : undefined,
   incident_key: one.incidentKey,
   notifications_enabled: one.notificationsEnabled,
   grace: duration(one.graceMillis),
