@@ -27,12 +27,7 @@ export type CheckConfig = ReturnType<typeof toCheck>
 export type RunCheck = Extract<CheckConfig, { readonly kind: "run" }>
 
 /** A whole configuration, with defaults filled in. */
-export type AgentConfig = ReturnType<typeof complete>
-
-/** A configuration, or everything that is wrong with it. */
-type ConfigRead =
-  | { readonly config: AgentConfig; readonly problems: readonly [] }
-  | { readonly config: undefined; readonly problems: ReadonlyArray<Problem> }
+export type AgentConfig = Exclude<ReturnType<typeof readConfig>["config"], undefined>
 
 /** How many checks there are, in words. */
 export const checksText = (count: number): string => (count === 1 ? "1 check" : `${count} checks`)
@@ -56,8 +51,8 @@ export interface GivenConfig {
 /** A host without a configuration has checks to begin with, once it is told its server. */
 const FIRST_CHECKS = "checks:\n  disk: { disk: {} }\n  load: { load: {} }\n  memory: { memory: {} }\n"
 
-/** Reads `FILE` and `checks.d/*.yaml` beside it. */
-export const readConfig = (file: string, given: GivenConfig = {}): ConfigRead => {
+/** The configuration of `FILE` and `checks.d/*.yaml` beside it, or everything that is wrong with it. */
+export const readConfig = (file: string, given: GivenConfig = {}) => {
   const problems: Array<Problem> = []
   const reading = { problems, folder: dirname(file) }
   const main =
@@ -72,11 +67,20 @@ export const readConfig = (file: string, given: GivenConfig = {}): ConfigRead =>
   const token = readToken(main, problems)
   if (checks.size > MAX_CHECKS)
     problems.push(main.yaml.locate(["checks"], `must be at most ${MAX_CHECKS} in all files`))
-  if (problems.length > 0 || main.read === undefined) {
+  if (problems.length > 0 || main.read === undefined)
     return { config: undefined, problems: problems.toSorted((a, b) => compareProblems(a, b)) }
+  const config = {
+    ...identityOf(main.read),
+    servers: servers ?? [],
+    /** The token by which the server accepts this agent without an operator. */
+    enrolmentToken: given.enrolmentToken ?? token,
+    /** The authorities to trust. */
+    ca: main.read.ca_file,
+    maxParallel: main.read.max_parallel ?? DEFAULT_PARALLEL,
+    metricsPort: main.read.metrics_port,
+    checks,
   }
-  const enrolmentToken = given.enrolmentToken ?? token
-  return { config: complete(main.read, { servers, enrolmentToken, checks }), problems: [] }
+  return { config, problems }
 }
 
 const compareProblems = (a: Problem, b: Problem): number =>
@@ -212,25 +216,11 @@ const readToken = (main: FileRead<ConfigFile>, problems: Array<Problem>): string
   }
 }
 
-interface Complement {
-  readonly servers: ReadonlyArray<string> | undefined
-  /** The token by which the server accepts this agent without an operator. */
-  readonly enrolmentToken: string | undefined
-  readonly checks: ReadonlyMap<string, CheckConfig>
-}
-
-const complete = (read: ConfigFile, { servers = [], enrolmentToken, checks }: Complement) => {
+const identityOf = (read: ConfigFile) => {
   const hostname = read.hostname ?? systemHostname()
   return {
-    servers,
-    /** The authorities to trust. */
-    ca: read.ca_file,
-    enrolmentToken,
     hostname,
     agentId: read.agent_id ?? (hostname.replaceAll(/[^A-Za-z0-9._:-]/g, "-").slice(0, 128) || "agent"),
     labels: read.labels ?? new Map<string, string>(),
-    maxParallel: read.max_parallel ?? DEFAULT_PARALLEL,
-    metricsPort: read.metrics_port,
-    checks,
   }
 }

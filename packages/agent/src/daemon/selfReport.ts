@@ -1,7 +1,8 @@
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { isClockOff } from "@tocsin/reporting/agent/ServerTime"
 import { checksText, OWN_CHECK_ID } from "../config/readConfig.ts"
-import { fieldsOf, savedNote } from "../spool/savedNote.ts"
+import { fieldsOf } from "@tocsin/reporting/agent/Answer"
+import { savedNote } from "../spool/savedNote.ts"
 import type { CheckReport, CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 
 export interface SelfState {

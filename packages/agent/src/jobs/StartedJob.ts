@@ -2,7 +2,8 @@ import { type CheckReport, type CheckStatus, newEventId } from "@tocsin/reportin
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
 import { readFileSync, readlinkSync } from "node:fs"
 import { codeOf } from "../config/Reader.ts"
-import { bootId, fieldsOf, savedNote } from "../spool/savedNote.ts"
+import { fieldsOf } from "@tocsin/reporting/agent/Answer"
+import { bootId, savedNote } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 
 /** The status of a job that failed, in order of severity. */
@@ -48,10 +49,7 @@ export const startedHere = (checkId: string, at: number, terms: JobTerms): Start
 })
 
 /** The note that remembers a run. */
-export const noteOf = ({ name, checkId, at, wrapper, job, terms }: StartedJob): readonly [string, string] => [
-  name,
-  JSON.stringify({ checkId, at, wrapper, job, terms }),
-]
+export const noteOf = ({ name, ...run }: StartedJob): readonly [string, string] => [name, JSON.stringify(run)]
 
 /** The runs that the notes of a spool remember. Members of the group can write them too. */
 export const startedJobs = (notes: ReadonlyMap<string, string>): ReadonlyArray<StartedJob> =>

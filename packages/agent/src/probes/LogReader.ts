@@ -5,7 +5,8 @@ import { constants, type FileHandle, open, readdir, stat } from "node:fs/promise
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOf } from "../config/Reader.ts"
-import { fieldsOf, savedNote } from "../spool/savedNote.ts"
+import { fieldsOf } from "@tocsin/reporting/agent/Answer"
+import { savedNote } from "../spool/savedNote.ts"
 import { examining } from "./examining.ts"
 
 /** Up to where a log was searched. */

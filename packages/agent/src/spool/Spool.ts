@@ -1,8 +1,8 @@
 import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
-import { MemoryTail } from "@tocsin/reporting/agent/MemoryTail"
 import {
   type CheckState,
   fitting,
+  MemoryTail,
   type OutgoingResult,
   type ResultQueue,
 } from "@tocsin/reporting/agent/ResultQueue"

@@ -19,7 +19,7 @@ import { join } from "node:path"
 import { type CheckStatus, cutOutput } from "@tocsin/reporting/agent/CheckReport"
 import { Spool, type SpoolBounds, type SpooledResult, type SpoolOptions } from "../../src/spool/Spool.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
-import { fieldsOf } from "../../src/spool/savedNote.ts"
+import { fieldsOf } from "@tocsin/reporting/agent/Answer"
 
 const DAY = 86_400_000
 const CODES: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]

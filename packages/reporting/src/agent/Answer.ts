@@ -95,16 +95,18 @@ export interface Answer {
 
 const MESSAGE_LENGTH = 200
 
-const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined
-
-const parsed = (body: string): unknown => {
+/** The value of a JSON text; none where it is damaged. */
+export const parsedJson = (text: string): unknown => {
   try {
-    return JSON.parse(body)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
+
+/** The fields of a value; none where it is no object. */
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? { ...value } : {}
 
 /** The errors that a Tocsin server answers: a program in between answers the same statuses. */
 const ERRORS: ReadonlyMap<string, Verdict> = new Map([
@@ -125,14 +127,17 @@ const LIMITS: ReadonlyMap<number, Verdict> = new Map([
 ])
 
 /** The verdict of answers that only a Tocsin server gives. */
-const serversVerdict = (status: number, body: unknown, kind: RequestKind): Verdict | undefined => {
-  const accepted = fieldOf(body, "accepted")
+const serversVerdict = (
+  status: number,
+  { accepted, expected, error }: Readonly<Record<string, unknown>>,
+  kind: RequestKind,
+): Verdict | undefined => {
   if (kind === "enrolment" && status === 200) return accepted === true ? "taken" : undefined
   if (status === 202 && kind === "heartbeat")
     return accepted === true ? "taken" : accepted === false ? "pending" : undefined
   if (status === 202 && typeof accepted === "number") return "taken"
-  if (status === 200 && typeof fieldOf(body, "expected") === "number") return "taken"
-  return ERRORS.get(`${status} ${String(fieldOf(fieldOf(body, "error"), "code"))}`)
+  if (status === 200 && typeof expected === "number") return "taken"
+  return ERRORS.get(`${status} ${String(fieldsOf(error)["code"])}`)
 }
 
 /** The kinds of an agent's requests. */
@@ -140,15 +145,15 @@ export type RequestKind = "heartbeat" | "events" | "declaration" | "enrolment"
 
 /** Judges an answer to a request. A date in `Retry-After` counts from `now` where the answer has none. */
 export const judge = (answer: HttpAnswer, kind: RequestKind, now: number): Answer => {
-  const body = parsed(answer.body)
+  const body = fieldsOf(parsedJson(answer.body))
   const verdict = serversVerdict(answer.status, body, kind)
-  const said = fieldOf(fieldOf(body, "error"), "message")
+  const { message: said } = fieldsOf(body["error"])
   const words = plainLine(typeof said === "string" ? said : answer.body).replaceAll(/\s+/g, " ")
   return {
     verdict: verdict ?? LIMITS.get(answer.status) ?? "faulty",
     message: `${answer.status} ${words.slice(0, MESSAGE_LENGTH)}`.trim(),
     retryAfterMillis: boundedWait(retryAfterMillis(answer, now)),
-    keepsLabels: fieldOf(body, "labels_kept") !== undefined,
+    keepsLabels: body["labels_kept"] !== undefined,
     date: verdict === undefined ? undefined : answer.date,
   }
 }

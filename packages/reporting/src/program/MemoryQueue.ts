@@ -1,7 +1,12 @@
 import { move, stateTable } from "@tocsin/contract/TransitionTable"
 import { type CheckReport, newEventId } from "../agent/CheckReport.ts"
-import { MemoryTail } from "../agent/MemoryTail.ts"
-import { type CheckState, fitting, type OutgoingResult, type ResultQueue } from "../agent/ResultQueue.ts"
+import {
+  type CheckState,
+  fitting,
+  MemoryTail,
+  type OutgoingResult,
+  type ResultQueue,
+} from "../agent/ResultQueue.ts"
 
 /** The moves of a report of an agent inside a program. The server's answer decides most of them. */
 export const ReportTransitions = stateTable({
