@@ -1,10 +1,10 @@
 /**
- * Types of the data on the wire, derived from the schemas of the API: plain data whose ids are
- * strings and whose times are ISO 8601 strings in UTC (`2026-01-31T08:30:00.000Z`; six fraction
- * digits unless the last three are zero). The OpenAPI documents describe every field.
+ * Types of the data on the wire and of the parameters of calls, derived from the schemas of the API:
+ * plain data whose ids are strings and whose times are ISO 8601 strings in UTC. The OpenAPI documents
+ * describe every field.
  */
 import type { Topic, TopicsChanged as Changed } from "@tocsin/contract/Topics"
-import type { Answer, Body, Item } from "./calls/endpoints.ts"
+import type { Answer, Body, Headers, Item, Path, Query } from "./calls/endpoints.ts"
 
 /** The status that a check reported. */
 export type CheckStatus = CheckState["status"]
@@ -25,27 +25,17 @@ export interface HeartbeatRequest extends Body<"heartbeat"> {}
 export interface EventBatchRequest extends Body<"events"> {}
 
 type SentResult = Body<"events">["events"][number]
-/**
- * One result of one check. `event_id` is a lower-case UUID version 7 that identifies a repeated
- * delivery. With `notifications_enabled: false`, Tocsin sends no notification because of this result.
- * Checks that share an `incident_key` share an incident.
- */
+/** One result of one check. `event_id`, a lower-case UUID version 7, identifies a repeated delivery. */
 export interface CheckResultEvent extends SentResult {}
 
 /** The answer to a heartbeat: whether an operator has accepted the key. */
 export interface AcceptedResponse extends Answer<"heartbeat"> {}
 
-/**
- * The answer to a batch. `accepted` counts the changes of status, `deduplicated` the events that
- * repeated known ones or came late; they add up to the batch.
- */
+/** How many events of a batch changed a status (`accepted`), and how many were repeated or late. */
 export interface EventBatchAcceptedResponse extends Answer<"events"> {}
 
 type SentExpectation = Body<"declareExpectations">["checks"][number]
-/**
- * A check that must report, with `every` or with `cron` and `tz`. Durations are texts such as `90s`,
- * `8h` or `7d`.
- */
+/** A check that must report, with `every`, or with `cron` and `tz`. Durations are texts such as `90s`. */
 export interface ExpectedCheck extends SentExpectation {}
 
 /** Checks of one agent that must report; with `complete`, the agent's others no longer must. */
@@ -56,6 +46,12 @@ export interface ExpectationsResponse extends Answer<"declareExpectations"> {}
 
 /** How many rows an action concerned. */
 export interface ActionCount extends Answer<"blockAll"> {}
+
+/** Paging of a list: `limit` is 1 to 500 (100), `cursor` a `next_cursor`, or with `back` a `prev_cursor`. */
+export interface Paging extends Query<"listAgents"> {}
+
+/** The filters and the order of a list that is read whole: no place in it. */
+export type Unpaged<Parameters extends Paging> = Omit<Parameters, "cursor" | "back">
 
 /** One page of a list. */
 export interface Page<Resource> {
@@ -69,38 +65,111 @@ export interface Page<Resource> {
 /** An agent. `status` is by the server's clock; `rotation_pending` says that a new key waits. */
 export interface Agent extends Answer<"getAgent"> {}
 
+/** Words, filters and paging of agents that are found. */
+export interface FoundAgentListParameters extends Query<"findAgents"> {}
+
+/** Which agents are accepted. */
+export interface AcceptAllParameters extends Query<"acceptAll"> {}
+
 /** A blocked agent key; its `id` deletes the row. */
 export interface AgentBlacklistItem extends Item<"listBlacklist"> {}
+
+/** Paging of the blacklist, which has no way back. */
+export interface BlacklistParameters extends Query<"listBlacklist"> {}
+
+/** One check of one agent. */
+export interface CheckName extends Path<"removeCheck"> {}
 
 /** The current state of one check; `summary` is the output of its newest result. */
 export interface CheckState extends Item<"listChecks"> {}
 
+/** Filters and paging of checks. */
+export interface CheckListParameters extends Query<"listChecks"> {}
+
 /** A check with when it must report; `status` is null if it never did. */
 export interface ExpectedCheckState extends Item<"listExpectedChecks"> {}
+
+/** Filters and paging of checks that must report; `is_overdue` selects overdue ones. */
+export interface ExpectedCheckListParameters extends Query<"listExpectedChecks"> {}
 
 /** How long a check was in each state during a span, in whole seconds. */
 export interface CheckAvailability extends Item<"listAvailability"> {}
 
+/** The checks and the span of which to state the availability, and paging. */
+export interface AvailabilityParameters extends Query<"listAvailability"> {}
+
+/** Why a check is in its state, as sentences. `skew_seconds` is negative if the agent's clock is ahead. */
+export interface CheckExplanation extends Answer<"explain"> {}
+
 /** A result that changed its check; `received_at` is by the server's clock. */
 export interface StoredCheckResultEvent extends Item<"queryEvents"> {}
 
-/**
- * Checks that are or were not ok, gathered under one key. `agent_id` and `check_id` are absent with
- * several members; `resolved_at` is null while it is open.
- */
+/** Filters and paging of stored results. */
+export interface HistoryParameters extends Query<"queryEvents"> {}
+
+/** Checks that are or were not ok, gathered under one key; `resolved_at` is null while it is open. */
 export interface Incident extends Item<"listIncidents"> {}
 
-/** One notification to one notifier; its `id` is the same for every attempt. */
-export interface NotificationOutboxItem extends Item<"listOutbox"> {}
+/** Filters, order and paging of incidents: those in which a check is or was, open and worst first. */
+export interface IncidentListParameters extends Query<"listIncidents"> {}
 
 /** An incident with its acknowledgement, and with what withholds its firings now. */
 export interface HeldIncident extends Item<"listHeldIncidents"> {}
 
+/** Filters of incidents, with that of acknowledged ones, or of others. */
+export interface HeldIncidentListParameters extends Query<"listHeldIncidents"> {}
+
+type Detail = Answer<"showIncident">
+/** A check that is or was in an incident; `left_at` is null while it is. */
+export interface IncidentMember extends Readonly<Detail["members"][number]> {}
+
+/** One change of an incident, with the member's severity and the incident's after it: null when resolved. */
+export interface IncidentTimelineEntry extends Readonly<Detail["timeline"][number]> {}
+
+/** A receiver that got a firing of the incident, and the last one. */
+export interface NotifiedReceiver extends Readonly<Detail["notified"][number]> {}
+
+/** The next firing of a receiver if nothing else happens: due now without `due_at`, not sent while it has `holds`. */
+export interface NextFiring extends Readonly<Detail["next"][number]> {}
+
 /**
- * A notification with its receiver and cause, and with what withholds it now: `ack`, `after`,
- * `silence:ID` or `window:NAME`.
+ * One incident with at most 200 of its members and notifications, the first 100 and the last 900
+ * changes of its timeline, and whom it notifies `next`.
  */
+export interface IncidentDetail extends Detail {}
+
+/** A note of up to 4,096 characters. */
+export interface NoteRequest extends Body<"noteIncident"> {}
+
+/** An entry of an incident's log: an operator's action, or Tocsin's. */
+export interface IncidentLogEntry extends Answer<"noteIncident"> {}
+
+/** An acknowledgement, `for` a duration or `until` a time. A `severity` that has changed is refused. */
+export interface AcknowledgeRequest extends Body<"acknowledge"> {}
+
+/** An acknowledgement in force. `severity` is the incident's when it was acknowledged. */
+export interface Acknowledgement extends Answer<"acknowledge"> {}
+
+/** An acknowledgement of 1 to 200 incidents. */
+export interface AcknowledgeAllRequest extends Body<"acknowledgeAll"> {}
+
+/** The outcome for each incident. */
+export interface AcknowledgedAll extends Answer<"acknowledgeAll"> {}
+
+/** One notification to one notifier; its `id` is the same for every attempt. */
+export interface NotificationOutboxItem extends Item<"listOutbox"> {}
+
+/** Filters, order and paging of notifications, by `updated_at` and `desc` unless given. */
+export interface OutboxListParameters extends Query<"listOutbox"> {}
+
+/** A notification with receiver, cause, and what withholds it: `ack`, `after`, `silence:ID` or `window:NAME`. */
 export interface HeldOutboxItem extends Item<"listHeldOutbox"> {}
+
+/** Filters of notifications, with that of those on which a hold was found when last examined. */
+export interface HeldOutboxListParameters extends Query<"listHeldOutbox"> {}
+
+/** The receiver's answer to a test message: a notification would be retried if `deferred`, not if `refused`. */
+export interface NotifierTest extends Answer<"testNotifier"> {}
 
 /** Counts that hold at `generated_at`. */
 export interface SystemSummary extends Answer<"getSummary"> {}
@@ -108,52 +177,11 @@ export interface SystemSummary extends Answer<"getSummary"> {}
 /** The same counts, with those of what waits for people. */
 export interface Overview extends Answer<"getOverview"> {}
 
-type Detail = Answer<"showIncident">
-/** A check that is or was in an incident; `left_at` is null while it is. */
-export interface IncidentMember extends Readonly<Detail["members"][number]> {}
-
-/**
- * One change of an incident. `severity` is the member's, `incident_severity` the incident's after
- * it: null when it resolved.
- */
-export interface IncidentTimelineEntry extends Readonly<Detail["timeline"][number]> {}
-
-/** A receiver that got a firing of the incident, and the last one. */
-export interface NotifiedReceiver extends Readonly<Detail["notified"][number]> {}
-
-/**
- * The firing that a receiver gets next if nothing else happens. It is due now without `due_at`, and is
- * sent when it is due unless it has `holds`.
- */
-export interface NextFiring extends Readonly<Detail["next"][number]> {}
-
-/**
- * One incident with at most 200 of its members (present ones first, worst first) and notifications
- * (newest first), and with whom it notifies `next`. The timeline is newest first; of more than 1,000 changes it has the first 100 and
- * the last 900, and `timeline_left_out` counts the rest.
- */
-export interface IncidentDetail extends Detail {}
-
-/**
- * Why a check is in its state: `reasons` are sentences. `skew_seconds` is arrival minus
- * `observed_at`, negative if the agent's clock is ahead.
- */
-export interface CheckExplanation extends Answer<"explain"> {}
-
-/**
- * The receiver's answer to a test message. `deferred`: Tocsin would retry a notification;
- * `refused`: it would not.
- */
-export interface NotifierTest extends Answer<"testNotifier"> {}
-
 /** Whose token the client has; `name` is `token-…` for a token of the service's settings. */
 export interface Me extends Answer<"me"> {}
 
 /** A named operator; `last_used_at` is updated at most once a minute. */
 export interface Operator extends Answer<"changeOperator"> {}
-
-/** A change that someone made: who, by which way, and what it concerned. */
-export interface AuditEntry extends Item<"listAudit"> {}
 
 /** A new operator. `role` is `read`, `respond` or `admin`; it never expires without `expires_at`. */
 export interface NewOperator extends Body<"createOperator"> {}
@@ -166,6 +194,12 @@ export interface RotationOptions extends Body<"rotateOperator"> {}
 
 /** An operator with its new `token`, which is not shown again. */
 export interface OperatorWithToken extends Answer<"createOperator"> {}
+
+/** A change that someone made: who, by which way, and what it concerned. */
+export interface AuditEntry extends Item<"listAudit"> {}
+
+/** Filters and paging of the audit. `from` is included, `to` is not. */
+export interface AuditListParameters extends Query<"listAudit"> {}
 
 /** An enrolment, without its token. */
 export interface Enrolment extends Item<"listEnrolments"> {}
@@ -191,6 +225,12 @@ export interface WatchChanges extends Body<"changeWatch"> {}
 /** For how long to pause a watch: a duration up to `24h`, or `0s` to end a pause. */
 export interface WatchPause extends Body<"pauseWatch"> {}
 
+/** One probe, `http` or `tcp`. */
+export interface WatchToTry extends Body<"tryWatch"> {}
+
+/** The result of a probe that nothing stores. */
+export interface WatchTrial extends Answer<"tryWatch"> {}
+
 /** An integration, without its key. */
 export interface Integration extends Answer<"getIntegration"> {}
 
@@ -202,41 +242,24 @@ export interface IntegrationChanges extends Body<"changeIntegration"> {}
 
 /** An integration with its new key, which is shown this once. */
 export interface IntegrationWithKey extends Answer<"createIntegration"> {}
-/**
- * An acknowledgement. `for` is a duration such as `8h`, and excludes `until`. A `severity` that is
- * no longer the incident's is refused.
- */
-export interface AcknowledgeRequest extends Body<"acknowledge"> {}
-
-/** An acknowledgement in force. `severity` is the incident's when it was acknowledged. */
-export interface Acknowledgement extends Answer<"acknowledge"> {}
-
-/** An acknowledgement of 1 to 200 incidents. */
-export interface AcknowledgeAllRequest extends Body<"acknowledgeAll"> {}
-
-/** The outcome for each incident. */
-export interface AcknowledgedAll extends Answer<"acknowledgeAll"> {}
-
-/**
- * A new silence. `for` is a duration such as `2h`, and excludes `ends_at`. A silence of more than half
- * of the accepted agents needs `confirm: true`.
- */
-export interface NewSilence extends Body<"createSilence"> {}
-
-/** The fields to change in a silence. */
-export interface SilenceChanges extends Body<"changeSilence"> {}
 
 /** A silence, and its state at the moment of the answer. */
 export interface Silence extends Answer<"getSilence"> {}
 
+/** The state that silences are in, and paging. */
+export interface SilenceListParameters extends Query<"listSilences"> {}
+
+/** A new silence, `for` a duration or until `ends_at`. One of more than half of the agents needs `confirm`. */
+export interface NewSilence extends Body<"createSilence"> {}
+
+/** Whether a silence is only previewed. */
+export interface SilenceCreationParameters extends Query<"createSilence"> {}
+
+/** The fields to change in a silence. */
+export interface SilenceChanges extends Body<"changeSilence"> {}
+
 /** The agents and rows that a silence would cover now. */
 export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
-
-/** A note of up to 4,096 characters. */
-export interface NoteRequest extends Body<"noteIncident"> {}
-
-/** An entry of an incident's log: an operator's action, or Tocsin's. */
-export interface IncidentLogEntry extends Answer<"noteIncident"> {}
 
 /** The policy in force in the process that answered; it contains no secret. */
 export interface PolicyInForce extends Answer<"getPolicy"> {}
@@ -253,8 +276,14 @@ export interface PolicyCheck extends Answer<"checkPolicy"> {}
 /** The messages that a policy would have sent, beside those of the policy in force. */
 export interface PolicyTrial extends Answer<"tryPolicy"> {}
 
+/** How long until now a policy is tried for, as `since`. */
+export interface PolicyTrialParameters extends Query<"tryPolicy"> {}
+
 /** A policy that was applied, with its text and with what it sends immediately. */
 export interface AppliedPolicy extends Answer<"applyPolicy"> {}
+
+/** The hash of the policy to replace, as `if-match`, and whether many firings are meant, as `confirm`. */
+export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
 
 /** The last policies that were applied, the newest first. */
 export interface PolicyVersionList extends Answer<"listPolicyVersions"> {}
@@ -264,17 +293,7 @@ export interface WindowList extends Answer<"listWindows"> {}
 
 export type { Topic }
 
-/**
- * The topics to fetch again, as `changes` names them. A topic that only a newer service has stands
- * for all.
- */
-export interface TopicsChanged extends Omit<EncodedTopics, "topics"> {
+/** The topics to fetch again, as `changes` names them. One that only a newer service has stands for all. */
+export interface TopicsChanged extends Omit<(typeof Changed)["Encoded"], "topics"> {
   readonly topics: ReadonlyArray<Topic>
 }
-type EncodedTopics = (typeof Changed)["Encoded"]
-
-/** One probe, `http` or `tcp`. */
-export interface WatchToTry extends Body<"tryWatch"> {}
-
-/** The result of a probe that nothing stores. */
-export interface WatchTrial extends Answer<"tryWatch"> {}

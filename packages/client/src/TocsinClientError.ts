@@ -34,7 +34,6 @@ export type ClientErrorCode =
 /** Codes of every call that is sent; a proxy may limit its rate, too. */
 export type AnyCallCode = "connection" | "timeout" | "rate_limited" | "unavailable" | "unexpected_answer"
 
-/** Details of an error. */
 export interface ClientErrorDetails {
   /** The HTTP status of the answer. */
   readonly status?: number | undefined

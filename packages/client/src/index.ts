@@ -21,5 +21,5 @@ export {
   isTocsinClientError,
   TocsinClientError,
 } from "./TocsinClientError.ts"
-export type * from "./Parameters.ts"
+
 export type * from "./Resources.ts"

@@ -62,5 +62,4 @@ export {
   type SimulationOptions,
 } from "./simulate.ts"
 
-export type * from "@tocsin/client/Parameters"
 export type * from "@tocsin/client/Resources"

@@ -1,5 +1,4 @@
 import { Record } from "effect"
-import type * as P from "../Parameters.ts"
 import type * as R from "../Resources.ts"
 import type { Answer, EndpointName, InputOf } from "./endpoints.ts"
 
@@ -31,18 +30,15 @@ const call =
   })
 
 /** A list that is read a page at a time, or whole. */
-type Listing<Name extends EndpointName, Parameters extends P.Paging, Item> = {
+type Listing<Name extends EndpointName, Parameters extends R.Paging, Item> = {
   /** One page. */
   readonly list: Call<Name, [parameters?: Parameters], R.Page<Item>>
-  /**
-   * The items of all pages, fetched as needed. An item that exists, and keeps its place in the
-   * order, during the whole walk appears exactly once.
-   */
-  readonly all: Walk<Name, [parameters?: P.Unpaged<Parameters>], Item>
+  /** The items of all pages, fetched as needed. One that keeps its place throughout appears exactly once. */
+  readonly all: Walk<Name, [parameters?: R.Unpaged<Parameters>], Item>
 }
 
 const listing =
-  <Parameters extends P.Paging, Item>() =>
+  <Parameters extends R.Paging, Item>() =>
   <Name extends Fitting<[parameters?: Parameters], R.Page<Item>>>(
     endpoint: Name,
   ): Listing<Name, Parameters, Item> => ({
@@ -51,57 +47,40 @@ const listing =
   })
 
 const agentAction = call<[agentId: string], R.ActionCount>()
-const checkAction = call<[check: P.CheckName], R.ActionCount>()
+const checkAction = call<[check: R.CheckName], R.ActionCount>()
 const rowAction = call<[id: string], R.ActionCount>()
 const action = call<[], R.ActionCount>()
 
 /**
  * The calls of the API, by the names that programs use. The client's effects and promises and the
- * methods of a monitor derive their types, documentation and code from this table.
- *
- * Arguments and answers are what is on the wire: plain data, ids and times as strings. Arguments
- * are checked before anything is sent, with the service's own messages.
+ * methods of a monitor derive their types, documentation and code from this table. Arguments and
+ * answers are plain data as on the wire; arguments are checked before anything is sent.
  */
 export const callTable = {
-  /**
-   * Reports that an agent is alive, under its key. Registers the key if it is unknown; `accepted`
-   * says whether an operator has accepted it. Durable once it succeeds, and safe to repeat.
-   */
+  /** Reports that an agent is alive, and registers its key if it is unknown. Durable, and safe to repeat. */
   heartbeat: call<[request: R.HeartbeatRequest], R.AcceptedResponse>()("heartbeat"),
-  /**
-   * Sends 1 to 200 check results of one agent, stored all or none. Durable once it succeeds, and
-   * safe to repeat: results with a known `event_id` count as deduplicated.
-   */
+  /** Sends 1 to 200 check results of one agent, stored all or none. Durable, and safe to repeat. */
   events: call<[request: R.EventBatchRequest], R.EventBatchAcceptedResponse>()("events"),
-  /**
-   * Declares checks of an agent that must report, and how often; with `complete`, no others. An equal
-   * declaration changes nothing.
-   */
+  /** Declares checks of an agent that must report, and how often; with `complete`, no others. */
   expectations: call<[agentId: string, declaration: R.ExpectationsRequest], R.ExpectationsResponse>()(
     "declareExpectations",
   ),
-  /**
-   * Has a pending agent accepted by the token of an enrolment, after its first heartbeat with the same
-   * key. Safe to repeat: an accepted key spends no use.
-   */
+  /** Has a pending agent accepted by the token of an enrolment, after a heartbeat with the same key. */
   enrol: call<[agentId: string, request: R.EnrolRequest], R.AcceptedResponse>()("enrol"),
   /** Agents, by agent_id. */
   agents: {
-    ...listing<P.Paging, R.Agent>()("listAgents"),
+    ...listing<R.Paging, R.Agent>()("listAgents"),
     /** Those that have some words, a status, or a key that waits. */
-    find: listing<P.FoundAgentListParameters, R.Agent>()("findAgents"),
+    find: listing<R.FoundAgentListParameters, R.Agent>()("findAgents"),
     get: call<[agentId: string], R.Agent>()("getAgent"),
-    /**
-     * Accepts the agent's pending key; a count of 0 if none is pending. Compare the fingerprint
-     * first.
-     */
+    /** Accepts the agent's pending key; a count of 0 if none is. Compare the fingerprint first. */
     accept: agentAction("acceptAgent"),
     /** Blocks the agent's pending key, or else its accepted one. Not safe to repeat. */
     block: agentAction("blockAgent"),
     /** Deletes the agent with its checks and their history. */
     remove: agentAction("deleteAgent"),
     /** Accepts all pending agents, and with `include_rotation: true` also replacement keys. */
-    acceptAll: call<[parameters?: P.AcceptAllParameters], R.ActionCount>()("acceptAll"),
+    acceptAll: call<[parameters?: R.AcceptAllParameters], R.ActionCount>()("acceptAll"),
     /** Blocks all pending keys. Not safe to repeat. */
     blockAll: action("blockAll"),
     /** Removes all pending agents. */
@@ -109,7 +88,7 @@ export const callTable = {
   },
   /** Tokens by which new agents are accepted, the newest first. */
   enrolments: {
-    ...listing<P.Paging, R.Enrolment>()("listEnrolments"),
+    ...listing<R.Paging, R.Enrolment>()("listEnrolments"),
     /** Creates an enrolment; the answer has the token, this once. */
     create: call<[enrolment: R.NewEnrolment], R.EnrolmentWithToken>()("createEnrolment"),
     /** Deletes an enrolment: its token admits no more agents. A count of 0 if there is none. */
@@ -117,40 +96,35 @@ export const callTable = {
   },
   /** Blocked keys, latest first. */
   blacklist: {
-    ...listing<P.BlacklistParameters, R.AgentBlacklistItem>()("listBlacklist"),
-    /**
-     * Deletes one row by its id, so that the key may register again; a count of 0 if there is none.
-     */
+    ...listing<R.BlacklistParameters, R.AgentBlacklistItem>()("listBlacklist"),
+    /** Deletes one row by its id, so that the key may register again; a count of 0 if there is none. */
     remove: rowAction("deleteBlacklistRow"),
     removeAll: action("deleteBlacklist"),
   },
   /** The current states of checks, by agent_id and check_id. */
   checks: {
-    ...listing<P.CheckListParameters, R.CheckState>()("listChecks"),
+    ...listing<R.CheckListParameters, R.CheckState>()("listChecks"),
     /** The same with the time by which each must report, and whether it is overdue. */
-    expected: listing<P.ExpectedCheckListParameters, R.ExpectedCheckState>()("listExpectedChecks"),
+    expected: listing<R.ExpectedCheckListParameters, R.ExpectedCheckState>()("listExpectedChecks"),
     /** How long each was ok during a span, and how long not. */
-    availability: listing<P.AvailabilityParameters, R.CheckAvailability>()("listAvailability"),
+    availability: listing<R.AvailabilityParameters, R.CheckAvailability>()("listAvailability"),
     /** Explains why a check is in its state. */
-    explain: call<[check: P.CheckName], R.CheckExplanation>()("explain"),
+    explain: call<[check: R.CheckName], R.CheckExplanation>()("explain"),
     /** Releases a check that a wrong clock in the future froze. */
     resetClock: checkAction("resetClock"),
     /** Deletes a check that its agent no longer runs, with its history; it leaves its incident. */
     remove: checkAction("removeCheck"),
   },
   /** Results that changed their check, newest first. */
-  history: listing<P.HistoryParameters, R.StoredCheckResultEvent>()("queryEvents"),
+  history: listing<R.HistoryParameters, R.StoredCheckResultEvent>()("queryEvents"),
   /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */
   incidents: {
-    ...listing<P.IncidentListParameters, R.Incident>()("listIncidents"),
+    ...listing<R.IncidentListParameters, R.Incident>()("listIncidents"),
     /** The same with acknowledgements, and with what withholds the firings of each. */
-    withHolds: listing<P.HeldIncidentListParameters, R.HeldIncident>()("listHeldIncidents"),
+    withHolds: listing<R.HeldIncidentListParameters, R.HeldIncident>()("listHeldIncidents"),
     /** One incident with its members, its timeline, its notifications, and whom it notifies next. */
     get: call<[id: string], R.IncidentDetail>()("showIncident"),
-    /**
-     * Acknowledges an open incident, or replaces its acknowledgement: until it ends, Tocsin sends no
-     * firing of it that has not been attempted yet, unless it worsens.
-     */
+    /** Acknowledges an open incident: until that ends, or it worsens, Tocsin sends no more firings of it. */
     acknowledge: call<[id: string, request: R.AcknowledgeRequest], R.Acknowledgement>()("acknowledge"),
     /** Withdraws the acknowledgement of an incident; a count of 0 if there is none. */
     withdraw: rowAction("withdrawAcknowledgement"),
@@ -161,11 +135,11 @@ export const callTable = {
   },
   /** Silences, the newest first: while one is active, nobody is notified of the incidents that it covers. */
   silences: {
-    ...listing<P.SilenceListParameters, R.Silence>()("listSilences"),
+    ...listing<R.SilenceListParameters, R.Silence>()("listSilences"),
     get: call<[id: string], R.Silence>()("getSilence"),
     /** Creates a silence; with `dry_run: true` it reports what the silence would cover instead. */
     create: call<
-      [silence: R.NewSilence, parameters?: P.SilenceCreationParameters],
+      [silence: R.NewSilence, parameters?: R.SilenceCreationParameters],
       R.Silence | R.SilencePreview
     >()("createSilence"),
     /** Changes the end or the comment of a silence that has not ended. */
@@ -175,57 +149,49 @@ export const callTable = {
   },
   /** Notifications; latest changed first unless `sort` says otherwise. */
   outbox: {
-    ...listing<P.OutboxListParameters, R.NotificationOutboxItem>()("listOutbox"),
+    ...listing<R.OutboxListParameters, R.NotificationOutboxItem>()("listOutbox"),
     /** The same with receivers, causes, and with what withholds each. */
-    withHolds: listing<P.HeldOutboxListParameters, R.HeldOutboxItem>()("listHeldOutbox"),
+    withHolds: listing<R.HeldOutboxListParameters, R.HeldOutboxItem>()("listHeldOutbox"),
     /** Sends a held notification now; nothing holds it again. */
     release: rowAction("release"),
     /** Sends a failed notification again, under the same id. */
     replay: rowAction("replay"),
   },
   notifiers: {
-    /**
-     * Sends a test message through the notifier of this name, and reports the receiver's answer.
-     */
+    /** Sends a test message through the notifier of this name, and reports the receiver's answer. */
     test: call<[notifier: string], R.NotifierTest>()("testNotifier"),
   },
   /** The name and the role of the operator whose token the client has. */
   me: call<[], R.Me>()("me"),
   /** Named operators, by name. */
   operators: {
-    ...listing<P.Paging, R.Operator>()("listOperators"),
+    ...listing<R.Paging, R.Operator>()("listOperators"),
     /** Creates an operator; the answer has the token, this once. */
     create: call<[operator: R.NewOperator], R.OperatorWithToken>()("createOperator"),
     /** Changes the role or the expiry; `expires_at: null` for never. */
     change: call<[name: string, changes: R.OperatorChanges], R.Operator>()("changeOperator"),
-    /**
-     * Replaces the token; the answer has the new one, this once. The former one stays valid for
-     * `grace`: `24h` unless given.
-     */
+    /** Replaces the token, shown this once. The former one stays valid for `grace`: `24h` unless given. */
     rotate: call<[name: string, options: R.RotationOptions], R.OperatorWithToken>()("rotateOperator"),
     /** Removes an operator, whose tokens end at the next request. */
     remove: rowAction("removeOperator"),
   },
   /** Integrations, by name: reports of senders that do not speak this API. */
   integrations: {
-    ...listing<P.Paging, R.Integration>()("listIntegrations"),
+    ...listing<R.Paging, R.Integration>()("listIntegrations"),
     /** One integration, without its key. */
     get: call<[name: string], R.Integration>()("getIntegration"),
     /** Creates an integration with its agent; the answer has the key, this once, and addresses to paste. */
     create: call<[integration: R.NewIntegration], R.IntegrationWithKey>()("createIntegration"),
     /** Replaces the options. */
     change: call<[name: string, changes: R.IntegrationChanges], R.Integration>()("changeIntegration"),
-    /**
-     * Replaces the key; the answer has the new one, this once. The former one stays valid for
-     * `grace`: `24h` unless given. Opens an integration whose key was blocked.
-     */
+    /** Replaces the key, shown this once; the former one stays valid for `grace`. Opens a blocked one. */
     rotate: call<[name: string, options: R.RotationOptions], R.IntegrationWithKey>()("rotateIntegration"),
     /** Removes an integration with its agent, checks and history. */
     remove: rowAction("removeIntegration"),
   },
   /** Watches, by name: probes that the server repeats. */
   watches: {
-    ...listing<P.Paging, R.Watch>()("listWatches"),
+    ...listing<R.Paging, R.Watch>()("listWatches"),
     /** One watch with its latest probe. */
     get: call<[name: string], R.Watch>()("getWatch"),
     /** Creates a watch, which is probed within seconds. */
@@ -247,22 +213,12 @@ export const callTable = {
     schema: call<[], R.PolicySchema>()("getPolicySchema"),
     /** The last 100 policies that were applied, the newest first. */
     versions: call<[], R.PolicyVersionList>()("listPolicyVersions"),
-    /**
-     * Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. With the hash of a
-     * policy as `if-match`, it replaces only that one; with `confirm`, a receiver may get more than 100
-     * firings immediately.
-     */
-    apply: call<[text: string, parameters?: P.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
-    /**
-     * Names every problem of a policy in YAML or JSON, and of a valid one, the firings that it would send
-     * immediately. Opens nothing that the text names.
-     */
+    /** Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. */
+    apply: call<[text: string, parameters?: R.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
+    /** Names every problem of a policy, or the firings that it would send immediately. Opens no secret. */
     check: call<[text: string], R.PolicyCheck>()("checkPolicy"),
-    /**
-     * Counts the messages that a policy in YAML or JSON would have sent of the server's history, beside those
-     * of the policy in force. Takes up to a minute.
-     */
-    try: call<[text: string, parameters?: P.PolicyTrialParameters], R.PolicyTrial>()("tryPolicy"),
+    /** Counts the messages that a policy would have sent of the server's history. Takes up to a minute. */
+    try: call<[text: string, parameters?: R.PolicyTrialParameters], R.PolicyTrial>()("tryPolicy"),
   },
   /** Maintenance windows. */
   windows: {
@@ -270,7 +226,7 @@ export const callTable = {
     list: call<[], R.WindowList>()("listWindows"),
   },
   /** The audit of all changes, newest first. */
-  audit: listing<P.AuditListParameters, R.AuditEntry>()("listAudit"),
+  audit: listing<R.AuditListParameters, R.AuditEntry>()("listAudit"),
   /** Counts of agents, checks and open incidents; cheap to poll. */
   summary: call<[], R.SystemSummary>()("getSummary"),
   /** The same with counts of what waits for people. */

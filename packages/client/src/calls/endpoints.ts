@@ -62,9 +62,8 @@ export type WritingEndpoint = {
 export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoints[Name]>
 
 /**
- * The arguments of a call: a body, an object of parameters, or the text of the only one in a path;
- * of a call with both a path and a body, that text and the body; of one with a body and a query or header fields, the body and these. {@link EndpointCodec.read} does the
- * same at run time.
+ * The arguments of a call: the text of the only parameter in its path, its body, or an object of
+ * parameters. {@link EndpointCodec.read} does the same at run time.
  */
 export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
   ? [Endpoints[Name]["~Params"]] extends [never]
@@ -94,13 +93,7 @@ type ParametersOf<S extends TypesOfSchema> = {
 }
 type Plain<Type, Encoded> = Type extends number | boolean ? Type : Encoded
 
-/** The decoded parts of a request. */
-interface DecodedRequest {
-  readonly params?: unknown
-  readonly query?: unknown
-  readonly headers?: unknown
-  readonly payload?: unknown
-}
+type DecodedRequest = Readonly<Partial<Record<"params" | "query" | "headers" | "payload", unknown>>>
 
 /** Translates between the plain data of a call and the decoded data of its endpoint. */
 interface EndpointCodec {
