@@ -23,11 +23,9 @@ import * as SenderRoutes from "./senders/SenderRoutes.ts"
 import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
-import { stream } from "./handlers/streamHandler.ts"
-import type { ConsoleFiles } from "./pages/ConsoleRoutes.ts"
+import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
 import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
-import type { About } from "./pages/PageRoutes.ts"
 import type { Readiness } from "@tocsin/core/health/Readiness"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
@@ -68,7 +66,7 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, stream]),
+    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, OperatorHandlers.stream]),
     Layer.provide([authentication.layer(tokens), authentication.requestRules]),
   )
 

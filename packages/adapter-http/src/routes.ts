@@ -66,26 +66,20 @@ export const withPlainPath = (
 /** The template of all paths that do not exist. */
 const UNMATCHED = "unmatched"
 
-/** The resources at the paths of a server. */
-export interface Routes {
-  /** The methods of a path: none if it does not exist (docs/rules.md#order-of-checks). */
-  readonly methodsOf: (url: string) => ReadonlyArray<string>
-  /** The template of the route that a request is for, or would be for by another method. */
-  readonly templateOf: (method: string, url: string) => string
-}
-
 /** Makes known routes searchable. */
-export const searchable = (known: ReadonlyArray<KnownRoute>): Routes => {
+export const searchable = (known: ReadonlyArray<KnownRoute>) => {
   const router = FindMyWay.make<string>(routerConfig)
   for (const { method, path } of known) router.on(method, path, path)
   const methods = Array.from(new Set(known.map(({ method }) => method)))
   return {
-    methodsOf: (url) =>
+    /** The methods of a path: none if it does not exist (docs/rules.md#order-of-checks). */
+    methodsOf: (url: string) =>
       methods
         .filter((method) => router.find(method, url) !== undefined)
         // A path that answers GET answers HEAD.
         .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])),
-    templateOf: (method, url) => {
+    /** The template of the route that a request is for, or would be for by another method. */
+    templateOf: (method: string, url: string): string => {
       const own = method === "HEAD" ? "GET" : method
       // Its own method first.
       for (const each of methods.toSorted((a, b) => Number(b === own) - Number(a === own))) {

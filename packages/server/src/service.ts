@@ -1,7 +1,7 @@
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
-import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
 import { Context, Effect, Layer } from "effect"

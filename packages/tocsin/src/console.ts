@@ -1,4 +1,4 @@
-import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 
 export type { ConsoleFiles }
 

@@ -1,3 +1,5 @@
+import { IncomingMessage } from "node:http"
+import { TopicsChanged } from "@tocsin/contract/Topics"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import type { IgnoredBody, OperatorAuthentication, ValidParameters } from "@tocsin/contract/api/operation"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
@@ -5,12 +7,14 @@ import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import type { Commits } from "@tocsin/core/engine/commits/Commits"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import { Readiness } from "@tocsin/core/health/Readiness"
-import { type Context, Effect, type Layer, Schema } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
+import { Clock, type Context, Duration, Effect, type Layer, Option, Schema, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { IsStillAuthorized } from "../request/authentication.ts"
 import { readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
-import { answeringMatch, type CoreError, fail } from "../response/failures.ts"
+import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
 
 /** The handlers of a group, while they are registered. */
@@ -146,5 +150,78 @@ export const health = HttpApiBuilder.group(
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () => Effect.flatMap(isReady, (ready) => (ready ? Effect.succeed(ok) : notReady)))
+  }),
+)
+
+/** How often a comment is sent, for proxies, and the token is checked. */
+const COMMENT_EVERY = Duration.seconds(15)
+
+/** How long a client that does not read may keep a stream that has ended. */
+const END_WITHIN = Duration.seconds(1)
+
+const COMMENT = ": still here\n\n"
+/** Makes proxies and clients see the headers immediately. */
+const OPENING = ": open\n\n"
+
+const toJson = Schema.encodeSync(Schema.fromJsonString(TopicsChanged))
+
+const monotonicTime = Clock.clockWith((clock) => Effect.sync(() => clock.monotonicTimeNanosUnsafe()))
+
+/** The next text of a stream, and when the next comment is due. */
+const nextText = Effect.fnUntraced(function* (unread: UnreadTopics, commentAt: bigint) {
+  const wait = commentAt - (yield* monotonicTime)
+  const isChanged = wait > 0n && Option.isSome(yield* Effect.timeoutOption(unread.some, Duration.nanos(wait)))
+  if (!isChanged) return [COMMENT, commentAt + Duration.toNanosUnsafe(COMMENT_EVERY)] as const
+  return [`data: ${toJson(yield* unread.take)}\n\n`, commentAt] as const
+})
+
+const textsOf = (unread: UnreadTopics): Stream.Stream<string> =>
+  Stream.unwrap(
+    Effect.map(monotonicTime, (now) =>
+      Stream.concat(
+        Stream.succeed(OPENING),
+        Stream.unfold(now + Duration.toNanosUnsafe(COMMENT_EVERY), (commentAt) =>
+          nextText(unread, commentAt),
+        ),
+      ),
+    ),
+  )
+
+/** Waits until the token is no longer accepted. A storage that is down refuses nobody. */
+const untilRefused = Effect.gen(function* () {
+  const isStillAuthorized = Effect.orElseSucceed(yield* IsStillAuthorized, () => true)
+  while (true) {
+    yield* Effect.sleep(COMMENT_EVERY)
+    if (!(yield* isStillAuthorized)) return
+  }
+})
+
+/** Closes the connection of a client that reads too slowly to see the end. */
+const endFirmly = ({ source }: HttpServerRequest.HttpServerRequest) =>
+  Effect.andThen(
+    Effect.sleep(END_WITHIN),
+    Effect.sync(() => source instanceof IncomingMessage && source.socket.destroy()),
+  )
+
+/** The endpoint for live views (docs/rules.md#live-views). */
+export const stream = HttpApiBuilder.group(
+  OpsApi,
+  "stream",
+  Effect.fnUntraced(function* (handlers) {
+    const feed = yield* TopicFeed
+    const { draining } = yield* Readiness
+    return handlers.handleRaw(
+      "stream",
+      Effect.fnUntraced(function* ({ request }) {
+        const unread = yield* toApiError(feed.open)
+        const ended = yield* Effect.cached(Effect.raceFirst(draining, untilRefused))
+        yield* Effect.forkScoped(Effect.andThen(ended, endFirmly(request)))
+        return HttpServerResponse.stream(
+          Stream.encodeText(Stream.interruptWhen(textsOf(unread), ended)),
+          // nginx would keep events back.
+          { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } },
+        )
+      }),
+    )
   }),
 )

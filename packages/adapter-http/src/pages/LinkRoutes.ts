@@ -12,7 +12,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { EndOfLink, FollowedLink } from "@tocsin/core/acknowledgements/followLink"
 import { acknowledgeText, incidentText, plain } from "@tocsin/core/notifications/incidentText"
 
-/** One page, before it is written as HTML. */
 interface Page {
   readonly status: number
   readonly title: string
@@ -127,10 +126,7 @@ const METHODS = ["GET", "POST"] as const
 /** The routes of links in messages. */
 export const routes: ReadonlyArray<KnownRoute> = METHODS.map((method) => ({ method, path: PATH }))
 
-const shown = (
-  page: Parameters<typeof linkPage>[0],
-  fields: Readonly<Record<string, string>> = {},
-): HttpServerResponse.HttpServerResponse =>
+const shown = (page: Page, fields: Readonly<Record<string, string>> = {}) =>
   HttpServerResponse.text(linkPage(page), {
     status: page.status,
     contentType: "text/html; charset=utf-8",

@@ -32,11 +32,9 @@ const tooLarge = fail({
   message: "the request body must not be larger than 1 MiB (1048576 bytes)",
 })
 
-/** Whether a request announces a body. */
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** The body that these parts make. */
 const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
 
@@ -135,17 +133,11 @@ const LARGE_BYTES = 65_536
 
 const largeBodies = new Turns()
 
-/**
- * Does the work for a body: immediately, or one large body a turn of the event loop. Large bodies
- * that arrive together would otherwise block all other requests.
- */
-const inTurn = (body: Uint8Array, work: () => void): void => {
-  if (body.length > LARGE_BYTES) largeBodies.add(work)
-  else work()
-}
-
+/** One large body a turn: those that arrive together would otherwise block all other requests. */
 const turnOf = (body: Uint8Array) =>
-  Effect.callback<void>((resume) => inTurn(body, () => resume(Effect.void)))
+  body.length > LARGE_BYTES
+    ? Effect.callback<void>((resume) => largeBodies.add(() => resume(Effect.void)))
+    : Effect.void
 
 /** Reads a body as what a parser makes of it. */
 const readAs =

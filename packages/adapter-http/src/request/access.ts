@@ -73,24 +73,9 @@ export const refusalOf = (held: Role, needed: Role): Failure<"forbidden"> | unde
   includesRole(held, needed) ? undefined : tooLow(held, needed)
 
 /** A token of the settings, or one to look up among those of named operators. */
-export type Presented =
+type Presented =
   | { readonly kind: "of_settings"; readonly operator: OperatorIdentity }
   | { readonly kind: "of_operator"; readonly token: Redacted.Redacted }
-
-/** The access that a header Authorization grants (docs/rules.md#tokens). */
-export interface Access {
-  /**
-   * The key of an agent. A token of the settings is none, so that it can never be registered as
-   * one.
-   */
-  readonly agent: (
-    authorization: string | undefined,
-  ) => Result.Result<Redacted.Redacted, Failure<"unauthorized">>
-  /** Whom an operator's token belongs to. */
-  readonly operator: (authorization: string | undefined) => Result.Result<Presented, Failure<"unauthorized">>
-  /** Why the metrics may not be read. */
-  readonly metrics: (authorization: string | undefined) => Failure<"unauthorized"> | undefined
-}
 
 const SETTINGS_ROLES = { operator: "admin", reader: "read", scraper: undefined } as const
 
@@ -100,23 +85,25 @@ const NAME_DIGITS = 8
 const nameOf = (token: Redacted.Redacted, sha256: Hashing["Service"]["sha256"]): string =>
   `token-${sha256(Redacted.value(token)).slice(0, NAME_DIGITS)}`
 
-/** The rules of access for these tokens. */
+/** The access that a header Authorization grants, by these tokens (docs/rules.md#tokens). */
 export const make = (
   { operatorTokens, readTokens = [], metrics }: ServiceTokens,
   { sha256 }: Pick<Hashing["Service"], "sha256">,
-): Access => {
+) => {
   const access = metrics?.access
   const scraper = access?.tokens ?? []
   // The last role counts: a token in both settings of operators may change things.
   const roleOf = Roles.roleOf(sha256, { scraper, reader: readTokens, operator: operatorTokens })
   return {
-    agent: (authorization) => {
+    /** The key of an agent. A token of the settings is none, so that it can never be registered as one. */
+    agent: (authorization: string | undefined) => {
       const key = tokenOf(authorization)
       if (key === undefined) return Result.fail(notWellFormed)
       const isAgents = roleOf(key) === undefined && !isIntegrationKey(key) && !isEnrolmentToken(key)
       return isAgents ? Result.succeed(key) : Result.fail(notForAgents)
     },
-    operator: (authorization) => {
+    /** Whom an operator's token belongs to. */
+    operator: (authorization: string | undefined): Result.Result<Presented, Failure<"unauthorized">> => {
       const token = tokenOf(authorization)
       if (token === undefined) return Result.fail(notWellFormed)
       const role = SETTINGS_ROLES[roleOf(token) ?? "scraper"]
@@ -126,10 +113,12 @@ export const make = (
       }
       return isOperatorToken(token) ? Result.succeed({ kind: "of_operator", token }) : Result.fail(notValid)
     },
-    metrics: (authorization) => {
+    /** Why the metrics may not be read. */
+    metrics: (authorization: string | undefined) => {
       if (access?.isOpen === true) return undefined
       const token = tokenOf(authorization)
       return token !== undefined && roleOf(token) !== undefined ? undefined : notForMetrics
     },
   }
 }
+export type Access = ReturnType<typeof make>

@@ -46,35 +46,20 @@ const EXPOSED_HEADERS = "retry-after, www-authenticate, x-request-id"
 /** In seconds: the longest time for which Chromium keeps an answer. */
 const MAX_AGE = "7200"
 
-/** How a server answers pages of other origins (CORS). */
-export interface CrossOrigin {
-  /** The answer to a preflight request; `undefined` for another request or a refused page. */
-  readonly preflight: (
-    request: Request,
-    methods: ReadonlyArray<string>,
-  ) => HttpServerResponse.HttpServerResponse | undefined
-  /**
-   * The CORS fields of an answer or error: without them, the page can read neither status nor body.
-   */
-  readonly fields: (request: Request) => Readonly<Record<string, string>>
-}
-
-/** Without allowed origins there are no CORS headers. */
-const none: CrossOrigin = { preflight: () => undefined, fields: () => ({}) }
-
 /**
- * Answers for pages of these origins. There is no mode with credentials: callers send a bearer
+ * Answers for pages of these origins (CORS); none unless given. There is no mode with credentials: callers send a bearer
  * token, and the service sets no cookie. Effect's middleware would answer every OPTIONS with
  * success and the same methods, for any path and origin.
  */
-export const crossOrigin = (allowed: AllowedOrigins | undefined): CrossOrigin => {
-  if (allowed === undefined) return none
+export const crossOrigin = (allowed: AllowedOrigins | undefined) => {
   const isForAll = allowed === "*"
   const origins = new Set(isForAll ? [] : allowed)
   const isAllowed = (origin: string | undefined): origin is string =>
     origin !== undefined && (isForAll || origins.has(origin))
 
+  /** The fields of an answer or error: without them, the page can read neither status nor body. */
   const fields = ({ method, headers }: Request): Readonly<Record<string, string>> => {
+    if (allowed === undefined) return {}
     const origin = headers["origin"]
     // No cache keeps answers to changes, so only those to browsers need a Vary.
     const vary = !isForAll && (origin !== undefined || method !== "POST") && { vary: "Origin" }
@@ -89,7 +74,8 @@ export const crossOrigin = (allowed: AllowedOrigins | undefined): CrossOrigin =>
 
   return {
     fields,
-    preflight: ({ method, headers }, methods) =>
+    /** The answer to a preflight request; `undefined` for another request or a refused page. */
+    preflight: ({ method, headers }: Request, methods: ReadonlyArray<string>) =>
       method === "OPTIONS" &&
       headers["access-control-request-method"] !== undefined &&
       isAllowed(headers["origin"]) &&

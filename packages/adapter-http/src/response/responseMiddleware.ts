@@ -4,7 +4,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Cause, Clock, Duration, Effect, Stream, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { type AllowedOrigins, type CrossOrigin, crossOrigin } from "./crossOrigin.ts"
+import { type AllowedOrigins, crossOrigin } from "./crossOrigin.ts"
 import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
 import { inboundRequestId, RequestId } from "../request/RequestId.ts"
 import { requestAddress } from "../request/clientAddress.ts"
@@ -19,14 +19,14 @@ const LINGER = Duration.seconds(1)
 /** Node reads and drops this much of an unread body by itself, and keeps the connection. */
 const DRAINED_BYTES = 256 * 1024
 
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
 /**
  * The message of a request whose answer comes so early that too much of its body is left to keep
  * the connection. `undefined` also if the connection belongs to a host server.
  */
-const unreadSource = ({
-  source,
-  headers,
-}: HttpServerRequest.HttpServerRequest): IncomingMessage | undefined =>
+const unreadSource = ({ source, headers }: Request): IncomingMessage | undefined =>
   source instanceof IncomingMessage &&
   !source.complete &&
   (headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > DRAINED_BYTES)
@@ -53,10 +53,7 @@ const dropRest = (source: IncomingMessage) =>
  * more of the body is read and dropped before the connection closes. Closing it on a client that is
  * still sending would reset it, and the client would not see the answer (docs/rules.md#bodies).
  */
-const lingeringClose = (
-  response: HttpServerResponse.HttpServerResponse,
-  source: IncomingMessage,
-): HttpServerResponse.HttpServerResponse => {
+const lingeringClose = (response: Response, source: IncomingMessage): Response => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response
   return HttpServerResponse.stream(
@@ -69,9 +66,6 @@ const lingeringClose = (
     },
   )
 }
-
-type Request = HttpServerRequest.HttpServerRequest
-type Response = HttpServerResponse.HttpServerResponse
 
 const notFound = (allowed: ReadonlyArray<string>): Failure => {
   const allow = allowed.join(", ")
@@ -96,18 +90,17 @@ const withoutHost: Failure = {
   headers: { connection: "close" },
 }
 
-const isRouteNotFound = (error: unknown): boolean =>
-  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
-
 const isOfUnknownPath = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => Cause.isFailReason(reason) && isRouteNotFound(reason.error))
+  cause.reasons
+    .flatMap((reason) => (Cause.isFailReason(reason) ? [reason.error] : []))
+    .some((error) => HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound")
 
 interface Completion {
   readonly request: Request
   readonly requestId: string
   readonly isDraining: boolean
   readonly millis: number
-  readonly fields: CrossOrigin["fields"]
+  readonly fields: ReturnType<typeof crossOrigin>["fields"]
 }
 
 const complete = (
@@ -131,8 +124,7 @@ const complete = (
   })
 }
 
-/** The options of answers besides their request. */
-export interface EveryResponseOptions {
+interface ResponseOptions {
   /** All routes of the server. */
   readonly routes: ReadonlyArray<KnownRoute>
   /** None unless given. */
@@ -145,7 +137,7 @@ export interface EveryResponseOptions {
  * The rules for every response of the API (docs/rules.md#bodies): its header fields, CORS, 404 for
  * an unknown path, 500 without detail for a defect, one count and one debug line.
  */
-export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: EveryResponseOptions) =>
+export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: ResponseOptions) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const failureLog = yield* FailureLog

@@ -22,12 +22,9 @@ interface Dialect {
   readonly answer: (failure: Failure | undefined) => HttpServerResponse.HttpServerResponse
 }
 
-const statusOf = (failure: Failure | undefined): number =>
-  failure === undefined ? 200 : errorStatus[failure.code]
-
-const fieldsOf = (failure: Failure | undefined): Readonly<Record<string, string>> => ({
-  "cache-control": "no-store",
-  ...(failure !== undefined && errorFields(failure)),
+const headOf = (failure: Failure | undefined) => ({
+  status: failure === undefined ? 200 : errorStatus[failure.code],
+  headers: { "cache-control": "no-store", ...(failure !== undefined && errorFields(failure)) },
 })
 
 const MOST_BODY_BYTES = 65_536
@@ -58,8 +55,8 @@ const json: Dialect = {
   hasHeader: true,
   answer: (failure) =>
     failure === undefined
-      ? HttpServerResponse.empty({ status: statusOf(failure), headers: fieldsOf(failure) })
-      : HttpServerResponse.text(failure.message, { status: statusOf(failure), headers: fieldsOf(failure) }),
+      ? HttpServerResponse.empty(headOf(failure))
+      : HttpServerResponse.text(failure.message, headOf(failure)),
 }
 
 const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
@@ -69,11 +66,13 @@ const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
     methods: ["GET", "POST"],
     body: readStart,
     hasHeader: false,
-    answer: (failure) =>
-      HttpServerResponse.text(failure === undefined ? "OK" : failure.message, {
-        status: statusOf(failure),
-        headers: { ...fieldsOf(failure), "ping-body-limit": "8192" },
-      }),
+    answer: (failure) => {
+      const { headers, status } = headOf(failure)
+      return HttpServerResponse.text(failure === undefined ? "OK" : failure.message, {
+        status,
+        headers: { ...headers, "ping-body-limit": "8192" },
+      })
+    },
   },
   push: {
     methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
@@ -82,7 +81,7 @@ const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
     answer: (failure) =>
       HttpServerResponse.jsonUnsafe(
         failure === undefined ? { ok: true } : { ok: false, msg: failure.message },
-        { status: statusOf(failure), headers: fieldsOf(failure) },
+        headOf(failure),
       ),
   },
 }

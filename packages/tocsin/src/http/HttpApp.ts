@@ -1,6 +1,5 @@
 import * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"
-import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
-import type { About } from "@tocsin/adapter-http/pages/PageRoutes"
+import type { ConsoleFiles, About } from "@tocsin/adapter-http/pages/PageRoutes"
 import * as Intake from "@tocsin/adapter-http/request/Intake"
 import * as FailureLog from "@tocsin/adapter-http/response/FailureLog"
 import { routerConfig } from "@tocsin/adapter-http/routes"

@@ -1,5 +1,5 @@
 import type { DurationOption } from "@tocsin/client"
-import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import type { NotifierOption } from "../notifiers/notifiers.ts"
 import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { StorageChoice } from "../storages/storages.ts"

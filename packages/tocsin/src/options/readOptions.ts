@@ -1,4 +1,4 @@
-import type { ConsoleFiles } from "@tocsin/adapter-http/pages/ConsoleRoutes"
+import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
