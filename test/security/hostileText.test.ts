@@ -6,7 +6,7 @@ import {
 } from "@tocsin/contract/decodeRequest"
 import { compileGlob } from "@tocsin/contract/compileGlob"
 import { clientAddress } from "@tocsin/adapter-http/request/clientAddress"
-import { inboundRequestId } from "@tocsin/adapter-http/request/RequestId"
+import { inboundRequestId } from "@tocsin/adapter-http/response/headerFields"
 import { assert, describe, it } from "@effect/vitest"
 
 const BYTES = 100_000

@@ -15,9 +15,7 @@ const sealingKey = (secret: Redacted.Redacted): Buffer =>
 /** SHA-256 of the UTF-8 bytes of `text`, in lower-case hex. */
 export const sha256 = (text: string): string => hash("sha256", text)
 
-/**
- * {@link Hashing} on node:crypto, with SERVICE_KEY_PEPPER (docs/rules.md#what-is-stored-of-a-key).
- */
+/** {@link Hashing} on node:crypto, with SERVICE_KEY_PEPPER (docs/rules.md#what-is-stored-of-a-key). */
 export const layer = (
   options: { readonly pepper?: Redacted.Redacted | undefined } = {},
 ): Layer.Layer<Hashing> =>

@@ -1,22 +1,4 @@
-/**
- * The v1 API over node:http. The entry point is {@link layer}:
- *
- * ```ts
- * HttpServer.layer({ host: "127.0.0.1", port: 0, operatorTokens: [Redacted.make("…")] })
- * ```
- *
- * It requires Ingest, Admission, Queries, Hashing, Ids and Readiness, and provides
- * `HttpServer.HttpServer` of `effect/http`, whose `address` has the bound port. `storage` is a `storageStack` over a
- * Storage.
- *
- * ```ts
- * const useCases = Layer.mergeAll(Ingest.layer, Admission.layer, Queries.layer).pipe(
- *   Layer.provideMerge(Readiness.layer),
- *   Layer.provideMerge(storage),
- *   Layer.provideMerge(Layer.mergeAll(hashing, ids)),
- * )
- * ```
- */
+// The v1 API over node:http. The layers provide `HttpServer` of `effect/http`, whose `address` has the port.
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import * as ApiRoutes from "./ApiRoutes.ts"
@@ -36,7 +18,6 @@ const drainFirst = Layer.effectDiscard(
   }),
 )
 
-/** Where to listen, and how to answer. */
 export type ServerOptions = NodeServer.ListenOptions & ApiRoutes.ApiOptions
 
 /** Serves the v1 API until its scope closes. Fails when it cannot listen. */

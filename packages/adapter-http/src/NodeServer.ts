@@ -32,23 +32,18 @@ class SlowClient extends Error {
   readonly code = "ERR_HTTP_REQUEST_TIMEOUT"
 }
 
-const statusOf = (error: NodeJS.ErrnoException): number => {
-  switch (error.code) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return 408
-    case "HPE_HEADER_OVERFLOW":
-      return 431
-    default:
-      return 400
-  }
-}
+/** By the codes of errors of node:http; others are 400. */
+const STATUSES = new Map([
+  ["ERR_HTTP_REQUEST_TIMEOUT", 408],
+  ["HPE_HEADER_OVERFLOW", 431],
+])
 
 /**
  * Answers an incomplete or malformed request with an id and no body, and closes
  * (docs/rules.md#slow-clients).
  */
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void => {
-  const status = statusOf(error)
+  const status = STATUSES.get(error.code ?? "") ?? 400
   end(
     socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: ${requestId}\r\n` +
@@ -89,9 +84,7 @@ const refuseAfter = (
     })
 }
 
-/**
- * Turns of the event loop without an arrival: a connection is accepted in one and read in the next.
- */
+/** Turns of the event loop without an arrival: a connection is accepted in one and read in the next. */
 const QUIET_TURNS = 4
 
 /** A limit, because under load something always arrives. */

@@ -13,7 +13,6 @@ export const routerConfig = {
   maxParamLength: Number.MAX_SAFE_INTEGER,
 } as const
 
-/** A method of a path. */
 export interface KnownRoute {
   readonly method: string
   readonly path: FindMyWay.PathInput

@@ -15,7 +15,6 @@ export interface NotifiersOptions {
   readonly lease?: Duration.Duration | undefined
 }
 
-/** All invalid settings of notifiers. */
 export class BadNotifierSettings extends Schema.TaggedError<BadNotifierSettings>()("BadNotifierSettings", {
   problems: Schema.Array(BadNotifierSetting),
 }) {

@@ -1,4 +1,4 @@
-import { constants } from "node:fs"
+import { closeSync, constants, openSync, readSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
@@ -12,7 +12,6 @@ import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
 import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
-import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
 import { serviceNotifier } from "./services/serviceNotifier.ts"
 import { webhook } from "./webhook/webhook.ts"
 
@@ -20,18 +19,11 @@ import { webhook } from "./webhook/webhook.ts"
 const SECRETS = ["url", "secret", "telegram_token", "token", "user", "routing_key", "key"] as const
 type SecretName = (typeof SECRETS)[number]
 
-/** The secrets of one receiver, and what keeps them from being read. */
 export type ReceiverSecrets = Partial<Record<SecretName, Redacted.Redacted>>
 
 /** The folder of the only files that a policy may name; none if the path is absent. */
 export interface SecretsFolder {
   readonly path: string | undefined
-}
-
-/** The notifiers of a policy's receivers, without those that have problems. */
-interface PolicyReceivers {
-  readonly made: ReadonlyMap<NotifierName, Notifier>
-  readonly problems: ReadonlyArray<FieldProblem>
 }
 
 /**
@@ -42,7 +34,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
   receivers: NonNullable<PolicyDocument["receivers"]>,
   posting: PostingOptions,
   only?: SecretsFolder,
-): Effect.fn.Return<PolicyReceivers, never, Scope.Scope | Ids> {
+) {
   const made = new Map<NotifierName, Notifier>()
   const problems: Array<FieldProblem> = []
   for (const [name, receiver] of Object.entries(receivers)) {
@@ -59,21 +51,18 @@ export const policyReceivers = Effect.fnUntraced(function* (
   return { made, problems }
 })
 
-/** A document that was read, its receivers of which no problem is known, and the verdict on it with those found in them. */
-interface GivenReceivers<E> {
-  readonly receivers: NonNullable<PolicyDocument["receivers"]>
-  readonly accept: (found: ReadonlyArray<FieldProblem>) => Result.Result<PolicyDocument, E>
-}
-
 /** Makes the receivers of a policy, unless it is refused for their problems or others. */
 export const acceptedReceivers = Effect.fnUntraced(function* <E>(
-  { accept, receivers }: GivenReceivers<E>,
+  {
+    accept,
+    receivers,
+  }: {
+    /** Those of which no problem is known. */
+    readonly receivers: NonNullable<PolicyDocument["receivers"]>
+    readonly accept: (found: ReadonlyArray<FieldProblem>) => Result.Result<PolicyDocument, E>
+  },
   posting: PostingOptions,
-): Effect.fn.Return<
-  Pick<PolicyReceivers, "made"> & { readonly document: PolicyDocument },
-  E,
-  Scope.Scope | Ids
-> {
+) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const { made, problems } = yield* Effect.provideService(
     policyReceivers(receivers, posting),
@@ -250,3 +239,41 @@ const settingProblem =
     const key = Object.keys(receiver).find((one) => one.startsWith(KEY_OF[setting])) ?? KEY_OF[setting]
     return [{ message: setting === "chat" ? message : `names a value that ${message}`, path: [key] }]
   }
+
+/** No secret is longer, but a device or a log named by mistake may be. */
+export const MAX_SECRET_BYTES = 65_536
+
+const PAUSE_MILLIS = 10
+/** A pipe whose writer is slower than this fails as the file of a busy device does. */
+const MOST_PAUSES = 200
+
+/**
+ * Reads a text of at most `most` bytes; `undefined` if the file is larger. Devices and pipes without
+ * an end are neither read whole nor waited for. Throws the error of the system if it cannot be read.
+ * `flags` add to how it is opened.
+ */
+export const readBoundedFile = (path: string, most: number, flags = 0): string | undefined => {
+  // Opening a pipe without a writer would block otherwise.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
+  const read = Result.try(() => readBounded(file, most))
+  closeSync(file)
+  return Result.getOrThrowWith(read, (cause) => cause)
+}
+
+const readBounded = (file: number, most: number): string | undefined => {
+  const bytes = Buffer.alloc(most + 1)
+  let length = 0
+  let pauses = 0
+  while (length <= most) {
+    const read = Result.try(() => readSync(file, bytes, length, bytes.length - length, null))
+    if (Result.isFailure(read)) {
+      if (!isNotReady(read.failure) || ++pauses > MOST_PAUSES) throw read.failure
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLIS)
+    } else if (read.success === 0) return bytes.toString("utf8", 0, length)
+    else length += read.success
+  }
+  return undefined
+}
+
+const isNotReady = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "EAGAIN"

@@ -6,7 +6,7 @@ import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import { type Call, type callTable, mapCalls, type Walk } from "./calls/callTable.ts"
 import type { EndpointName, ErrorOf } from "./calls/endpoints.ts"
 import { type RedactedClientOptions, readOptions } from "./options/ClientOptions.ts"
-import type { CodeOf } from "./sending/toClientError.ts"
+import type { CodeOf } from "./sending/attempt.ts"
 
 /** The most that a page holds: fewest round trips, and still bounded. */
 const LARGEST_PAGE = 500
@@ -14,9 +14,7 @@ const LARGEST_PAGE = 500
 const ENDLESS =
   "the service gave the same next_cursor twice, so the list would never end; is baseUrl a Tocsin?"
 
-/**
- * The items of all pages of a list. Fails if a cursor repeats, because the list would never end.
- */
+/** The items of all pages of a list. Fails if a cursor repeats, because the list would never end. */
 export const walkPages =
   <E>(list: (parameters: object) => Effect.Effect<unknown, E>) =>
   (parameters: object = {}): Stream.Stream<unknown, E | TocsinClientError<"unexpected_answer">> =>
@@ -34,7 +32,6 @@ export const walkPages =
       )
     })
 
-/** The failures of an endpoint's call. */
 type FailureOf<Name extends EndpointName> = ClientFailure<CodeOf<ErrorOf<Name>> | AnyCallCode | "validation">
 
 /** The table's calls as effects, and its walks as streams. */
@@ -63,7 +60,6 @@ export interface Calls extends AsEffects<typeof callTable> {
   readonly isReady: () => Effect.Effect<boolean, ClientFailure<AnyCallCode>>
 }
 
-/** The calls of every endpoint under the names of the table. */
 const asEffects = ({ call, ...probes }: EndpointCalls): Calls => {
   const calls = mapCalls(({ endpoint, walks }) => (walks ? walkPages(call(endpoint)) : call(endpoint)))
   // Types and code follow the same table, which the compiler cannot see.

@@ -31,9 +31,7 @@ type AsPromises<Group> = {
       : AsPromises<Group[Name]>
 }
 
-/**
- * The calls of the API as promises; they reject with a `TocsinClientError`, whose `code` says why.
- */
+/** The calls of the API as promises; they reject with a `TocsinClientError`, whose `code` says why. */
 export interface Client extends AsPromises<Calls> {}
 
 /**

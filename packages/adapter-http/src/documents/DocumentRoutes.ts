@@ -14,10 +14,8 @@ interface ServedDocument {
   readonly make: () => JsonObject
 }
 
-/** The document of the v1 API. */
 export const v1: ServedDocument = { name: "v1", title: "v1", path: "/openapi.json", make: v1Document }
 
-/** The document of /ops/v1. */
 export const ops: ServedDocument = {
   name: "operations",
   title: "Operations",
@@ -74,10 +72,7 @@ const contentOf = (page: string, element: "script" | "style"): string =>
 
 const NOTICE = "/* Swagger UI, https://github.com/swagger-api/swagger-ui, Apache License 2.0 */"
 
-/**
- * The paths of the page and its files. The page refers to them relatively: it may be mounted
- * anywhere.
- */
+/** The paths of the page and its files. The page refers to them relatively: it may be mounted anywhere. */
 const PAGE = "/docs" as const
 const SCRIPT = "/docs/viewer.js" as const
 const STYLE = "/docs/viewer.css" as const
@@ -151,7 +146,6 @@ export const layer = (documents: ReadonlyArray<ServedDocument>) =>
     }),
   )
 
-/** The routes of the viewer. */
 export const viewerRoutes: ReadonlyArray<KnownRoute> = [PAGE, SCRIPT, STYLE].map((path) => ({
   method: "GET",
   path,

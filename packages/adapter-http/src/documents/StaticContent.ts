@@ -27,7 +27,6 @@ export interface StaticContent {
   readonly compressed: Uint8Array
   /** The text itself, inflated once on demand. All answers share it, even to slow clients. */
   readonly plain: () => Promise<Uint8Array>
-  /** A digest of the text. */
   readonly version: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -80,6 +79,5 @@ export const madeOnce = Effect.fnUntraced(function* <A>(content: Effect.Effect<A
   return Effect.flatMap(making, Fiber.join)
 })
 
-/** Serves a content at a path. */
 export const served = (path: `/${string}`, content: Effect.Effect<StaticContent>) =>
   HttpRouter.add("GET", path, Effect.flatMap(content, respond))

@@ -1,4 +1,4 @@
-import { OUTBOX_ID, counted, lastPage, type Tag } from "./examples.ts"
+import { OUTBOX_ID, counted, lastPage, type Operations } from "./examples.ts"
 
 /** Tokens and keys that are shown once end alike. */
 const SECRET = `${"0123456789".repeat(4)}abc`
@@ -24,8 +24,7 @@ const AUDIT_ENTRY = {
   request_id: "0195514a-1c40-7a00-8000-000000000001",
 }
 
-/** The operations on operators, and their audit. */
-export const operators: Tag["operations"] = {
+export const operators: Operations = {
   me: {
     summary: "Show whose token this is",
     description: "Shows the name and the role of the operator who asks.",
@@ -89,8 +88,7 @@ const ENROLMENT = {
 }
 const ENROLMENT_TOKEN = { token: `enrol_${SECRET}` }
 
-/** The operations on enrolments. */
-export const admission: Tag["operations"] = {
+export const admission: Operations = {
   listEnrolments: {
     summary: "List enrolments",
     description: "Lists enrolments, the newest first, without their tokens.",
@@ -138,8 +136,7 @@ const cron = { name: INTEGRATION.name }
 const PING_URL = `https://tocsin.example.org/in/ping/in_${SECRET}/CHECK`
 const INTEGRATION_WITH_KEY = { ...INTEGRATION, key: `in_${SECRET}`, urls: [PING_URL, `${PING_URL}/fail`] }
 
-/** The operations on integrations. */
-export const integrations: Tag["operations"] = {
+export const integrations: Operations = {
   listIntegrations: {
     summary: "List integrations",
     description: "Lists integrations by name, without their keys.",

@@ -81,31 +81,18 @@ export const v1Document = (): JsonObject =>
     messages: {},
   })
 
-/** The operations of /ops/v1. */
 export const opsTags: ReadonlyArray<Tag> = [
-  { name: "Notifications", description: "Dead letters and tests.", operations: notifications },
-  { name: "Agents", description: "Find agents.", operations: agents },
-  { name: "Checks", description: "Find, release, delete and explain checks.", operations: checks },
-  { name: "Incidents", description: "Incidents in full.", operations: incidents },
-  {
-    name: "Silences",
-    description: "Hold the notifications of some agents or checks for a while.",
-    operations: silences,
-  },
-  { name: "Policy", description: "Receivers, routes and maintenance windows.", operations: policy },
-  {
-    name: "Operators",
-    description: "Named operators, their tokens, and who changed what.",
-    operations: operators,
-  },
-  { name: "Watches", description: "Probes of the server.", operations: watches },
-  { name: "Admission", description: "Tokens by which new agents are accepted.", operations: admission },
-  {
-    name: "Integrations",
-    description: "Reports of senders that do not speak this API.",
-    operations: integrations,
-  },
-  { name: "Live views", description: "Topics to fetch again.", operations: liveViews },
+  ["Notifications", "Dead letters and tests.", notifications],
+  ["Agents", "Find agents.", agents],
+  ["Checks", "Find, release, delete and explain checks.", checks],
+  ["Incidents", "Incidents in full.", incidents],
+  ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
+  ["Policy", "Receivers, routes and maintenance windows.", policy],
+  ["Operators", "Named operators, their tokens, and who changed what.", operators],
+  ["Watches", "Probes of the server.", watches],
+  ["Admission", "Tokens by which new agents are accepted.", admission],
+  ["Integrations", "Reports of senders that do not speak this API.", integrations],
+  ["Live views", "Topics to fetch again.", liveViews],
 ]
 
 /** The document of what operators do beyond it: /ops/v1/openapi.json. */

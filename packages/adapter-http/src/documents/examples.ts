@@ -16,19 +16,16 @@ export interface DocumentedOperation {
   readonly byStatus?: Readonly<Record<number, Examples>>
 }
 
-/** A group of operations, by the names of their endpoints. */
-export interface Tag {
-  readonly name: string
-  readonly description: string
-  readonly operations: Readonly<Record<string, DocumentedOperation>>
-}
+/** Operations by the names of their endpoints. */
+export type Operations = Readonly<Record<string, DocumentedOperation>>
 
-/** The answer of an action. */
+/** A group of operations. */
+export type Tag = readonly [name: string, description: string, operations: Operations]
+
 export const counted = (summary: string, count: number) => ({
   success: { done: [summary, { count }] } as const,
 })
 
-/** A list with one item. */
 export const lastPage = (item: object, summary = "The only page") => ({
   success: { page: [summary, { items: [item], next_cursor: null, prev_cursor: null }] } as const,
 })

@@ -11,7 +11,7 @@ import {
   SUMMARY,
   counted,
   lastPage,
-  type Tag,
+  type Operations,
 } from "./examples.ts"
 
 const incidentId = { id: INCIDENT_ID }
@@ -25,8 +25,7 @@ const ACKNOWLEDGEMENT = {
   severity: "critical",
 }
 
-/** The operations on notifications. */
-export const notifications: Tag["operations"] = {
+export const notifications: Operations = {
   replay: {
     summary: "Send a failed notification again, with the same id",
     description:
@@ -73,8 +72,7 @@ export const notifications: Tag["operations"] = {
   },
 }
 
-/** The operations on agents. */
-export const agents: Tag["operations"] = {
+export const agents: Operations = {
   getOverview: {
     summary: "Count what there is, and what waits for people",
     description:
@@ -100,8 +98,7 @@ export const agents: Tag["operations"] = {
   },
 }
 
-/** The operations on checks. */
-export const checks: Tag["operations"] = {
+export const checks: Operations = {
   resetClock: {
     summary: "Release a check that a clock in the future froze",
     description:
@@ -225,8 +222,7 @@ const DETAIL = {
   deliveries: [{ ...OPENED_ITEM, why: "waits for its next attempt" }],
 }
 
-/** The operations on incidents. */
-export const incidents: Tag["operations"] = {
+export const incidents: Operations = {
   acknowledge: {
     summary: "Acknowledge an incident",
     description:

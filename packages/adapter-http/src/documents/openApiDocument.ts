@@ -142,14 +142,14 @@ const documented = (
   hasKey: boolean,
 ): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
-  const tag = tags.find(({ operations }) => Object.hasOwn(operations, operationId))
-  const words = tag?.operations[operationId]
-  if (tag === undefined || words === undefined) throw new Error(`describe ${operationId} in documents/`)
+  const [tag, , operations] = tags.find(([, , named]) => Object.hasOwn(named, operationId)) ?? []
+  const words = operations?.[operationId]
+  if (words === undefined) throw new Error(`describe ${operationId} in documents/`)
   const { security, parameters, requestBody } = operation
   const role = roles.get(operationId)
   const isAct = hasKey && role !== undefined
   return {
-    tags: [tag.name],
+    tags: [tag],
     operationId,
     summary: words.summary,
     description:
@@ -233,7 +233,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
-    tags: documentation.tags.map(({ name, description }) => ({ name, description })),
+    tags: documentation.tags.map(([name, description]) => ({ name, description })),
     paths: Record.map(generated.paths, (item) =>
       Record.map(item as Record<string, Operation>, (operation, method) =>
         documented(operation, documentation, roles, documentation.hasIdempotencyKeys && method !== "get"),

@@ -1,4 +1,4 @@
-import { OPEN_INCIDENT, counted, lastPage, type Tag } from "./examples.ts"
+import { OPEN_INCIDENT, counted, lastPage, type Operations } from "./examples.ts"
 
 const SILENCE = {
   id: "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -12,8 +12,7 @@ const SILENCE = {
 }
 const silenceId = { id: SILENCE.id }
 
-/** The operations on silences. */
-export const silences: Tag["operations"] = {
+export const silences: Operations = {
   listSilences: {
     summary: "List silences",
     description: "Lists silences, the newest first.",
@@ -124,8 +123,7 @@ const TRIAL = {
   unknown: ["freshness: unchanged results leave no trace, so no check counts as overdue"],
 }
 
-/** The operations on the policy. */
-export const policy: Tag["operations"] = {
+export const policy: Operations = {
   listWindows: {
     summary: "List maintenance windows",
     description:
@@ -215,8 +213,7 @@ const WATCH = {
 const PAUSED = { ...WATCH, is_paused: true, paused_until: "2026-03-01T10:30:12.000Z" }
 const parameters = { name: WATCH.name }
 
-/** The operations on watches. */
-export const watches: Tag["operations"] = {
+export const watches: Operations = {
   listWatches: {
     summary: "List watches",
     description: "Lists watches by name, without header fields.",
@@ -274,8 +271,7 @@ export const watches: Tag["operations"] = {
   },
 }
 
-/** The stream for live views. */
-export const liveViews: Tag["operations"] = {
+export const liveViews: Operations = {
   stream: {
     summary: "Stream what to fetch again",
     description:

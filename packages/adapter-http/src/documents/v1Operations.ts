@@ -9,6 +9,7 @@ import {
   SUMMARY,
   counted,
   lastPage,
+  type Operations,
   type Tag,
 } from "./examples.ts"
 
@@ -45,7 +46,7 @@ const STEADY_LOAD = {
 /** Opaque to clients; tests check only its length and characters. */
 const CURSOR = "eyJ2IjoxLCJsIjoiYWdlbnRzIiwicCI6WyJ3ZWItMDEiXX0"
 
-const reporting: Tag["operations"] = {
+const reporting: Operations = {
   heartbeat: {
     summary: "Report that an agent is alive; register its key if it is unknown",
     description:
@@ -80,7 +81,7 @@ const reporting: Tag["operations"] = {
   },
 }
 
-const agents: Tag["operations"] = {
+const agents: Operations = {
   getAgent: {
     summary: "Show one agent",
     description: "Shows one agent; its status is computed from when it was last seen.",
@@ -104,7 +105,7 @@ const agents: Tag["operations"] = {
   },
 }
 
-const admission: Tag["operations"] = {
+const admission: Operations = {
   acceptAgent: {
     summary: "Accept the pending key of one agent",
     description:
@@ -152,7 +153,7 @@ const admission: Tag["operations"] = {
   },
 }
 
-const checks: Tag["operations"] = {
+const checks: Operations = {
   listChecks: {
     summary: "List current check states",
     description: "Lists the current state of every check, by agent_id and check_id.",
@@ -175,7 +176,7 @@ const checks: Tag["operations"] = {
   },
 }
 
-const incidents: Tag["operations"] = {
+const incidents: Operations = {
   listIncidents: {
     summary: "List incidents",
     description:
@@ -184,7 +185,7 @@ const incidents: Tag["operations"] = {
   },
 }
 
-const notifications: Tag["operations"] = {
+const notifications: Operations = {
   listOutbox: {
     summary: "List notifications",
     description: "Lists notifications: pending, retried and ended.",
@@ -192,7 +193,7 @@ const notifications: Tag["operations"] = {
   },
 }
 
-const health: Tag["operations"] = {
+const health: Operations = {
   health: {
     summary: "Whether the process answers",
     description: "Answers while the process runs, even if the storage is down. For liveness probes.",
@@ -206,13 +207,12 @@ const health: Tag["operations"] = {
   },
 }
 
-/** The operations of /api/v1. */
 export const v1Tags: ReadonlyArray<Tag> = [
-  { name: "Reporting", description: "Heartbeats and results that agents push.", operations: reporting },
-  { name: "Agents", description: "Registered agents.", operations: agents },
-  { name: "Admission", description: "Accept and block agent keys.", operations: admission },
-  { name: "Checks", description: "Current and past check results.", operations: checks },
-  { name: "Incidents", description: "Open and resolved problems.", operations: incidents },
-  { name: "Notifications", description: "Notifications and their delivery.", operations: notifications },
-  { name: "Health", description: "For probes; no authentication.", operations: health },
+  ["Reporting", "Heartbeats and results that agents push.", reporting],
+  ["Agents", "Registered agents.", agents],
+  ["Admission", "Accept and block agent keys.", admission],
+  ["Checks", "Current and past check results.", checks],
+  ["Incidents", "Open and resolved problems.", incidents],
+  ["Notifications", "Notifications and their delivery.", notifications],
+  ["Health", "For probes; no authentication.", health],
 ]

@@ -4,7 +4,7 @@ import { type Fiber, Result } from "effect"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"
 import { partsOf } from "../response/pipelining.ts"
-import { inboundRequestId } from "../request/RequestId.ts"
+import { inboundRequestId } from "../response/headerFields.ts"
 import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
 import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
 
@@ -22,7 +22,6 @@ export interface ConnectionHost {
    * what is left of the time to its first request, if that has not come.
    */
   readonly handOver: (socket: Socket, remainingMillis: number | undefined) => void
-  /** Notes that bytes have arrived. */
   readonly onArrival: () => void
   /** Refuses a connection on which nothing came. */
   readonly refuseSlow: (socket: Socket) => void
@@ -79,7 +78,6 @@ export class AgentConnection {
     socket.on("close", this.#onClose).on("error", this.#onError)
   }
 
-  /** The work for its request. */
   get work(): Fiber.Fiber<unknown> | undefined {
     return this.#work
   }
@@ -93,7 +91,6 @@ export class AgentConnection {
     this.#socket.destroy()
   }
 
-  /** Writes the answer, if there is one. */
   flush(): void {
     const answer = this.#answer
     const request = this.#request

@@ -43,7 +43,6 @@ export class AgentFront {
     const place = this.#connections.add(new AgentConnection(socket, host))
   }
 
-  /** Closes connections without a request. */
   closeIdle(): void {
     for (const connection of Array.from(this.#connections)) connection.closeIfIdle()
   }
@@ -54,7 +53,6 @@ export class AgentFront {
     for (const connection of Array.from(this.#connections)) connection.destroy()
   }
 
-  /** Interrupts unfinished requests. */
   readonly interrupt: Effect.Effect<void> = Effect.suspend(() =>
     Fiber.interruptAll(Array.from(this.#connections).flatMap(({ work }) => work ?? [])),
   )
@@ -69,7 +67,6 @@ export class AgentFront {
   }
 }
 
-/** The front of a server, on the services at hand, until its scope closes. */
 export const make = (options: ApiOptions) =>
   Effect.acquireRelease(
     Effect.map(frontServices(options), (services) => new AgentFront(services)),

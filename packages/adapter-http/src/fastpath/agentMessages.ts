@@ -64,10 +64,8 @@ export const parseHead = (text: string): AgentHead | undefined => {
 /** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
 const ACCEPTED = 202
 
-/** The answer to an agent: the reply of a use case, or why there is none. */
 export type AgentAnswer = { readonly reply: object } | { readonly failure: Failure }
 
-/** The status of an answer. */
 export const statusOf = (answer: AgentAnswer): number =>
   "reply" in answer ? ACCEPTED : errorStatus[answer.failure.code]
 
@@ -82,9 +80,7 @@ interface Circumstances extends Answered {
   readonly keepAliveSeconds: number
 }
 
-/**
- * An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write.
- */
+/** An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write. */
 export const answerText = (
   answer: AgentAnswer,
   { requestId, isFinal, millis, keepAliveSeconds }: Circumstances,

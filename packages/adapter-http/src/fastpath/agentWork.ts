@@ -3,7 +3,7 @@ import { Readiness } from "@tocsin/core/health/Readiness"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { type Cause, Clock, Context, Effect, Exit, type Fiber, type Option, Result, Tracer } from "effect"
+import { type Cause, Clock, Effect, type Fiber, Option, Result, Tracer } from "effect"
 import {
   Headers,
   HttpServerError,
@@ -21,13 +21,11 @@ import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, failureOfCause } from "../response/failures.ts"
 import { type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
 
-/** Gathers the services that a server runs on. */
 export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
   const ids = yield* Ids
   const clock = yield* Clock.Clock
   const { isDraining } = yield* Readiness
   const ingest = yield* Ingest
-  const tracer = yield* Tracer.Tracer
   const recorder = yield* AnswerRecorder.make
   const now = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
   return {
@@ -41,8 +39,8 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
     },
     intake: yield* AgentIntake,
     isDraining,
-    /** Makes the spans of requests, if they are exported. */
-    tracer: tracer === Tracer.nativeTracer ? undefined : tracer,
+    /** Whether spans are exported. */
+    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
     clock,
     now,
     newRequestId: () => ids.uuidV7(now()),
@@ -50,7 +48,6 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
   }
 })
 
-/** The services and limits that requests of the front need. */
 export type FrontServices = Effect.Success<ReturnType<typeof frontServices>>
 
 const METHOD = "POST"
@@ -71,34 +68,31 @@ export interface AgentRequest {
 }
 
 /** The shared part of the spans of all requests with the same head. */
-interface HeadSpan {
-  readonly name: string
-  readonly parent: Option.Option<Tracer.AnySpan>
-  readonly attributes: ReadonlyArray<readonly [name: string, value: unknown]>
-}
-
-const addressAttributes = ({ origin, hostname, port }: URL, url: string): HeadSpan["attributes"] => [
-  ["url.full", `${origin}${url}`],
-  ["url.path", url],
-  ["url.scheme", "http"],
-  ["server.address", hostname.replaceAll(BRACKETS, "")],
-  ["server.port", port === "" ? HTTP_PORT : Number(port)],
-]
+type HeadSpan = ReturnType<typeof makeHeadSpan>
 
 const headSpans = new WeakMap<AgentHead, HeadSpan>()
 
-const makeHeadSpan = (head: AgentHead, url: string): HeadSpan => {
+const addressAttributes = ({ origin, hostname, port }: URL, url: string) => ({
+  "url.full": `${origin}${url}`,
+  "url.path": url,
+  "url.scheme": "http",
+  "server.address": hostname.replaceAll(BRACKETS, ""),
+  "server.port": port === "" ? HTTP_PORT : Number(port),
+})
+
+const makeHeadSpan = (head: AgentHead, url: string) => {
   const { host, "user-agent": userAgent } = head.headers
   const address = URL.parse(`http://${host}`)
   return {
     name: `${METHOD} ${url}`,
-    parent: HttpTraceContext.fromHeaders(Headers.fromInput(head.headers)),
-    attributes: [
-      ["http.request.method", METHOD],
-      ["http.route", url],
-      ...(address === null ? [] : addressAttributes(address, url)),
-      ...(userAgent === undefined ? [] : [["user_agent.original", userAgent] as const]),
-    ],
+    // In the caller's trace if the head names one.
+    parent: Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput(head.headers))),
+    attributes: {
+      "http.request.method": METHOD,
+      "http.route": url,
+      ...(address !== null && addressAttributes(address, url)),
+      ...(userAgent !== undefined && { "user_agent.original": userAgent }),
+    },
   }
 }
 
@@ -108,21 +102,6 @@ const headSpanOf = ({ head, url }: AgentRequest): HeadSpan => {
   const made = makeHeadSpan(head, url)
   headSpans.set(head, made)
   return made
-}
-
-/** Begins the span of a request, in the caller's trace if its head names one. */
-const beginSpan = (tracer: Tracer.Tracer, request: AgentRequest, clock: Clock.Clock): Tracer.Span => {
-  const { name, parent } = headSpanOf(request)
-  return tracer.span({
-    name,
-    parent,
-    annotations: Context.empty(),
-    links: [],
-    startTime: clock.currentTimeNanosUnsafe(),
-    kind: "server",
-    root: false,
-    sampled: true,
-  })
 }
 
 /** As the API makes it: without a stack, which would cost more than the request. */
@@ -140,22 +119,25 @@ const errorOf = (url: string, status: number) => {
 }
 
 /**
- * Ends a span with the attributes that `HttpMiddleware.tracer` gives to the spans of the API. One that
- * was interrupted has no status here: nothing was answered.
+ * Does the work of a request within a span, with the attributes that `HttpMiddleware.tracer` gives to
+ * the spans of the API.
  */
-const endSpan = (
-  span: Tracer.Span,
-  request: AgentRequest,
-  exit: Exit.Exit<number>,
-  clock: Clock.Clock,
-): void => {
-  const { url, peer, requestId } = request
-  for (const [name, value] of headSpanOf(request).attributes) span.attribute(name, value)
-  if (peer !== undefined) span.attribute("client.address", peer)
-  span.attribute("tocsin.request_id", requestId)
-  if (Exit.isSuccess(exit)) span.attribute("http.response.status_code", exit.value)
-  const isFailed = Exit.isSuccess(exit) && exit.value >= FIRST_SERVER_ERROR
-  span.end(clock.currentTimeNanosUnsafe(), isFailed ? Exit.fail(errorOf(url, exit.value)) : exit)
+const withinSpan = (work: Effect.Effect<number>, request: AgentRequest): Effect.Effect<void> => {
+  const { attributes, name, parent } = headSpanOf(request)
+  const { peer, requestId, url } = request
+  const own = { ...(peer !== undefined && { "client.address": peer }), "tocsin.request_id": requestId }
+  return work.pipe(
+    Effect.tap((status) => Effect.annotateCurrentSpan("http.response.status_code", status)),
+    Effect.flatMap((status) =>
+      status < FIRST_SERVER_ERROR ? Effect.void : Effect.fail(errorOf(url, status)),
+    ),
+    Effect.withSpan(
+      name,
+      { kind: "server", parent, attributes: { ...attributes, ...own } },
+      { captureStackTrace: false },
+    ),
+    Effect.ignore,
+  )
 }
 
 /**
@@ -206,12 +188,7 @@ export const startWork = (
   request: AgentRequest,
   answer: (answer: AgentAnswer) => boolean,
 ): Fiber.Fiber<unknown> => {
-  const { clock, context, tracer } = services
+  const { context, isTraced } = services
   const work = workOf(services, request, answer)
-  if (tracer === undefined) return Effect.runForkWith(context)(work)
-  const span = beginSpan(tracer, request, clock)
-  const traced = span.sampled
-    ? Effect.onExit(work, (exit) => Effect.sync(() => endSpan(span, request, exit, clock)))
-    : work
-  return Effect.runForkWith(Context.add(context, Tracer.ParentSpan, span))(traced)
+  return Effect.runForkWith(context)(isTraced ? withinSpan(work, request) : work)
 }

@@ -12,7 +12,7 @@ import { AgentIntake } from "../request/Intake.ts"
 import { announcedBytes, MAX_BODY_BYTES, readJson } from "../request/RequestBody.ts"
 import { type CoreError, toApiError } from "../response/failures.ts"
 import { FailedAuthentications } from "../request/authentication.ts"
-import { RequestId } from "../request/RequestId.ts"
+import { RequestId } from "../response/headerFields.ts"
 import { agentCalls, agentNamedIn, enrolCall, expectationsCall, type Sender } from "./agentCalls.ts"
 
 /**
@@ -48,7 +48,6 @@ const entrances = ({ bodies }: Ingest["Service"]) => ({
   enterEvents: (arrival: Arrival) => bodies.enterEvents(arrival),
 })
 
-/** The agents' endpoints of /api/v1. */
 export const v1 = (trustedHops: number) =>
   HttpApiBuilder.group(
     TocsinApi,

@@ -23,12 +23,10 @@ interface Handlers {
   readonly handleRaw: (name: string, handler: (given: Arrived) => Effect.Effect<unknown, unknown>) => unknown
 }
 
-/** Reads the body of a request, for the contract's messages. */
 type ReadBody = (
   request: HttpServerRequest.HttpServerRequest,
 ) => Effect.Effect<unknown, PayloadTooLarge | Validation>
 
-/** The parts of an endpoint that its handler needs. */
 interface Served {
   /** Of an act, which an idempotency key may name; absent if it only reads. */
   readonly codec?: BodyCodec
@@ -45,7 +43,6 @@ const codecOf = (payload: Codec, success: Codec): BodyCodec => ({
   decodeSuccess: Schema.decodeUnknownSync(success),
 })
 
-/** The endpoints of a group, by name. */
 const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<ApiId, Groups>,
   name: string,
@@ -108,7 +105,6 @@ const group = <
   >
 }
 
-/** The operators' endpoints of /api/v1. */
 export const v1 = group(
   TocsinApi,
   "operators",
@@ -123,7 +119,6 @@ type OpsServices =
 const opsGroup = <const Name extends keyof ReturnType<typeof opsUseCases>>(name: Name) =>
   group(OpsApi, name, (services: Context.Context<OpsServices>) => opsUseCases(services)[name])
 
-/** The operators' endpoints of /ops/v1. */
 export const ops = [
   opsGroup("operations"),
   opsGroup("operators"),

@@ -8,7 +8,7 @@ import { CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Cause, Effect, Exit, Fiber, Redacted, Schedule, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { RequestId } from "../request/RequestId.ts"
+import { RequestId } from "../response/headerFields.ts"
 import {
   answeringMatch,
   type CoreError,

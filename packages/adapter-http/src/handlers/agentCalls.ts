@@ -9,7 +9,6 @@ import type { Ingest } from "@tocsin/core/usecases/Ingest"
 import { type AgentId, isAgentId } from "@tocsin/contract/Identifiers"
 import { Effect, Predicate, type Redacted, Result } from "effect"
 
-/** The sender of an agent's request. */
 export interface Sender {
   readonly key: Redacted.Redacted
   /** The address whose registrations are limited (docs/rules.md#rate-limits). */

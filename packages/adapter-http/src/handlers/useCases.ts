@@ -32,7 +32,6 @@ type GroupsOf<Api extends { readonly groups: Readonly<Record<string, HttpApiGrou
   readonly [Name in keyof Api["groups"]]: UseCases<Api["groups"][Name]["endpoints"]>
 }
 
-/** The use case of each operators' endpoint of /api/v1. */
 export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
   const admission = Context.get(services, Admission)
   const queries = Context.get(services, Queries)
@@ -68,7 +67,6 @@ const readPolicy = (text: string, given: PolicyNotifiers) =>
     ({ readPolicyText }) => Effect.fromResult(readPolicyText(text, given)),
   )
 
-/** The name of the policy among the definitions. */
 const ROOT = "Policy"
 
 /** The JSON Schema of a policy file, for editors. */
@@ -124,7 +122,6 @@ const policyUseCases = (policies: Policies["Service"]) =>
       ),
   }) satisfies GroupsOf<typeof OpsApi>["policy"]
 
-/** The use case of each endpoint for watches. */
 const watchUseCases = (watches: Watches["Service"]) =>
   ({
     listWatches: ({ query }) => watches.list(query),

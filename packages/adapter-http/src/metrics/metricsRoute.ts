@@ -24,7 +24,7 @@ import {
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { RequestId } from "../request/RequestId.ts"
+import { RequestId } from "../response/headerFields.ts"
 import * as Access from "../request/access.ts"
 import { FailedAuthentications } from "../request/authentication.ts"
 import { errorResponse } from "../response/failures.ts"
@@ -71,9 +71,7 @@ const readingLines = (definition: MetricDefinition, reading: Reading): ReadonlyA
     : distributionLines(definition, labels, reading.value)
 }
 
-/**
- * Metrics as text. Families of one definition become one; families without a reading are left out.
- */
+/** Metrics as text. Families of one definition become one; families without a reading are left out. */
 export const exposition = (families: ReadonlyArray<MetricFamily>): string => {
   const readings = new Map<MetricDefinition, Array<Reading>>()
   for (const family of families) {
@@ -96,9 +94,7 @@ export const exposition = (families: ReadonlyArray<MetricFamily>): string => {
 const MICROS_PER_SECOND = 1_000_000
 const WAITING: ReadonlySet<BacklogState> = new Set(["pending", "retry", "sending"])
 
-/**
- * Counts of agents, checks, incidents and notifications. A configured notifier without any has 0.
- */
+/** Counts of agents, checks, incidents and notifications. A configured notifier without any has 0. */
 const stateMetrics = (queries: Queries["Service"], configured: ReadonlyArray<NotifierName>) =>
   Effect.gen(function* () {
     const [summary, metricCounts] = yield* Effect.all([queries.summary, queries.metricCounts], {
@@ -162,7 +158,6 @@ const outboxFamilies = (
   ]
 }
 
-/** The options of the metrics. */
 export interface MetricsOptions {
   readonly access: Access.MetricsAccess
   /** The version of the service, for `tocsin_build_info`. */
@@ -172,12 +167,9 @@ export interface MetricsOptions {
 /** Simultaneous and too frequent scrapes get the same answer. */
 const KEPT_FOR = Duration.seconds(1)
 
-/**
- * Less than the 10 s that Prometheus waits, so that one hanging source does not cost the others.
- */
+/** Less than the 10 s that Prometheus waits, so that one hanging source does not cost the others. */
 const SOURCE_LIMIT = Duration.seconds(3)
 
-/** The route of the metrics. */
 export const METRICS_ROUTE = { method: "GET", path: "/metrics" } as const satisfies KnownRoute
 
 /** The readings of a source, or none if it is too slow. A slow source is not waited for to stop. */
@@ -223,7 +215,6 @@ const makeText = Effect.fnUntraced(function* ({ version }: MetricsOptions) {
   return yield* Effect.cachedWithTTL(collect, KEPT_FOR)
 })
 
-/** The metrics as a route, in Prometheus' text format. */
 export const layer = (tokens: Access.OperatorTokens & { readonly metrics: MetricsOptions }) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {

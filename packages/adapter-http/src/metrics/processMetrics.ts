@@ -25,7 +25,6 @@ const NANOS = 1e9
 const MICROS = 1e6
 const MILLIS = 1e3
 
-/** A sample of the process. */
 interface Sample {
   readonly cpu: NodeJS.CpuUsage
   readonly memory: NodeJS.MemoryUsage
@@ -35,9 +34,7 @@ interface Sample {
   readonly files?: { readonly open: number; readonly most: number | undefined }
 }
 
-/**
- * Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag.
- */
+/** Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag. */
 const lag = ({ lag: { count } }: Sample, nanos: number): number =>
   count === 0 ? 0 : Math.max(0, nanos / NANOS - LAG_RESOLUTION_MILLIS / MILLIS)
 
@@ -105,7 +102,6 @@ export const gcDuration = histogram(
   ["kind"],
 )
 
-/** Every metric of the process. */
 export const processMetricDefinitions: ReadonlyArray<MetricDefinition> = [
   buildInfo,
   ...values.map(([definition]) => definition),

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorStatus } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
-import { RequestId } from "../request/RequestId.ts"
+import { RequestId } from "../response/headerFields.ts"
 import { errorFields, type Failure, failureOfCause } from "../response/failures.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
 import { createHash } from "node:crypto"
@@ -61,7 +61,6 @@ ${button === undefined ? "" : `<form method="post"><button>${escapeHtml(button)}
 </html>
 `
 
-/** The page of a token that no message has. */
 const UNKNOWN_LINK: Page = {
   status: 404,
   title: "This link is not known",
@@ -80,7 +79,6 @@ const endedPage = (reason: EndOfLink): Page => ({
   lines: [ENDS[reason], "Nothing was changed. Open the console to see what is firing now."],
 })
 
-/** The page of a request that failed. */
 const failedPage = (status: number): Page => ({
   status,
   title: "Tocsin cannot answer now",
@@ -123,7 +121,6 @@ const pageOf = (link: FollowedLink): Page => {
 const PATH = "/a/:token"
 const METHODS = ["GET", "POST"] as const
 
-/** The routes of links in messages. */
 export const routes: ReadonlyArray<KnownRoute> = METHODS.map((method) => ({ method, path: PATH }))
 
 const shown = (page: Page, fields: Readonly<Record<string, string>> = {}) =>

@@ -14,9 +14,7 @@ export interface About {
   readonly storage: string
 }
 
-/**
- * The state that programs get at `/`. It contains no secret and nothing about what is monitored.
- */
+/** The state that programs get at `/`. It contains no secret and nothing about what is monitored. */
 interface ServiceState extends About {
   readonly startedAt: Instant.Instant
   readonly upFor: Duration.Duration
@@ -31,7 +29,6 @@ type FaultName = Extract<Health, { readonly state: "unwell" }>["faults"][number]
 const holds = ({ health }: ServiceState, ...names: ReadonlyArray<FaultName>): boolean =>
   health.state !== "unwell" || !health.faults.some(({ name }) => names.includes(name))
 
-/** The state in a word. */
 const statusOf = ({ isReady, health }: ServiceState): "stopping" | "not_ready" | "unwell" | "ok" => {
   if (health.state === "stopping") return "stopping"
   if (!isReady) return "not_ready"
@@ -49,7 +46,6 @@ const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up" | "unk
   return holds(state, "nothing_given_up") ? "in_time" : "given_up"
 }
 
-/** The state in JSON. */
 const stateDocument = (state: ServiceState): object => ({
   service: "tocsin",
   version: state.version,
@@ -67,7 +63,6 @@ const stateDocument = (state: ServiceState): object => ({
   },
 })
 
-/** The program and the style of the console. */
 export interface ConsoleFiles {
   readonly script: string
   readonly style: string
@@ -177,7 +172,6 @@ const EXAMINE_EVERY = Duration.seconds(5)
 // Search engines must not index monitoring.
 const robots = HttpServerResponse.text("User-agent: *\nDisallow: /\n")
 
-/** The options of pages. */
 export interface PageOptions {
   /** Served to browsers at `/`; without it they get the state as JSON, like programs. */
   readonly console?: ConsoleFiles | undefined

@@ -19,10 +19,8 @@ import {
   type YAMLMap,
 } from "yaml"
 
-/** Bytes of a policy file at most. */
 export const MAX_POLICY_BYTES = 1_048_576
 
-/** A document that was read. */
 export interface PolicyText {
   /** The receivers of which no problem is known. */
   readonly receivers: () => NonNullable<PolicyDocument["receivers"]>

@@ -19,7 +19,6 @@ const REQUEST_BYTES = 4_096
 // Some 30 bodies of the largest size, or 8,000 heartbeats, at a time.
 const defaultLimits: IntakeLimits = { bytes: 32 * MAX_BODY_BYTES, turnMillis: 1_000 }
 
-/** {@link IntakeLimits} of a server. */
 export const IntakeLimits = Context.Reference<IntakeLimits>("@tocsin/adapter-http/request/IntakeLimits", {
   defaultValue: () => defaultLimits,
 })
@@ -27,14 +26,11 @@ export const IntakeLimits = Context.Reference<IntakeLimits>("@tocsin/adapter-htt
 /** Node reads this much at once, so that a part of a body may arrive with its headers. */
 const READ_BYTES = 65_536
 
-/**
- * node:http resumes a socket after a small complete body, but what follows it must wait as well.
- */
+/** node:http resumes a socket after a small complete body, but what follows it must wait as well. */
 function pauseAgain(this: Socket): void {
   this.pause()
 }
 
-/** A request's place in the intake. */
 export interface Place {
   readonly message: IncomingMessage
   /** Its upper bound: the announced length of its body, and the rest. */
@@ -78,9 +74,7 @@ export class Intake {
     this.#limits = limits
   }
 
-  /**
-   * Asks for a place for a request with an unread body. Every place must be left by {@link leave}.
-   */
+  /** Asks for a place for a request with an unread body. Every place must be left by {@link leave}. */
   enter(message: IncomingMessage, onAdmitted: () => void): Place {
     const place: Place = {
       message,
@@ -120,17 +114,13 @@ export class Intake {
     return true
   }
 
-  /** Frees the place of a request that was admitted whole. */
   leaveWhole(bytes: number): void {
     this.#held -= bytes + REQUEST_BYTES
     this.#whole -= 1
     if (this.#waiting.size > 0) this.#admitWaiting()
   }
 
-  /**
-   * Runs the effect of a request from node:http once there is room, and holds its place until the
-   * end.
-   */
+  /** Runs the effect of a request from node:http once there is room, and holds its place until the end. */
   within<A, E, R>(
     { source }: HttpServerRequest.HttpServerRequest,
     effect: Effect.Effect<A, E, R>,
@@ -229,7 +219,6 @@ export const AgentIntake = Context.Reference<Intake>("@tocsin/adapter-http/reque
   defaultValue: () => new Intake(defaultLimits),
 })
 
-/** Makes the {@link Intake} of a server. */
 export const layer: Layer.Layer<never> = Layer.effect(
   AgentIntake,
   Effect.map(IntakeLimits, (limits) => new Intake(limits)),

@@ -99,20 +99,16 @@ export const parseJson = (bytes: Uint8Array, contentEncoding?: string): Result.R
 
 const isPlain = (contentEncoding = "identity"): boolean => contentEncoding.toLowerCase() === "identity"
 
-/** A body as text. */
 const decodeText = (bytes: Uint8Array, contentEncoding?: string): Result.Result<string, string> =>
   isPlain(contentEncoding)
     ? Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 })
     : Result.fail(ENCODED)
 
-/**
- * Does one piece of work in each turn of the event loop, so that other work gets its time between.
- */
+/** Does one piece of work in each turn of the event loop, so that other work gets its time between. */
 export class Turns {
   readonly #waiting: Array<() => void> = []
   readonly #next = () => this.#doNext()
 
-  /** Adds a piece of work, which is done in a later turn. */
   add(work: () => void): void {
     if (this.#waiting.push(work) === 1) setImmediate(this.#next)
   }
@@ -139,7 +135,6 @@ const turnOf = (body: Uint8Array) =>
     ? Effect.callback<void>((resume) => largeBodies.add(() => resume(Effect.void)))
     : Effect.void
 
-/** Reads a body as what a parser makes of it. */
 const readAs =
   <A>(parse: (bytes: Uint8Array, contentEncoding: string | undefined) => Result.Result<A, string>) =>
   (request: Request): Effect.Effect<A, PayloadTooLarge | Validation> =>
@@ -153,7 +148,6 @@ const readAs =
       })
     })
 
-/** Reads a body as JSON. */
 export const readJson = readAs(parseJson)
 
 /** Reads a body as text, whatever its Content-Type. */

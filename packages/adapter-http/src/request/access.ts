@@ -27,7 +27,6 @@ export interface MetricsAccess {
   readonly isOpen: boolean
 }
 
-/** All tokens of a server's settings. */
 export interface ServiceTokens extends OperatorTokens {
   readonly metrics?: { readonly access: MetricsAccess } | undefined
 }
@@ -56,7 +55,6 @@ const notForMetrics: Failure<"unauthorized"> = {
 }
 const BEARER = /^Bearer +([^ ]+) *$/i
 
-/** The token of a header Authorization, if it is well-formed. */
 const tokenOf = (authorization: string | undefined): Redacted.Redacted | undefined => {
   const text = BEARER.exec(authorization ?? "")?.[1]
   const token = text === undefined ? undefined : Redacted.make(text)
@@ -81,7 +79,6 @@ const SETTINGS_ROLES = { operator: "admin", reader: "read", scraper: undefined }
 
 const NAME_DIGITS = 8
 
-/** The name of a token of the settings. */
 const nameOf = (token: Redacted.Redacted, sha256: Hashing["Service"]["sha256"]): string =>
   `token-${sha256(Redacted.value(token)).slice(0, NAME_DIGITS)}`
 

@@ -20,7 +20,7 @@ import {
   ValidParameters,
 } from "@tocsin/contract/api/operation"
 import { fail, type Failure, toApiError } from "../response/failures.ts"
-import { RequestId } from "./RequestId.ts"
+import { RequestId } from "../response/headerFields.ts"
 import * as Access from "./access.ts"
 import { requestAddress } from "./clientAddress.ts"
 import { readIgnored } from "./RequestBody.ts"
@@ -38,7 +38,6 @@ const closing: HttpEffect.PreResponseHandler = (_, response) =>
 export class FailedAuthentications extends Context.Service<
   FailedAuthentications,
   {
-    /** Counts a refusal of the present request. */
     readonly note: (refusal: Failure) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
     /** Counts the present request, whose body has a token that is not valid. */
     readonly noteToken: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
@@ -96,7 +95,6 @@ const judge = Effect.fnUntraced(function* (
   return refusal === undefined ? Result.succeed(operator) : Result.fail(refusal)
 })
 
-/** Both authentications of the API. */
 export const layer = (tokens: Access.ServiceTokens) => {
   const needed = Effect.gen(function* () {
     const { note } = yield* FailedAuthentications

@@ -28,16 +28,6 @@ export const clientOf = (address: string): string => {
 }
 
 /**
- * Where a request came from: the address that connected, if the host server reveals it, and the
- * header.
- */
-export interface Origin {
-  readonly peer: string | undefined
-  /** The header X-Forwarded-For. */
-  readonly forwardedFor: string | undefined
-}
-
-/**
  * Whether a client has reset its connection before its address was asked for. The system has
  * forgotten the address, but would still give what was sent. A Unix socket never has an address.
  */
@@ -61,7 +51,7 @@ const withoutPort = (entry: string): string =>
  * (docs/rules.md#rate-limits). Anyone may have written the entries further left.
  */
 export const clientAddress = (
-  { peer, forwardedFor = "" }: Origin,
+  { peer, forwardedFor = "" }: Readonly<Record<"peer" | "forwardedFor", string | undefined>>,
   trustedHops: number,
 ): string | undefined => {
   if (trustedHops > 0) {
@@ -72,7 +62,6 @@ export const clientAddress = (
   return peer === undefined ? undefined : clientOf(peer)
 }
 
-/** The client of a request that the platform has parsed. */
 export const requestAddress =
   (trustedHops: number) =>
   ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>

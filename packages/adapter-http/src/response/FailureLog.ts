@@ -30,7 +30,6 @@ export const logFieldsOf = (request: {
   client: request.client,
 })
 
-/** The failures of a class since its last line. */
 interface Unlogged {
   count: number
   last: RequestFailure | undefined
@@ -38,9 +37,7 @@ interface Unlogged {
 
 /** Logs failures whose reasons the answers do not state. */
 export interface FailureLog {
-  /** A failure of the storage. */
   readonly storage: (error: StorageError, fields: RequestFailure["fields"]) => Effect.Effect<void>
-  /** A defect. */
   readonly defect: (cause: Cause.Cause<unknown>, fields: RequestFailure["fields"]) => Effect.Effect<void>
 }
 
@@ -72,10 +69,7 @@ const logFailure = ({ message, cause, fields }: RequestFailure, count: number): 
     count,
   })
 
-/**
- * The {@link FailureLog} of a server: a line for every failure unless {@link layer} provides
- * another.
- */
+/** The {@link FailureLog} of a server: a line for every failure unless {@link layer} provides another. */
 export const FailureLog = Context.Reference<FailureLog>("@tocsin/adapter-http/response/FailureLog", {
   defaultValue: () => logEach((failure) => logFailure(failure, 1)),
 })

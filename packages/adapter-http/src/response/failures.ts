@@ -13,7 +13,7 @@ import { AnotherPolicy, type NotFound, type StateConflict } from "@tocsin/core/u
 import { Cause, Effect, Option, References, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
-import { RequestId } from "../request/RequestId.ts"
+import { RequestId } from "./headerFields.ts"
 import { FailureLog } from "./FailureLog.ts"
 
 /** Why a request is refused, or how it failed: what its answer says. */
@@ -58,9 +58,7 @@ type CodeOf<E extends CoreError> = (typeof codes)[E["_tag"]]
 
 const STORAGE_RETRY_SECONDS = 1
 
-/**
- * An error of the core as an answer states it. The reason of a storage failure stays in the log.
- */
+/** An error of the core as an answer states it. The reason of a storage failure stays in the log. */
 const failureOf = <E extends CoreError>(error: E): Failure<CodeOf<E>> => {
   // An index by the tag of E is the code of E.
   const code = codes[error._tag] as CodeOf<E>
@@ -92,10 +90,7 @@ export const failureOfDefect = Effect.fnUntraced(function* (cause: Cause.Cause<u
   return unforeseen
 })
 
-/**
- * Why a use case has no reply. Logs what the answer does not state, with the annotations of the
- * log.
- */
+/** Why a use case has no reply. Logs what the answer does not state, with the annotations of the log. */
 export const failureOfCause = <E extends CoreError>(
   cause: Cause.Cause<E>,
 ): Effect.Effect<Failure<CodeOf<E> | "internal">> => {
@@ -111,7 +106,6 @@ const logStorageFailure = Effect.fnUntraced(function* (error: StorageError) {
   yield* (yield* FailureLog).storage(error, yield* References.CurrentLogAnnotations)
 })
 
-/** The body of the answer to a failed request. */
 export const errorBody = ({ code, message }: Failure, request_id: string): ErrorResponse => ({
   error: { code, message, request_id },
 })
@@ -134,7 +128,6 @@ export const errorResponse = (failure: Failure, requestId: string): HttpServerRe
     headers: errorFields(failure),
   })
 
-/** The error of the API's definition for each code. */
 const classes = {
   validation: ApiErrors.Validation,
   unauthorized: ApiErrors.Unauthorized,

@@ -1,4 +1,16 @@
-/** The circumstances that decide the fields of every answer. */
+import { Context } from "effect"
+
+/** The id of the current request, in the header X-Request-Id and in error bodies. */
+export const RequestId = Context.Reference<string>("@tocsin/adapter-http/request/RequestId", {
+  defaultValue: () => "",
+})
+
+const INBOUND = /^[A-Za-z0-9._:-]{1,128}$/
+
+/** The id that a client gave its request, if it is well-formed (docs/rules.md#request-ids). */
+export const inboundRequestId = (header: string | undefined): string | undefined =>
+  header !== undefined && INBOUND.test(header) ? header : undefined
+
 export interface Answered {
   readonly requestId: string
   /** Whether the connection closes after this answer. */
@@ -47,9 +59,6 @@ const FIELDS = {
   "referrer-policy": "no-referrer",
 } as const
 
-/**
- * The header fields of answers that a browser may show, unless they have their own
- * (docs/decisions/0015).
- */
+/** The header fields of answers that a browser may show, unless they have their own (docs/decisions/0015). */
 export const fieldsOfShown = (method: string): Readonly<Record<string, string>> =>
   SHOWN.has(method) ? FIELDS : {}

@@ -130,12 +130,10 @@ export class UnreadAnswers {
     this.#mostBytes = mostBytes
   }
 
-  /** Bytes of all unread answers. */
   get bytes(): number {
     return this.#held
   }
 
-  /** Watches an answer before it is written. */
   watch(response: ServerResponse): void {
     response.once("prefinish", () => {
       if (response.writableLength >= COUNTED_BYTES) this.#hold(response)

@@ -6,13 +6,12 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { IncomingMessage } from "node:http"
 import { type AllowedOrigins, crossOrigin } from "./crossOrigin.ts"
 import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
-import { inboundRequestId, RequestId } from "../request/RequestId.ts"
+import { inboundRequestId, RequestId, fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
 import { requestAddress } from "../request/clientAddress.ts"
 import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
 import * as AnswerRecorder from "./AnswerRecorder.ts"
 import { FailureLog, logFieldsOf } from "./FailureLog.ts"
 import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
-import { fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
 
 const LINGER = Duration.seconds(1)
 

@@ -91,7 +91,6 @@ const pathsOf = (kind: IntegrationKind) => `/in/${kind}/*` as const
 
 const KINDS = IntegrationKind.literals
 
-/** The routes of senders that do not speak the API. */
 export const routes: ReadonlyArray<KnownRoute> = KINDS.flatMap((kind) =>
   DIALECTS[kind].methods.map((method) => ({ method, path: pathsOf(kind) })),
 )

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { readJson, Turns } from "../../src/request/RequestBody.ts"
-import { RequestId } from "../../src/request/RequestId.ts"
+import { RequestId } from "../../src/response/headerFields.ts"
 import { heartbeat } from "../http.ts"
 import { REQUEST_ID } from "../TestServer.ts"
 

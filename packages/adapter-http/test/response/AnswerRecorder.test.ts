@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { AnswerRecorder } from "../../src/response/AnswerRecorder.ts"
+import { makeRecorder } from "../../src/response/AnswerRecorder.ts"
 
 it("unusual methods are counted as one, so that clients cannot invent more of them", () => {
   const instruments = new Instruments()
-  const recorder = new AnswerRecorder({ instruments, isLogged: false })
+  const recorder = makeRecorder(instruments, false)
   const record = (route: string, method: string, status: number) =>
     recorder.of(route, method).record({ method, url: "/", status, millis: 1, requestId: "id" })
   record("unmatched", "BREW", 404)

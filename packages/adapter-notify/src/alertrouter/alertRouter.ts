@@ -28,9 +28,7 @@ interface AlertFacts {
   readonly runbook?: DeliveryAttempt["runbook"]
 }
 
-/**
- * More than three of the minutes after which a firing alert is resent (docs/rules.md#alertmanager).
- */
+/** More than three of the minutes after which a firing alert is resent (docs/rules.md#alertmanager). */
 const FIRING_SPAN = Duration.minutes(4)
 
 /** Until when an alert sent at `now` counts as firing (docs/rules.md#alertmanager). */
@@ -95,9 +93,7 @@ const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant
   return alertOf(notification, notification.event_type === "firing" ? firingUntil(now) : ended)
 }
 
-/**
- * Ordered by age: Alertmanager keeps the last alert of a label set, so the newest incident counts.
- */
+/** Ordered by age: Alertmanager keeps the last alert of a label set, so the newest incident counts. */
 const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Instant): ReadonlyArray<Alert> =>
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))

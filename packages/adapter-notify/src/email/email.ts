@@ -18,7 +18,6 @@ import {
   toneOf,
 } from "../text/ChatMessage.ts"
 
-/** The sender and recipients of a receiver's mails. */
 interface MailAddresses {
   /** An address, or a name and the address in angle brackets. */
   readonly from: string
@@ -66,7 +65,6 @@ const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
   return { inReplyTo: reference, references: reference }
 }
 
-/** The mail of a message, as nodemailer takes it (docs/notifications.md#types). */
 const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses) => {
   const { inner, name = "" } = MAIL_SENDER.exec(from)?.groups ?? {}
   const address = inner ?? from

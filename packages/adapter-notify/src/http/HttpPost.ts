@@ -22,9 +22,7 @@ const WEEKDAY = "(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?
 const TIME = String.raw`(?<time>\d{2}:\d{2}:\d{2})`
 const MONTH = `(?<month>${MONTHS.join("|")})`
 
-/**
- * The three forms of an HTTP-date; senders use the first, recipients take all (RFC 9110 §5.6.7).
- */
+/** The three forms of an HTTP-date; senders use the first, recipients take all (RFC 9110 §5.6.7). */
 const HTTP_DATES = [
   new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2}) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`),
   new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2})-${MONTH}-(?<year>\d{2}) ${TIME} GMT$`),
@@ -71,7 +69,6 @@ export const sendTimeout = (lease: Duration.Duration): Duration.Duration =>
 export const mailTimeout = (lease: Duration.Duration): Duration.Duration =>
   Duration.min(Duration.seconds(45), Duration.times(lease, 0.75))
 
-/** The common options of notifiers that post. */
 export interface PostingOptions extends TargetPolicy {
   /** From the start of an attempt to its result: see {@link sendTimeout}. */
   readonly timeout: Duration.Duration
@@ -102,9 +99,7 @@ export interface PostParts {
 /** Makes one attempt to post a text. Never fails: an error is a result. */
 export type HttpPost = (text: string, parts?: PostParts) => Effect.Effect<TestReceipt>
 
-/**
- * The trace of the attempt, for the receiver (W3C Trace Context); empty unless traces are exported.
- */
+/** The trace of the attempt, for the receiver (W3C Trace Context); empty unless traces are exported. */
 const traceContext = Effect.withFiber((fiber) => {
   const { span, tracer } = fiber.cache
   const isKept = tracer !== undefined && tracer !== Tracer.nativeTracer

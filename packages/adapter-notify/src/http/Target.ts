@@ -87,10 +87,7 @@ const embeddedIpv4 = (address: string): ReadonlyArray<string> => {
 
 /** Which addresses notifiers, watchdog pings and watches must not call. */
 export interface TargetPolicy {
-  /**
-   * Also refuses private addresses and loopback (SERVICE_DENY_PRIVATE_TARGETS,
-   * docs/rules.md#targets).
-   */
+  /** Also refuses private addresses and loopback (SERVICE_DENY_PRIVATE_TARGETS, docs/rules.md#targets). */
   readonly denyPrivateTargets: boolean
   /** Also refuses loopback. */
   readonly denyLoopback?: boolean
@@ -184,9 +181,7 @@ export const SMTP = {
   message: "must be a URL that begins with smtp:// or smtps://",
 }
 
-/**
- * Reads an address. A failure completes "… must be …" without it. Names are checked when resolved.
- */
+/** Reads an address. A failure completes "… must be …" without it. Names are checked when resolved. */
 export const parseTarget = (
   address: Redacted.Redacted,
   policy: TargetPolicy,
@@ -213,7 +208,6 @@ export const parseTarget = (
 /** The host of a URL as sockets take it: IPv6 without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
 
-/** The credentials of an address's userinfo (docs/rules.md#targets). */
 const credentialsOf = (url: URL): Result.Result<Target["credentials"], string> => {
   if (url.username === "" && url.password === "") return Result.succeed(undefined)
   return Result.try({

@@ -18,7 +18,6 @@ import {
   type TargetPolicy,
 } from "./Target.ts"
 
-/** The answer of a receiver. */
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
@@ -26,10 +25,7 @@ export interface Answer {
   readonly body: string
 }
 
-/**
- * No answer arrived: the `code` of Node's error, if any, without its message, which contains
- * addresses.
- */
+/** No answer arrived: the `code` of Node's error, if any, without its message, which contains addresses. */
 export interface NoAnswer {
   readonly code: string | undefined
 }
@@ -57,7 +53,6 @@ const ADDRESS_MILLIS = 2_500
 /** Less than the 5 s after which many servers close an idle connection. */
 const IDLE_MILLIS = 4_000
 
-/** A client of one target. Its connections are kept for a while and close with the scope. */
 export const makeExchange = Effect.fnUntraced(function* (
   target: Target,
   options: TargetPolicy & { readonly timeout: Duration.Duration },
@@ -165,10 +160,7 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
 /** Statuses below 500 that are worth another attempt (docs/rules.md#delivery). */
 const DEFERRED = new Set([408, 425, 429])
 
-/**
- * The result of an answer (docs/rules.md#delivery); `retryAfterSeconds` if the receiver asked to
- * wait.
- */
+/** The result of an answer (docs/rules.md#delivery); `retryAfterSeconds` if the receiver asked to wait. */
 export const resultOfStatus = (status: number, retryAfterSeconds: number | undefined): DeliveryResult => {
   if (status >= 200 && status < 300) return { outcome: "delivered" }
   const phrase = STATUS_CODES[status]

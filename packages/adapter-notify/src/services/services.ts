@@ -83,7 +83,6 @@ const titled = (text: string) => {
 const summaryOf = ({ text }: Written, limit: number): string =>
   cutText(text.split("\n").slice(0, 2).join(": "), { limit, escape: plain })
 
-/** The alert of a message: one for each incident, and one for a test. */
 const keyOf = ({ id, incident }: Written): string => incident?.id ?? id
 
 /** How each service names the tone of a message. */

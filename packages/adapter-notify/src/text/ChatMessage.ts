@@ -5,20 +5,12 @@ import { createHash } from "node:crypto"
 import { digestText, incidentText, testText, type TextMedium } from "@tocsin/core/notifications/incidentText"
 
 /** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
-export type ChatMessage =
-  | { readonly about: "test"; readonly id: string }
-  | {
-      readonly about: "notification"
-      readonly id: string
-      readonly notifications: readonly [DeliveryAttempt]
-    }
-  | {
-      readonly about: "digest"
-      readonly id: string
-      readonly notifications: ReadonlyArray<DeliveryAttempt>
-    }
+export type ChatMessage = { readonly id: string } & (
+  | { readonly about: "test" }
+  | { readonly about: "notification"; readonly notifications: readonly [DeliveryAttempt] }
+  | { readonly about: "digest"; readonly notifications: ReadonlyArray<DeliveryAttempt> }
+)
 
-/** A message about one notification. */
 export const aboutNotification = (notification: DeliveryAttempt): ChatMessage => ({
   about: "notification",
   id: notification.id,

@@ -134,7 +134,6 @@ export const IncidentMessage = Schema.Struct({
 })
 export type IncidentMessage = typeof IncidentMessage.Type
 
-/** The message of an operator's test. */
 const TestMessage = Schema.Struct({
   type: Schema.Literal("test"),
   version,

@@ -11,8 +11,15 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { TopicsChanged } from "../Resources.ts"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import type { ReadOptions } from "../options/ClientOptions.ts"
-import { boundedAttempts, pauseMillis, repeated, TRANSIENT, withoutRedirects } from "../sending/attempt.ts"
-import { type CallError, toClientError } from "../sending/toClientError.ts"
+import {
+  boundedAttempts,
+  pauseMillis,
+  repeated,
+  TRANSIENT,
+  withoutRedirects,
+  type CallError,
+  toClientError,
+} from "../sending/attempt.ts"
 import { endpointCodecs, type EndpointName } from "./endpoints.ts"
 
 /** The service sends something every 15 s: less means a broken connection, or a proxy that buffers. */
@@ -68,17 +75,10 @@ const eventsIn = <E>(texts: Stream.Stream<string, E>): Stream.Stream<TopicsChang
  */
 const changesOf = <E>(
   client: HttpClient.HttpClient,
-  { baseUrl }: Pick<ReadOptions, "baseUrl">,
-  {
-    authorized,
-    refusal,
-  }: {
-    readonly authorized: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
-    readonly refusal: Effect.Effect<never, E>
-  },
+  request: HttpClientRequest.HttpClientRequest,
+  refusal: Effect.Effect<never, E>,
 ): Stream.Stream<TopicsChanged, E> => {
   const scoped = HttpClient.withScope(client)
-  const request = authorized(HttpClientRequest.get(`${baseUrl}/ops/v1/stream`))
   const opened = scoped.execute(request).pipe(
     Effect.updateContext(withoutRedirects<Scope.Scope>),
     Effect.map(({ headers, status, stream }): Stream.Stream<TopicsChanged, unknown> => {
@@ -195,11 +195,12 @@ export const endpointCalls = Effect.fnUntraced(
       changes: () =>
         options.token === undefined
           ? Stream.fail(missing("token"))
-          : changesOf(unbounded, options, {
-              authorized: (request) => bearing(request, options.token),
+          : changesOf(
+              unbounded,
+              bearing(HttpClientRequest.get(`${baseUrl}/ops/v1/stream`), options.token),
               // Another read with the token fails with the reason.
-              refusal: Effect.andThen(call("me")(), Effect.fail(noStream(origin))),
-            }),
+              Effect.andThen(call("me")(), Effect.fail(noStream(origin))),
+            ),
       health: () => withClientErrors(v1.health.health()),
       isReady: () =>
         withClientErrors(
@@ -213,5 +214,4 @@ export const endpointCalls = Effect.fnUntraced(
   (calls, options) => Effect.provide(calls, middleware(options)),
 )
 
-/** The result of {@link endpointCalls}. */
 export type EndpointCalls = Effect.Success<ReturnType<typeof endpointCalls>>

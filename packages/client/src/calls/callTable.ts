@@ -233,7 +233,6 @@ export const callTable = {
   overview: call<[], R.Overview>()("getOverview"),
 }
 
-/** An entry of the table that goes to an endpoint. */
 export interface Leaf {
   readonly endpoint: EndpointName
   readonly walks: boolean
@@ -241,7 +240,6 @@ export interface Leaf {
 type Table = { readonly [name: string]: Leaf | Table }
 const isLeaf = (entry: Leaf | Table): entry is Leaf => typeof entry.endpoint === "string"
 
-/** Makes an object of the table's shape. */
 export const mapCalls = <A>(make: (leaf: Leaf) => A, table: Table = callTable): MappedCalls<A> =>
   Record.map(table, (entry) => (isLeaf(entry) ? make(entry) : mapCalls(make, entry)))
 interface MappedCalls<A> {

@@ -63,7 +63,7 @@ export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoint
 
 /**
  * The arguments of a call: the text of the only parameter in its path, its body, or an object of
- * parameters. {@link EndpointCodec.read} does the same at run time.
+ * parameters. `read` does the same at run time.
  */
 export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
   ? [Endpoints[Name]["~Params"]] extends [never]
@@ -95,18 +95,6 @@ type Plain<Type, Encoded> = Type extends number | boolean ? Type : Encoded
 
 type DecodedRequest = Readonly<Partial<Record<"params" | "query" | "headers" | "payload", unknown>>>
 
-/** Translates between the plain data of a call and the decoded data of its endpoint. */
-interface EndpointCodec {
-  /** How many arguments a call of it takes. */
-  readonly inputs: number
-  /** Decodes the arguments of a call, or refuses them with the service's own message. */
-  readonly read: (...input: ReadonlyArray<unknown>) => Read
-  /** Turns a decoded answer into plain data. */
-  readonly write: (answer: unknown) => unknown
-  /** Whether a call of it may change something. */
-  readonly isWrite: boolean
-}
-
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 interface AnyEndpoint {
   readonly method: string
@@ -134,6 +122,8 @@ const reader = (
 }
 
 type Read = Result.Result<DecodedRequest, ValidationError>
+/** Decodes the arguments of a call, or refuses them with the service's own message. */
+type Reader = (...input: ReadonlyArray<unknown>) => Read
 
 /** Two parts of a request; the second is read if the first fits. */
 const both = (first: Read, second: () => Read): Read =>
@@ -150,7 +140,7 @@ const asTexts = (parameters: object): object =>
       .map(([name, value]) => [name, toText(value)]),
   )
 
-const bodyReaderOf = ({ payload }: AnyEndpoint): EndpointCodec["read"] | undefined => {
+const bodyReaderOf = ({ payload }: AnyEndpoint): Reader | undefined => {
   const [body] = payload.values()
   if (body === undefined) return undefined
   const read = reader("payload", body.schemas[0])
@@ -159,7 +149,7 @@ const bodyReaderOf = ({ payload }: AnyEndpoint): EndpointCodec["read"] | undefin
 }
 
 /** Reads an object of parameters, or the value of the only one. */
-const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): EndpointCodec["read"] => {
+const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Reader => {
   const schema = params ?? query ?? headers
   if (schema === undefined) return () => Result.succeed({})
   const part = query === undefined ? "headers" : "query"
@@ -177,7 +167,7 @@ const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Endp
     : (input) => read(asTexts(Object(input)))
 }
 
-const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
+const readerOf = (endpoint: AnyEndpoint): Reader => {
   const readBody = bodyReaderOf(endpoint)
   const readParameters = parametersReaderOf(endpoint)
   if (readBody === undefined) return readParameters
@@ -187,9 +177,11 @@ const readerOf = (endpoint: AnyEndpoint): EndpointCodec["read"] => {
   return (value, body) => both(readParameters(value), () => readBody(body))
 }
 
-const codecOf = (endpoint: AnyEndpoint): EndpointCodec => {
+/** Translates between the plain data of a call and the decoded data of its endpoint. */
+const codecOf = (endpoint: AnyEndpoint) => {
   const [success = Schema.Void, ...others] = endpoint.success
   return {
+    /** How many arguments a call of it takes. */
     inputs:
       Number(endpoint.payload.size > 0) +
       Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined),
@@ -213,7 +205,6 @@ const endpoints: Endpoints = {
   ...OpsApi.groups.silences.endpoints,
 }
 
-/** The codec of each endpoint. */
 export const endpointCodecs = Record.map(
   // No schema of the API needs a service to decode or encode.
   endpoints as unknown as Readonly<Record<EndpointName, AnyEndpoint>>,

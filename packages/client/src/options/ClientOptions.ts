@@ -61,7 +61,6 @@ const DEFAULT_TRY_TIMEOUT = Duration.seconds(75)
 const DEFAULT_TIMES = 5
 const DEFAULT_WITHIN = Duration.minutes(1)
 
-/** The address of a service. */
 export const address: Reader<string | URL, URL> = (name, given, complain) => {
   const read = URL.parse(String(given))
   if (read === null || !/^https?:$/.test(read.protocol))

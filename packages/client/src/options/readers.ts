@@ -18,7 +18,6 @@ export const checked =
   (name, given, complain) =>
     given === undefined || holds(given) ? given : complain(`${name} must be ${expected}`)
 
-/** The same for an option that must be given. */
 export const required =
   <Given>(holds: (given: unknown) => boolean, expected: string): Reader<Given> =>
   (name, given, complain) =>
@@ -30,7 +29,6 @@ export const asGiven =
   (_name, given) =>
     given
 
-/** A duration. */
 export const duration: Reader<DurationOption, Duration.Duration> = (name, given, complain) => {
   if (given === undefined) return undefined
   const millis = givenMillis(given)
@@ -59,12 +57,10 @@ export const texts = (pattern: RegExp, expected: string): Reader<ReadonlyArray<s
 export const aFunction = <Given extends (...args: never) => unknown>(): Reader<Given> =>
   checked((given) => typeof given === "function", "a function")
 
-/** A reader for each option. */
 export type Readers<Options> = {
   readonly [Name in keyof Options]-?: Reader<Exclude<Options[Name], undefined>, unknown>
 }
 
-/** The values that readers read. */
 type ReadBy<Each> = {
   readonly [Name in keyof Each]: Each[Name] extends Reader<never, infer Read> ? Read | undefined : never
 }

@@ -1,7 +1,6 @@
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
-import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
-import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
+import { acceptedReceivers, readBoundedFile } from "@tocsin/adapter-notify/policyReceivers"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"

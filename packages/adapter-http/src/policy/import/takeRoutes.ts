@@ -33,7 +33,6 @@ export const Route: Schema.Codec<AlertmanagerRoute> = Schema.Struct({
 /** Conditions that must all hold; of several lists, one must. Absent where matchers cannot state it. */
 type Alternatives = ReadonlyArray<ReadonlyArray<Matcher>>
 
-/** Always holds. */
 const ALWAYS: Alternatives = [[]]
 
 /** More alternatives than people read: each is a route. */
@@ -73,7 +72,6 @@ const atom = (label: string, op: Matcher["op"], value: string): Matcher => ({
 
 const hasWildcard = (glob: string): boolean => /[*?]/u.test(glob)
 
-/** A matcher of Alertmanager. */
 const conditionOf = (label: string, op: string, value: string): Alternatives | undefined => {
   if (!LABEL.test(label) || value.length > 256) return undefined
   if (op === "=" || op === "!=") return [[atom(label, op, value)]]
@@ -110,7 +108,6 @@ const simplify = (all: ReadonlyArray<Matcher>): ReadonlyArray<Matcher> =>
       !(op === "!=" && all.some((other) => other.field === field && other.op === "=")),
   )
 
-/** Both hold. */
 const and = (a: Alternatives, b: Alternatives | undefined): Alternatives | undefined => {
   if (b === undefined) return undefined
   const all = a.flatMap((first) => b.map((second) => [...first, ...second]))
@@ -118,7 +115,6 @@ const and = (a: Alternatives, b: Alternatives | undefined): Alternatives | undef
   return possible.length > MOST_ALTERNATIVES ? undefined : possible
 }
 
-/** It does not hold. */
 const not = (condition: Alternatives | undefined): Alternatives | undefined => {
   let result: Alternatives | undefined = ALWAYS
   for (const all of condition ?? []) {
@@ -248,7 +244,6 @@ export const takeRoutes = (root: AlertmanagerRoute) => {
 interface Inherited {
   readonly receiver: string
   readonly repeat_interval: string | undefined
-  /** Its place in the file. */
   readonly place: string
 }
 
