@@ -22,27 +22,19 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ")
 
-/** A static text, kept compressed, which is what most clients accept. */
-export interface StaticContent {
-  readonly compressed: Uint8Array
-  /** The text itself, inflated once on demand. All answers share it, even to slow clients. */
-  readonly plain: () => Promise<Uint8Array>
-  readonly version: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/** Makes a text ready to be served with these header fields. */
-export const make = Effect.fnUntraced(function* (text: string, headers: StaticContent["headers"]) {
+/** A text ready to be served with these header fields. It is kept compressed, as most clients accept it. */
+export const make = Effect.fnUntraced(function* (text: string, headers: Readonly<Record<string, string>>) {
   const compressed = yield* Effect.promise(() => compress(text))
   let inflated: Promise<Uint8Array> | undefined
-  const content: StaticContent = {
+  return {
     compressed,
+    /** The text itself, inflated once on demand. All answers share it, even to slow clients. */
     plain: () => (inflated ??= decompress(compressed)),
     version: hash("sha256", text).slice(0, 16),
     headers,
   }
-  return content
 })
+type StaticContent = Effect.Success<ReturnType<typeof make>>
 
 /** The same for a text that clients may keep: its page refers to it by its version. */
 export const makeVersioned = (text: string, type: string) =>

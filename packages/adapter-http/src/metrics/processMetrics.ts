@@ -25,14 +25,17 @@ const NANOS = 1e9
 const MICROS = 1e6
 const MILLIS = 1e3
 
-interface Sample {
-  readonly cpu: NodeJS.CpuUsage
-  readonly memory: NodeJS.MemoryUsage
-  readonly loop: ReturnType<typeof performance.eventLoopUtilization>
-  readonly lag: ReturnType<typeof monitorEventLoopDelay>
-  /** Only where there is a /proc. */
-  readonly files?: { readonly open: number; readonly most: number | undefined }
-}
+type Delay = ReturnType<typeof monitorEventLoopDelay>
+type Sample = ReturnType<typeof sampleOf>
+
+/** The process now. `files` are known only where there is a /proc. */
+const sampleOf = (delay: Delay, files: Effect.Success<typeof openFiles>) => ({
+  cpu: process.cpuUsage(),
+  memory: process.memoryUsage(),
+  loop: performance.eventLoopUtilization(),
+  lag: delay,
+  files,
+})
 
 /** Lag in seconds. A punctual timer fires after its interval, and one that never fired has no lag. */
 const lag = ({ lag: { count } }: Sample, nanos: number): number =>
@@ -119,13 +122,7 @@ export const processMetrics = (version: string): Effect.Effect<MetricSource, nev
       several(versionInfo, [[[process.version, ...process.versions.node.split(".")], 1]]),
     ]
     return Effect.map(openFiles, (files) => {
-      const sample: Sample = {
-        cpu: process.cpuUsage(),
-        memory: process.memoryUsage(),
-        loop: performance.eventLoopUtilization(),
-        lag: delay,
-        ...(files !== undefined && { files }),
-      }
+      const sample = sampleOf(delay, files)
       const read = values.flatMap(([definition, valueOf]) => {
         const value = valueOf(sample)
         return value === undefined ? [] : [single(definition, value)]

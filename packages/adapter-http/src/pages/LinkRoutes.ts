@@ -135,13 +135,11 @@ const pageOfFailure = (failure: Failure) =>
     ? shown(UNKNOWN_LINK)
     : shown(failedPage(errorStatus[failure.code]), errorFields(failure))
 
-const unauthorized: Failure = { code: "unauthorized", message: "not found" }
-
 /** Shows the incident of a link, and acknowledges it by a POST (docs/rules.md#links). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const { followLink } = yield* Operations
-    const { note } = yield* FailedAuthentications
+    const { noteToken } = yield* FailedAuthentications
     const answer = Effect.gen(function* () {
       const { method, url } = yield* HttpServerRequest.HttpServerRequest
       const [, , token = ""] = pathOf(url).split("/")
@@ -149,7 +147,7 @@ export const layer = HttpRouter.use((router) =>
       const isPressed = method === "POST"
       return yield* followLink({ token, isPressed, requestId }).pipe(
         // An unknown token costs as much as a failed authentication.
-        Effect.tapError((error) => (error._tag === "NotFound" ? note(unauthorized) : Effect.void)),
+        Effect.tapErrorTag("NotFound", () => noteToken),
         Effect.map((link) => {
           const page = pageOf(link)
           // Programs that press the button read the status alone.

@@ -113,10 +113,7 @@ const keyOfHeader = (authorization = ""): string | undefined => {
 }
 
 /** The key of a request, and the segments of its path after it. A slash at the end means nothing. */
-const partsOf = (
-  { headers, url }: Request,
-  { hasHeader }: Dialect,
-): { readonly key: Redacted.Redacted; readonly path: ReadonlyArray<string> } => {
+const partsOf = ({ headers, url }: Request, { hasHeader }: Dialect) => {
   const [, , , ...segments] = pathOf(url).split("/")
   const path = segments.at(-1) === "" ? segments.slice(0, -1) : segments
   const [first = "", ...rest] = path
@@ -144,14 +141,12 @@ const unread =
   ({ message }: PayloadTooLarge | Validation): Effect.Effect<Failure> =>
     Effect.succeed({ code, message })
 
-const unauthorized: Failure = { code: "unauthorized", message: "not found" }
-
 /** Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const integrations = yield* Integrations
     const intake = yield* AgentIntake
-    const { note } = yield* FailedAuthentications
+    const { noteToken } = yield* FailedAuthentications
     const taking = (kind: IntegrationKind) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
@@ -160,9 +155,7 @@ export const layer = HttpRouter.use((router) =>
         const { method, url } = request
         const take = Effect.gen(function* () {
           // Bodies of unknown senders stay unread, and their keys count as failed authentications.
-          const sender = yield* Effect.tapError(integrations.recognise(key), (error) =>
-            error._tag === "NotFound" ? note(unauthorized) : Effect.void,
-          )
+          const sender = yield* Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
           const report = (body: string) =>
             integrations.report(kind, sender, { method, path, query: queryOf(url), body })
           yield* hasBody(request)
