@@ -25,7 +25,6 @@ import { followStorage, loadMe, token } from "./state/session.ts"
 import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
 import { question } from "./state/useAction.ts"
 import { QuietButton } from "./view/forms.tsx"
-import { Keyboard } from "./view/Keyboard.tsx"
 import { Shell } from "./view/Shell.tsx"
 import { Empty } from "./view/states.tsx"
 
@@ -120,7 +119,6 @@ const App = () => {
   const Page = PAGES.get(`${page} ${subject.length}`) ?? Missing
   return (
     <Shell>
-      <Keyboard />
       <Confirmation key={`question of ${key}`} />
       <Page key={key} />
     </Shell>

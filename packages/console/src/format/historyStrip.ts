@@ -49,6 +49,5 @@ export const availabilityOf = (times: ReadonlyMap<State, number>): number | unde
   return ok === sum ? 100 : Math.floor((ok / sum) * 100_000) / 1_000
 }
 
-/** The moments of an axis: from one end to the other, in equal steps. */
 export const ticksOf = ({ start, end }: Span, steps: number): ReadonlyArray<number> =>
   Array.from({ length: steps + 1 }, (_, index) => start + ((end - start) * index) / steps)

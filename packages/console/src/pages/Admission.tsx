@@ -34,7 +34,7 @@ const drawKey = (agent: Agent, pick: Pick) => {
       <code class="fingerprint">{agent.key_fingerprint}</code>
       <span class="notes">
         {agent.rotation_pending && (
-          <em class="taker" title="It replaces an accepted key">
+          <em class="is-taken" title="It replaces an accepted key">
             replaces a key
           </em>
         )}
@@ -72,7 +72,6 @@ const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string]
   return [`${which}. Accepted, a silent agent opens an incident, and notifies.`, "Accept all the same"]
 }
 
-/** Decides on the selected keys, and selects them no longer. */
 const decide =
   (decision: typeof accept, selected: Selection): (() => Promise<Message>) =>
   async () => {

@@ -25,8 +25,8 @@ const drawAgent = (agent: Agent) => (
     </a>
     <span class="subject">{agent.hostname}</span>
     <span class="notes">
-      {agent.admission_state === "pending" && <em class="taker">waits for admission</em>}
-      {agent.rotation_pending && <em class="taker">a new key waits</em>}
+      {agent.admission_state === "pending" && <em class="is-taken">waits for admission</em>}
+      {agent.rotation_pending && <em class="is-taken">a new key waits</em>}
       <Labels labels={agent.labels} />
     </span>
     <Time at={agent.last_seen_at} />

@@ -107,7 +107,6 @@ interface IncidentsOfProps {
   readonly more?: string
 }
 
-/** The incidents of an agent or a check, in a page about more than these. */
 export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) => {
   const { value } = reading
   return (
@@ -137,7 +136,6 @@ export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) =>
   )
 }
 
-/** The runbook of the open one of a check's incidents, if there is one. */
 const useRunbook = (incidents: ReadonlyArray<HeldIncident>): IncidentDetail["runbook"] | undefined => {
   const id = incidents.find(({ state }) => state === "open")?.id
   return useResource(`runbook of ${id}`, ["incidents"], async () =>

@@ -91,7 +91,7 @@ const drawCheck = (check: ExpectedCheckState, name: string) => (
     <span class="subject">{check.summary}</span>
     <span class="notes">
       <Labels labels={check.labels} />
-      {check.is_overdue && <em class="taker">overdue</em>}
+      {check.is_overdue && <em class="is-taken">overdue</em>}
       {!check.is_overdue && check.expected_at !== null && (
         <em>
           due <Time at={check.expected_at} />

@@ -164,14 +164,20 @@ const SilenceReason = ({ id }: { readonly id: string }) => {
   )
 }
 
-interface ReasonsProps {
-  readonly detail: IncidentDetail
-  readonly isQuiet?: boolean
+/** Of an incident without notifications, the last change of its check says whether they were disabled. */
+const useQuiet = (detail: IncidentDetail): boolean => {
+  const [query] = firingsOf(detail).length === 0 ? detail.members.map(subjectOf) : []
+  const { value } = useResource(`quiet ${JSON.stringify(query)}`, ["checks"], async () =>
+    query?.check_id === undefined
+      ? undefined
+      : await call<CheckExplanation>("GET", "ops/v1/explain", { query }),
+  )
+  return value?.last_change?.notifications_enabled === false
 }
 
-const Reasons = ({ detail, isQuiet = false }: ReasonsProps) => (
+const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ul>
-    {explanationOf(detail, isQuiet, now.peek()).map((sentence) => (
+    {explanationOf(detail, useQuiet(detail), now.peek()).map((sentence) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
@@ -180,17 +186,6 @@ const Reasons = ({ detail, isQuiet = false }: ReasonsProps) => (
     ))}
   </ul>
 )
-
-/** Of an incident without notifications, the last change of its check says whether they were disabled. */
-const ReasonsOfSilence = ({ detail }: { readonly detail: IncidentDetail }) => {
-  const [query] = detail.members.map(subjectOf)
-  const { value } = useResource(`quiet ${JSON.stringify(query)}`, ["checks"], async () =>
-    query?.check_id === undefined
-      ? undefined
-      : await call<CheckExplanation>("GET", "ops/v1/explain", { query }),
-  )
-  return <Reasons detail={detail} isQuiet={value?.last_change?.notifications_enabled === false} />
-}
 
 const Facts = ({ detail: { incident, runbook } }: { readonly detail: IncidentDetail }) => (
   <p class="facts">
@@ -255,7 +250,7 @@ export const IncidentPage = () => {
       <IncidentActions detail={detail} note={note} span={span} acknowledges={acknowledges} />
       <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
         <h2 id="explanation">Why</h2>
-        {firingsOf(detail).length === 0 ? <ReasonsOfSilence detail={detail} /> : <Reasons detail={detail} />}
+        <Reasons detail={detail} />
       </section>
       <h2>Checks in it</h2>
       <Members members={detail.members} />

@@ -30,7 +30,6 @@ import { NothingOpen, Start } from "./Start.tsx"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
 
-/** Acknowledges incidents of the list, and selects them no longer. */
 const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
   const done = await acknowledge(ids)
   if (done !== undefined) select([])
@@ -138,12 +137,7 @@ const isFiltered = (): boolean => {
   return filter !== "" || severity !== ""
 }
 
-const Nothing = ({ children }: { readonly children: ComponentChildren }) =>
-  isFiltered() ? (
-    <Empty title="No incident matches">Change the filter to see the others.</Empty>
-  ) : (
-    <>{children}</>
-  )
+const NothingMatches = () => <Empty title="No incident matches">Change the filter to see the others.</Empty>
 
 interface ListProps {
   readonly label?: string
@@ -183,17 +177,12 @@ const OpenIncidents = () => {
   // The steps stay while their results arrive.
   if (!hasAgents && isEmpty) isStarting.current = true
   if (isStarting.current && isEmpty) return <Start />
-  const nothing = hasTaken ? (
-    <p class="lead">Somebody has acknowledged each of them.</p>
-  ) : (
-    <Nothing>
-      <NothingOpen />
-    </Nothing>
-  )
+  const nothing = isFiltered() ? <NothingMatches /> : <NothingOpen />
+  const allTaken = <p class="lead">Somebody has acknowledged each of them.</p>
   return (
     <>
       <Tools />
-      <List time="Opened" listed={free} empty={nothing} draw={draw} />
+      <List time="Opened" listed={free} empty={hasTaken ? allTaken : nothing} draw={draw} />
       {hasTaken && (
         <>
           <h2>
@@ -214,11 +203,7 @@ const ResolvedIncidents = () => {
   const { filter = "" } = route.value.parameters
   const listed = usePages(incidentsOf({ state: "resolved", sort: "resolved_at" }, filter, true))
   const draw = useRows(listed)
-  const nothing = (
-    <Nothing>
-      <Empty title="Nothing has resolved yet" />
-    </Nothing>
-  )
+  const nothing = isFiltered() ? <NothingMatches /> : <Empty title="Nothing has resolved yet" />
   return (
     <>
       <Tools />

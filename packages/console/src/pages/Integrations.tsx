@@ -77,7 +77,6 @@ const subjectOf = ({ created_by, last_refusal: refused }: Integration) => (
   </>
 )
 
-/** Senders that do not speak the API. */
 export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   noun: "integration",
   label: "Integrations",
@@ -87,7 +86,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   empty: ["No integrations yet", "Cron jobs and other monitors report through one."],
   rowOf: (item) => ({
     subject: subjectOf(item),
-    label: <em class="taker">{item.kind}</em>,
+    label: <em class="is-taken">{item.kind}</em>,
     note: item.is_closed && "key blocked",
     when: lastText("reported", item.last_request_at, "no report yet"),
   }),

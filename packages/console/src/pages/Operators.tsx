@@ -25,7 +25,7 @@ const OPERATORS: Kind<Operator, OperatorWithToken> = {
   empty: ["No named operators yet", "Everyone shares the tokens of the settings."],
   rowOf: (operator) => ({
     subject: `by ${operator.created_by}`,
-    label: <em class="taker">{operator.role}</em>,
+    label: <em class="is-taken">{operator.role}</em>,
     note: operator.expires_at !== null && (
       <>
         expires <Time at={operator.expires_at} />

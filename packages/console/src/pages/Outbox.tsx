@@ -42,7 +42,7 @@ const drawItem = (item: HeldOutboxItem) => {
       </span>
       <span class="notes">
         {item.held_by.length > 0 && (
-          <em class="held">
+          <em class="is-held">
             held: {item.held_by.map(holdText).join("; ")}
             {typeof item.held_until === "string" && (
               <>

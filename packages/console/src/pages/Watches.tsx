@@ -16,7 +16,6 @@ const withOption = (options: Options, value: string): Options =>
 
 const hostText = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
-/** The address of a watch, as people write it. */
 const addressOf = ({ dns, http, tcp, tls }: Watch): string => {
   if (http !== undefined) return http.url
   if (tcp !== undefined) return `tcp://${hostText(tcp.host)}:${tcp.port}`

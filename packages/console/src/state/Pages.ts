@@ -76,7 +76,6 @@ export const pageToRead = <Item>(
   return undefined
 }
 
-/** How many rows are known: those of all pages read. */
 export const rowCount = <Item>({ read }: Pages<Item>): number =>
   read.reduce((sum, { count }) => sum + count, 0)
 

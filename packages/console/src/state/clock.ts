@@ -1,6 +1,5 @@
 import { signal } from "@preact/signals"
 
-/** How far the service's clock is ahead of the computer's. */
 let ahead = 0
 
 /** The time of the service. `performance.now()` stands still while the computer sleeps. */

@@ -122,7 +122,6 @@ export const openingsOf = (
     return other.incident_key === incident_key && before >= 0 && before <= 3_600_000
   }).length
 
-/** The IDs of the silences that hold an incident's firings. */
 export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArray<string> =>
   Array.from(new Set([...held_by, ...deliveries.flatMap((delivery) => delivery.held_by)]))
     .filter((hold) => hold.startsWith("silence:"))

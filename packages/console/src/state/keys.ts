@@ -40,7 +40,6 @@ type Simple = (typeof KEYS)[keyof typeof KEYS]
 const COMMANDS = new Map<string, Simple>(Object.entries(KEYS))
 const PAGE_OF_KEY = new Map<string, string>(Object.entries(PAGES).map(([page, key]) => [key, page]))
 
-/** Keys and what they do for somebody with this role, for the help. */
 export const keyHelp = (
   mayRespond: boolean,
   mayAdminister: boolean,

@@ -8,7 +8,6 @@ type Read<Item> = (cursor: string | undefined) => Promise<Answered<Item>>
 
 /** A list that a page shows: how its pages are read, and what it is about. */
 export interface List<Item> {
-  /** Names the list with its filters. */
   readonly key: string
   readonly topics: ReadonlyArray<Topic>
   readonly read: Read<Item>

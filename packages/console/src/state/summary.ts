@@ -51,7 +51,6 @@ export const startPulse = (): void => {
 export const BELL = "M16 4a8 8 0 0 0-8 8v6l-3 5h22l-3-5v-6a8 8 0 0 0-8-8zM12.5 25a3.5 3.5 0 0 0 7 0z"
 const MOST_SHOWN = 99
 
-/** Shows a count of incidents that wait for somebody in the page's icon. */
 const showIcon = (count: number): void => {
   const text = count > MOST_SHOWN ? `${MOST_SHOWN}+` : String(count)
   const badge = `<rect y="12" width="32" height="20" rx="6" fill="#b01d1d"/><text x="16" y="28" font-size="17" font-weight="700" font-family="sans-serif" text-anchor="middle" fill="#fff">${text}</text>`
@@ -80,7 +79,6 @@ export const sound = (): void => {
   }
 }
 
-/** Names the newest unacknowledged incident on the desktop. */
 const notify = async (count: number): Promise<void> => {
   const query = { state: "open", acknowledged: false, sort: "opened_at", limit: 1 }
   const { items } = await call<Answered<HeldIncident>>("GET", "ops/v1/incidents", { query })

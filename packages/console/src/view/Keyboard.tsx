@@ -1,11 +1,9 @@
 import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-import { type KeyCommand, keyHelp, nextKey } from "../state/keys.ts"
+import { type KeyCommand, nextKey } from "../state/keys.ts"
 import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { mayAdminister, mayRespond } from "../state/session.ts"
 import { question } from "../state/useAction.ts"
-import { QuietButton } from "./forms.tsx"
 
 type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
 type Handler = (command: PageCommand) => void
@@ -39,20 +37,9 @@ const moveFocus = (step: 1 | -1): void => {
   next?.scrollIntoView({ block: "nearest" })
 }
 
-const isHelp = signal(false)
+export const isHelp = signal(false)
 
-export const HelpButton = () => (
-  <button
-    type="button"
-    class="quiet"
-    aria-expanded={isHelp.value}
-    onClick={() => (isHelp.value = !isHelp.value)}
-  >
-    Keys
-  </button>
-)
-
-export const Keyboard = () => {
+export const useKeyboard = (): void => {
   const afterG = useRef(false)
   useEffect(() => {
     const carryOut = (does: KeyCommand, event: KeyboardEvent): void => {
@@ -86,21 +73,4 @@ export const Keyboard = () => {
     window.addEventListener("keydown", onKey)
     return () => window.removeEventListener("keydown", onKey)
   }, [])
-  if (!isHelp.value) return null
-  return (
-    <section class="help" role="dialog" aria-label="Keys">
-      <h2>Keys</h2>
-      <dl>
-        {keyHelp(mayRespond.value, mayAdminister.value).map(([keys, what]) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-      <QuietButton does={() => (isHelp.value = false)}>Close</QuietButton>
-    </section>
-  )
 }

@@ -181,7 +181,6 @@ export const usePick = (ids: () => ReadonlyArray<string>): Pick => {
   }, [])
 }
 
-/** Acts on the selected rows. */
 export const SelectionBar = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="bar">
     <span role="status">{numberText(selectedIds().length)} selected</span>

@@ -135,7 +135,6 @@ interface ListProps<Item extends Named, Made extends Named> {
   readonly actionsOf?: (item: Item) => ComponentChildren
 }
 
-/** A list of things with names, to look at. */
 export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
   const { empty, heads, label, list = () => listOf<Item>(path, {}), path, rowOf } = props.of
   const listed = usePages(list())

@@ -1,20 +1,20 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { countText, numberText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { pagesFor, titleOfPage } from "../state/keys.ts"
+import { keyHelp, pagesFor, titleOfPage } from "../state/keys.ts"
 import { MOST } from "../state/lists.ts"
 import { isOutdated } from "../state/live.ts"
 import { route } from "../state/location.ts"
 import { prefer, preferences } from "../state/preferences.ts"
 import { linkTo } from "../state/Route.ts"
-import { contact, mayAdminister, me, signOut } from "../state/session.ts"
+import { contact, mayAdminister, mayRespond, me, signOut } from "../state/session.ts"
 import { sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
-import { HelpButton } from "./Keyboard.tsx"
-import { Bell, FailureNote } from "./states.tsx"
+import { isHelp, useKeyboard } from "./Keyboard.tsx"
+import { Bell, Facts, FailureNote } from "./states.tsx"
 
 /** More than the time between two reads of the summary, so that nothing is drawn while they succeed. */
 const RECENT_MILLIS = 5_000
@@ -173,29 +173,40 @@ const Preferences = () => {
   )
 }
 
-const PreferencesButton = () => {
-  const isOpen = useSignal(false)
-  const toggle = () => (isOpen.value = !isOpen.value)
-  return (
-    <>
-      <button type="button" class="quiet" aria-expanded={isOpen.value} onClick={toggle}>
-        Settings
-      </button>
-      {isOpen.value && (
-        <section class="help preferences" role="dialog" aria-label="Settings of this browser">
-          <h2>Settings of this browser</h2>
-          <Preferences />
-          <QuietButton does={toggle}>Close</QuietButton>
-        </section>
-      )}
-    </>
-  )
+interface PanelProps {
+  readonly title: string
+  readonly isOpen: Signal<boolean>
+  readonly children?: ComponentChildren
 }
+
+const PanelButton = ({ title, isOpen }: PanelProps) => (
+  <button
+    type="button"
+    class="quiet"
+    aria-expanded={isOpen.value}
+    onClick={() => (isOpen.value = !isOpen.value)}
+  >
+    {title}
+  </button>
+)
+
+/** A part of the window that a button opens. */
+const Panel = ({ title, isOpen, children }: PanelProps) =>
+  isOpen.value ? (
+    <section class="help" role="dialog" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+      <QuietButton does={() => (isOpen.value = false)}>Close</QuietButton>
+    </section>
+  ) : null
+
+const isSettings = signal(false)
 
 const knownText = (count: number | undefined): string => (count === undefined ? "–" : numberText(count))
 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
+  useKeyboard()
   // A failure concerns the page that it happened on.
   const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
@@ -220,8 +231,8 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
             {me.value?.name ?? "…"} <small>{me.value?.role}</small>
           </p>
           <div class="actions">
-            <PreferencesButton />
-            <HelpButton />
+            <PanelButton title="Settings" isOpen={isSettings} />
+            <PanelButton title="Keys" isOpen={isHelp} />
             <QuietButton does={() => signOut()}>Sign out</QuietButton>
           </div>
         </div>
@@ -235,6 +246,12 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         {children}
       </main>
       <Done />
+      <Panel title="Settings of this browser" isOpen={isSettings}>
+        <Preferences />
+      </Panel>
+      <Panel title="Keys" isOpen={isHelp}>
+        <Facts facts={Object.fromEntries(keyHelp(mayRespond.value, mayAdminister.value))} />
+      </Panel>
     </div>
   )
 }

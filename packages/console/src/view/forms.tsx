@@ -14,7 +14,6 @@ interface ActionButtonProps {
   readonly confirms?: readonly [text: string, goAhead: string] | undefined
   readonly kind?: "main" | "danger" | "quiet" | undefined
   readonly isDisabled?: boolean
-  /** The subject of its action, for screen readers and on hover. */
   readonly describes?: string
 }
 
@@ -92,7 +91,6 @@ interface BoxProps {
   readonly onChange: (isOn: boolean) => void
 }
 
-/** A choice of yes or no. */
 export const Box = ({ label, isOn, onChange }: BoxProps) => (
   <label class="choice">
     <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
@@ -218,7 +216,6 @@ export const Form = ({ title, fields, acts, children }: FormProps) => {
   )
 }
 
-/** Texts of an answer that nothing shows again. */
 export interface Secret {
   readonly title: string
   readonly texts: ReadonlyArray<string>

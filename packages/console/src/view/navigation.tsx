@@ -13,7 +13,6 @@ interface TabsProps {
   readonly children?: ComponentChildren
 }
 
-/** Views of one list, each with an address of its own. */
 export const Tabs = ({ label, parameter, tabs, current, children }: TabsProps) => (
   <div class="tabs" role="group" aria-label={label}>
     {tabs.map(([value, title]) => (
@@ -87,7 +86,6 @@ export const BeginAt = () => {
   )
 }
 
-/** Leads back to a page, and to the reader's place there. */
 export const BackLink = ({ to, name = "Back" }: { readonly to: string; readonly name?: string }) => (
   <p class="crumb">
     <a href={to} onClick={() => asBack(to)}>

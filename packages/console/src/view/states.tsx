@@ -98,7 +98,6 @@ export const labelsFact = (labels: LabelsOf = {}): ComponentChildren =>
     </span>
   )
 
-/** An address that leads out of the console. */
 export const OutsideLink = ({
   href,
   children,

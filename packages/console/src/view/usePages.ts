@@ -30,7 +30,6 @@ interface Found<Item> {
 
 /** A list as far as it was read. */
 export interface Listed<Item> extends Found<Item> {
-  /** Says which pages are in sight, so that those are read. */
   readonly see: (first: number, last: number) => void
 }
 
@@ -203,6 +202,5 @@ export const useResource = <A>(
   return { value: itemsOf(pages)[0], failure }
 }
 
-/** Reads a path of the API. */
 export const useRead = <A>(path: string, query: Query = {}, topics = topicsOf(path)): Reading<A> =>
   useResource(JSON.stringify([path, query]), topics, () => call<A>("GET", path, { query }))
