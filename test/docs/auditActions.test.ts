@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { AuditActions, AuditSubjectKinds } from "@tocsin/contract/Audit"
+import { auditActionNames, AuditActions, auditSubjectKind, AuditSubjectKinds } from "@tocsin/contract/Audit"
 import { assert, describe, it } from "vitest"
 
 const page = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8")
@@ -18,12 +18,15 @@ const tableOf = (head: string): ReadonlyArray<ReadonlyArray<string>> => {
 
 describe("docs/operators.md", () => {
   it("lists every action of the audit as the code has it", () => {
-    const actions = Object.entries(AuditActions).map(([name, { change, parameters, subject }]) => [
-      `\`${name}\``,
-      subject,
-      change,
-      parameters.map((parameter) => `\`${parameter}\``).join(", "),
-    ])
+    const actions = auditActionNames.map((name) => {
+      const [change, ...parameters] = AuditActions[name]
+      return [
+        `\`${name}\``,
+        auditSubjectKind(name),
+        change,
+        parameters.map((parameter) => `\`${parameter}\``).join(", "),
+      ]
+    })
     assert.deepStrictEqual(tableOf("| action | subject | what happened to it | parameters |"), actions)
   })
 

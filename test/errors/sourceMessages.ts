@@ -143,13 +143,13 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`a duration such as 90s, 8h or 7d, from ${durationText(min)} to ${durationText(max)}`",
   },
   {
-    file: "packages/contract/src/overfullBody.ts",
+    file: "packages/contract/src/decodeRequest.ts",
     wording:
       "the request body must contain at most … values; send at most 200 events, 32 labels and 1000 checks",
     code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`",
   },
   {
-    file: "packages/contract/src/overfullBody.ts",
+    file: "packages/contract/src/decodeRequest.ts",
     wording: "the request body must contain at most 50000 values; send fewer alerts in a request",
     code: "`the request body must contain at most ${MAX_SENDER_VALUES} values; send fewer alerts in a request`",
   },

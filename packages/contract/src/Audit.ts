@@ -20,127 +20,73 @@ export const AuditSubjectKinds = {
 } as const
 export type AuditSubjectKind = keyof typeof AuditSubjectKinds
 
-interface AuditedChange {
-  readonly subject: AuditSubjectKind
-  /** The change to each subject. */
-  readonly change: string
-  /** The names of what the row adds. */
-  readonly parameters: ReadonlyArray<string>
-}
-
 /**
- * Every change that the audit knows (docs/rules.md#audit). The documents, the filter and the page on
- * operators derive from it.
+ * Every change that the audit knows (docs/rules.md#audit): its kind of subject and a verb, the change to each
+ * subject, and the names of what the row adds. The documents, the filter and the page on operators derive from it.
  */
 export const AuditActions = {
-  "agent.accepted": { subject: "agent", change: "its pending key was accepted", parameters: [] },
-  "agent.blocked": {
-    subject: "agent",
-    change: "its pending key, or else its accepted one, was blocked",
-    parameters: [],
-  },
-  "agent.deleted": { subject: "agent", change: "deleted with all it owned", parameters: [] },
-  "enrolment.created": {
-    subject: "enrolment",
-    change: "created; its only agent, if it has one",
-    parameters: ["uses", "expires_at", "agent_id"],
-  },
-  "enrolment.removed": { subject: "enrolment", change: "deleted", parameters: [] },
-  "key.unblocked": { subject: "key", change: "removed from the blacklist", parameters: [] },
-  "check.deleted": { subject: "check", change: "deleted, or deleted before its agent", parameters: [] },
-  "check.clock_reset": {
-    subject: "check",
-    change: "freed from a clock in the future",
-    parameters: [],
-  },
-  "notification.replayed": { subject: "notification", change: "sent again after it failed", parameters: [] },
-  "notification.released": {
-    subject: "notification",
-    change: "sent though it was held",
-    parameters: [],
-  },
-  "incident.acknowledged": {
-    subject: "incident",
-    change: "acknowledged, or acknowledged again",
-    parameters: ["until", "severity", "note"],
-  },
-  "incident.acknowledgement_withdrawn": {
-    subject: "incident",
-    change: "its acknowledgement was withdrawn",
-    parameters: [],
-  },
-  "incident.acknowledgement_expired": {
-    subject: "incident",
-    change: "the time of its acknowledgement was over",
-    parameters: [],
-  },
-  "incident.noted": { subject: "incident", change: "a note was added to its timeline", parameters: ["text"] },
-  "integration.created": { subject: "integration", change: "created", parameters: ["kind"] },
-  "integration.changed": { subject: "integration", change: "its options were replaced", parameters: [] },
-  "integration.rotated": {
-    subject: "integration",
-    change: "its key was replaced, or a new one opened it",
-    parameters: ["grace"],
-  },
-  "integration.removed": {
-    subject: "integration",
-    change: "removed with its agent, checks and history",
-    parameters: [],
-  },
-  "operator.created": { subject: "operator", change: "created", parameters: ["role", "expires_at"] },
-  "operator.changed": {
-    subject: "operator",
-    change: "its role or its expiry changed; the new values",
-    parameters: ["role", "expires_at"],
-  },
-  "operator.rotated": { subject: "operator", change: "its token was replaced", parameters: ["grace"] },
-  "operator.removed": { subject: "operator", change: "removed", parameters: [] },
-  "policy.replaced": {
-    subject: "policy",
-    change: "put in force by a server in place of another one; the former hash, unless at a start",
-    parameters: ["former"],
-  },
-  "policy.applied": {
-    subject: "policy",
-    change: "stored, to be in force on every server; the hash of the one before, and the text",
-    parameters: ["version", "former", "text"],
-  },
-  "silence.created": {
-    subject: "silence",
-    change: "created",
-    parameters: ["matchers", "starts_at", "ends_at", "comment"],
-  },
-  "silence.changed": {
-    subject: "silence",
-    change: "its end or its comment changed; the new values",
-    parameters: ["ends_at", "comment"],
-  },
-  "silence.expired": { subject: "silence", change: "ended before its time", parameters: [] },
-  "watch.created": {
-    subject: "watch",
-    change: "created, by an operator or by the policy",
-    parameters: ["probe"],
-  },
-  "watch.changed": { subject: "watch", change: "its options were changed", parameters: [] },
-  "watch.paused": {
-    subject: "watch",
-    change: "paused; without an end, until it is resumed",
-    parameters: ["until"],
-  },
-  "watch.resumed": { subject: "watch", change: "its pause was ended", parameters: [] },
-  "watch.removed": { subject: "watch", change: "removed with its check and history", parameters: [] },
-} as const satisfies Readonly<Record<string, AuditedChange>>
+  "agent.accepted": ["its pending key was accepted"],
+  "agent.blocked": ["its pending key, or else its accepted one, was blocked"],
+  "agent.deleted": ["deleted with all it owned"],
+  "enrolment.created": ["created; its only agent, if it has one", "uses", "expires_at", "agent_id"],
+  "enrolment.removed": ["deleted"],
+  "key.unblocked": ["removed from the blacklist"],
+  "check.deleted": ["deleted, or deleted before its agent"],
+  "check.clock_reset": ["freed from a clock in the future"],
+  "notification.replayed": ["sent again after it failed"],
+  "notification.released": ["sent though it was held"],
+  "incident.acknowledged": ["acknowledged, or acknowledged again", "until", "severity", "note"],
+  "incident.acknowledgement_withdrawn": ["its acknowledgement was withdrawn"],
+  "incident.acknowledgement_expired": ["the time of its acknowledgement was over"],
+  "incident.noted": ["a note was added to its timeline", "text"],
+  "integration.created": ["created", "kind"],
+  "integration.changed": ["its options were replaced"],
+  "integration.rotated": ["its key was replaced, or a new one opened it", "grace"],
+  "integration.removed": ["removed with its agent, checks and history"],
+  "operator.created": ["created", "role", "expires_at"],
+  "operator.changed": ["its role or its expiry changed; the new values", "role", "expires_at"],
+  "operator.rotated": ["its token was replaced", "grace"],
+  "operator.removed": ["removed"],
+  "policy.replaced": [
+    "put in force by a server in place of another one; the former hash, unless at a start",
+    "former",
+  ],
+  "policy.applied": [
+    "stored, to be in force on every server; the hash of the one before, and the text",
+    "version",
+    "former",
+    "text",
+  ],
+  "silence.created": ["created", "matchers", "starts_at", "ends_at", "comment"],
+  "silence.changed": ["its end or its comment changed; the new values", "ends_at", "comment"],
+  "silence.expired": ["ended before its time"],
+  "watch.created": ["created, by an operator or by the policy", "probe"],
+  "watch.changed": ["its options were changed"],
+  "watch.paused": ["paused; without an end, until it is resumed", "until"],
+  "watch.resumed": ["its pause was ended"],
+  "watch.removed": ["removed with its check and history"],
+} as const satisfies Readonly<
+  Record<`${AuditSubjectKind}.${string}`, readonly [change: string, ...parameters: ReadonlyArray<string>]>
+>
 export type AuditActionName = keyof typeof AuditActions
+
+/** The names of what the row of an action adds. */
+export type AuditParameterName<Action extends AuditActionName> =
+  (typeof AuditActions)[Action] extends readonly [string, ...infer Names extends ReadonlyArray<string>]
+    ? Names[number]
+    : never
+
+/** The kind of the subjects of an action. */
+export const auditSubjectKind = (action: AuditActionName): AuditSubjectKind =>
+  // Each name begins with one.
+  action.slice(0, action.indexOf(".")) as AuditSubjectKind
 
 /** The names of {@link AuditActions}. */
 // Object.keys has lost the type of the names.
 export const auditActionNames = Object.keys(AuditActions) as ReadonlyArray<AuditActionName>
 
-/** The longest name of an actor. */
-const ACTOR_LENGTH = { min: 1, max: 256 }
-
 /** The actor of a change: an operator, `cli:` and a user of the system, `enrolment:` and its ID, or a name that a program gives. */
-export const ActorName = Schema.String.check(isPlainParameter(ACTOR_LENGTH))
+export const ActorName = Schema.String.check(isPlainParameter({ min: 1, max: 256 }))
 
 /** ID of an audit row: UUIDv7, lower case. */
 export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))

@@ -3,8 +3,6 @@ import { DurationText } from "./DurationText.ts"
 import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { AgentId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
-import { paging } from "./Parameters.ts"
-import { pageOf } from "./Responses.ts"
 
 /** ID of an enrolment, derived from its token: 32 hex digits. */
 export const EnrolmentId = Schema.String.check(
@@ -75,13 +73,7 @@ export const EnrolRequest = closedStruct({
 }).annotate({ identifier: "EnrolRequest", description: "A token by which an agent is accepted." })
 export type EnrolRequest = typeof EnrolRequest.Type
 
-/** Query of GET /ops/v1/enrolments. */
-export const EnrolmentListParameters = Schema.Struct(paging)
-
 /** Path of one enrolment. */
 export const EnrolmentPath = Schema.Struct({
   id: EnrolmentId.annotateKey({ description: "The ID of an enrolment." }),
 })
-
-/** One page of enrolments. */
-export const EnrolmentPage = pageOf(Enrolment, "EnrolmentPage")

@@ -29,6 +29,9 @@ const isUuidV7 = Schema.isPattern(UUID_V7, {
   toJsonSchema: () => ({ format: "uuid", pattern: UUID_V7.source }),
 })
 
+const uuidOf = (identifier: string, thing: string) =>
+  Schema.String.check(isUuidV7.annotate({ identifier, description: `Names ${thing}: a UUID version 7.` }))
+
 /** The sender's ID of one check result, for deduplication (RFC 9562, version 7). */
 export const EventId = Schema.String.check(
   isUuidV7.annotate({
@@ -43,24 +46,15 @@ export const isEventId = (value: unknown): value is EventId =>
   typeof value === "string" && UUID_V7.test(value)
 
 /** ID of an incident: UUIDv7, lower case (docs/rules.md#ids). */
-export const IncidentId = Schema.String.check(
-  isUuidV7.annotate({ identifier: "IncidentId", description: "Names an incident: a UUID version 7." }),
-).pipe(Schema.brand("IncidentId"))
+export const IncidentId = uuidOf("IncidentId", "an incident").pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
 
 /** ID of a silence: UUIDv7, lower case (docs/rules.md#silences). */
-export const SilenceId = Schema.String.check(
-  isUuidV7.annotate({ identifier: "SilenceId", description: "Names a silence: a UUID version 7." }),
-).pipe(Schema.brand("SilenceId"))
+export const SilenceId = uuidOf("SilenceId", "a silence").pipe(Schema.brand("SilenceId"))
 export type SilenceId = typeof SilenceId.Type
 
-/**
- * ID of a notification: UUIDv7, lower case. Constant over all attempts, so that receivers can
- * deduplicate (docs/rules.md#delivery).
- */
-export const OutboxId = Schema.String.check(
-  isUuidV7.annotate({ identifier: "OutboxId", description: "Names a notification: a UUID version 7." }),
-).pipe(Schema.brand("OutboxId"))
+/** ID of a notification, constant over all attempts, so that receivers can deduplicate (docs/rules.md#delivery). */
+export const OutboxId = uuidOf("OutboxId", "a notification").pipe(Schema.brand("OutboxId"))
 export type OutboxId = typeof OutboxId.Type
 
 /**

@@ -3,9 +3,6 @@ import { boundedMillis, durationExpected } from "./durationMillis.ts"
 import { closedStruct, optional } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
-import { paging } from "./Parameters.ts"
-import { RotateOperatorRequest } from "./Operators.ts"
-import { pageOf } from "./Responses.ts"
 
 const NAME_LENGTH = 64
 const NAME_RULE = `1 to ${NAME_LENGTH} letters, digits or the characters . _ : -`
@@ -128,9 +125,6 @@ export const ChangeIntegrationRequest = closedStruct({
 }).annotate({ identifier: "ChangeIntegrationRequest", description: "All options, as they are to be." })
 export type ChangeIntegrationRequest = typeof ChangeIntegrationRequest.Type
 
-/** The body of POST integrations/{name}/rotate. */
-export const RotateIntegrationRequest = RotateOperatorRequest
-
 const Source = Schema.Struct({
   source: Schema.String.annotateKey({
     description: "Its address; empty for alerts without one.",
@@ -174,13 +168,7 @@ export const IntegrationWithKey = Schema.Struct({
 }).annotate({ identifier: "IntegrationWithKey", description: "An integration with its new key." })
 export type IntegrationWithKey = typeof IntegrationWithKey.Type
 
-/** Query of GET /ops/v1/integrations. */
-export const IntegrationListParameters = Schema.Struct(paging)
-
 /** Path of one integration. */
 export const IntegrationPath = Schema.Struct({
   name: IntegrationName.annotateKey({ description: "The name of an integration." }),
 })
-
-/** One page of integrations. */
-export const IntegrationPage = pageOf(Integration, "IntegrationPage")

@@ -133,9 +133,8 @@ export const SilenceCreationParameters = Schema.Struct({
   dry_run: flag("Whether to report what the silence would cover, without creating it."),
 })
 
-/** Query of GET /api/v1/agents. */
-export const AgentListParameters = Schema.Struct(paging)
-export type AgentListParameters = typeof AgentListParameters.Type
+/** Query of a list without filters. */
+export const PageParameters = Schema.Struct(paging)
 
 /** Query of POST /api/v1/agents/admission/accept-all. */
 export const AcceptAllParameters = Schema.Struct({

@@ -3,8 +3,6 @@ import { DurationText } from "./DurationText.ts"
 import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
-import { paging } from "./Parameters.ts"
-import { pageOf } from "./Responses.ts"
 import { CheckStatus } from "./Status.ts"
 import { PAGE_ADDRESS } from "./watchOfAddress.ts"
 
@@ -240,13 +238,7 @@ export const Watch = Schema.Struct({
 }).annotate({ identifier: "Watch", description: "A probe that the service repeats." })
 export type Watch = typeof Watch.Type
 
-/** Query of GET /ops/v1/watches. */
-export const WatchListParameters = Schema.Struct(paging)
-
 /** Path of one watch. */
 export const WatchPath = Schema.Struct({
   name: WatchName.annotateKey({ description: "The name of a watch." }),
 })
-
-/** One page of watches. */
-export const WatchPage = pageOf(Watch, "WatchPage")

@@ -15,7 +15,7 @@ const decoding = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
 }
 
 const decode = {
-  agents: decoding(Parameters.AgentListParameters),
+  agents: decoding(Parameters.PageParameters),
   checks: decoding(Parameters.CheckListParameters),
   history: decoding(Parameters.EventListParameters),
   incidents: decoding(Parameters.IncidentListParameters),

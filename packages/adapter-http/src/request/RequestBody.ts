@@ -1,5 +1,5 @@
 import { IncomingMessage } from "node:http"
-import { overfullBody, overfullSenderBody } from "@tocsin/contract/overfullBody"
+import { overfullBody, overfullSenderBody } from "@tocsin/contract/decodeRequest"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ByteSize, Effect, Result, type Schema, SchemaParser } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"

@@ -8,7 +8,7 @@ import {
   MAX_VALUES,
   overfullBody,
   overfullSenderBody,
-} from "@tocsin/contract/overfullBody"
+} from "@tocsin/contract/decodeRequest"
 import { parseJson } from "../../src/request/RequestBody.ts"
 
 const MIB = 1_048_576

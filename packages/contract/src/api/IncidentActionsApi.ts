@@ -1,43 +1,78 @@
-import * as contract from "../Acknowledgements.ts"
-import { ActionCountResponse } from "../Responses.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import * as acknowledgements from "../Acknowledgements.ts"
+import { SilenceCreationParameters, SilenceListParameters } from "../Parameters.ts"
+import { ActionCountResponse, pageOf } from "../Responses.ts"
+import { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "../Silences.ts"
 import { Conflict, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
-import { IncidentPath } from "./opsResources.ts"
-import { IgnoredBody, RequiredRole, OperatorAuthentication, ValidParameters } from "./operation.ts"
-
-const params = IncidentPath
-const error = [NotFound.wire, PayloadTooLarge.wire] as const
-
-const acknowledge = HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowledgement", {
-  params,
-  payload: contract.AcknowledgeRequest,
-  success: contract.Acknowledgement,
-  error: [...error, Conflict.wire],
-}).annotate(RequiredRole, "respond")
-
-const withdraw = HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
-  params,
-  success: ActionCountResponse,
-  error: NotFound.wire,
-})
-  .middleware(IgnoredBody)
-  .annotate(RequiredRole, "respond")
-
-const acknowledgeAll = HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
-  payload: contract.AcknowledgeAllRequest,
-  success: contract.AcknowledgedAll,
-  error: PayloadTooLarge.wire,
-}).annotate(RequiredRole, "respond")
-
-const note = HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
-  params,
-  payload: contract.NoteRequest,
-  success: contract.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
-  error,
-}).annotate(RequiredRole, "respond")
+import { IncidentPath, SilencePath } from "./opsResources.ts"
+import { IgnoredBody, OperatorAuthentication, requiring, ValidParameters } from "./operation.ts"
 
 /** Operators' actions on incidents. These operations read bodies. */
 export class IncidentActionsApi extends HttpApiGroup.make("incidentActions")
-  .add(acknowledge, withdraw, acknowledgeAll, note)
+  .add(
+    ...requiring(
+      "respond",
+      HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowledgement", {
+        params: IncidentPath,
+        payload: acknowledgements.AcknowledgeRequest,
+        success: acknowledgements.Acknowledgement,
+        error: [NotFound.wire, PayloadTooLarge.wire, Conflict.wire],
+      }),
+      HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
+        params: IncidentPath,
+        success: ActionCountResponse,
+        error: NotFound.wire,
+      }).middleware(IgnoredBody),
+      HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
+        payload: acknowledgements.AcknowledgeAllRequest,
+        success: acknowledgements.AcknowledgedAll,
+        error: PayloadTooLarge.wire,
+      }),
+      HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
+        params: IncidentPath,
+        payload: acknowledgements.NoteRequest,
+        success: acknowledgements.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
+        error: [NotFound.wire, PayloadTooLarge.wire],
+      }),
+    ),
+  )
+  .middleware(ValidParameters)
+  .middleware(OperatorAuthentication) {}
+
+/** Silences. Those with a body read it themselves, for the contract's messages. */
+export class SilencesApi extends HttpApiGroup.make("silences")
+  .add(
+    ...requiring(
+      "read",
+      HttpApiEndpoint.get("listSilences", "/silences", {
+        query: SilenceListParameters,
+        success: pageOf(Silence, "SilencePage"),
+      }).middleware(IgnoredBody),
+      HttpApiEndpoint.get("getSilence", "/silences/:id", {
+        params: SilencePath,
+        success: Silence,
+        error: NotFound.wire,
+      }).middleware(IgnoredBody),
+    ),
+    ...requiring(
+      "respond",
+      HttpApiEndpoint.post("createSilence", "/silences", {
+        query: SilenceCreationParameters,
+        payload: SilenceRequest,
+        success: [Silence.pipe(HttpApiSchema.status(201)), SilencePreview],
+        error: [Conflict.wire, PayloadTooLarge.wire],
+      }),
+      HttpApiEndpoint.patch("changeSilence", "/silences/:id", {
+        params: SilencePath,
+        payload: SilenceChangeRequest,
+        success: Silence,
+        error: [NotFound.wire, Conflict.wire, PayloadTooLarge.wire],
+      }),
+      HttpApiEndpoint.delete("expireSilence", "/silences/:id", {
+        params: SilencePath,
+        success: ActionCountResponse,
+      }).middleware(IgnoredBody),
+    ),
+  )
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}

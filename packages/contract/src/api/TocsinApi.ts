@@ -1,17 +1,23 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as Parameters from "../Parameters.ts"
 import { EventBatchRequest, HeartbeatRequest } from "../Requests.ts"
-import { AcceptedResponse, EventBatchAcceptedResponse, HealthResponse } from "../Responses.ts"
+import { Agent, SystemSummary } from "../Resources.ts"
+import * as Responses from "../Responses.ts"
 import * as ApiErrors from "./ApiErrors.ts"
-import { NotReady } from "./ApiErrors.ts"
-import { OperatorsApi } from "./OperatorsApi.ts"
-import { AgentAuthentication } from "./operation.ts"
+import {
+  AgentAuthentication,
+  IgnoredBody,
+  OperatorAuthentication,
+  requiring,
+  ValidParameters,
+} from "./operation.ts"
 
 /** The requests that agents push (docs/rules.md#heartbeats, docs/rules.md#events). */
 class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.post("heartbeat", "/heartbeat", {
       payload: HeartbeatRequest,
-      success: AcceptedResponse.pipe(HttpApiSchema.status(202)),
+      success: Responses.AcceptedResponse.pipe(HttpApiSchema.status(202)),
       error: [
         ApiErrors.Validation.wire,
         ApiErrors.AgentBlocked.wire,
@@ -23,7 +29,7 @@ class AgentsApi extends HttpApiGroup.make("agents")
     }),
     HttpApiEndpoint.post("events", "/events", {
       payload: EventBatchRequest,
-      success: EventBatchAcceptedResponse.pipe(HttpApiSchema.status(202)),
+      success: Responses.EventBatchAcceptedResponse.pipe(HttpApiSchema.status(202)),
       error: [
         ApiErrors.Validation.wire,
         ApiErrors.AgentBlocked.wire,
@@ -37,18 +43,86 @@ class AgentsApi extends HttpApiGroup.make("agents")
 
 /** Probes, without authentication (docs/rules.md#health-and-readiness). */
 class HealthApi extends HttpApiGroup.make("health").add(
-  HttpApiEndpoint.get("health", "/health", { success: HealthResponse }),
-  HttpApiEndpoint.get("ready", "/ready", { success: HealthResponse, error: NotReady.wire }),
+  HttpApiEndpoint.get("health", "/health", { success: Responses.HealthResponse }),
+  HttpApiEndpoint.get("ready", "/ready", {
+    success: Responses.HealthResponse,
+    error: ApiErrors.NotReady.wire,
+  }),
 ) {}
 
-/**
- * The v1 API of Tocsin as a definition: paths, methods, schemas, statuses. It serves routing,
- * decoding, the OpenAPI document and typed clients, and loads no server. A client is
- * `HttpApiClient.make(TocsinApi, …)`; it provides {@link AgentAuthentication} or {@link
- * OperatorAuthentication} with `HttpApiMiddleware.layerClient`.
- */
+const params = Parameters.AgentPathParameters
+const success = Responses.ActionCountResponse
+const error = ApiErrors.NotFound.wire
 
-/** Every endpoint of the contract, under /api/v1. */
+/** Operators' reads and decisions (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
+class OperatorsApi extends HttpApiGroup.make("operators")
+  .add(
+    ...requiring(
+      "read",
+      HttpApiEndpoint.get("listAgents", "/agents", {
+        query: Parameters.PageParameters,
+        success: Responses.AgentPage,
+      }),
+      HttpApiEndpoint.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }),
+    ),
+    ...requiring(
+      "admin",
+      HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", { params, success, error }),
+      HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }),
+      HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block", { params, success, error }),
+      HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
+        query: Parameters.AcceptAllParameters,
+        success,
+      }),
+      HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", { success }),
+      HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", { success }),
+    ),
+    ...requiring(
+      "read",
+      HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
+        query: Parameters.BlacklistParameters,
+        success: Responses.AgentBlacklistPage,
+      }),
+    ),
+    ...requiring(
+      "admin",
+      HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", { success }),
+      HttpApiEndpoint.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
+        params: Parameters.BlacklistPathParameters,
+        success,
+      }),
+    ),
+    ...requiring(
+      "read",
+      HttpApiEndpoint.get("listChecks", "/checks", {
+        query: Parameters.CheckListParameters,
+        success: Responses.CheckStatePage,
+      }),
+      HttpApiEndpoint.get("listIncidents", "/incidents", {
+        query: Parameters.IncidentListParameters,
+        success: Responses.IncidentPage,
+      }),
+      HttpApiEndpoint.get("queryEvents", "/events/query", {
+        query: Parameters.EventListParameters,
+        success: Responses.StoredCheckResultEventPage,
+      }),
+      HttpApiEndpoint.get("getSummary", "/system-summary", { success: SystemSummary }),
+      HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
+        query: Parameters.OutboxListParameters,
+        success: Responses.NotificationOutboxPage,
+      }),
+    ),
+  )
+  // The last one is the first that a request meets.
+  .middleware(ValidParameters)
+  .middleware(IgnoredBody)
+  .middleware(OperatorAuthentication) {}
+
+/**
+ * The v1 API of Tocsin: every endpoint of the contract, under /api/v1. It serves routing, decoding, the OpenAPI
+ * document and typed clients, and loads no server. A client is `HttpApiClient.make(TocsinApi, …)`; it provides
+ * {@link AgentAuthentication} or {@link OperatorAuthentication} with `HttpApiMiddleware.layerClient`.
+ */
 export class TocsinApi extends HttpApi.make("tocsin")
   .add(AgentsApi, OperatorsApi, HealthApi)
   .prefix("/api/v1")

@@ -1,11 +1,10 @@
 import { Schema } from "effect"
 import { Acknowledgement, IncidentLogEntry } from "../Acknowledgements.ts"
-import { AuditEntry } from "../Audit.ts"
 import { Labels } from "../Labels.ts"
 import { NonNegativeInteger, timestamp } from "../Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
 import { InstantFromString } from "../Instant.ts"
-import { Operator, OperatorName } from "../Operators.ts"
+import { OperatorName } from "../Operators.ts"
 import {
   Agent,
   CheckState,
@@ -14,8 +13,7 @@ import {
   StoredCheckResultEvent,
   SystemSummary,
 } from "../Resources.ts"
-import { CheckStatePage, pageOf } from "../Responses.ts"
-import { Silence } from "../Silences.ts"
+import { CheckStatePage } from "../Responses.ts"
 import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
 
 /** The holds of a firing (docs/rules.md#holds). */
@@ -25,7 +23,7 @@ const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] 
 })
 
 /** An incident with its acknowledgement, and what withholds its firings. */
-const HeldIncident = Schema.Struct({
+export const HeldIncident = Schema.Struct({
   ...Incident.fields,
   acknowledgement: Schema.NullOr(Acknowledgement),
   held_by: HeldBy,
@@ -35,7 +33,7 @@ const HeldIncident = Schema.Struct({
 })
 
 /** A notification with its receiver, its cause, and what withholds it. */
-const HeldOutboxItem = Schema.Struct({
+export const HeldOutboxItem = Schema.Struct({
   ...NotificationOutboxItem.fields,
   receiver: NotifierName.annotateKey({ description: "The receiver's name in the policy." }),
   cause: Schema.NullOr(FiringCause).annotateKey({
@@ -92,27 +90,20 @@ export const OperatorPath = Schema.Struct({
   name: OperatorName.annotateKey({ description: "The name of an operator." }),
 })
 
-/** One page of the audit. */
-export const AuditPage = pageOf(AuditEntry, "AuditPage")
 export const SilencePath = Schema.Struct({
   id: SilenceId.annotateKey({ description: "The id of a silence." }),
 })
 
-/** One page of silences. */
-export const SilencePage = pageOf(Silence, "SilencePage")
-
-/** One page of operators. */
-export const OperatorPage = pageOf(Operator, "OperatorPage")
 const expectedAt = InstantFromString.annotate({
   description: "When the check must have reported again; null if nothing is expected of it.",
 })
 
-/** A check with when it must report. */
 const checkLabels = Labels.annotate({
   identifier: "CheckLabels",
   description: "The labels that the check has now; empty if it has none.",
 })
 
+/** A check with when it must report. */
 const ExpectedCheckState = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,
@@ -134,11 +125,6 @@ export const ExpectedCheckStatePage = Schema.Struct({
   ...CheckStatePage.fields,
   items: Schema.Array(ExpectedCheckState),
 }).annotate({ identifier: "ExpectedCheckStatePage", description: "One page of a list." })
-
-/** One page of incidents with what withholds their firings. */
-export const HeldIncidentPage = pageOf(HeldIncident, "HeldIncidentPage")
-/** One page of notifications with what withholds them. */
-export const HeldOutboxPage = pageOf(HeldOutboxItem, "HeldOutboxPage")
 
 /** The receiver's answer to a test message. */
 export const NotifierTest = Schema.Struct({

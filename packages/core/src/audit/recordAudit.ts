@@ -1,5 +1,5 @@
 import { Array as Arr } from "effect"
-import { type AuditActionName, AuditActions } from "@tocsin/contract/Audit"
+import { type AuditActionName, type AuditParameterName, auditSubjectKind } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"
@@ -7,7 +7,7 @@ import type { Signature } from "./Signature.ts"
 
 /** Parameters by the names that their action states; `undefined` ones are left out. */
 type ParametersOf<Action extends AuditActionName> = {
-  readonly [Name in (typeof AuditActions)[Action]["parameters"][number]]: AuditParameters[string] | undefined
+  readonly [Name in AuditParameterName<Action>]: AuditParameters[string] | undefined
 }
 
 /**
@@ -25,7 +25,7 @@ export const recordAudit = <Action extends AuditActionName>(
   ids: ReadonlyArray<string>,
   parameters: ParametersOf<Action>,
 ): void => {
-  const kind = AuditActions[action].subject
+  const kind = auditSubjectKind(action)
   const given = Object.entries<AuditParameters[string] | undefined>(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )

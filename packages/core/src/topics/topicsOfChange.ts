@@ -1,5 +1,5 @@
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
-import { type AuditActionName, AuditActions, type AuditSubjectKind } from "@tocsin/contract/Audit"
+import { type AuditActionName, type AuditSubjectKind, auditSubjectKind } from "@tocsin/contract/Audit"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { NO_TOPICS, topic, type Topics } from "./Topics.ts"
 
@@ -55,6 +55,6 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
 
 /** The topics of an act: the audit, and what it is about. */
 export const topicsOfAction = (action: AuditActionName): Topics => {
-  const topics = topic("audit") | subjectTopics[AuditActions[action].subject]
+  const topics = topic("audit") | subjectTopics[auditSubjectKind(action)]
   return action === "agent.blocked" ? topics | topic("blacklist") : topics
 }

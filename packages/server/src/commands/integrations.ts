@@ -7,8 +7,8 @@ import {
   IntegrationName,
   IntegrationOptions,
   type IntegrationWithKey,
-  RotateIntegrationRequest,
 } from "@tocsin/contract/Integrations"
+import { RotateOperatorRequest } from "@tocsin/contract/Operators"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Effect, Schema } from "effect"
@@ -106,7 +106,7 @@ const rotate = act({
     name,
     grace: flags.text("grace", "How long the former key stays valid, from 0s to 7d (default: 24h)"),
   },
-  reads: flags.reader(Schema.Struct({ ...NamedIntegration.fields, ...RotateIntegrationRequest.fields })),
+  reads: flags.reader(Schema.Struct({ ...NamedIntegration.fields, ...RotateOperatorRequest.fields })),
   refused: { NotFound: noSuchIntegration },
 })(function* ({ name: integration, ...request }) {
   const rotated = yield* Integrations.use((integrations) => integrations.rotate(integration, request))
