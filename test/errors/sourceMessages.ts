@@ -116,7 +116,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     ["… has not delivered a notification for …", "has not delivered a notification for ${"],
     ["… failed to deliver a notification … ago", " failed to deliver a notification ${"],
   ].map(([wording = "", code = ""]) => ({
-    file: "packages/core/src/health/judgeHealth.ts",
+    file: "packages/core/src/health/HealthExamination.ts",
     wording,
     code,
   })),

@@ -1,4 +1,4 @@
-import { remove } from "@tocsin/core/admission/operatorActions"
+import { actOnOne } from "@tocsin/core/admission/operatorActions"
 import { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { Severity } from "@tocsin/contract/Status"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
@@ -75,7 +75,8 @@ const looksFor = (sizes: Sizes, command: Command<unknown>): number => {
   return looksOf(tables, command)
 }
 
-const removeBig = remove(
+const removeBig = actOnOne(
+  "remove",
   AGENTS.big.agent_id,
   { ...options, blacklistIdOf: () => blacklistIdOf("big") },
   signedBy("ann"),

@@ -2,9 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { LISTED_FOR, listedReceivers, mayDecide, replicaState } from "@tocsin/core/replicas/listings"
+import {
+  endReplica,
+  LISTED_FOR,
+  listedReceivers,
+  mayDecide,
+  replicaState,
+  reportReplica,
+} from "@tocsin/core/replicas/listings"
 import { signedBy } from "@tocsin/testing/signedBy"
-import { endReplica, reportReplica } from "@tocsin/core/replicas/replicaDecisions"
 import { type ReplicaRecord, ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { Duration, Effect } from "effect"

@@ -100,8 +100,8 @@ export const reports = (agent: AgentId, check: "disk" | "load", status: CheckSta
 
 const operator = { ...INCIDENTS, blacklistIdOf: (hash: KeyHash) => BlacklistId.make(sha256(`bl1:${hash}`)) }
 
-export const accepts = (agent: AgentId) => actions.accept(agent, signature)
+export const accepts = (agent: AgentId) => actions.actOnOne("accept", agent, operator, signature)
 export const acceptsEach = (agents: ReadonlyArray<AgentId>) =>
-  actions.acceptEach(agents, { by: signature, includeRotation: true })
-export const blocks = (agent: AgentId) => actions.block(agent, operator, signature)
-export const removes = (agent: AgentId) => actions.remove(agent, operator, signature)
+  actions.actOnEach("accept", agents, { ...operator, includeRotation: true }, signature)
+export const blocks = (agent: AgentId) => actions.actOnOne("block", agent, operator, signature)
+export const removes = (agent: AgentId) => actions.actOnOne("remove", agent, operator, signature)

@@ -12,7 +12,6 @@ const Note = Schema.String.check(isPlainText({ min: 1, max: 1024 }))
 /** A setting limits it further (docs/rules.md#acknowledgements). */
 const For = DurationText({ min: "1 second", max: "366 days" })
 
-/** The body that acknowledges an incident. */
 export const AcknowledgeRequest = closedStruct({
   note: Schema.optionalKey(Note.annotateKey({ description: "A note for the other operators." })),
   for: Schema.optionalKey(For),
@@ -25,7 +24,6 @@ export type AcknowledgeRequest = typeof AcknowledgeRequest.Type
 
 const IDS_RULE = { expected: `1 to ${MAX_IDS} ids` }
 
-/** The body that acknowledges several incidents. */
 export const AcknowledgeAllRequest = closedStruct({
   ids: Schema.Array(IncidentId).check(Schema.isMinLength(1, IDS_RULE), Schema.isMaxLength(MAX_IDS, IDS_RULE)),
   note: Schema.optionalKey(Note),
@@ -33,13 +31,11 @@ export const AcknowledgeAllRequest = closedStruct({
 }).annotate({ identifier: "AcknowledgeAllRequest", description: "Acknowledges up to 200 incidents." })
 export type AcknowledgeAllRequest = typeof AcknowledgeAllRequest.Type
 
-/** The body that adds a note to an incident. */
 export const NoteRequest = closedStruct({
   text: Schema.String.check(isPlainLines({ min: 1, max: 4096 })),
 }).annotate({ identifier: "NoteRequest", description: "A note on an incident." })
 export type NoteRequest = typeof NoteRequest.Type
 
-/** An acknowledgement as it is shown. */
 export const Acknowledgement = Schema.Struct({
   by: Schema.String,
   note: Schema.optionalKey(Schema.String),
@@ -52,7 +48,6 @@ export const Acknowledgement = Schema.Struct({
     "An operator takes care of the incident. Until then, Tocsin sends no notification of it unless it worsens.",
 })
 
-/** The outcome for each incident of a request. */
 export const AcknowledgedAll = Schema.Struct({
   items: Schema.Array(
     Schema.Struct({ id: IncidentId, outcome: Schema.Literals(["acknowledged", "resolved", "unknown"]) }),

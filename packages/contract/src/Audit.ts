@@ -76,7 +76,6 @@ export type AuditParameterName<Action extends AuditActionName> =
     ? Names[number]
     : never
 
-/** The kind of the subjects of an action. */
 export const auditSubjectKind = (action: AuditActionName): AuditSubjectKind =>
   // Each name begins with one.
   action.slice(0, action.indexOf(".")) as AuditSubjectKind
@@ -92,7 +91,6 @@ export const ActorName = Schema.String.check(isPlainParameter({ min: 1, max: 256
 export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
 
-/** The way by which a change was made. */
 export const AuditVia = Schema.Literals(["api", "cli", "library", "link", "system"])
 export type AuditVia = typeof AuditVia.Type
 
@@ -113,10 +111,8 @@ const filters = {
   to: Schema.optionalKey(timestamp("Only changes before this time.")),
 }
 
-/** The filters of the audit. */
 export const AuditFilters = Schema.Struct(filters)
 
-/** Query of GET /ops/v1/audit. */
 export const AuditListParameters = Schema.Struct({ ...filters, ...paging })
 export type AuditListParameters = typeof AuditListParameters.Type
 

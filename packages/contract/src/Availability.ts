@@ -25,7 +25,6 @@ const MatcherList = Schema.String.annotate({
   ),
 )
 
-/** Query of GET /ops/v1/availability. */
 export const AvailabilityParameters = Schema.Struct({
   match: Schema.optionalKey(MatcherList),
   from: Schema.optionalKey(timestamp("Where the span begins: 24 hours before its end without.")),
@@ -61,7 +60,6 @@ const Seconds = Schema.Struct({
 export const AvailabilityPhase = Schema.Struct({ from: InstantFromString, state: AvailabilityState })
 export type AvailabilityPhase = typeof AvailabilityPhase.Type
 
-/** How long a check was in each state during a span. */
 export const CheckAvailability = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,

@@ -32,12 +32,10 @@ const FIELDS = {
   weekdays: { min: 0, max: 7, names: WEEKDAYS },
 } as const satisfies Readonly<Record<string, Field>>
 
-/** The fault of a cron expression. */
 interface CronProblem {
   readonly message: string
 }
 
-/** Why a field cannot be read. */
 class FieldError extends Error {}
 
 /**

@@ -14,10 +14,8 @@ export const EnrolmentId = Schema.String.check(
 ).pipe(Schema.brand("EnrolmentId"))
 export type EnrolmentId = typeof EnrolmentId.Type
 
-/** The most agents that one token admits. */
 const MOST_USES = 1_000
 
-/** The body of POST enrolments. */
 export const CreateEnrolmentRequest = closedStruct({
   uses: optional(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MOST_USES })),
@@ -31,7 +29,6 @@ export const CreateEnrolmentRequest = closedStruct({
 }).annotate({ identifier: "CreateEnrolmentRequest", description: "A new enrolment." })
 export type CreateEnrolmentRequest = typeof CreateEnrolmentRequest.Type
 
-/** Whether a token still admits agents. */
 export const EnrolmentState = Schema.Literals(["open", "used", "expired"]).annotate({
   identifier: "EnrolmentState",
   description: "open: it admits agents. used: every use is spent. expired: its time is over.",
@@ -51,19 +48,12 @@ export const Enrolment = Schema.Struct({
 }).annotate({ identifier: "Enrolment", description: "A token by which agents are accepted." })
 export type Enrolment = typeof Enrolment.Type
 
-/** An enrolment with a token that is shown this once. */
 export const EnrolmentWithToken = Schema.Struct({
   ...Enrolment.fields,
   token: Schema.String.annotateKey({ description: "The token. It is not shown again." }),
 }).annotate({ identifier: "EnrolmentWithToken", description: "A new enrolment with its token." })
 export type EnrolmentWithToken = typeof EnrolmentWithToken.Type
 
-const TOKEN = /^enrol_[A-Za-z0-9_-]{43}$/u
-
-/** Whether a text has the shape of an enrolment's token. No agent registers with such a token. */
-export const isEnrolmentTokenText = (text: string): boolean => TOKEN.test(text)
-
-/** The body of PUT agents/{agent_id}/enrolment. */
 export const EnrolRequest = closedStruct({
   token: Schema.RedactedFromValue(
     Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)).annotate({
@@ -73,7 +63,6 @@ export const EnrolRequest = closedStruct({
 }).annotate({ identifier: "EnrolRequest", description: "A token by which an agent is accepted." })
 export type EnrolRequest = typeof EnrolRequest.Type
 
-/** Path of one enrolment. */
 export const EnrolmentPath = Schema.Struct({
   id: EnrolmentId.annotateKey({ description: "The ID of an enrolment." }),
 })

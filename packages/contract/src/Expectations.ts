@@ -33,11 +33,9 @@ export const ExpectedCheck = closedStruct({
 }).annotate({ identifier: "ExpectedCheck", description: "A check that must report, has labels, or both." })
 export type ExpectedCheck = typeof ExpectedCheck.Type
 
-/** The most checks of one declaration. */
 export const MAX_EXPECTATIONS = 1_000
 export const DECLARATION_SIZE_RULE = `must contain at most ${MAX_EXPECTATIONS} checks`
 
-/** The body of PUT /ops/v1/agents/{agent_id}/expectations. */
 export const ExpectationsRequest = closedStruct({
   checks: Schema.Array(ExpectedCheck).check(
     Schema.isMaxLength(MAX_EXPECTATIONS, {
@@ -49,7 +47,6 @@ export const ExpectationsRequest = closedStruct({
 }).annotate({ identifier: "ExpectationsRequest", description: "Checks of one agent that must report." })
 export type ExpectationsRequest = typeof ExpectationsRequest.Type
 
-/** The reply to a declaration. */
 export const ExpectationsResponse = Schema.Struct({
   expected: NonNegativeInteger.annotate({ description: "Checks that are expected of the agent now." }),
   withdrawn: NonNegativeInteger.annotate({ description: "Checks that this request withdrew." }),

@@ -78,10 +78,8 @@ export const plus = (instant: Instant, duration: Duration.Duration): Instant =>
 export const minus = (instant: Instant, duration: Duration.Duration): Instant =>
   fromMicros(instant - Duration.toNanosUnsafe(duration) / NANOS_PER_MICRO)
 
-/** The later of two instants. */
 export const max = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
-/** The earlier of two instants. */
 export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
 
 /** The earliest of some instants; `undefined` if there are none. */

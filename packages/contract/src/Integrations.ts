@@ -81,7 +81,6 @@ const ShownKind = Schema.Literals([...IntegrationKind.literals, "watch"]).annota
 })
 export type ShownKind = typeof ShownKind.Type
 
-/** How an integration reads what its senders report. */
 export const IntegrationOptions = closedStruct({
   check: optional(CheckId, "Its only check, which the URL of the key then means."),
   methods: optional(
@@ -111,7 +110,6 @@ export const IntegrationOptions = closedStruct({
 }).annotate({ identifier: "IntegrationOptions", description: "How to read what its senders report." })
 export type IntegrationOptions = typeof IntegrationOptions.Type
 
-/** The body of POST integrations. */
 export const CreateIntegrationRequest = closedStruct({
   name: IntegrationName,
   kind: IntegrationKind,
@@ -119,7 +117,6 @@ export const CreateIntegrationRequest = closedStruct({
 }).annotate({ identifier: "CreateIntegrationRequest", description: "A new integration." })
 export type CreateIntegrationRequest = typeof CreateIntegrationRequest.Type
 
-/** The body of PATCH integrations/{name}. */
 export const ChangeIntegrationRequest = closedStruct({
   options: IntegrationOptions,
 }).annotate({ identifier: "ChangeIntegrationRequest", description: "All options, as they are to be." })
@@ -157,7 +154,6 @@ export const Integration = Schema.Struct({
 }).annotate({ identifier: "Integration", description: "Reports of senders that do not speak this API." })
 export type Integration = typeof Integration.Type
 
-/** An integration with a key that is shown this once. */
 export const IntegrationWithKey = Schema.Struct({
   ...Integration.fields,
   key: Schema.String.annotateKey({ description: "The new key. It is not shown again." }),
@@ -168,7 +164,6 @@ export const IntegrationWithKey = Schema.Struct({
 }).annotate({ identifier: "IntegrationWithKey", description: "An integration with its new key." })
 export type IntegrationWithKey = typeof IntegrationWithKey.Type
 
-/** Path of one integration. */
 export const IntegrationPath = Schema.Struct({
   name: IntegrationName.annotateKey({ description: "The name of an integration." }),
 })

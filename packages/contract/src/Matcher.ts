@@ -8,7 +8,6 @@ import { isPlainText } from "./Text.ts"
 /** Whether a glob names at least one character itself. */
 const hasLiteral = (pattern: string): boolean => /[^*?]/u.test(pattern)
 
-/** Most matchers that one list may hold. */
 export const MAX_MATCHERS = 20
 
 /** The refusal of a longer list, or of something else. */
@@ -80,7 +79,6 @@ export const Matchers = Schema.Array(Matcher).check(
 )
 export type Matchers = typeof Matchers.Type
 
-/** The facts that matchers are compared with. */
 export interface MatchedFacts {
   readonly agent_id: AgentId
   readonly check_id: CheckId

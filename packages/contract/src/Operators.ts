@@ -10,7 +10,6 @@ export const Role = Schema.Literals(["read", "respond", "admin"]).annotate({
 })
 export type Role = typeof Role.Type
 
-/** Whether a role includes another. */
 export const includesRole = (held: Role, needed: Role): boolean =>
   Role.literals.indexOf(held) >= Role.literals.indexOf(needed)
 
@@ -29,7 +28,6 @@ export const OperatorName = Schema.String.check(
 ).pipe(Schema.brand("OperatorName"))
 export type OperatorName = typeof OperatorName.Type
 
-/** The body of POST operators. */
 export const CreateOperatorRequest = closedStruct({
   name: OperatorName,
   role: Role,
@@ -37,14 +35,12 @@ export const CreateOperatorRequest = closedStruct({
 }).annotate({ identifier: "CreateOperatorRequest", description: "A new operator." })
 export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
 
-/** The body of PATCH operators/{name}. */
 export const ChangeOperatorRequest = closedStruct({
   role: Schema.optionalKey(Role),
   expires_at: optional(Schema.NullOr(InstantFromString), "When the operator expires; null for never."),
 }).annotate({ identifier: "ChangeOperatorRequest", description: "Absent fields stay as they are." })
 export type ChangeOperatorRequest = typeof ChangeOperatorRequest.Type
 
-/** The body of POST operators/{name}/rotate. */
 export const RotateOperatorRequest = closedStruct({
   grace: optional(
     DurationText({ min: "0 seconds", max: "7 days" }),
@@ -66,14 +62,12 @@ export const Operator = Schema.Struct({
 }).annotate({ identifier: "Operator", description: "Someone with a token of their own." })
 export type Operator = typeof Operator.Type
 
-/** An operator with a token that is shown this once. */
 export const OperatorWithToken = Schema.Struct({
   ...Operator.fields,
   token: Schema.String.annotateKey({ description: "The new token. It is not shown again." }),
 }).annotate({ identifier: "OperatorWithToken", description: "An operator with its new token." })
 export type OperatorWithToken = typeof OperatorWithToken.Type
 
-/** The caller of a request. */
 export const Me = Schema.Struct({
   name: Schema.String.annotateKey({
     description: "The operator's name, or token- and eight digits for a token of the settings.",

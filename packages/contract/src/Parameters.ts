@@ -99,11 +99,9 @@ const inPath = <S extends typeof AgentId | typeof CheckId>(id: S) =>
     ),
   )
 
-/** Path of everything that concerns one agent. */
 export const AgentPathParameters = Schema.Struct({ agent_id: inPath(AgentId) })
 export type AgentPathParameters = typeof AgentPathParameters.Type
 
-/** Path of everything that concerns one check. */
 export const CheckPathParameters = Schema.Struct({ agent_id: inPath(AgentId), check_id: inPath(CheckId) })
 
 /**
@@ -121,22 +119,18 @@ export const BlacklistPathParameters = Schema.Struct({
 })
 export type BlacklistPathParameters = typeof BlacklistPathParameters.Type
 
-/** Query of GET /ops/v1/silences. */
 export const SilenceListParameters = Schema.Struct({
   state: optional(SilenceStateName, "Only silences in this state."),
   ...paging,
 })
 export type SilenceListParameters = typeof SilenceListParameters.Type
 
-/** Query of POST /ops/v1/silences. */
 export const SilenceCreationParameters = Schema.Struct({
   dry_run: flag("Whether to report what the silence would cover, without creating it."),
 })
 
-/** Query of a list without filters. */
 export const PageParameters = Schema.Struct(paging)
 
-/** Query of POST /api/v1/agents/admission/accept-all. */
 export const AcceptAllParameters = Schema.Struct({
   include_rotation: flag("Whether replacement keys of accepted agents are accepted too."),
 })
@@ -146,11 +140,9 @@ export type AcceptAllParameters = typeof AcceptAllParameters.Type
 export const BlacklistParameters = Schema.Struct(forward)
 export type BlacklistParameters = typeof BlacklistParameters.Type
 
-/** Query of GET /api/v1/checks. */
 export const CheckListParameters = Schema.Struct({ ...agentFilter, ...paging })
 export type CheckListParameters = typeof CheckListParameters.Type
 
-/** Query of GET /api/v1/events/query. */
 export const EventListParameters = Schema.Struct({ ...checkFilter, ...paging })
 export type EventListParameters = typeof EventListParameters.Type
 
@@ -191,7 +183,6 @@ const searching = (texts: string) => ({
   from_agent: optional(AgentId, "The first page begins at this agent, or at the next one."),
 })
 
-/** Query of GET /ops/v1/agents. */
 export const FoundAgentListParameters = Schema.Struct({
   ...searching("its ID, its hostname or a label, written name=value"),
   status: optional(AgentStatus, "Only agents in this status."),
@@ -208,7 +199,6 @@ export const ExpectedCheckListParameters = Schema.Struct({
   is_overdue: flag("Whether to list overdue checks only, those included that never reported."),
 })
 
-/** Query of GET /ops/v1/incidents. */
 export const HeldIncidentListParameters = Schema.Struct({
   ...IncidentListParameters.fields,
   acknowledged: Schema.optionalKey(
@@ -217,7 +207,6 @@ export const HeldIncidentListParameters = Schema.Struct({
 })
 export type HeldIncidentListParameters = typeof HeldIncidentListParameters.Type
 
-/** Query of GET /ops/v1/outbox. */
 export const HeldOutboxListParameters = Schema.Struct({
   ...OutboxListParameters.fields,
   held: Schema.optionalKey(

@@ -11,7 +11,6 @@ const Occurrence = Schema.Struct({
   ends_at: InstantFromString.annotateKey({ description: "The first moment at which it is over." }),
 }).annotate({ identifier: "WindowOccurrence", description: "One time of a maintenance window." })
 
-/** A maintenance window with its next times. */
 const PlannedWindow = Schema.Struct({
   ...Window.fields,
   occurrences: Schema.Array(Occurrence).annotateKey({
@@ -19,7 +18,6 @@ const PlannedWindow = Schema.Struct({
   }),
 }).annotate({ identifier: "PlannedWindow", description: "A maintenance window with its next times." })
 
-/** The windows of the policy in force. */
 export const WindowList = Schema.Struct({
   items: Schema.Array(PlannedWindow).annotateKey({ description: "All windows, in the policy's order." }),
 }).annotate({ identifier: "WindowList", description: "The maintenance windows of the policy." })
@@ -39,7 +37,6 @@ const UnavailableReceiver = Schema.Struct({
   receiver: NotifierName,
   reason: Schema.String.annotateKey({ description: "The secret that it lacks, and why." }),
 }).annotate({ identifier: "UnavailableReceiver", description: "A receiver that a server cannot use." })
-/** A receiver that a server cannot use. */
 export type UnavailableReceiver = typeof UnavailableReceiver.Type
 
 const ReplicaState = Schema.Struct({
@@ -54,7 +51,6 @@ const ReplicaState = Schema.Struct({
   seen_at: InstantFromString.annotateKey({ description: "Its latest report." }),
 }).annotate({ identifier: "Replica", description: "A running server of this installation." })
 
-/** The policy in force in this process. */
 export const PolicyInForceState = Schema.Struct({
   policy: PolicyDocument,
   hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
@@ -87,7 +83,6 @@ const firings = Schema.Array(FiringCount).annotateKey({
   description: "The firings of open incidents that each receiver gets immediately, the most first.",
 })
 
-/** Query of PUT /ops/v1/policy. */
 export const PolicyApplicationParameters = Schema.Struct({
   confirm: flag("Whether a receiver may get more than 100 firings immediately."),
 })
@@ -100,7 +95,6 @@ const PolicyVersion = Schema.Struct({
   text: Schema.String.annotateKey({ description: "YAML or JSON, as it was applied." }),
 }).annotate({ identifier: "PolicyVersion", description: "A stored version of the policy." })
 
-/** A policy that was just applied. */
 export const AppliedPolicy = Schema.Struct({
   ...PolicyVersion.fields,
   firings,
@@ -113,7 +107,6 @@ export const AppliedPolicy = Schema.Struct({
 })
 export type AppliedPolicy = typeof AppliedPolicy.Type
 
-/** The last versions. */
 export const PolicyVersionList = Schema.Struct({
   items: Schema.Array(PolicyVersion).annotateKey({ description: "The last 100, the newest first." }),
 }).annotate({ identifier: "PolicyVersionList", description: "The stored versions of the policy." })
@@ -127,7 +120,6 @@ const PolicyIssue = Schema.Struct({
 /** One thing that is wrong with the text of a policy. */
 export type PolicyIssue = typeof PolicyIssue.Type
 
-/** The faults in the text of a policy. */
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
   firings: Schema.optionalKey(firings),
@@ -136,7 +128,6 @@ export type PolicyCheck = typeof PolicyCheck.Type
 
 const TRIAL_BOUNDS = { min: "1 second", max: "366 days" } as const
 
-/** Query of POST /ops/v1/policy/try. */
 export const PolicyTrialParameters = Schema.Struct({
   since: optional(
     DurationText(TRIAL_BOUNDS),
@@ -149,7 +140,6 @@ const TriedReceiver = Schema.Struct({
   in_force: Schema.Int.annotateKey({ description: "Messages under the policy in force." }),
   tried: Schema.Int.annotateKey({ description: "Messages under the policy that is tried." }),
 }).annotate({ identifier: "TriedReceiver", description: "The messages of one receiver under both policies." })
-/** The messages of one receiver under both policies. */
 export type TriedReceiver = typeof TriedReceiver.Type
 
 const HeldCount = Schema.Struct({
@@ -169,7 +159,6 @@ const HeldCount = Schema.Struct({
 /** Firings of one receiver that were held, and what became of them. */
 export type HeldCount = typeof HeldCount.Type
 
-/** The messages that a policy would have sent. */
 export const PolicyTrial = Schema.Struct({
   since: InstantFromString.annotateKey({ description: "Messages are counted from here on." }),
   until: InstantFromString,

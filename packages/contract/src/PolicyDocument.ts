@@ -60,7 +60,6 @@ const concurrency = Schema.optionalKey(
 const cron = text("Five fields: minute, hour, day, month, weekday.")
 const tz = text("An IANA time zone, such as Europe/Berlin.")
 
-/** When a receiver is not notified of incidents that are milder than a severity. */
 export const Quiet = Schema.Struct({
   hours: Schema.String.check(
     Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/u, {
@@ -192,7 +191,6 @@ export const Freshness = Schema.Struct({
 })
 export type Freshness = typeof Freshness.Type
 
-/** Which incidents wait while another one explains them. */
 export const Dependency = Schema.Struct({
   parent: match,
   child: match,
@@ -218,7 +216,6 @@ const RUNBOOK_RULE = {
   expected: "a URL that begins with http:// or https://, of letters, digits and - . _ ~ : / ? # & = + , ; %",
 }
 
-/** A page that tells people what to do about a failing check. */
 export const Runbook = Schema.Struct({
   match,
   url: Schema.String.check(Schema.isPattern(RUNBOOK_URL, RUNBOOK_RULE)),
@@ -231,7 +228,6 @@ export const Runbook = Schema.Struct({
 })
 export type Runbook = typeof Runbook.Type
 
-/** The runbook of a check. */
 export type FoundRunbook = Pick<Runbook, "url" | "note">
 
 /** A policy as people write it: who is notified of what and when, and what must report how often. */

@@ -23,13 +23,11 @@ export const receiverTypes = {
 } as const satisfies Readonly<Record<string, TypeKeys>>
 export type ReceiverType = keyof typeof receiverTypes
 
-/** The keys of receivers without a type. */
 export const untypedKeys = {
   messenger: ["url_", "telegram_token_", "telegram_chat"],
   alert_router: ["url_"],
 } as const
 
-/** The types of one kind. */
 export const typesOf = <Kind extends TypeKeys["kind"]>(kind: Kind) =>
   // Each key of the table is a type.
   (Object.keys(receiverTypes) as Array<ReceiverType>).filter(

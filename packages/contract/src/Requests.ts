@@ -5,14 +5,12 @@ import { Labels } from "./Labels.ts"
 import { CheckStatus } from "./Status.ts"
 import { CheckOutput, Hostname } from "./Text.ts"
 
-/** An agent's abilities. */
 export const AgentFeatures = closedStruct({
   push: Schema.Boolean.annotate({ description: "The agent pushes heartbeats and events to the service." }),
   metrics: Schema.Boolean.annotate({ description: "The agent exposes a text-based metrics endpoint." }),
 }).annotate({ identifier: "AgentFeatures", description: "The agent's abilities." })
 export type AgentFeatures = typeof AgentFeatures.Type
 
-/** The body of POST /api/v1/heartbeat. */
 export const HeartbeatRequest = closedStruct({
   agent_id: AgentId,
   observed_at: timestamp("When the agent made the heartbeat, by its own clock."),

@@ -23,7 +23,6 @@ import {
 } from "./Status.ts"
 import { Hostname } from "./Text.ts"
 
-/** An agent as operators see it. */
 export const Agent = Schema.Struct({
   agent_id: AgentId,
   hostname: Hostname,

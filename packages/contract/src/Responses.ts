@@ -10,7 +10,6 @@ import {
   StoredCheckResultEvent,
 } from "./Resources.ts"
 
-/** The service runs, or is ready. */
 export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate({
   identifier: "HealthResponse",
   description: "The service is well.",
@@ -32,7 +31,6 @@ export const EventBatchAcceptedResponse = Schema.Struct({
 }).annotate({ identifier: "EventBatchAcceptedResponse", description: "The batch was applied." })
 export type EventBatchAcceptedResponse = typeof EventBatchAcceptedResponse.Type
 
-/** The reply to an operator's action. */
 export const ActionCountResponse = Schema.Struct({
   count: NonNegativeInteger.annotate({ description: "How many rows the action concerned." }),
 }).annotate({ identifier: "ActionCountResponse", description: "The action was carried out." })
@@ -50,7 +48,6 @@ export const ErrorResponse = Schema.Struct({
 }).annotate({ identifier: "ErrorResponse", description: "The request failed." })
 export type ErrorResponse = typeof ErrorResponse.Type
 
-/** The schema of one page of a list. */
 export const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>
   Schema.Struct({
     items: Schema.Array(item),
@@ -64,15 +61,9 @@ export const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) 
     ),
   }).annotate({ identifier, description: "One page of a list." })
 
-/** One page of agents. */
 export const AgentPage = pageOf(Agent, "AgentPage")
-/** One page of blocked keys. */
 export const AgentBlacklistPage = pageOf(AgentBlacklistItem, "AgentBlacklistPage")
-/** One page of current check states. */
 export const CheckStatePage = pageOf(CheckState, "CheckStatePage")
-/** One page of incidents. */
 export const IncidentPage = pageOf(Incident, "IncidentPage")
-/** One page of stored results. */
 export const StoredCheckResultEventPage = pageOf(StoredCheckResultEvent, "StoredCheckResultEventPage")
-/** One page of outbox items. */
 export const NotificationOutboxPage = pageOf(NotificationOutboxItem, "NotificationOutboxPage")

@@ -9,7 +9,6 @@ import { isPlainText } from "./Text.ts"
 
 const Comment = Schema.String.check(isPlainText({ min: 1, max: 1024 }))
 
-/** The body that creates a silence. */
 export const SilenceRequest = closedStruct({
   matchers: Matchers,
   starts_at: Schema.optionalKey(timestamp("When it begins; now unless given.")),
@@ -24,7 +23,6 @@ export const SilenceRequest = closedStruct({
 }).annotate({ identifier: "SilenceRequest", description: "A new silence." })
 export type SilenceRequest = typeof SilenceRequest.Type
 
-/** The body that edits a silence. */
 export const SilenceChangeRequest = closedStruct({
   ends_at: Schema.optionalKey(timestamp("When it ends.")),
   comment: Schema.optionalKey(Comment),
@@ -36,7 +34,6 @@ export const SilenceStateName = Schema.Literals(["scheduled", "active", "expired
   description: "scheduled: it has not begun. expired: it has ended.",
 })
 
-/** A silence as it is shown. */
 export const Silence = Schema.Struct({
   id: SilenceId,
   state: SilenceStateName,
@@ -52,7 +49,6 @@ export const Silence = Schema.Struct({
 })
 export type Silence = typeof Silence.Type
 
-/** The agents and rows that a silence would cover now. */
 export const SilencePreview = Schema.Struct({
   agents: Schema.Int.annotateKey({ description: "Accepted agents whose id, hostname and labels match." }),
   open_incidents: Schema.Int,

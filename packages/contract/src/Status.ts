@@ -10,7 +10,6 @@ export type CheckStatus = typeof CheckStatus.Type
 export const isCheckStatus = (value: unknown): value is CheckStatus =>
   value === "ok" || value === "warning" || value === "critical" || value === "unknown"
 
-/** The statuses by which checks are listed. */
 export const ListedStatus = Schema.Literals([...CheckStatus.literals, "not_ok"])
 export type ListedStatus = typeof ListedStatus.Type
 

@@ -82,7 +82,6 @@ const isPairAt = (text: string, index: number): boolean =>
 /** The longest output, in bytes of UTF-8. */
 export const MAX_OUTPUT_BYTES = 8192
 
-/** Whether an output fits. */
 export const isShortOutput = (text: string): boolean =>
   // A code unit takes one to three bytes, so most texts need no walk.
   text.length <= MAX_OUTPUT_BYTES &&

@@ -21,7 +21,6 @@ export type Topic = keyof typeof TopicNames
 // Object.keys has lost the type of the names.
 export const topicNames = Object.keys(TopicNames) as ReadonlyArray<Topic>
 
-/** One event of GET /ops/v1/stream. */
 export const TopicsChanged = Schema.Struct({
   topics: Schema.Array(Schema.String).annotateKey({
     description: `Topics to fetch again: ${topicNames.join(", ")}. A newer version may know more.`,

@@ -110,16 +110,13 @@ export type TryWatchRequest = typeof TryWatchRequest.Type
 /** A probe as it is stored, its durations as texts. */
 export type StoredProbe = typeof TryWatchRequest.Encoded
 
-/** The kinds of probes. */
 export const probeKinds = ["http", "tcp", "tls", "dns"] as const satisfies ReadonlyArray<
   keyof TryWatchRequest
 >
 
-/** The names of the probes in a request. */
 export const probesIn = (request: TryWatchRequest): ReadonlyArray<(typeof probeKinds)[number]> =>
   probeKinds.filter((kind) => request[kind] !== undefined)
 
-/** The probe of a request. */
 export const probeOf = ({ dns, http, tcp, tls }: TryWatchRequest): TryWatchRequest => ({
   ...(http !== undefined && { http }),
   ...(tcp !== undefined && { tcp }),
@@ -127,14 +124,12 @@ export const probeOf = ({ dns, http, tcp, tls }: TryWatchRequest): TryWatchReque
   ...(dns !== undefined && { dns }),
 })
 
-/** A probe to store. */
 export const encodeProbe = (probe: TryWatchRequest): StoredProbe => Schema.encodeSync(TryWatchRequest)(probe)
 
 /** A stored probe; fails where another version of Tocsin stored it. */
 export const decodeProbe = (stored: StoredProbe): TryWatchRequest =>
   Schema.decodeSync(TryWatchRequest)(stored)
 
-/** The result of a probe that nothing stores. */
 export const WatchTrial = Schema.Struct({
   status: CheckStatus,
   output: Schema.String.annotate({
@@ -165,13 +160,11 @@ export const USUAL_EVERY_MILLIS = 60_000
 /** The usual numbers of results that make a status count. */
 export const USUAL_CONFIRM = { bad: 2, good: 1 } as const
 
-/** The most watches of a service. */
 export const MOST_WATCHES = 1_000
 
 /** Names a watch, and its check. */
 const WatchName = CheckId
 
-/** The body of POST watches. */
 export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings }).annotate({
   identifier: "CreateWatchRequest",
   description: "A new watch, with exactly one probe.",
@@ -186,7 +179,6 @@ export const PolicyWatch = Schema.Struct({
 })
 export type PolicyWatch = typeof PolicyWatch.Type
 
-/** The body of PATCH watches/{name}. */
 export const ChangeWatchRequest = closedStruct({
   ...settings,
   is_paused: optional(Schema.Boolean, "Whether to probe no more until false is sent."),
@@ -196,7 +188,6 @@ export const ChangeWatchRequest = closedStruct({
 })
 export type ChangeWatchRequest = typeof ChangeWatchRequest.Type
 
-/** The body of POST watches/{name}/pause. */
 export const PauseWatchRequest = closedStruct({
   for: DurationText({ min: "0 seconds", max: "1 day" }).annotateKey({
     description: "For how long to probe no more, up to 24h; 0s ends a pause.",
@@ -238,7 +229,6 @@ export const Watch = Schema.Struct({
 }).annotate({ identifier: "Watch", description: "A probe that the service repeats." })
 export type Watch = typeof Watch.Type
 
-/** Path of one watch. */
 export const WatchPath = Schema.Struct({
   name: WatchName.annotateKey({ description: "The name of a watch." }),
 })

@@ -46,7 +46,6 @@ export interface SoftState {
   readonly against: number
 }
 
-/** A result after confirmation. */
 interface Confirmed {
   readonly state: SoftState
   /** Whether the result is reported; an unconfirmed one is not. */

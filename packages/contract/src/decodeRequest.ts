@@ -128,6 +128,15 @@ export const sizeRules = {
   checks: { most: MAX_EXPECTATIONS, message: `checks ${DECLARATION_SIZE_RULE}` },
 }
 
+const decodeBody = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = SchemaParser.decodeUnknownResult(schema)
+  return (body: unknown): Result.Result<S["Type"], ValidationError> =>
+    Result.mapError(
+      decode(body),
+      (issue) => new ValidationError({ message: describeIssue(issue, "the request body") }),
+    )
+}
+
 /**
  * A schema decodes all elements before it counts them. Counting first makes a body of a megabyte of
  * labels or events cost little more than its JSON.
@@ -137,45 +146,32 @@ const decodeCounted = <S extends Schema.ConstraintDecoder<unknown>>(
   field: keyof typeof sizeRules,
   isCountable: (entries: unknown) => entries is object,
 ) => {
-  const decode = SchemaParser.decodeUnknownResult(schema)
+  const decode = decodeBody(schema)
   const { message, most } = sizeRules[field]
   return (body: unknown): Result.Result<S["Type"], ValidationError> => {
     const entries = Predicate.hasProperty(body, field) ? body[field] : undefined
-    if (isCountable(entries) && Object.keys(entries).length > most)
-      return Result.fail(new ValidationError({ message }))
-    return Result.mapError(
-      decode(body),
-      (issue) => new ValidationError({ message: describeIssue(issue, "the request body") }),
-    )
+    return isCountable(entries) && Object.keys(entries).length > most
+      ? Result.fail(new ValidationError({ message }))
+      : decode(body)
   }
 }
 
 const decodeHeartbeat = decodeCounted(HeartbeatRequest, "labels", Predicate.isObject)
 const decodeEventBatch = decodeCounted(EventBatchRequest, "events", Array.isArray)
 
-/** Decodes the parsed JSON body of POST /api/v1/heartbeat. */
 export const decodeHeartbeatRequest = (body: unknown): Result.Result<HeartbeatRequest, ValidationError> => {
   const heartbeat = readHeartbeat(body)
   return heartbeat === undefined ? decodeHeartbeat(body) : Result.succeed(heartbeat)
 }
 
-/** Decodes the parsed JSON body of POST /api/v1/events. */
 export const decodeEventBatchRequest = (body: unknown): Result.Result<EventBatchRequest, ValidationError> => {
   const batch = readEventBatch(body)
   return batch === undefined ? decodeEventBatch(body) : Result.succeed(batch)
 }
 
-/** Decodes the parsed JSON body of PUT /ops/v1/agents/{agent_id}/expectations. */
 export const decodeExpectationsRequest = decodeCounted(ExpectationsRequest, "checks", Array.isArray)
 
-const decodeEnrol = SchemaParser.decodeUnknownResult(EnrolRequest)
-
-/** Decodes the parsed JSON body of PUT /ops/v1/agents/{agent_id}/enrolment. */
-export const decodeEnrolRequest = (body: unknown): Result.Result<EnrolRequest, ValidationError> =>
-  Result.mapError(
-    decodeEnrol(body),
-    (issue) => new ValidationError({ message: describeIssue(issue, "the request body") }),
-  )
+export const decodeEnrolRequest = decodeBody(EnrolRequest)
 
 /**
  * More values than the largest declaration has, 7,002, so a body with more cannot fit the contract.

@@ -59,7 +59,6 @@ interface DurationBounds {
 export const durationExpected = ({ min = 1, max = LONGEST_MILLIS }: DurationBounds = {}): string =>
   `a duration such as 90s, 8h or 7d, from ${durationText(min)} to ${durationText(max)}`
 
-/** Reads a duration within bounds. */
 export const boundedMillis = (
   text: unknown,
   { min = 1, max = LONGEST_MILLIS }: DurationBounds = {},

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { keepServiceHeartbeat } from "@tocsin/core/clock/keepServiceHeartbeat"
-import { repairClocks } from "@tocsin/core/clock/repairClocks"
+import { keepServiceHeartbeat, repairClocks } from "@tocsin/core/clock/repairClocks"
 import { CheckId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"

@@ -1,6 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { Health } from "@tocsin/core/health/judgeHealth"
-import { HealthExamination } from "@tocsin/core/health/HealthExamination"
+import { type Health, HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -2,12 +2,10 @@ import { isWellFormed } from "@tocsin/contract/BearerToken"
 import * as Roles from "@tocsin/core/operators/roleOf"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
 import type { OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
-import { isEnrolmentToken } from "@tocsin/core/admission/enrolmentToken"
-import { isIntegrationKey } from "@tocsin/core/integrations/integrationKey"
-import { isOperatorToken } from "@tocsin/core/operators/operatorToken"
 import { includesRole, type Role } from "@tocsin/contract/Operators"
 import { Redacted, Result } from "effect"
 import type { Failure } from "../response/failures.ts"
+import { isTokenOf } from "@tocsin/core/operators/tokens"
 
 /**
  * The operator tokens: those that may do everything, and those that only read. Each request sees
@@ -96,7 +94,8 @@ export const make = (
     agent: (authorization: string | undefined) => {
       const key = tokenOf(authorization)
       if (key === undefined) return Result.fail(notWellFormed)
-      const isAgents = roleOf(key) === undefined && !isIntegrationKey(key) && !isEnrolmentToken(key)
+      const isAgents =
+        roleOf(key) === undefined && !isTokenOf("integration", key) && !isTokenOf("enrolment", key)
       return isAgents ? Result.succeed(key) : Result.fail(notForAgents)
     },
     /** Whom an operator's token belongs to. */
@@ -108,7 +107,9 @@ export const make = (
         const operator = { name: nameOf(token, sha256), role, expires_at: undefined }
         return Result.succeed({ kind: "of_settings", operator })
       }
-      return isOperatorToken(token) ? Result.succeed({ kind: "of_operator", token }) : Result.fail(notValid)
+      return isTokenOf("operator", token)
+        ? Result.succeed({ kind: "of_operator", token })
+        : Result.fail(notValid)
     },
     /** Why the metrics may not be read. */
     metrics: (authorization: string | undefined) => {

@@ -1,5 +1,4 @@
 import { IntegrationKind } from "@tocsin/contract/Integrations"
-import { isIntegrationKey } from "@tocsin/core/integrations/integrationKey"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Effect, Redacted, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -9,6 +8,7 @@ import { AgentIntake } from "../request/Intake.ts"
 import { readSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure, failureOfCause } from "../response/failures.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
+import { isTokenOf } from "@tocsin/core/operators/tokens"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -120,7 +120,7 @@ const partsOf = ({ headers, url }: Request, { hasHeader }: Dialect) => {
   const inHeader = hasHeader ? keyOfHeader(headers["authorization"]) : undefined
   const key = Redacted.make(first)
   // A key in the path counts alone: a proxy may have added a header.
-  return inHeader === undefined || isIntegrationKey(key)
+  return inHeader === undefined || isTokenOf("integration", key)
     ? { key, path: rest.map(decoded) }
     : { key: Redacted.make(inHeader), path: path.map(decoded) }
 }

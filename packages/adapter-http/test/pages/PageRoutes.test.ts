@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HealthExamination } from "@tocsin/core/health/HealthExamination"
-import type { Health } from "@tocsin/core/health/judgeHealth"
+import { type Health, HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Effect, Layer, Redacted } from "effect"
 import * as ApiServer from "../../src/HttpServer.ts"

@@ -68,7 +68,6 @@ interface Annotated extends HttpApiEndpoint.Constraint {
   readonly annotate: (key: typeof RequiredRole, role: Role) => unknown
 }
 
-/** Endpoints of operators that require this role. */
 export const requiring = <const Endpoints extends ReadonlyArray<Annotated>>(
   role: Role,
   ...endpoints: Endpoints

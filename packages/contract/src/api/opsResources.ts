@@ -54,7 +54,6 @@ export const HeldOutboxItem = Schema.Struct({
 const few = (description: string) =>
   NonNegativeInteger.annotate({ description: `${description} At most 500.` })
 
-/** The counts of v1 with those of what waits for people. */
 export const Overview = Schema.Struct({
   ...SystemSummary.fields,
   incidents: Schema.Struct({
@@ -67,7 +66,6 @@ export const Overview = Schema.Struct({
   dead_letters: NonNegativeInteger.annotate({ description: "Notifications that failed for good." }),
 }).annotate({ identifier: "Overview", description: "Counts of what there is, and of what waits for people." })
 
-/** Paths of /ops/v1. */
 export const OutboxPath = Schema.Struct({
   id: OutboxId.annotateKey({
     description: "The id of an outbox item; GET /api/v1/notifiers/outbox?state=failed lists them.",
@@ -103,7 +101,6 @@ const checkLabels = Labels.annotate({
   description: "The labels that the check has now; empty if it has none.",
 })
 
-/** A check with when it must report. */
 const ExpectedCheckState = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,
@@ -120,13 +117,11 @@ const ExpectedCheckState = Schema.Struct({
   description: "The state of a check, and when it must report.",
 })
 
-/** One page of GET /ops/v1/checks. */
 export const ExpectedCheckStatePage = Schema.Struct({
   ...CheckStatePage.fields,
   items: Schema.Array(ExpectedCheckState),
 }).annotate({ identifier: "ExpectedCheckStatePage", description: "One page of a list." })
 
-/** The receiver's answer to a test message. */
 export const NotifierTest = Schema.Struct({
   outcome: Schema.Literals(["delivered", "deferred", "refused"]).annotate({
     description: "delivered; deferred: a notification would be tried again; refused: it would not.",
@@ -213,7 +208,6 @@ export const IncidentDetail = Schema.Struct({
   deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
 
-/** Why a check is in the state it is in. */
 export const CheckExplanation = Schema.Struct({
   agent: Agent,
   check: CheckState,

@@ -22,16 +22,20 @@ export type Standing =
   | { readonly standing: "key_of_another_agent" }
   | { readonly standing: "unknown"; readonly agent: AgentRecord | undefined }
 
-interface Presented {
-  readonly agent_id: AgentId
-  readonly key_hash: KeyHash
-  /** Checks to load along with the agent. */
-  readonly check_ids?: ReadonlyArray<CheckId>
-}
-
 /** Classifies a key. An accepted key, the usual case, needs only the agent's row. */
-export function* recognise(unit: UnitOfWork, presented: Presented): Decision<Standing> {
-  const { agent_id, key_hash, check_ids } = presented
+export function* recognise(
+  unit: UnitOfWork,
+  {
+    agent_id,
+    check_ids,
+    key_hash,
+  }: {
+    readonly agent_id: AgentId
+    readonly key_hash: KeyHash
+    /** Checks to load along with the agent. */
+    readonly check_ids?: ReadonlyArray<CheckId>
+  },
+): Decision<Standing> {
   if (check_ids !== undefined) {
     const missing = missingRows(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
     if (missing !== undefined) yield missing
@@ -65,7 +69,6 @@ export const keyState = commandOf(function* (
   return unit.keys.get(key)?.state ?? "unknown"
 })
 
-/** The pending key of an agent, if any. */
 export function* pendingKeyOf(
   unit: UnitOfWork,
   agent: AgentRecord,

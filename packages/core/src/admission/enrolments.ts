@@ -14,10 +14,8 @@ import {
 } from "../model/EnrolmentRecord.ts"
 import { acceptKey, recognise } from "./agentKeys.ts"
 
-/** A new enrolment. */
 export type NewEnrolment = Pick<EnrolmentRecord, "id" | "agent_id" | "uses" | "expires_at">
 
-/** Creates an enrolment. */
 export const createEnrolment = commandOf(function* (
   unit,
   now,

@@ -7,23 +7,20 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { isIntegration } from "./integrationOf.ts"
-import { reachableFrom } from "../liveness/reachable.ts"
+import { reachableFrom } from "../liveness/agentStatus.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 import {
   AgentKeyTransitions,
   type AgentRecord,
   type AgentsKeyRecord,
   AgentTransitions,
-  type BlockedKeyRecord,
   type HeartbeatOutcome,
   isSameReport,
 } from "../model/AgentRecord.ts"
+import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 
-/** A heartbeat and its key. */
 export interface HeartbeatInput {
   readonly request: HeartbeatRequest
   readonly key: KeyIdentity
@@ -40,6 +37,12 @@ export interface HeartbeatInput {
 // Limits how often a blocked key updates its row (docs/rules.md#accept-block-remove).
 const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
+/** Whether a name belongs to an integration, open or closed, or to the watches: no agent may register it. */
+function* isReserved(unit: UnitOfWork, { request: { agent_id }, rules }: HeartbeatInput): Decision<boolean> {
+  yield* load(unit, { rows: { integration: [agent_id] } })
+  return agent_id === rules.watchAgent || unit.of("integration").get(agent_id) !== undefined
+}
+
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
 export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput): Decision<HeartbeatOutcome> {
   const { request, key, rules } = input
@@ -55,7 +58,8 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
     case "pending":
       return yield* pendingSeen(unit, found, input, now)
     case "blocked":
-      blockedSeen(unit, found.key, now)
+      if (!Instant.isRecent(found.key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, now))
+        unit.keys.put({ ...found.key, last_seen_at: now })
       return "blocked"
     case "superseded":
       return "superseded_key"
@@ -63,11 +67,9 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
       return "key_of_another_agent"
     case "unknown":
       if (!input.mayRegister) return "unknown_key"
-      if (request.agent_id === rules.watchAgent || (yield* isIntegration(unit, request.agent_id)))
-        return "name_of_integration"
-      if (rules.acceptFingerprints.has(key.key_fingerprint)) {
+      if (yield* isReserved(unit, input)) return "name_of_integration"
+      if (rules.acceptFingerprints.has(key.key_fingerprint))
         return yield* preseed(unit, found.agent, input, now)
-      }
       return found.agent === undefined
         ? yield* register(unit, input, now)
         : yield* registerReplacement(unit, found.agent, input, now)
@@ -114,11 +116,6 @@ const refreshed = (
  */
 const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
   agent.hostname === hostname && isSameReport(agent.features, features) && isSameReport(agent.labels, labels)
-
-const blockedSeen = (unit: UnitOfWork, key: BlockedKeyRecord, now: Instant.Instant): void => {
-  if (Instant.isRecent(key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, now)) return
-  unit.keys.put({ ...key, last_seen_at: now })
-}
 
 function* pendingSeen(
   unit: UnitOfWork,

@@ -1,77 +1,21 @@
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { type Command, commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { closeIntegration, forgetIntegration } from "./integrationOf.ts"
-import { acceptKey, pendingKeyOf } from "./agentKeys.ts"
 import { AgentKeyTransitions, type AgentRecord } from "../model/AgentRecord.ts"
+import { acceptKey, pendingKeyOf } from "./agentKeys.ts"
 import { skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
 import { removeAgent } from "./removeAgent.ts"
-
-/** The result of an operator's action. */
-export type ActionOutcome =
-  | { readonly outcome: "done"; readonly count: number }
-  | { readonly outcome: "no_such_agent" }
 
 /** The options of blocking and removing. */
 export interface OperatorOptions extends IncidentOptions {
   readonly blacklistIdOf: (keyHash: KeyHash) => BlacklistId
 }
-
-/** Applies an action to an agent; returns whether it changed anything. */
-type Act = (unit: UnitOfWork, agent: AgentRecord, now: Instant.Instant) => Decision<boolean>
-
-/** An action as the audit states it. */
-interface Signed {
-  readonly action: "agent.accepted" | "agent.blocked" | "agent.deleted"
-  readonly by: Signature
-}
-
-const onOne = commandOf(function* (
-  unit,
-  now,
-  agentId: AgentId,
-  { action, by }: Signed,
-  act: Act,
-): Decision<ActionOutcome> {
-  yield* load(unit, { agents: [agentId] })
-  const agent = unit.agents.get(agentId)
-  if (agent === undefined) return { outcome: "no_such_agent" }
-  if (!(yield* act(unit, agent, now))) return { outcome: "done", count: 0 }
-  recordAudit(unit, now, by, action, [agentId], {})
-  return { outcome: "done", count: 1 }
-})
-
-interface Bulk extends Signed {
-  /** Whether the action concerns an agent. */
-  readonly isMeant: (agent: AgentRecord) => boolean
-}
-
-/**
- * One bounded piece of a bulk action. Agents deleted meanwhile, or ignored by `act`, do not count.
- * Skips agents that another transaction locks.
- */
-const onEach = commandOf(function* (
-  unit,
-  now,
-  agentIds: ReadonlyArray<AgentId>,
-  { action, by, isMeant }: Bulk,
-  act: Act,
-): Decision<WorkOnMany> {
-  const changed: Array<AgentId> = []
-  const { agents, held } = yield* skipLockedAgents(unit, agentIds)
-  yield* load(unit, { rows: { agent_key: agents.flatMap((agent) => agent.pending_key_hash ?? []) } })
-  for (const agent of agents) {
-    if (isMeant(agent) && (yield* act(unit, agent, now))) changed.push(agent.agent_id)
-  }
-  recordAudit(unit, now, by, action, changed, {})
-  return { count: changed.length, held }
-})
 
 function* acceptPending(unit: UnitOfWork, agent: AgentRecord, now: Instant.Instant): Decision<boolean> {
   const key = yield* pendingKeyOf(unit, agent)
@@ -104,6 +48,15 @@ function* blockKey(
     hostname: agent.hostname,
   })
   unit.blacklist.put({ id: blacklistId, key_hash: keyHash })
+}
+
+/** Closes the integration of an agent whose key is blocked, if it has one: no key of it is valid. */
+function* closeIntegration(unit: UnitOfWork, name: AgentId): Decision<void> {
+  yield* load(unit, { rows: { integration: [name] } })
+  const integration = unit.of("integration").get(name)
+  if (integration === undefined) return
+  const noKeys = { key_hash: undefined, former_key_hash: undefined, former_valid_until: undefined }
+  unit.of("integration").put({ ...integration, ...noKeys })
 }
 
 /**
@@ -140,55 +93,69 @@ function* removeOne(
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<boolean> {
-  yield* forgetIntegration(unit, agent.agent_id)
+  yield* load(unit, { rows: { integration: [agent.agent_id] } })
+  if (unit.of("integration").get(agent.agent_id) !== undefined) unit.of("integration").delete(agent.agent_id)
   yield* removeAgent(unit, agent, now, options)
   return true
 }
 
-/** Accepts an agent's pending key; count 0 if none is pending. */
-export const accept = (agentId: AgentId, by: Signature): Command<ActionOutcome> =>
-  onOne(agentId, { action: "agent.accepted", by }, acceptPending)
-
-/** Blocks one key of an agent. Not idempotent (docs/rules.md#accept-block-remove). */
-export const block = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
-  onOne(agentId, { action: "agent.blocked", by }, (unit, agent, now) => blockOne(unit, agent, now, options))
-
-/** Deletes an agent with its keys, checks and history. */
-export const remove = (agentId: AgentId, options: OperatorOptions, by: Signature): Command<ActionOutcome> =>
-  onOne(agentId, { action: "agent.deleted", by }, (unit, agent, now) => removeOne(unit, agent, now, options))
-
-/** Accepts the pending keys of these agents; replacement keys only with `includeRotation`. */
-export const acceptEach = (
-  agentIds: ReadonlyArray<AgentId>,
-  { by, includeRotation }: { readonly by: Signature; readonly includeRotation: boolean },
-): Command<WorkOnMany> => {
-  const isMeant = (agent: AgentRecord) => includeRotation || isPending(agent)
-  return onEach(agentIds, { action: "agent.accepted", by, isMeant }, acceptPending)
-}
-
-/** Blocks the pending keys of these agents, replacement keys included. */
-export const blockEach = (
-  agentIds: ReadonlyArray<AgentId>,
-  options: OperatorOptions,
-  by: Signature,
-): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.blocked", by, isMeant: hasPendingKey }, (unit, agent, now) =>
-    blockOne(unit, agent, now, options),
-  )
-
-/** Removes the pending agents among these; accepted agents keep their replacement keys. */
-export const removeEach = (
-  agentIds: ReadonlyArray<AgentId>,
-  options: OperatorOptions,
-  by: Signature,
-): Command<WorkOnMany> =>
-  onEach(agentIds, { action: "agent.deleted", by, isMeant: isPending }, (unit, agent, now) =>
-    removeOne(unit, agent, now, options),
-  )
-
 const isPending = (agent: AgentRecord): boolean => agent.admission_state === "pending"
 
 const hasPendingKey = (agent: AgentRecord): boolean => agent.pending_key_hash !== undefined
+
+/** The actions on agents: their names in the audit, and the agents among many that each concerns. */
+const ACTIONS = {
+  /** Accepts a pending key. */
+  accept: { action: "agent.accepted", act: acceptPending, isMeant: isPending },
+  /** Blocks one key of an agent; of many, pending ones. Not idempotent (docs/rules.md#accept-block-remove). */
+  block: { action: "agent.blocked", act: blockOne, isMeant: hasPendingKey },
+  /** Deletes an agent with its keys, checks and history; of many, pending ones. */
+  remove: { action: "agent.deleted", act: removeOne, isMeant: isPending },
+} as const
+type ActionName = keyof typeof ACTIONS
+
+/** Carries out an action on one agent. The count is 0 if it changes nothing. */
+export const actOnOne = commandOf(function* (
+  unit,
+  now,
+  name: ActionName,
+  agentId: AgentId,
+  options: OperatorOptions,
+  by: Signature,
+): Decision<number | "no_such_agent"> {
+  const { act, action } = ACTIONS[name]
+  yield* load(unit, { agents: [agentId] })
+  const agent = unit.agents.get(agentId)
+  if (agent === undefined) return "no_such_agent"
+  if (!(yield* act(unit, agent, now, options))) return 0
+  recordAudit(unit, now, by, action, [agentId], {})
+  return 1
+})
+
+/**
+ * One bounded piece of an action on many agents; replacement keys are accepted only with
+ * `includeRotation`. Agents deleted meanwhile, or left as they are, do not count. Skips agents that another
+ * transaction locks.
+ */
+export const actOnEach = commandOf(function* (
+  unit,
+  now,
+  name: ActionName,
+  agentIds: ReadonlyArray<AgentId>,
+  options: OperatorOptions & { readonly includeRotation?: boolean },
+  by: Signature,
+): Decision<WorkOnMany> {
+  const { act, action, isMeant } = ACTIONS[name]
+  const changed: Array<AgentId> = []
+  const { agents, held } = yield* skipLockedAgents(unit, agentIds)
+  yield* load(unit, { rows: { agent_key: agents.flatMap((agent) => agent.pending_key_hash ?? []) } })
+  for (const agent of agents) {
+    const isConcerned = options.includeRotation === true || isMeant(agent)
+    if (isConcerned && (yield* act(unit, agent, now, options))) changed.push(agent.agent_id)
+  }
+  recordAudit(unit, now, by, action, changed, {})
+  return { count: changed.length, held }
+})
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
 export const unblock = commandOf(function* (

@@ -95,7 +95,7 @@ const withdrawChecks = commandOf(function* (
   now,
   agentId: AgentId,
   refs: ReadonlyArray<MemberRef>,
-  { incidents: options, by }: Pick<Withdrawal, "incidents" | "by">,
+  { by, incidents: options }: { readonly incidents: IncidentOptions; readonly by: Signature },
 ): Decision<void> {
   const check_ids = refs.map(({ check_id }) => check_id)
   yield* load(unit, { agents: [agentId], checks: { agent_id: agentId, check_ids } })
@@ -122,16 +122,6 @@ const withdrawChecks = commandOf(function* (
   recordAudit(unit, now, by, "check.deleted", deleted, {})
 })
 
-interface Withdrawal {
-  readonly agentId: AgentId
-  /** Whether the agent is about to be deleted. */
-  readonly isLeaving: (agent: AgentRecord) => boolean
-  readonly incidents: IncidentOptions
-  readonly by: Signature
-  /** Checks per transaction. */
-  readonly piece: number
-}
-
 const failingCount = ({ checks_warning, checks_unknown, checks_critical }: AgentRecord): number =>
   checks_warning + checks_unknown + checks_critical
 
@@ -142,7 +132,19 @@ const failingCount = ({ checks_warning, checks_unknown, checks_critical }: Agent
 export const withdrawFailing = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   commits: Commits["Service"],
-  { agentId, isLeaving, piece, ...options }: Withdrawal,
+  {
+    agentId,
+    isLeaving,
+    piece,
+    ...options
+  }: {
+    readonly agentId: AgentId
+    readonly isLeaving: (agent: AgentRecord) => boolean
+    readonly incidents: IncidentOptions
+    readonly by: Signature
+    /** Checks per transaction. */
+    readonly piece: number
+  },
 ) {
   const agent = yield* storage.agent(agentId)
   if (agent === undefined || !isLeaving(agent) || failingCount(agent) <= piece) return

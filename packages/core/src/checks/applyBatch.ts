@@ -10,7 +10,7 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type IncidentRef, incidentRefOf } from "../model/IncidentRecord.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
-import { reachableFrom } from "../liveness/reachable.ts"
+import { reachableFrom } from "../liveness/agentStatus.ts"
 import { heartbeatMember, resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import { applyEvent, type BatchContext, type BatchInput, hasNewFirstLine } from "./applyEvent.ts"
 

@@ -7,7 +7,7 @@ import { firstLine } from "@tocsin/contract/Text"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { followPolicy } from "../overdue/followPolicy.ts"
-import { reported } from "../overdue/overdueIncident.ts"
+import { reported } from "../overdue/changeExpectation.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
@@ -23,7 +23,6 @@ import {
 export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>
   event.output !== check.summary && firstLine(event.output) !== firstLine(check.summary)
 
-/** A batch. */
 export interface BatchInput {
   readonly request: EventBatchRequest
   readonly incidents: IncidentOptions

@@ -8,15 +8,13 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import { removeExpectation } from "../overdue/overdueIncident.ts"
+import { removeExpectation } from "../overdue/changeExpectation.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { CheckName, CheckRecord } from "../model/CheckRecord.ts"
 
-/** The result of an action on one check. */
-export type CheckActionOutcome =
-  | { readonly outcome: "done"; readonly count: number }
-  | { readonly outcome: "no_such_agent" | "no_such_check" }
+/** How many checks an action changed, or why there is none. */
+export type CheckActionOutcome = number | "no_such_agent" | "no_such_check"
 
 /**
  * Releases a check frozen by an agent's clock in the future: results count again from the arrival
@@ -30,18 +28,18 @@ export const resetClock = commandOf(function* (
   by: Signature,
 ): Decision<CheckActionOutcome> {
   const { agent, check } = yield* find(unit, ref)
-  if (agent === undefined) return { outcome: "no_such_agent" }
-  if (check === undefined) return { outcome: "no_such_check" }
+  if (agent === undefined) return "no_such_agent"
+  if (check === undefined) return "no_such_check"
   // The service's clock may have been ahead together with the agent's.
   const received = clampToNow(check, ["received_at"], now)
   const seen = clampToNow(agent, ["last_seen_at"], now)
   const isCheckAhead = check.last_observed_at > received.received_at
   const isAgentAhead = agent.observed_at > seen.last_seen_at
-  if (!isCheckAhead && !isAgentAhead) return { outcome: "done", count: 0 }
+  if (!isCheckAhead && !isAgentAhead) return 0
   if (isCheckAhead) unit.checks.put({ ...received, last_observed_at: received.received_at })
   if (isAgentAhead) unit.putAgent({ ...seen, observed_at: seen.last_seen_at })
   recordAudit(unit, now, by, "check.clock_reset", [auditedCheck(ref)], {})
-  return { outcome: "done", count: 1 }
+  return 1
 })
 
 /**
@@ -56,14 +54,14 @@ export const removeCheck = commandOf(function* (
   by: Signature,
 ): Decision<CheckActionOutcome> {
   const { agent, check } = yield* find(unit, ref)
-  if (agent === undefined) return { outcome: "no_such_agent" }
+  if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
   yield* load(unit, { rows: { expectation: [expected] } })
   const expectation = unit.expectations.get(expected)
-  if (check === undefined && expectation === undefined) return { outcome: "no_such_check" }
+  if (check === undefined && expectation === undefined) return "no_such_check"
   yield* removeFound(unit, new Incidents(unit, now, options), { agent, check, expectation })
   recordAudit(unit, now, by, "check.deleted", [auditedCheck(ref)], {})
-  return { outcome: "done", count: 1 }
+  return 1
 })
 
 /** Deletes a check with its expectation; both are loaded. */
@@ -81,7 +79,12 @@ export function* removeFound(
   },
 ): Decision<void> {
   if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
-  if (check !== undefined) yield* removeReported(unit, incidents, { agent, check })
+  if (check === undefined) return
+  const { agent_id, check_id, incident_id } = check
+  if (incident_id !== undefined)
+    yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "agent_gone" })
+  unit.removeCheck(check)
+  unit.putAgent(uncount(agent, check.status))
 }
 
 function* find(unit: UnitOfWork, { agent_id, check_id }: CheckName) {
@@ -93,16 +96,4 @@ function* find(unit: UnitOfWork, { agent_id, check_id }: CheckName) {
       ? undefined
       : unit.checks.get({ agent_id, registration_id, check_id })
   return { agent, check }
-}
-
-function* removeReported(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  { agent, check }: { readonly agent: AgentRecord; readonly check: CheckRecord },
-): Decision<void> {
-  const { agent_id, check_id, incident_id } = check
-  if (incident_id !== undefined)
-    yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "agent_gone" })
-  unit.removeCheck(check)
-  unit.putAgent(uncount(agent, check.status))
 }

@@ -1,21 +1,20 @@
-import { Array as Arr, Effect, type Duration } from "effect"
-import type { IncidentId, AgentId } from "@tocsin/contract/Identifiers"
+import { Array as Arr, type Duration, Effect } from "effect"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
-import type { OutboxState } from "@tocsin/contract/Status"
-import { UNENDED, type OutboxRecord } from "../model/OutboxRecord.ts"
-import { lastOutage } from "../liveness/outage.ts"
+import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
+import { isFarAhead, lastOutage, serviceHeartbeatEvery, writeServiceHeartbeat } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { hasTerms } from "../model/ExpectationRecord.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
-import { evaluationAfter } from "../overdue/dueTime.ts"
-import { judgeExpectation } from "../overdue/judgeExpectation.ts"
+import { evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
 import { clampToNow } from "../model/clampToNow.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 
 /**
  * After a clock was set back: these incidents opened by now, and their timers, holds, notifications and
@@ -64,13 +63,6 @@ const movedBack = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => {
   return { ...young, updated_at: now, next_attempt_at: isWaiting ? back(next_attempt_at) : next_attempt_at }
 }
 
-interface SetAgentInput {
-  readonly agentId: AgentId
-  /** When the service's last outage ended, if there was one. */
-  readonly outageEnd: Instant.Instant | undefined
-  readonly staleAfter: Duration.Duration
-}
-
 /**
  * After a clock was set back: the agent was seen by now, its checks have reported by now, and each
  * check that must report is evaluated no later than it may be overdue (docs/decisions/0032). Writes
@@ -79,7 +71,15 @@ interface SetAgentInput {
 const repairAgent = commandOf(function* (
   unit,
   now,
-  { agentId: agent_id, ...settings }: SetAgentInput,
+  {
+    agentId: agent_id,
+    ...settings
+  }: {
+    readonly agentId: AgentId
+    /** When the service's last outage ended, if there was one. */
+    readonly outageEnd: Instant.Instant | undefined
+    readonly staleAfter: Duration.Duration
+  },
 ): Decision<void> {
   yield* load(unit, { agents: [agent_id] })
   const found = unit.agents.get(agent_id)
@@ -106,18 +106,7 @@ const repairAgent = commandOf(function* (
   }
 })
 
-const LATEST_RESOLVED: ListQuery<"incidents"> = {
-  list: "incidents",
-  filter: { state: "resolved" },
-  sort: "resolved_at",
-  direction: "desc",
-}
-const latestOf = (state: OutboxState): ListQuery<"outbox"> => ({
-  list: "outbox",
-  filter: { state },
-  sort: "updated_at",
-  direction: "desc",
-})
+const RESOLVED = { list: "incidents", filter: { state: "resolved" }, sort: "resolved_at" } as const
 
 /** Agents at a time: storages that commit in groups fill them. */
 const AGENTS_AT_A_TIME = 16
@@ -152,12 +141,13 @@ export const repairClocks = Effect.fnUntraced(function* (
     })
   yield* eachPage(storage, OPEN_INCIDENTS, (open) => setIncidents(open.map(({ id }) => id)))
   // Of all others, those that were written ahead: the latest.
-  yield* eachPage(storage, LATEST_RESOLVED, (resolved) => {
+  yield* eachPage(storage, { ...RESOLVED, direction: "desc" }, (resolved) => {
     const ahead = resolved.filter(({ resolved_at }) => resolved_at !== undefined && resolved_at > now)
     return Effect.as(setIncidents(ahead.map(({ id }) => id)), ahead.length === resolved.length)
   })
   for (const state of UNENDED) {
-    yield* eachPage(storage, latestOf(state), (items) => {
+    const latest = { list: "outbox", filter: { state }, sort: "updated_at", direction: "desc" } as const
+    yield* eachPage(storage, latest, (items) => {
       const ahead = items.filter(({ updated_at }) => updated_at > now)
       return Effect.as(
         setIncidents(ahead.map(({ incident_id }) => incident_id)),
@@ -165,4 +155,40 @@ export const repairClocks = Effect.fnUntraced(function* (
       )
     })
   }
+})
+
+/**
+ * Leaves the service heartbeat each time it runs. Where a service heartbeat far ahead shows that a clock was set
+ * back, it also sets right what else that clock dated ahead. The service heartbeat is that of any process; a
+ * process whose own clock was ahead, while others left right service heartbeats, knows by its last one.
+ */
+export const keepServiceHeartbeat = (
+  storage: Storage["Service"],
+  commits: Commits["Service"],
+  rules: RuleOptions,
+): Effect.Effect<void, StorageError> => {
+  const leave = commits.transact(writeServiceHeartbeat(rules))
+  let left: Instant.Instant | undefined
+  let isWrong = false
+  return Effect.gen(function* () {
+    const now = yield* Instant.now
+    const isAhead = yield* leave
+    isWrong ||= isAhead || (left !== undefined && isFarAhead(left, now, rules))
+    left = now
+    if (!isWrong) return
+    yield* Effect.logWarning(
+      "a clock was ahead and has been corrected; future timestamps are treated as now: synchronize it with NTP",
+    )
+    // Many agents may take longer than the stale threshold: no outage.
+    const leaving = Effect.forever(Effect.andThen(Effect.sleep(serviceHeartbeatEvery(rules)), leave))
+    yield* Effect.raceFirst(repairClocks(storage, commits, rules), leaving)
+    isWrong = false
+    yield* commits.transact(writeServiceHeartbeat(rules, { isRight: true }))
+  })
+}
+
+export const serviceHeartbeatChore = ({ commits, rules, storage }: ChoreServices): Chore => ({
+  name: "leaving the service heartbeat",
+  pause: idlePause(serviceHeartbeatEvery(rules)),
+  piece: Effect.as(keepServiceHeartbeat(storage, commits, rules), false),
 })

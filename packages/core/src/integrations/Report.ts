@@ -1,5 +1,5 @@
-import { type AgentId, type CheckId, isCheckId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
+import { type AgentId, type CheckId, type EventId, isCheckId } from "@tocsin/contract/Identifiers"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
@@ -16,7 +16,6 @@ export interface SenderRequest {
   readonly body: string
 }
 
-/** A report on one check. */
 interface OfCheck {
   readonly check_id: CheckId
   /** Ties the start of a run to its end; empty where the sender gives none. */
@@ -71,24 +70,35 @@ export interface Refusal {
   readonly message: string
 }
 
-/** The reports in a request, in order. */
+export const eventOf = (
+  { otherwise, output = otherwise, ...report }: Report,
+  at: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
+) => ({
+  ...at,
+  check_id: report.check_id,
+  status: report.status,
+  exit_code: report.exit_code,
+  duration_ms: report.duration_ms,
+  output_truncated: report.output_truncated,
+  notifications_enabled: true,
+  ...(output !== undefined && { output }),
+  ...(report.incident_key !== undefined && { incident_key: report.incident_key }),
+})
+
 export interface Reading {
   readonly reports: ReadonlyArray<AnyReport>
   /** Parts that cannot be read. The others are stored nevertheless. */
   readonly refusals: ReadonlyArray<Refusal>
-  /** The sources that sent the request. */
   readonly heard: ReadonlyArray<string>
 }
 
-/** The reading of a single report. */
 export const readingOf = (report: AnyReport): Reading => ({ reports: [report], refusals: [], heard: [] })
 
 /** The integration of a request, and when it arrived. */
 export interface TranslationContext {
-  /** The integration. */
   readonly name: AgentId
   readonly options: IntegrationOptions
-  readonly now: Instant
+  readonly now: Instant.Instant
   readonly sha256: (text: string) => string
 }
 
@@ -102,7 +112,6 @@ export interface Kind {
   readonly isLimited: boolean
   /** Whether a check may exist that has begun and never reported. */
   readonly hasRuns: boolean
-  /** The most checks of an integration. */
   readonly mostChecks: number
   /** The options that it has, beyond those of all kinds. */
   readonly options: ReadonlyArray<keyof IntegrationOptions>
@@ -135,30 +144,20 @@ export const checkIdOf = (name: string, sha256: (text: string) => string): Check
 
 const markerOf = (lost: number): string => `...[truncated ${lost} bytes]`
 
-const sizeAt = (text: string, start: number, end: number): number => utf8Length(text.slice(start, end))
-
-/** The last whole characters of a text that fit. */
-const lastCharacters = (text: string, room: number): string => {
-  let [start, size] = [text.length, 0]
-  for (;;) {
-    // A pair of surrogates is one character.
-    const before = (text.codePointAt(start - 2) ?? 0) > 0xffff ? start - 2 : start - 1
-    size += sizeAt(text, before, start)
-    if (size > room) return text.slice(start)
-    start = before
+const fitting = (characters: ReadonlyArray<string>, room: number): ReadonlyArray<string> => {
+  let [kept, size] = [0, 0]
+  for (const character of characters) {
+    size += utf8Length(character)
+    if (size > room) break
+    kept += 1
   }
+  return characters.slice(0, kept)
 }
 
-/** The first whole characters of a text that fit. */
-const firstCharacters = (text: string, room: number): string => {
-  let [end, size] = [0, 0]
-  for (;;) {
-    const after = (text.codePointAt(end) ?? 0) > 0xffff ? end + 2 : end + 1
-    size += sizeAt(text, end, after)
-    if (size > room) return text.slice(0, end)
-    end = after
-  }
-}
+const firstCharacters = (text: string, room: number): string => fitting(Array.from(text), room).join("")
+
+const lastCharacters = (text: string, room: number): string =>
+  fitting(Array.from(text).toReversed(), room).toReversed().join("")
 
 const outputBy =
   (cut: (text: string, room: number) => string, join: (kept: string, marker: string) => string) =>

@@ -5,7 +5,7 @@ import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import { resendOf } from "./alertTimes.ts"
+import { resendOf } from "./sources.ts"
 import { deriveCheck, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
@@ -17,7 +17,6 @@ import {
   type TranslationContext,
 } from "./Report.ts"
 
-/** An alert as its sender states it. */
 interface Alert {
   readonly labels: Texts
   readonly annotations: Texts
@@ -61,7 +60,6 @@ const sourceOf = (generatorURL: unknown): string => {
   return source.length > LONGEST_SOURCE ? "" : source
 }
 
-/** One alert, or why it is refused. */
 const readAlert = (given: unknown, place: number): Alert | Refusal => {
   if (!Predicate.isObject(given)) return { refused: "invalid", message: `alert ${place} must be an object` }
   const { annotations = {}, generatorURL, labels, status } = given
@@ -108,7 +106,6 @@ const firingStatus = (
 
 const LONGEST_KEY = 256
 
-/** The incident that alerts with equal labels share. */
 const groupKey = (
   labels: Texts,
   { name, options: { group_by = [] }, sha256 }: TranslationContext,
@@ -161,11 +158,8 @@ const leaseOf = ({ ends_at }: Alert, { now, options }: TranslationContext): numb
   return Math.ceil(millis / LEASE_STEP) * LEASE_STEP
 }
 
-/** How alerts of a request are read. */
 export interface AlertRules {
-  /** Whether an alert still fires. */
   readonly isFiring: (alert: Alert, now: Instant.Instant) => boolean
-  /** Whether senders repeat firing alerts. */
   readonly repeats: boolean
 }
 
@@ -221,7 +215,6 @@ export const readAlerts = (
   return { reports, refusals, heard: Array.from(heard) }
 }
 
-/** The options of kinds that take alerts. */
 export const ALERT_OPTIONS = ["severity", "group_by", "forget_after"] as const
 
 /** The JSON of a body; a refusal if it is none. */

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { AgentId, CheckId, EventId, KeyHash, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, EventId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationKind } from "@tocsin/contract/Integrations"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -20,21 +20,25 @@ import {
 } from "../model/IntegrationRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/labelCheck.ts"
-import { type Bounded, refusalOfNew } from "./bounds.ts"
-import { forgetInTime, termsOf } from "./expected.ts"
+import { forgetInTime, forgetRun, remember, termsOf, withRun } from "./expected.ts"
 import { KINDS } from "./kinds.ts"
-import { isRefusal, noted } from "./noted.ts"
-import type { AnyReport, Reading, Refusal, Report, SenderRequest } from "./Report.ts"
-import { forgetRun, remember, withRun } from "./runs.ts"
+import { isRefusal, noted } from "./sources.ts"
+import {
+  type AnyReport,
+  eventOf,
+  type Reading,
+  type Refusal,
+  type Report,
+  type SenderRequest,
+} from "./Report.ts"
 
 /** How many reports one transaction takes (docs/rules.md#integrations). */
 export const MOST_REPORTS = 200
 
-/** An integration as it was read: it is so while its agent's row has this key and version. */
+/** An integration as it was read: it is so while its agent's row has this registration, key and time. */
 export interface KnownIntegration {
   readonly integration: IntegrationRecord
-  readonly registration_id: RegistrationId
-  readonly version: Instant.Instant
+  readonly agent: Pick<AgentRecord, "observed_at" | "registration_id">
 }
 
 /** A part of a sender's request, and the key in it. */
@@ -42,19 +46,11 @@ export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "
   readonly kind: IntegrationKind
   readonly key_hash: KeyHash
   readonly request: SenderRequest
-  /** The first report to take. */
   readonly start: number
   /** The integration that had the key when this was last looked up, and the request by its options. */
   readonly known: KnownIntegration
   readonly reading: Reading | Refusal
   readonly newEventId: (now: Instant.Instant) => EventId
-}
-
-/** The outcome of a part of a request. */
-export interface Taken {
-  readonly known: KnownIntegration
-  readonly reading: Reading | Refusal
-  readonly refusals: ReadonlyArray<Refusal>
 }
 
 /** Finds the integration of a key by its hash; the key may be no longer valid. Changes nothing. */
@@ -73,11 +69,9 @@ export const integrationOfKey = commandOf(function* (
 const knownOf = (unit: UnitOfWork, name: AgentId): KnownIntegration | undefined => {
   const agent = unit.agents.get(name)
   const integration = unit.of("integration").get(name)
-  if (agent === undefined || integration === undefined) return undefined
-  return { integration, registration_id: agent.registration_id, version: agent.observed_at }
+  return agent && integration && { integration, agent }
 }
 
-/** The request by an integration's options. */
 export const readRequest = (
   { kind, request, sha256 }: Pick<SenderInput, "kind" | "request" | "sha256">,
   { name, options }: Pick<IntegrationRecord, "name" | "options">,
@@ -101,10 +95,10 @@ const isCurrent = (
   { key_hash, kind, known }: Pick<SenderInput, "key_hash" | "kind" | "known">,
   now: Instant.Instant,
 ): boolean =>
-  // A rotation replaces the key of the agent, too.
+  // A rotation replaces the key of the agent, too; other options move its time.
   agent.accepted_key_hash === known.integration.key_hash &&
-  agent.registration_id === known.registration_id &&
-  agent.observed_at === known.version &&
+  agent.registration_id === known.agent.registration_id &&
+  agent.observed_at === known.agent.observed_at &&
   known.integration.kind === kind &&
   isValidKey(known.integration, key_hash, now)
 
@@ -116,7 +110,9 @@ export const applyReports = commandOf(function* (
   unit,
   now,
   input: SenderInput,
-): Decision<Taken | "unknown_key"> {
+): Decision<
+  (Pick<SenderInput, "known" | "reading"> & { readonly refusals: ReadonlyArray<Refusal> }) | "unknown_key"
+> {
   const { key_hash, kind, start } = input
   let { known, reading } = input
   const { name } = known.integration
@@ -146,8 +142,36 @@ export const applyReports = commandOf(function* (
   return { known: { ...known, integration: integration ?? present ?? known.integration }, reading, refusals }
 })
 
-interface Accepted extends SenderInput, Bounded {
+interface Accepted extends SenderInput {
+  readonly integration: IntegrationRecord
+  readonly agent: AgentRecord
   readonly now: Instant.Instant
+}
+
+const checkCount = ({ checks_critical, checks_ok, checks_unknown, checks_warning }: AgentRecord): number =>
+  checks_critical + checks_ok + checks_unknown + checks_warning
+
+/** How many checks an agent has, those included that have begun and never reported. */
+function* countOf(unit: UnitOfWork, { agent, kind }: Accepted): Decision<number> {
+  if (!KINDS[kind].hasRuns) return checkCount(agent)
+  yield* load(unit, { groups: { expectation: [agent] } })
+  const expected = unit.expectations.group(agent.registration_id)
+  const check_ids = expected.map(({ check_id }) => check_id)
+  yield* load(unit, { checks: { agent_id: agent.agent_id, check_ids } })
+  return checkCount(agent) + expected.filter((ref) => unit.checks.get(ref) === undefined).length
+}
+
+/** Why a report on a check that is not known yet is refused, if it is. */
+function* refusalOfNew(unit: UnitOfWork, accepted: Accepted, created: number): Decision<Refusal | undefined> {
+  const {
+    kind,
+    integration: { options },
+  } = accepted
+  if (options.create === false) return { refused: "not_found", message: "this integration creates no checks" }
+  const { max_checks: most = KINDS[kind].mostChecks } = options
+  if ((yield* countOf(unit, accepted)) + created < most) return undefined
+  const message = `this integration has ${most} checks, the most that it may have`
+  return { refused: "too_many_checks", message }
 }
 
 /** A report that is taken, with what it needs beyond its check. */
@@ -162,25 +186,12 @@ interface Item {
 
 const UNDECLARED = "-"
 
-// Labels of repeated alerts are the same objects.
-const digests = new WeakMap<object, string>()
-
-const digestOf = (labels: Report["labels"], sha256: (text: string) => string): string => {
-  if (labels === undefined) return UNDECLARED
-  const known = digests.get(labels)
-  if (known !== undefined) return known
-  const digest = sha256(JSON.stringify(labels))
-  digests.set(labels, digest)
-  return digest
-}
-
 /** Stands for the labels and terms of a report. */
-const declarationOf = ({ expects, ...report }: AnyReport, sha256: (text: string) => string): string => {
+const declarationOf = (report: AnyReport, sha256: (text: string) => string): string => {
+  const { expects } = report
   const labels = "labels" in report ? report.labels : undefined
   const isNothing = labels === undefined && expects.by === "terms" && Object.keys(expects.terms).length === 0
-  return isNothing
-    ? UNDECLARED
-    : sha256(`${digestOf(labels, sha256)} ${JSON.stringify(expects)}`).slice(0, 16)
+  return isNothing ? UNDECLARED : sha256(JSON.stringify([labels, expects])).slice(0, 16)
 }
 
 /** Takes the reports of a part, and returns why it refuses some. */
@@ -253,22 +264,6 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
   if (events.length === 0) return
   yield* applyResults(unit, now, agent, { ...accepted, request: { agent_id: agent.agent_id, events } })
 }
-
-/** The event of a result. */
-export const eventOf = (
-  { otherwise, output = otherwise, ...report }: Report,
-  at: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
-) => ({
-  ...at,
-  check_id: report.check_id,
-  status: report.status,
-  exit_code: report.exit_code,
-  duration_ms: report.duration_ms,
-  output_truncated: report.output_truncated,
-  notifications_enabled: true,
-  ...(output !== undefined && { output }),
-  ...(report.incident_key !== undefined && { incident_key: report.incident_key }),
-})
 
 /** Makes the expectation of a check follow a report. Needs its expectation, after its result. */
 function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<void> {

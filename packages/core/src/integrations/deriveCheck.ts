@@ -5,7 +5,6 @@ import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import { type Labels, MAX_LABELS } from "@tocsin/contract/Labels"
 import { hashedId, type TranslationContext } from "./Report.ts"
 
-/** Names and values as a sender states them. */
 export type Texts = Readonly<Record<string, string>>
 
 /** The parts of an alert that its check follows from. */
@@ -21,7 +20,6 @@ const OUTSIDE_NAME = /[^A-Za-z0-9._:-]/gu
 // oxlint-disable-next-line no-control-regex -- These are the characters to replace.
 const CONTROLS = /[\u0000-\u001f]/gu
 
-/** A text without control characters. */
 export const plainText = (text: string): string => text.toWellFormed().replace(CONTROLS, " ")
 
 const cleanValue = (text: string): string => {
@@ -57,7 +55,6 @@ const alertId = (labels: Texts, names: ReadonlyArray<string>, sha256: (text: str
   return hashedId(labels["alertname"] ?? "alert", sha256(JSON.stringify(set)))
 }
 
-/** The check of an alert, and its labels. */
 interface Derived {
   readonly check_id: CheckId
   readonly labels: Labels
@@ -69,7 +66,6 @@ const DERIVED_KEPT = 10_000
 const LONGEST_KEPT = 4_096
 const derived = new Map<string, Derived>()
 
-/** The check and the labels of an alert. */
 export const deriveCheck = (alert: Alert, { options, sha256 }: TranslationContext): Derived => {
   const key = JSON.stringify([alert.labels, alert.annotations["runbook_url"], options.group_by])
   const known = derived.get(key)

@@ -23,17 +23,10 @@ import { expectWatchdog, type WatchdogRules } from "./expected.ts"
 /** How many integrations there may be (docs/rules.md#integrations). */
 const MOST_INTEGRATIONS = 1_000
 
-/** A new integration. */
 export interface NewIntegration {
   readonly name: AgentId
   readonly kind: IntegrationKind
   readonly options: IntegrationOptions
-}
-
-/** An integration and its agent. */
-interface Opened {
-  readonly integration: IntegrationRecord
-  readonly agent: AgentRecord
 }
 
 /** A new key, and the ID of an agent that it may need. */
@@ -42,7 +35,6 @@ export interface NewKey {
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
 }
 
-/** The rules by which options take effect. */
 export interface OptionRules extends WatchdogRules {
   readonly incidents: IncidentOptions
 }
@@ -109,7 +101,7 @@ export const openIntegration = (
   given: Pick<IntegrationRecord, "kind" | "name" | "options">,
   opening: NewKey,
   created_by: string,
-): Opened => {
+): { readonly integration: IntegrationRecord; readonly agent: AgentRecord } => {
   const integration: IntegrationRecord = {
     ...given,
     key_hash: opening.key.key_hash,
@@ -152,7 +144,6 @@ function* find(unit: UnitOfWork, name: AgentId): Decision<IntegrationRecord | un
   return unit.of("integration").get(name)
 }
 
-/** Reads an integration. */
 export const readIntegration = commandOf(function* (
   unit,
   _now,

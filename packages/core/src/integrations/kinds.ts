@@ -1,7 +1,6 @@
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { IntegrationKind, IntegrationOptions, ShownKind } from "@tocsin/contract/Integrations"
-import { ping } from "./ping.ts"
-import { push } from "./push.ts"
+import { ping, push } from "./pings.ts"
 import { type Kind, NOT_FOUND, type Translate } from "./Report.ts"
 import { webhook } from "./webhook.ts"
 import { ALERT_OPTIONS, readAlerts, readJsonBody } from "./alerts.ts"
@@ -30,7 +29,6 @@ export const alertmanager: Kind = {
   paths: (key) => ["", `/${key}`],
 }
 
-/** Every kind of integration. */
 export const KINDS: Readonly<Record<IntegrationKind, Kind>> = { ping, push, alertmanager, webhook }
 
 const COMMON: ReadonlyArray<string> = ["create", "max_checks"]

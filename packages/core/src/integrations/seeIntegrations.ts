@@ -7,14 +7,13 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { reachableFrom } from "../liveness/reachable.ts"
+import { reachableFrom } from "../liveness/agentStatus.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The agents of integrations are seen this many times in a stale threshold. */
 const SEEN_PER_THRESHOLD = 2
 
-/** How often the agents of integrations are seen. */
 const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Duration =>
   Duration.divideUnsafe(staleAfter, SEEN_PER_THRESHOLD)
 

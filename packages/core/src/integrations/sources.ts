@@ -1,6 +1,23 @@
 import { Duration } from "effect"
+import { boundedMillis } from "@tocsin/contract/durationMillis"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import * as Instant from "@tocsin/contract/Instant"
-import type { AlertSource } from "../model/IntegrationRecord.ts"
+import type { AlertSource, IntegrationRecord } from "../model/IntegrationRecord.ts"
+import type { Reading, Refusal } from "./Report.ts"
+
+const USUAL_RESEND = "5m"
+const USUAL_FORGET_AFTER = "24h"
+
+// Options are durations by their schema.
+const durationOf = (text: string): Duration.Duration => Duration.millis(boundedMillis(text) ?? 0)
+
+/** How often a source of alerts is heard at least. */
+export const resendOf = ({ resend = USUAL_RESEND }: IntegrationOptions): Duration.Duration =>
+  durationOf(resend)
+
+/** How long after its last report a check that is ok is deleted. */
+export const forgetAfter = ({ forget_after = USUAL_FORGET_AFTER }: IntegrationOptions): Duration.Duration =>
+  durationOf(forget_after)
 
 const MOST_SOURCES = 100
 
@@ -13,7 +30,7 @@ const HEARD_TO_MICROS = Duration.toMillis(HEARD_TO) * MICROS_PER_MILLI
 const microsOf = (duration: Duration.Duration): number => Duration.toMillis(duration) * MICROS_PER_MILLI
 
 /** The sources after some of them were heard; `undefined` if all were a moment ago. */
-export const hear = (
+const hear = (
   sources: ReadonlyArray<AlertSource>,
   heard: ReadonlyArray<string>,
   resend: Duration.Duration,
@@ -49,3 +66,32 @@ export const heardSince = (
 /** After when a source that was last heard then counts as silent. */
 export const silentFrom = ({ heard_at }: AlertSource, resend: Duration.Duration): Instant.Instant =>
   Instant.plus(Instant.fromMicros(BigInt(heard_at)), Duration.sum(resend, HEARD_TO))
+
+// Limits how often a request writes the integration (docs/rules.md#integrations).
+const NOTED_EVERY = Duration.seconds(15)
+
+export const isRefusal = (reading: Reading | Refusal): reading is Refusal => "refused" in reading
+
+/** The integration with what a request notes on it; `undefined` if it was noted a moment ago. */
+export const noted = (
+  integration: IntegrationRecord,
+  reading: Reading | Refusal,
+  [refusal]: ReadonlyArray<Refusal>,
+  now: Instant.Instant,
+): IntegrationRecord | undefined => {
+  const isDue = (last: Instant.Instant | undefined) =>
+    last === undefined || !Instant.isRecent(last, NOTED_EVERY, now)
+  const sources = isRefusal(reading)
+    ? undefined
+    : hear(integration.sources, reading.heard, resendOf(integration.options), now)
+  const isTaken = !isRefusal(reading) && (refusal === undefined || reading.reports.length > 0)
+  const isNoted = isTaken && isDue(integration.last_request_at)
+  const isRefusalNoted = refusal !== undefined && isDue(integration.last_refused_at)
+  if (sources === undefined && !isNoted && !isRefusalNoted) return undefined
+  return {
+    ...integration,
+    ...(sources !== undefined && { sources }),
+    ...(isNoted && { last_request_at: now }),
+    ...(isRefusalNoted && { last_refused_at: now, last_refusal: refusal.message }),
+  }
+}

@@ -17,16 +17,13 @@ import {
   NO_LONGER_SENT,
   ReportedAlertTransitions,
 } from "../model/IntegrationRecord.ts"
-import { evaluationAfter } from "../overdue/dueTime.ts"
-import { type EvaluateInput, evaluateExpectations } from "../overdue/evaluateExpectations.ts"
-import { judgeExpectation } from "../overdue/judgeExpectation.ts"
-import { becomeOverdue } from "../overdue/overdueIncident.ts"
+import { evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
+import { evaluateExpectations, type EvaluateInput } from "../overdue/evaluateExpectations.ts"
+import { becomeOverdue } from "../overdue/changeExpectation.ts"
 import { resultOf } from "./alerts.ts"
-import { forgetAfter, resendOf } from "./alertTimes.ts"
-import { eventOf } from "./applyReports.ts"
+import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
 import { forgetInTime } from "./expected.ts"
-import { NOTHING_EXPECTED } from "./Report.ts"
-import { heardSince, silentFrom } from "./sources.ts"
+import { eventOf, NOTHING_EXPECTED } from "./Report.ts"
 
 /** How long after the end of its lease an alert may still arrive. */
 const LATE = Duration.minutes(1)
@@ -39,23 +36,25 @@ interface SweepInput extends EvaluateInput {
   readonly newEventId: (now: Instant.Instant) => EventId
 }
 
-/** The verdict on an alert at one moment. */
 type AlertVerdict =
   | { readonly verdict: "lapsed" | "forgotten" }
   | { readonly verdict: "silent"; readonly due: Instant.Instant }
   | { readonly verdict: "later"; readonly at: Instant.Instant }
 
-interface Facts {
-  readonly integration: Pick<IntegrationRecord, "options" | "sources">
-  readonly expectation: WithTerms
-  readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
-  /** When it is due again, counting outages of the service and of its agent's contact; absent while that is not known. */
-  readonly dueAt: Instant.Instant | undefined
-}
-
 /** The finding of an evaluation about an alert (docs/rules.md#alerts), in the words of its state table. */
 const judgeAlert = (
-  { check, dueAt, expectation, integration }: Facts,
+  {
+    check,
+    dueAt,
+    expectation,
+    integration,
+  }: {
+    readonly integration: Pick<IntegrationRecord, "options" | "sources">
+    readonly expectation: WithTerms
+    readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
+    /** When it is due again, counting outages of the service and of its agent's contact; absent while that is not known. */
+    readonly dueAt: Instant.Instant | undefined
+  },
   now: Instant.Instant,
 ): AlertVerdict => {
   const { options, sources } = integration
@@ -124,11 +123,6 @@ export const evaluateReported = commandOf(function* (unit, now, input: SweepInpu
   }
 })
 
-interface Found {
-  readonly check: CheckRecord
-  readonly expectation: WithTerms
-}
-
 interface Present extends SweepInput {
   readonly integration: IntegrationRecord
   readonly now: Instant.Instant
@@ -137,7 +131,7 @@ interface Present extends SweepInput {
 function* follow(
   unit: UnitOfWork,
   present: Present,
-  { check, expectation }: Found,
+  { check, expectation }: { readonly check: CheckRecord; readonly expectation: WithTerms },
   judged: AlertVerdict,
 ): Decision<void> {
   const { integration, now } = present

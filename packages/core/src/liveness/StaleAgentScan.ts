@@ -10,7 +10,6 @@ import type { SummaryCounts } from "../ports/Storage.ts"
  */
 export const QUIET_KEPT = 1_000
 
-/** The result of one pass over all agents. */
 export interface Pass {
   /**
    * Accepted agents without a heartbeat incident. All others were accepted, or seen, after `bound`.
@@ -60,7 +59,6 @@ export interface SystemTotals extends Omit<SummaryCounts, "agents_online" | "age
 
 /** The reads that silence scans need from a storage. Each reads committed data. */
 export interface StaleAgentScanReads<E> {
-  /** How often an agent became accepted. */
   readonly acceptances: Effect.Effect<number, E>
   /** Passes over all agents, in steps that block nothing. */
   readonly pass: (bound: Instant.Instant) => Effect.Effect<Pass, E>

@@ -4,12 +4,12 @@ import type { AgentStatus } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import { isInGrace } from "./outage.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 
 /** The facts that decide an agent's status besides `last_seen_at`. */
 export interface StatusContext {
   readonly now: Instant.Instant
   readonly rules: RuleOptions
-  /** The service heartbeat. */
   readonly serviceHeartbeat: ServiceHeartbeatRecord | undefined
 }
 
@@ -34,7 +34,6 @@ export const aliveSince = (now: Instant.Instant, rules: RuleOptions): Instant.In
 /** The shortest threshold: four service heartbeats fit into it, each of which takes a commit. */
 export const SHORTEST_THRESHOLD = Duration.seconds(2)
 
-/** The faults of these thresholds, one sentence each. */
 export const thresholdProblems = (
   thresholds: Pick<RuleOptions, "staleAfter" | "deadAfter">,
 ): ReadonlyArray<string> => {
@@ -46,3 +45,13 @@ export const thresholdProblems = (
     ? short
     : [...short, "deadAfter must be longer than staleAfter"]
 }
+
+/**
+ * When the contact of an agent began that is seen now: now, if it was stale
+ * (docs/rules.md#overdue-checks).
+ */
+export const reachableFrom = (
+  { reachable_from, last_seen_at }: Pick<AgentRecord, "reachable_from" | "last_seen_at">,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Instant.Instant | undefined => (last_seen_at <= Instant.minus(now, staleAfter) ? now : reachable_from)

@@ -18,15 +18,8 @@ export const isInGrace = (
   return end !== undefined && now < Instant.plus(end, rules.deadAfter)
 }
 
-/** A time in which the service could not commit. */
-export interface Outage {
-  /** The last service heartbeat before it. */
-  readonly began_at: Instant.Instant | undefined
-  readonly ended_at: Instant.Instant
-}
-
 /**
- * The last outage. It ends now if the last service heartbeat is older than the stale threshold. An end in the
+ * The last outage, in which the service could not commit: it began after the last service heartbeat. It ends now if the last service heartbeat is older than the stale threshold. An end in the
  * future comes from a clock set back since, and counts as now; otherwise the grace would last until
  * the clock caught up.
  */
@@ -34,7 +27,7 @@ export const lastOutage = (
   serviceHeartbeat: ServiceHeartbeatRecord | undefined,
   now: Instant.Instant,
   { staleAfter }: Pick<RuleOptions, "staleAfter">,
-): Outage | undefined => {
+): { readonly began_at: Instant.Instant | undefined; readonly ended_at: Instant.Instant } | undefined => {
   if (serviceHeartbeat === undefined) return undefined
   const { beat_at, outage_began_at: began_at, outage_ended_at: ended_at } = serviceHeartbeat
   if (beat_at < Instant.minus(now, staleAfter)) return { began_at: beat_at, ended_at: now }
@@ -46,7 +39,6 @@ export const lastOutage = (
 const MARKS_PER_THRESHOLD = 4
 const LONGEST_INTERVAL = Duration.seconds(5)
 
-/** How often a server leaves its service heartbeat. */
 export const serviceHeartbeatEvery = ({ staleAfter }: RuleOptions): Duration.Duration =>
   Duration.min(LONGEST_INTERVAL, Duration.divideUnsafe(staleAfter, MARKS_PER_THRESHOLD))
 

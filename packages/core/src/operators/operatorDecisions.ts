@@ -6,17 +6,12 @@ import * as Instant from "@tocsin/contract/Instant"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { OperatorName, Role } from "@tocsin/contract/Operators"
 
-/** A new operator. */
-export interface NewOperator {
-  readonly name: OperatorName
-  readonly role: Role
-  readonly expires_at: Instant.Instant | undefined
-  readonly token_hash: KeyHash
-}
+export type NewOperator = Pick<OperatorRecord, "name" | "role" | "expires_at" | "token_hash">
 
 /** The fields to change in an operator; absent fields stay. */
 export interface OperatorChanges {
@@ -25,14 +20,13 @@ export interface OperatorChanges {
   readonly expires_at?: Instant.Instant | undefined
 }
 
-/** A new token, and how long the former one stays valid. */
-export interface NewToken {
-  readonly token_hash: KeyHash
-  readonly grace: Duration.Duration
-}
-
 // Limits how often a request writes (docs/rules.md#operators).
 const USE_NOTED_EVERY = Duration.minutes(1)
+
+function* find(unit: UnitOfWork, name: OperatorName): Decision<OperatorRecord | undefined> {
+  yield* load(unit, { rows: { operator: [name] } })
+  return unit.of("operator").get(name)
+}
 
 /** Creates an operator; `undefined` if the name is in use. */
 export const createOperator = commandOf(function* (
@@ -41,8 +35,7 @@ export const createOperator = commandOf(function* (
   created: NewOperator,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { rows: { operator: [created.name] } })
-  if (unit.of("operator").get(created.name) !== undefined) return undefined
+  if ((yield* find(unit, created.name)) !== undefined) return undefined
   const operator: OperatorRecord = {
     ...created,
     former_token_hash: undefined,
@@ -67,8 +60,7 @@ export const changeOperator = commandOf(function* (
   changes: OperatorChanges,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { rows: { operator: [name] } })
-  const operator = unit.of("operator").get(name)
+  const operator = yield* find(unit, name)
   if (operator === undefined) return undefined
   const changed = { ...operator, ...changes }
   const hasNewRole = changed.role !== operator.role
@@ -88,11 +80,10 @@ export const rotateToken = commandOf(function* (
   unit,
   now,
   name: OperatorName,
-  { token_hash, grace }: NewToken,
+  { token_hash, grace }: { readonly token_hash: KeyHash; readonly grace: Duration.Duration },
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { rows: { operator: [name] } })
-  const operator = unit.of("operator").get(name)
+  const operator = yield* find(unit, name)
   if (operator === undefined) return undefined
   const former = formerSecret(operator.token_hash, grace, now)
   const changed = {
@@ -106,15 +97,13 @@ export const rotateToken = commandOf(function* (
   return changed
 })
 
-/** Removes an operator. Returns how many there were. */
 export const removeOperator = commandOf(function* (
   unit,
   now,
   name: OperatorName,
   by: Signature,
 ): Decision<number> {
-  yield* load(unit, { rows: { operator: [name] } })
-  if (unit.of("operator").get(name) === undefined) return 0
+  if ((yield* find(unit, name)) === undefined) return 0
   unit.of("operator").delete(name)
   recordAudit(unit, now, by, "operator.removed", [name], {})
   return 1
@@ -131,8 +120,7 @@ export const noteUse = commandOf(function* (
   name: OperatorName,
   token_hash: KeyHash,
 ): Decision<void> {
-  yield* load(unit, { rows: { operator: [name] } })
-  const operator = unit.of("operator").get(name)
+  const operator = yield* find(unit, name)
   if (operator === undefined || !isValidToken(operator, token_hash, now)) return
   if (isUseNotable(operator, now)) unit.of("operator").put({ ...operator, last_used_at: now })
 })

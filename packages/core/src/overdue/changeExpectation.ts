@@ -1,11 +1,12 @@
-import type { CheckRef } from "../model/CheckRecord.ts"
-import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
+import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { IncidentRef, Leaving } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import { clampToNow } from "../model/clampToNow.ts"
 import { dueTime, evaluationAfter } from "./dueTime.ts"
 import {
   type ExpectationRecord,
@@ -16,14 +17,95 @@ import {
   unexpected,
   type WithTerms,
 } from "../model/ExpectationRecord.ts"
-import { leaveOverdue } from "./overdueIncident.ts"
+import { clampToNow } from "../model/clampToNow.ts"
 
-/** The new expectation of a check. */
+/** The key of the incident of an agent's overdue checks; no key of an event meets it. */
+export const overdueRef = (agentId: AgentId): IncidentRef => ({
+  kind: "automatic",
+  incident_key: IncidentKey.make(`${agentId}/@overdue`),
+})
+
+const summaryOf = (
+  { check_id, terms }: WithTerms,
+  check: CheckRecord | undefined,
+  due: Instant.Instant,
+): string => {
+  if (check === undefined) return `${check_id} never reported; it was due at ${Instant.format(due)}`
+  const at = Instant.format(check.received_at)
+  if (terms.source === undefined) return `${check_id} has not reported since ${at}`
+  return `${check_id} is as last heard at ${at}: ${terms.source || "its source"} is silent`
+}
+
+/** A check is found overdue: it joins the incident of its agent's overdue checks. */
+export function* becomeOverdue(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  expectation: WithTerms,
+  due: Instant.Instant,
+): Decision<void> {
+  const { agent_id, check_id, terms } = expectation
+  const check = unit.checks.get(expectation)
+  const { severity, notifications_enabled: notify } = terms
+  const member = { agent_id, check_id, severity, summary: summaryOf(expectation, check, due) }
+  move(ExpectationTransitions, "expected", "found_overdue")
+  const incident_id = yield* incidents.join(overdueRef(agent_id), { member, notify })
+  unit.expectations.put({ ...expectation, next_evaluation_at: undefined, incident_id })
+  if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: incident_id })
+}
+
+/**
+ * A check leaves the incident of its agent's overdue checks. Its row, if loaded and still there, no
+ * longer refers to it.
+ */
+function* leaveOverdue(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  expectation: ExpectationRecord,
+  leaving: Leaving,
+): Decision<void> {
+  const { agent_id, check_id, incident_id } = expectation
+  if (incident_id === undefined) return
+  yield* incidents.leave({ incident_id, agent_id, check_id }, leaving)
+  const check = unit.checks.get(expectation)
+  if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: undefined })
+}
+
+/** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#freshness). */
+export function* reported(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  ref: CheckRef,
+  now: Instant.Instant,
+): Decision<void> {
+  yield* load(unit, { rows: { expectation: [ref] } })
+  const expectation = unit.expectations.get(ref)
+  if (!hasTerms(expectation) || expectation.incident_id === undefined) return
+  move(ExpectationTransitions, "overdue", "reported")
+  const notify = expectation.terms.notifications_enabled
+  yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
+  unit.expectations.put({
+    ...expectation,
+    incident_id: undefined,
+    next_evaluation_at: evaluationAfter(dueTime(expectation, now)),
+  })
+}
+
+/** Ends an expectation with its check (docs/rules.md#deleting-an-agent). */
+export function* removeExpectation(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  expectation: ExpectationRecord,
+): Decision<void> {
+  if (hasTerms(expectation)) move(ExpectationTransitions, stateOf(expectation), "removed")
+  yield* leaveOverdue(unit, incidents, expectation, { by: "agent_gone" })
+  unit.expectations.delete(expectation)
+}
+
 export interface Expected {
   readonly ref: CheckRef
   readonly origin: ExpectationRecord["origin"]
   readonly terms: Terms
-  readonly now: Instant
+  readonly now: Instant.Instant
 }
 
 /** The part that other terms leave as it is. */
@@ -45,9 +127,9 @@ export function* expectCheck(
   if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
   const incident_id = before?.incident_id
   // The repair of a clock that was set back passes over checks that need not report.
-  const reported = unit.checks.get(ref)
-  const check = reported && clampToNow(reported, ["received_at"], now)
-  if (check !== undefined && check !== reported) unit.checks.put(check)
+  const stored = unit.checks.get(ref)
+  const check = stored && clampToNow(stored, ["received_at"], now)
+  if (check !== undefined && check !== stored) unit.checks.put(check)
   const runs = runsOf(before?.terms)
   const due = dueTime({ expected_from: now, terms: { ...terms, ...runs } }, check?.received_at)
   const trigger = origin === "agent" ? "declared" : "matched"
@@ -106,5 +188,4 @@ const TERMS = [
   "lease_millis",
 ] as const satisfies ReadonlyArray<keyof Terms>
 
-/** Whether terms are the same. */
 export const isEqual = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

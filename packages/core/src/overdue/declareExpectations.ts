@@ -14,15 +14,6 @@ import { hasTerms } from "../model/ExpectationRecord.ts"
 import { followPolicy, isDeclared } from "./followPolicy.ts"
 import { type DeclaredCheck, decideTerms } from "../policy/decideTerms.ts"
 
-/** The checks that an agent declares, and its key. */
-export interface Declaration {
-  readonly agent_id: AgentId
-  readonly key_hash: KeyHash
-  readonly request: ExpectationsRequest
-  readonly incidents: IncidentOptions
-  readonly staleAfter: Duration.Duration
-}
-
 /** The result of a declaration; a refused one changes nothing. */
 export type DeclarationOutcome =
   | { readonly outcome: "declared"; readonly counts: ExpectationsResponse }
@@ -36,7 +27,13 @@ export type DeclarationOutcome =
 export const declareExpectations = commandOf(function* (
   unit,
   now,
-  input: Declaration,
+  input: {
+    readonly agent_id: AgentId
+    readonly key_hash: KeyHash
+    readonly request: ExpectationsRequest
+    readonly incidents: IncidentOptions
+    readonly staleAfter: Duration.Duration
+  },
 ): Decision<DeclarationOutcome> {
   const { agent_id, key_hash, request } = input
   const found = yield* recognise(unit, { agent_id, key_hash })

@@ -1,3 +1,4 @@
+/// <reference lib="es2024.collection" />
 import { Duration, Effect } from "effect"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -10,15 +11,12 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { byAgent } from "./byAgent.ts"
 import { checksOf } from "../model/CheckRecord.ts"
 import { type ExpectationRecord, ExpectationTransitions, hasTerms } from "../model/ExpectationRecord.ts"
-import { evaluationAfter } from "./dueTime.ts"
+import { evaluationAfter, judgeExpectation } from "./dueTime.ts"
 import { followPolicy } from "./followPolicy.ts"
-import { judgeExpectation } from "./judgeExpectation.ts"
-import { becomeOverdue } from "./overdueIncident.ts"
+import { becomeOverdue } from "./changeExpectation.ts"
 
-/** Expectations of one agent that may be due. */
 export interface EvaluateInput {
   readonly agentId: AgentId
   readonly checkIds: ReadonlyArray<CheckId>
@@ -90,7 +88,7 @@ export const overdueChore = (
       if (due.length > 0) {
         const outageEnd = lastOutage(yield* storage.serviceHeartbeat, now, rules)?.ended_at
         yield* Effect.forEach(
-          byAgent(due),
+          Map.groupBy(due, ({ agent_id }) => agent_id),
           ([agentId, found]) => {
             const checkIds = found.map(({ check_id }) => check_id)
             return commits.transact(evaluate({ agentId, checkIds, outageEnd, rules, incidents }))

@@ -1,15 +1,26 @@
-import type { Duration } from "effect"
+/// <reference lib="es2024.collection" />
+import { Duration, Effect } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import type { CheckId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import type { Incidents } from "../incidents/Incidents.ts"
+import { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { expectCheck, isEqual, withdrawExpectation } from "./changeExpectation.ts"
 import { type ExpectationRecord, hasTerms, type Terms, type WithTerms } from "../model/ExpectationRecord.ts"
 import { mergeLabels } from "../firings/nameReceivers.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
+import { type CheckRef, checksOf, findByCheck } from "../model/CheckRecord.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
+import type { ListQuery } from "../model/ListDefinitions.ts"
+import { firstRows, passes } from "../engine/lists/readPage.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { idlePause } from "../ports/IdlePause.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import type { Storage } from "../ports/Storage.ts"
 
 /** The policy, and the setting that completes its terms. */
 export interface InForce {
@@ -35,12 +46,11 @@ const termsByPolicy = (
   return rule && completeTerms({ ...rule, notifications_enabled: true }, staleAfter)
 }
 
-/** Whether its agent expects a check. */
 export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
   hasTerms(expectation) && expectation.origin === "agent"
 
 /** Whether a check that has reported is expected as the policy, or its agent, wants it. */
-export const followsPolicy = (
+const followsPolicy = (
   inForce: InForce,
   agent: Matched,
   {
@@ -65,7 +75,7 @@ export function* followPolicy(
   unit: UnitOfWork,
   incidents: Incidents,
   { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
-  inForce: InForce & { readonly now: Instant },
+  inForce: InForce & { readonly now: Instant.Instant },
 ): Decision<void> {
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
@@ -75,4 +85,90 @@ export function* followPolicy(
   if (terms !== undefined)
     yield* expectCheck(unit, incidents, { ref, origin: "policy", terms, now: inForce.now })
   else if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+}
+
+const CHECKS: ListQuery<"checks"> = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" }
+const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
+
+// Labels and hostnames change with heartbeats, which look at no rule.
+const AGAIN_AFTER = Duration.minutes(5)
+
+interface FollowOptions {
+  readonly incidents: IncidentOptions
+  readonly rules: RuleOptions
+}
+
+/** Makes the expectations of an agent's checks follow the policy in force. */
+const evaluateChecks = commandOf(function* (
+  unit,
+  now,
+  agent_id: AgentId,
+  check_ids: ReadonlyArray<CheckId>,
+  { incidents: options, rules }: FollowOptions,
+): Decision<void> {
+  yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
+  const agent = unit.agents.get(agent_id)
+  if (agent === undefined) return
+  yield* load(unit, { rows: { expectation: checksOf(agent, check_ids) } })
+  const incidents = new Incidents(unit, now, options)
+  const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
+  for (const check_id of check_ids) yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+})
+
+/** The checks whose expectations do not follow a policy, by agent. */
+const findStraying = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  checks: ReadonlyArray<CheckRef>,
+  inForce: { readonly policy: Policy; readonly staleAfter: Duration.Duration },
+) {
+  const expectationOf = findByCheck(yield* storage.expectations(checks))
+  const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
+  for (const [agentId, ofAgent] of Map.groupBy(checks, ({ agent_id }) => agent_id)) {
+    const agent = yield* storage.agent(agentId)
+    const ids = ofAgent.flatMap((check) => {
+      const { check_id } = check
+      const expectation = expectationOf(check)
+      const isRight = agent === undefined || followsPolicy(inForce, agent, { check_id, expectation })
+      return isRight ? [] : check_id
+    })
+    if (ids.length > 0) straying.set(agentId, ids)
+  }
+  return straying
+})
+
+// A firing is sent within 15 s of its time, or of the end of its hold (docs/rules.md#evaluation).
+const APPLY_EVERY = Duration.seconds(5)
+
+/**
+ * Makes all expectations follow the policy that has come into force. It starts over every few minutes
+ * while rules compare what agents say of themselves.
+ */
+export const overdueRulesChore = (
+  { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
+  inForce: PolicyInForce["Service"],
+  incidents: IncidentOptions,
+): Chore => {
+  let under: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
+  const begin = Effect.gen(function* () {
+    const policy = inForce.current()
+    const now = yield* Instant.now
+    const isOld = policy.freshness.readsAgents && !Instant.isRecent(under?.at ?? now, AGAIN_AFTER, now)
+    if (under?.policy === policy && !isOld) return false
+    // At the start: the rules of a former policy may have left overdue checks, and none else matter.
+    const isNeeded =
+      under !== undefined || policy.freshness.count > 0 || (yield* firstRows(storage, OVERDUE, 1)).length > 0
+    under = { policy, at: now }
+    return isNeeded
+  })
+  const evaluate = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
+    const policy = inForce.current()
+    const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
+    for (const [agentId, checkIds] of straying)
+      yield* commits.transact(evaluateChecks(agentId, checkIds, { incidents, rules }))
+  })
+  return {
+    name: "looking at checks under another policy",
+    pause: idlePause(APPLY_EVERY),
+    piece: passes(storage, CHECKS, { begin, limit, evaluate }),
+  }
 }

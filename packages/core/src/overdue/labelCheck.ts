@@ -13,16 +13,16 @@ import { hasTerms, unexpected } from "../model/ExpectationRecord.ts"
 /** The labels of a check change at most this often; a later declaration changes them. */
 const AT_MOST_EVERY = Duration.minutes(1)
 
-/** The effect of a declaration on a check's labels; `kept` because they changed a moment ago. */
-export type Labelling = "equal" | "changed" | "kept"
-
-/** Gives a check these labels (docs/rules.md#check-labels). Needs its expectation. */
+/**
+ * Gives a check these labels (docs/rules.md#check-labels), unless they changed a moment ago: then it keeps
+ * its own. Needs its expectation.
+ */
 export const labelCheck = (
   unit: UnitOfWork,
   ref: CheckRef,
   given: Labels | undefined,
   now: Instant.Instant,
-): Labelling => {
+): "equal" | "changed" | "kept" => {
   const before = unit.expectations.get(ref)
   const labels = given !== undefined && Object.keys(given).length === 0 ? undefined : given
   if (isSameReport(before?.labels, labels)) return "equal"

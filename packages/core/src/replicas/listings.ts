@@ -3,8 +3,11 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { UnavailableReceiver } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
 
-/** How often a replica reports itself. */
 export const REPORT_EVERY = Duration.seconds(15)
 /** Without a report for this long, a replica counts as gone: it missed four. */
 const LIVE_FOR = Duration.seconds(60)
@@ -23,13 +26,11 @@ export type ReplicaState = "live" | "silent" | "ended"
 export const isNear = (at: Instant.Instant, now: Instant.Instant, within: Duration.Duration): boolean =>
   at > Instant.minus(now, within) && at < Instant.plus(now, within)
 
-/** The state of a replica. */
 export const replicaState = ({ ended_at, seen_at }: ReplicaRecord, now: Instant.Instant): ReplicaState => {
   if (ended_at !== undefined) return "ended"
   return isNear(seen_at, now, LIVE_FOR) ? "live" : "silent"
 }
 
-/** The replicas that are running. */
 export const liveReplicas = (
   replicas: ReadonlyArray<ReplicaRecord>,
   now: Instant.Instant,
@@ -41,7 +42,6 @@ export const mayDecide = (replica: ReplicaRecord, now: Instant.Instant): boolean
     ? replicaState(replica, now) === "live"
     : isNear(replica.ended_at, now, ENDS_WITHIN)
 
-/** Until when a replica listed a receiver. */
 const listedUntil = (
   { ended_at, seen_at }: ReplicaRecord,
   { left_millis }: ReceiverListing,
@@ -50,7 +50,7 @@ const listedUntil = (
   Instant.min(left_millis === undefined ? (ended_at ?? seen_at) : Instant.fromMillis(left_millis), now)
 
 /** The listings of a replica that now sends to `current`, after those of its former row. */
-export const listingsOf = (
+const listingsOf = (
   former: ReadonlyArray<ReceiverListing>,
   current: ReadonlyArray<NotifierName>,
   now: Instant.Instant,
@@ -89,7 +89,6 @@ export const unavailableReceivers = (
 /** A receiver that some of the running replicas cannot use for one reason. */
 export interface UnusableReceiver extends UnavailableReceiver {
   readonly replicas: number
-  /** Whether no running replica can use it. */
   readonly byNone: boolean
 }
 
@@ -138,7 +137,7 @@ export const listedReceivers = (
  * Rows that nothing depends on: of replicas that are gone, each of whose receivers another row
  * lists longer, or which was listed too long ago. Keeps the table small, whatever restarts.
  */
-export const outlivedReplicas = (
+const outlivedReplicas = (
   replicas: ReadonlyArray<ReplicaRecord>,
   now: Instant.Instant,
 ): ReadonlyArray<ReplicaRecord> => {
@@ -167,7 +166,6 @@ export const policyHashes = (replicas: ReadonlyArray<ReplicaRecord>): ReadonlyAr
 
 /** A difference of policies that this process has noticed. */
 export interface PolicyDifference {
-  /** The policies that differ. */
   readonly about: string
   readonly since: Instant.Instant
   readonly warned_at: Instant.Instant | undefined
@@ -196,3 +194,66 @@ export const compareReplicas = (
     ? [{ about, since, warned_at: warned && Instant.min(warned, now) }, undefined]
     : [{ about, since, warned_at: now }, "differ"]
 }
+
+export interface ReplicaReport extends Pick<
+  ReplicaRecord,
+  "id" | "version" | "policy_hash" | "probes" | "started_at"
+> {
+  readonly receivers: ReadonlyArray<NotifierName>
+  /** Those that it cannot use, each with the reason. */
+  readonly unavailable?: ReadonlyMap<NotifierName, string> | undefined
+  /** Whether its policy states nothing, as without a policy file. */
+  readonly isEmptyPolicy: boolean
+}
+
+/**
+ * Whether a report shows that another policy came into force: the replica had another one, or it
+ * starts with one that no row names. The first server of an installation without a policy does not.
+ */
+const isReplaced = (
+  rows: ReadonlyArray<ReplicaRecord>,
+  { id, isEmptyPolicy, policy_hash }: ReplicaReport,
+): boolean => {
+  const known = rows.find((replica) => replica.id === id)
+  if (known !== undefined) return known.policy_hash !== policy_hash
+  if (rows.length === 0) return !isEmptyPolicy
+  return rows.every((replica) => replica.policy_hash !== policy_hash)
+}
+
+/**
+ * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
+ * another policy is in force. Returns all rows, also those that it removes.
+ */
+export const reportReplica = commandOf(function* (
+  unit,
+  now,
+  report: ReplicaReport,
+  signature: Signature,
+): Decision<ReadonlyArray<ReplicaRecord>> {
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const rows = unit.of("replica").group("all")
+  const known = rows.find(({ id }) => id === report.id)
+  if (isReplaced(rows, report)) {
+    const former = known?.policy_hash
+    recordAudit(unit, now, signature, "policy.replaced", [report.policy_hash], { former })
+  }
+  const { isEmptyPolicy: _, unavailable, ...row } = report
+  unit.of("replica").put({
+    ...row,
+    receivers: listingsOf(known?.receivers ?? [], report.receivers, now, unavailable),
+    seen_at: now,
+    ended_at: undefined,
+  })
+  const replicas = unit.of("replica").group("all")
+  for (const { id } of outlivedReplicas(replicas, now)) unit.of("replica").delete(id)
+  return replicas
+})
+
+export const endReplica = commandOf(function* (unit, now, replicaId: string): Decision<void> {
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const known = unit
+    .of("replica")
+    .group("all")
+    .find(({ id }) => id === replicaId)
+  if (known !== undefined) unit.of("replica").put({ ...known, ended_at: now })
+})

@@ -16,7 +16,6 @@ export const agedNames = Object.keys(agedTables) as ReadonlyArray<AgedName>
 /** The facts of a row that each rule needs. `key` names the row: its ID, its number, its registration. */
 export interface RetentionFacts extends Readonly<Record<AgedName, { readonly key: string }>> {
   readonly deleted_agents: { readonly key: string }
-  /** A result that was received before the bound. */
   readonly history: { readonly key: string; readonly isNewest: boolean }
   readonly outbox: {
     readonly key: string
@@ -71,7 +70,6 @@ export type Verdict = "expired" | "stays" | "too_young"
  */
 export interface RetentionRule<Name extends RetentionName> {
   readonly subject: string
-  /** When it expires. */
   readonly expires: string
   /** The reason to keep it longer. */
   readonly stays: string
@@ -96,19 +94,26 @@ const judgeIncident = (row: RetentionFacts["incidents"], before: Instant): Verdi
   return isOld && !row.hasUnfinishedNotification ? "expired" : "stays"
 }
 
+const aged = (subject: string, expires: string, removes: ReadonlyArray<RemovedRows>) => ({
+  subject,
+  expires,
+  stays: "nothing",
+  removes,
+  setsAside: false,
+  judge: (): Verdict => "expired",
+})
+
 /**
  * All rules but that of pending agents (`admission/removeAgent.ts`). Notifications go before
  * incidents, because their rule needs the incident.
  */
 export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
-  deleted_agents: {
-    subject: "checks, expectations and results of a deleted agent",
-    expires: "immediately",
-    stays: "nothing",
-    removes: ["checks_of_agents", "expectations_of_agents", "results_of_agents", "agents"],
-    setsAside: false,
-    judge: () => "expired",
-  },
+  deleted_agents: aged("checks, expectations and results of a deleted agent", "immediately", [
+    "checks_of_agents",
+    "expectations_of_agents",
+    "results_of_agents",
+    "agents",
+  ]),
   history: {
     subject: "a result",
     expires: "received before the bound",
@@ -134,36 +139,8 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
     setsAside: false,
     judge: judgeIncident,
   },
-  audit: {
-    subject: "a row of the audit",
-    expires: "recorded before the bound",
-    stays: "nothing",
-    removes: ["audit_subjects", "audit"],
-    setsAside: false,
-    judge: () => "expired",
-  },
-  silences: {
-    subject: "a silence",
-    expires: "ended before the bound of incidents",
-    stays: "nothing",
-    removes: ["silences"],
-    setsAside: false,
-    judge: () => "expired",
-  },
-  enrolments: {
-    subject: "an enrolment",
-    expires: "its end came before the bound of pending agents",
-    stays: "nothing",
-    removes: ["enrolments"],
-    setsAside: false,
-    judge: () => "expired",
-  },
-  idempotency_keys: {
-    subject: "an idempotency key",
-    expires: "its act was more than 24 hours ago",
-    stays: "nothing",
-    removes: ["idempotency_keys"],
-    setsAside: false,
-    judge: () => "expired",
-  },
+  audit: aged("a row of the audit", "recorded before the bound", ["audit_subjects", "audit"]),
+  silences: aged("a silence", "ended before the bound of incidents", ["silences"]),
+  enrolments: aged("an enrolment", "its end came before the bound of pending agents", ["enrolments"]),
+  idempotency_keys: aged("an idempotency key", "its act was more than 24 hours ago", ["idempotency_keys"]),
 }

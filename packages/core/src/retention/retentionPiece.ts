@@ -24,7 +24,6 @@ export interface RetentionResult {
   /** Rows removed from all tables. */
   readonly removed: number
   readonly after: string | undefined
-  /** Whether another piece may find something. */
   readonly isMore: boolean
 }
 

@@ -19,8 +19,8 @@ import { Storage } from "../ports/Storage.ts"
 import type { CreateEnrolmentRequest, Enrolment, EnrolmentId } from "@tocsin/contract/Enrolments"
 import * as Instant from "@tocsin/contract/Instant"
 import * as decisions from "../admission/enrolments.ts"
-import { enrolmentIdOf, enrolmentToken } from "../admission/enrolmentToken.ts"
 import { type EnrolmentRecord, enrolmentState } from "../model/EnrolmentRecord.ts"
+import { enrolmentIdOf, tokenOf } from "../operators/tokens.ts"
 
 const USUAL_TIME = Duration.hours(1)
 
@@ -50,7 +50,7 @@ const makeEnrolments = Effect.gen(function* () {
       expires_in = USUAL_TIME,
       uses = 1,
     }: CreateEnrolmentRequest) {
-      const token = enrolmentToken(yield* Effect.sync(ids.secret))
+      const token = tokenOf("enrolment", yield* Effect.sync(ids.secret))
       const now = yield* Instant.now
       const enrolment = {
         id: enrolmentIdOf(hashing, token),
@@ -99,9 +99,9 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
     const signature = currentSignature(ids)
     const signed = signing(commits, ids)
 
-    const one = Effect.fnUntraced(function* (command: (by: Signature) => Command<actions.ActionOutcome>) {
-      const result = yield* signed(command)
-      return result.outcome === "done" ? { count: result.count } : yield* agentNotFound()
+    const one = Effect.fnUntraced(function* (name: "accept" | "block" | "remove", agentId: AgentId) {
+      const count = yield* signed((by) => actions.actOnOne(name, agentId, options, by))
+      return count === "no_such_agent" ? yield* agentNotFound() : { count }
     })
 
     const withdrawMany = (agentId: AgentId, isLeaving: (agent: AgentRecord) => boolean) =>
@@ -119,7 +119,7 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
 
     return {
       /** Accepts the pending key of one agent. Idempotent: count 0 if none is pending. */
-      accept: (agentId: AgentId) => one((by) => actions.accept(agentId, by)),
+      accept: (agentId: AgentId) => one("accept", agentId),
       /**
        * Blocks the pending key of one agent, or else its accepted one. Deletes an agent without a
        * usable key. Not idempotent.
@@ -127,7 +127,7 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
       block: (agentId: AgentId) =>
         Effect.andThen(
           withdrawMany(agentId, (agent) => !hasBothKeys(agent)),
-          one((by) => actions.block(agentId, options, by)),
+          one("block", agentId),
         ).pipe(Effect.uninterruptible),
       /**
        * Deletes one agent with everything it owns. If more than 200 of its checks fail, removes these
@@ -136,18 +136,20 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
       remove: (agentId: AgentId) =>
         Effect.andThen(
           withdrawMany(agentId, () => true),
-          one((by) => actions.remove(agentId, options, by)),
+          one("remove", agentId),
         ).pipe(Effect.uninterruptible),
       /**
        * Accepts all pending agents, on request also replacement keys. Like the actions below, it
        * works in bounded pieces, returns an exact count, and skips agents that stay locked.
        */
       acceptAll: ({ includeRotation }: { readonly includeRotation: boolean }) =>
-        all("accept_all", (by, agents) => actions.acceptEach(agents, { by, includeRotation })),
+        all("accept_all", (by, agents) =>
+          actions.actOnEach("accept", agents, { ...options, includeRotation }, by),
+        ),
       /** Blocks all pending keys, replacement keys included. */
-      blockAll: all("block_all", (by, agents) => actions.blockEach(agents, options, by)),
+      blockAll: all("block_all", (by, agents) => actions.actOnEach("block", agents, options, by)),
       /** Removes all pending agents; replacement keys stay. */
-      removeAll: all("remove_all", (by, agents) => actions.removeEach(agents, options, by)),
+      removeAll: all("remove_all", (by, agents) => actions.actOnEach("remove", agents, options, by)),
       /** Deletes one blacklist row; count 0 if there is none of this ID. */
       unblock: Effect.fnUntraced(function* (keyId: string) {
         // Any 64 characters are a valid key_id (docs/rules.md#lists); one that is not an ID of ours

@@ -3,7 +3,6 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Instruments } from "../engine/metrics/Instruments.ts"
-import { isOperatorToken } from "../operators/operatorToken.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { RateLimit, RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
@@ -16,6 +15,7 @@ import type {
 import { keyState } from "../admission/agentKeys.ts"
 import { blocked, notAccepted, tooMany, unlessUnknown } from "./ingestReplies.ts"
 import { type Permission, TokenBuckets } from "../engine/limits/TokenBuckets.ts"
+import { isTokenOf } from "../operators/tokens.ts"
 
 /**
  * A set of recently used names in bounded memory, as two generations: the older one is dropped
@@ -203,7 +203,7 @@ export class BodyBudget {
 
   /** Whether a key has the shape of an operator's token and is not known as an agent's. */
   #mayBeOperators(key: Redacted.Redacted): boolean {
-    return isOperatorToken(key) && !this.#isAccepted(key)
+    return isTokenOf("operator", key) && !this.#isAccepted(key)
   }
 
   #isAccepted(key: Redacted.Redacted): boolean {

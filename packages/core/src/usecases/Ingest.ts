@@ -23,7 +23,6 @@ import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { CurrentInstruments, type Instruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions, type IncidentOptions } from "../incidents/incidentOptions.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { isOperatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
@@ -32,8 +31,8 @@ import type { ExpectationsRequest } from "@tocsin/contract/Expectations"
 import { declareExpectations } from "../overdue/declareExpectations.ts"
 import type { EnrolRequest } from "@tocsin/contract/Enrolments"
 import { enrol } from "../admission/enrolments.ts"
-import { enrolmentIdOf } from "../admission/enrolmentToken.ts"
 import { currentSignature } from "../audit/Signature.ts"
+import { enrolmentIdOf, isTokenOf } from "../operators/tokens.ts"
 
 /** The parts of calls that share the limit of heartbeats. */
 interface CallParts extends Pick<Commits["Service"], "transact"> {
@@ -171,11 +170,11 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
             )
           // Only unknown keys count against their address's registrations.
           const isCounted = address !== undefined && rules.registrationRate.perMinute > 0
-          if (!isCounted && !isOperatorToken(presented)) return register()
+          if (!isCounted && !isTokenOf("operator", presented)) return register()
           return Effect.flatMap(decide(false), (outcome): Effect.Effect<AcceptedResponse, HeartbeatError> => {
             if (outcome !== "unknown_key") return reply(outcome)
             // Only operators' tokens come here uncounted.
-            if (!isCounted || isOperatorToken(presented)) return notAnAgentKey
+            if (!isCounted || isTokenOf("operator", presented)) return notAnAgentKey
             const registration = registrations.take(address, now)
             if (registration.allowed) return register()
             count("registration_limited")

@@ -26,7 +26,6 @@ import {
   type SenderInput,
 } from "../integrations/applyReports.ts"
 import * as decisions from "../integrations/integrationDecisions.ts"
-import { integrationKey, isIntegrationKey } from "../integrations/integrationKey.ts"
 import { KINDS } from "../integrations/kinds.ts"
 import type { Refusal, SenderRequest } from "../integrations/Report.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
@@ -37,6 +36,7 @@ import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { USUAL_GRACE } from "./Operators.ts"
+import { isTokenOf, tokenOf } from "../operators/tokens.ts"
 
 const noSuchIntegration = () =>
   new NotFound({
@@ -148,7 +148,7 @@ const makeSenderCalls = Effect.gen(function* () {
   return {
     /** Finds the integration of a key before a body is read; fails as for every unknown key. */
     recognise: Effect.fnUntraced(function* (key: Redacted.Redacted) {
-      if (!isIntegrationKey(key)) return yield* UNKNOWN_KEY
+      if (!isTokenOf("integration", key)) return yield* UNKNOWN_KEY
       const { key_hash } = hashing.identify(key)
       const found = known.get(key_hash)
       if (found !== undefined) return { key_hash, known: found }
@@ -198,7 +198,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
     const newRegistrationId = newId<RegistrationId>(ids)
 
     const newKey = Effect.sync(() => {
-      const secret = integrationKey(ids.secret())
+      const secret = tokenOf("integration", ids.secret())
       return { secret, opening: { key: hashing.identify(secret), newRegistrationId } }
     })
     const withKey = (record: IntegrationRecord, secret: Redacted.Redacted): IntegrationWithKey => {

@@ -112,9 +112,9 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
     const { withOutlook, ...lists } = heldLists({ storage, commits, sha256, options })
 
     const onCheck = Effect.fnUntraced(function* (command: (by: Signature) => Command<CheckActionOutcome>) {
-      const result = yield* signed(command)
-      if (result.outcome === "done") return { count: result.count }
-      return yield* result.outcome === "no_such_agent" ? agentNotFound() : noSuchCheck()
+      const count = yield* signed(command)
+      if (typeof count === "number") return { count }
+      return yield* count === "no_such_agent" ? agentNotFound() : noSuchCheck()
     })
 
     return {

@@ -14,11 +14,11 @@ import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentOperator, type OperatorIdentity } from "../ports/CurrentOperator.ts"
 import * as decisions from "../operators/operatorDecisions.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
-import { operatorToken } from "../operators/operatorToken.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Storage } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { tokenOf } from "../operators/tokens.ts"
 
 /** How long a former token stays valid after a rotation. */
 export const USUAL_GRACE = Duration.hours(24)
@@ -57,7 +57,7 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
     const page = pageReader(storage, hashing.sha256)
 
     const newToken = Effect.sync(() => {
-      const token = operatorToken(ids.secret())
+      const token = tokenOf("operator", ids.secret())
       return { token, token_hash: hashing.identify(token).key_hash }
     })
 

@@ -3,12 +3,14 @@ import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import {
+  compareReplicas,
+  endReplica,
   liveReplicas,
   mayDecide,
+  type PolicyDifference,
   policyHashes,
   REPORT_EVERY,
-  compareReplicas,
-  type PolicyDifference,
+  reportReplica,
 } from "../replicas/listings.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
@@ -20,7 +22,6 @@ import { policyHash } from "../policy/applyPolicy.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
-import { endReplica, reportReplica } from "../replicas/replicaDecisions.ts"
 
 /** The version that this process reports; a host program's own is not known here. */
 export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {

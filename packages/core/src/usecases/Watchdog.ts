@@ -1,7 +1,6 @@
 import { Duration, Effect, Layer, Schedule } from "effect"
-import { HealthExamination } from "../health/HealthExamination.ts"
-import type { Health } from "../health/judgeHealth.ts"
-import { type WatchdogPing, WatchdogReceiver, type DeliveryResult } from "../ports/Notifiers.ts"
+import { type Health, HealthExamination } from "../health/HealthExamination.ts"
+import { type DeliveryResult, type WatchdogPing, WatchdogReceiver } from "../ports/Notifiers.ts"
 
 export interface WatchdogOptions {
   /** From the start of one watchdog ping to the start of the next. */

@@ -20,7 +20,6 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import type { Command } from "../engine/unitOfWork/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
-import { integrationKey } from "../integrations/integrationKey.ts"
 import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "../model/WatchRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { CurrentOperator } from "../ports/CurrentOperator.ts"
@@ -32,6 +31,7 @@ import { WatchProbes } from "../ports/WatchProbes.ts"
 import { isWatchAgentTaken, type WatchAgent } from "../watches/watchAgent.ts"
 import * as decisions from "../watches/watchDecisions.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { tokenOf } from "../operators/tokens.ts"
 
 const agentTaken = (name: string) =>
   new StateConflict({
@@ -92,7 +92,7 @@ export const watchAgentOf = Effect.gen(function* () {
   const ids = yield* Ids
   const { watchAgent: name } = yield* RuleSettings
   const newRegistrationId = newId<RegistrationId>(ids)
-  const newKey = () => ({ key: hashing.identify(integrationKey(ids.secret())), newRegistrationId })
+  const newKey = () => ({ key: hashing.identify(tokenOf("integration", ids.secret())), newRegistrationId })
   return { name, newKey } satisfies WatchAgent
 })
 

@@ -16,9 +16,9 @@ import type { HeartbeatOutcome } from "../model/AgentRecord.ts"
 import { NotFound } from "./OperationErrors.ts"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { isOperatorToken } from "../operators/operatorToken.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import { keyState } from "../admission/agentKeys.ts"
+import { isTokenOf } from "../operators/tokens.ts"
 
 // A registration becomes possible when an operator empties the queue, which takes a person's time.
 const PENDING_RETRY_SECONDS = 60
@@ -172,6 +172,6 @@ export const unlessOperatorToken =
     reply: Effect.Effect<A, E>,
     { key_hash, outcome, presented }: Refused,
   ): Effect.Effect<A, E | NotAnAgentKey | StorageError> =>
-    outcome === "agent_not_accepted" && isOperatorToken(presented)
+    outcome === "agent_not_accepted" && isTokenOf("operator", presented)
       ? unlessUnknown(transact, key_hash, reply)
       : reply

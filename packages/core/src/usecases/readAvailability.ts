@@ -17,7 +17,7 @@ import {
   STORY_CHANGES,
 } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
-import { overdueRef } from "../overdue/overdueIncident.ts"
+import { overdueRef } from "../overdue/changeExpectation.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"

@@ -46,7 +46,6 @@ export const placeRef = (name: AgentId): IncidentRef => ({
   incident_key: IncidentKey.make(`${name}/@place`),
 })
 
-/** Whether a status counts as a failure. */
 export const isBad = (status: CheckStatus | undefined): boolean => status !== undefined && status !== "ok"
 
 const isProbedLately = (watch: WatchRecord, now: Instant.Instant): boolean => {

@@ -12,11 +12,11 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
+import { checksOf } from "../model/CheckRecord.ts"
 import { isPaused, type WatchRecord } from "../model/WatchRecord.ts"
 import { isBad, judgeCutOff, placeRef } from "./cutOff.ts"
-import { expectWatch } from "./expectWatch.ts"
+import { expectWatch, loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
 import { nextProbeAt } from "./schedule.ts"
-import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
 
 /** The result of a probe that was due. */
 export interface ProbeResult extends WatchTrial {
@@ -30,12 +30,6 @@ export interface ProbeResults extends Pick<BatchInput, "incidents" | "sha256" | 
   readonly agent: WatchAgent
   readonly results: ReadonlyArray<ProbeResult>
   readonly newEventId: (now: Instant.Instant) => EventId
-}
-
-/** How many results were taken, and how many answered no due probe. */
-export interface RecordedProbes {
-  readonly taken: ReadonlyArray<CheckStatus>
-  readonly dropped: number
 }
 
 /** A result of a watch after confirmation. */
@@ -86,7 +80,15 @@ const mayCount = ({ result, watch }: Answer): boolean =>
  * Takes results of probes: each that still answers a due probe moves its watch to the next one, and
  * becomes a result of its check once it is confirmed (docs/rules.md#watches).
  */
-export const recordProbes = commandOf(function* (unit, now, input: ProbeResults): Decision<RecordedProbes> {
+export const recordProbes = commandOf(function* (
+  unit,
+  now,
+  input: ProbeResults,
+): Decision<{
+  readonly taken: ReadonlyArray<CheckStatus>
+  /** How many results answered no due probe. */
+  readonly dropped: number
+}> {
   const { results, sha256 } = input
   const { name } = input.agent
   const agent = yield* loadWatchAgent(unit, now, input.agent)
@@ -128,34 +130,25 @@ function* report(
 ): Decision<void> {
   if (reported.length === 0) return
   const { agent_id, registration_id } = agent
-  yield* load(unit, {
-    checks: { agent_id, check_ids: reported.map(({ watch }) => watch.name) },
-    rows: { expectation: reported.map(({ watch }) => ({ agent_id, registration_id, check_id: watch.name })) },
+  const check_ids = reported.map(({ watch }) => watch.name)
+  yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: checksOf(agent, check_ids) } })
+  const events = reported.map(({ result, watch }): CheckResultEvent => {
+    const check = unit.checks.get({ agent_id, registration_id, check_id: watch.name })
+    return {
+      event_id: input.newEventId(now),
+      check_id: watch.name,
+      // A result of a watch is never late.
+      observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
+      status: result.status,
+      exit_code: EXIT_CODES[result.status],
+      duration_ms: result.duration_ms,
+      output: result.output,
+      output_truncated: false,
+      notifications_enabled: true,
+    }
   })
-  const events = reported.map(({ result, watch }) => eventOf(unit, now, { agent, result, watch, input }))
   yield* applyResults(unit, now, agent, { ...input, request: { agent_id, events } })
   const incidents = new Incidents(unit, now, input.incidents)
   for (const { watch } of reported)
     yield* expectWatch(unit, now, { agent, watch, incidents, staleAfter: input.staleAfter })
-}
-
-const eventOf = (
-  unit: UnitOfWork,
-  now: Instant.Instant,
-  { agent, input, result, watch }: Answer & Pick<Reported, "agent" | "input">,
-): CheckResultEvent => {
-  const { agent_id, registration_id } = agent
-  const check = unit.checks.get({ agent_id, registration_id, check_id: watch.name })
-  return {
-    event_id: input.newEventId(now),
-    check_id: watch.name,
-    // A result of a watch is never late.
-    observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
-    status: result.status,
-    exit_code: EXIT_CODES[result.status],
-    duration_ms: result.duration_ms,
-    output: result.output,
-    output_truncated: false,
-    notifications_enabled: true,
-  }
 }

@@ -16,7 +16,6 @@ const PROBES_FOR = Duration.sum(REPORT_EVERY, Duration.seconds(10))
 
 type Prober = Pick<ReplicaRecord, "ended_at" | "id" | "probes" | "seen_at">
 
-/** The replicas that probe. */
 const probersAt = (replicas: ReadonlyArray<Prober>, now: Instant.Instant): ReadonlyArray<Prober> =>
   replicas.filter(
     ({ ended_at, probes, seen_at }) => probes && ended_at === undefined && isNear(seen_at, now, PROBES_FOR),
@@ -32,29 +31,20 @@ const ownerOf = (
   sha256: (text: string) => string,
 ): string | undefined => {
   const ranked = probers.map(({ id }) => ({ id, rank: sha256(`${id}/${name}`) }))
-  return ranked.reduce<(typeof ranked)[number] | undefined>(
-    (best, one) => (best === undefined || one.rank > best.rank ? one : best),
-    undefined,
-  )?.id
-}
-
-/** A probe that is due, and the replica that is to run it. */
-export interface DueProbe {
-  readonly watch: WatchRecord
-  readonly owner: string | undefined
+  return ranked.toSorted((a, b) => (a.rank > b.rank ? -1 : 1))[0]?.id
 }
 
 /** When a watch is to be probed; a moment that a clock dated ahead counts as come. */
 export const dueAt = ({ every_millis, next_probe_at }: WatchRecord, now: Instant.Instant): Instant.Instant =>
   next_probe_at > Instant.plus(now, Duration.millis(every_millis)) ? now : next_probe_at
 
-/** The watches that are due, each with its one owner. */
+/** The watches that are due, each with the one replica that is to probe it. */
 export const dueProbes = (
   watches: ReadonlyArray<WatchRecord>,
   replicas: ReadonlyArray<Prober>,
   now: Instant.Instant,
   sha256: (text: string) => string,
-): ReadonlyArray<DueProbe> => {
+) => {
   const probers = probersAt(replicas, now)
   return watches
     .filter((watch) => !isPaused(watch, now) && dueAt(watch, now) <= now)

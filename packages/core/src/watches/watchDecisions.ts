@@ -1,5 +1,5 @@
 import { Duration, Equal } from "effect"
-import { type CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { MOST_WATCHES } from "@tocsin/contract/Watches"
 import { recordAudit } from "../audit/recordAudit.ts"
@@ -13,10 +13,8 @@ import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "../model/WatchRecord.ts"
 import { judgeCutOff, placeRef } from "./cutOff.ts"
-import { expectWatch, unexpectWatch } from "./expectWatch.ts"
-import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
+import { expectWatch, loadWatchAgent, unexpectWatch, type WatchAgent } from "./watchAgent.ts"
 
-/** The common part of every change of watches. */
 export interface WatchChange {
   readonly agent: WatchAgent
   readonly incidents: IncidentOptions
@@ -24,7 +22,6 @@ export interface WatchChange {
   readonly by: Signature
 }
 
-/** Why a watch is not changed. */
 export type WatchRefusal =
   | "closed"
   | "name_in_use"
@@ -34,27 +31,30 @@ export type WatchRefusal =
   | "too_many"
   | "unknown"
 
+/** Makes a watch, and records it in the audit. */
 const newWatch = (
+  unit: UnitOfWork,
+  now: Instant.Instant,
   terms: WatchTerms,
   origin: WatchRecord["origin"],
-  now: Instant.Instant,
-  { by }: WatchChange,
-): WatchRecord => ({
-  ...terms,
-  origin,
-  paused_until: undefined,
-  created_at: now,
-  created_by: by.actor,
-  next_probe_at: now,
-  probed_at: undefined,
-  status: undefined,
-  output: undefined,
-  counted: undefined,
-  counted_at: undefined,
-  against: 0,
-})
-
-const probeKind = ({ probe }: WatchTerms): string => Object.keys(probe).join()
+  by: Signature,
+): WatchRecord => {
+  recordAudit(unit, now, by, "watch.created", [terms.name], { probe: Object.keys(terms.probe).join() })
+  return {
+    ...terms,
+    origin,
+    paused_until: undefined,
+    created_at: now,
+    created_by: by.actor,
+    next_probe_at: now,
+    probed_at: undefined,
+    status: undefined,
+    output: undefined,
+    counted: undefined,
+    counted_at: undefined,
+    against: 0,
+  }
+}
 
 /** Writes a watch, and expects its results unless it is paused. */
 function* put(
@@ -93,17 +93,14 @@ export const createWatch = commandOf(function* (
   const all = unit.of("watch").group("all")
   if (all.some(({ name }) => name === terms.name)) return "name_in_use"
   if (all.length >= MOST_WATCHES) return "too_many"
-  recordAudit(unit, now, given.by, "watch.created", [terms.name], { probe: probeKind(terms) })
-  return yield* put(unit, now, agent, { ...given, watch: newWatch(terms, "operator", now, given) })
+  return yield* put(unit, now, agent, { ...given, watch: newWatch(unit, now, terms, "operator", given.by) })
 })
 
-/** Reads a watch. */
 export const readWatch = commandOf(function* (unit, _now, name: CheckId): Decision<WatchRecord | undefined> {
   yield* load(unit, { rows: { watch: [name] } })
   return unit.of("watch").get(name)
 })
 
-/** A watch and its agent. */
 function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange) {
   const agent = yield* loadWatchAgent(unit, now, given.agent)
   if (typeof agent === "string") return agent
@@ -125,10 +122,7 @@ const auditPause = (unit: UnitOfWork, now: Instant.Instant, by: Signature, watch
 }
 
 const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
-  a.every_millis === b.every_millis &&
-  a.confirm.bad === b.confirm.bad &&
-  a.confirm.good === b.confirm.good &&
-  Equal.equals(a.probe, b.probe)
+  a.every_millis === b.every_millis && Equal.equals(a.confirm, b.confirm) && Equal.equals(a.probe, b.probe)
 
 /** The changed terms of a watch, and whether it is paused from now on. */
 export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
@@ -150,7 +144,6 @@ function* change(
   return yield* put(unit, now, agent, { ...given, watch: { ...after, next_probe_at: now } })
 }
 
-/** Changes a watch. */
 export const changeWatch = commandOf(function* (
   unit,
   now,
@@ -215,12 +208,8 @@ export const followPolicy = commandOf(function* (
   given: WatchChange,
 ): Decision<"closed" | "taken" | undefined> {
   yield* load(unit, { agents: [given.agent.name], groups: { watch: ["all"] } })
-  const known = new Map(
-    unit
-      .of("watch")
-      .group("all")
-      .map((watch) => [watch.name, watch]),
-  )
+  const all = unit.of("watch").group("all")
+  const known = new Map(all.map((watch) => [watch.name, watch]))
   const names = new Set(defined.map(({ name }) => name))
   for (const { name, origin } of known.values())
     if (origin === "policy" && !names.has(name)) yield* remove(unit, now, name, given)
@@ -233,14 +222,11 @@ export const followPolicy = commandOf(function* (
   if (typeof agent === "string") return agent
   for (const terms of others) {
     const before = known.get(terms.name)
+    if (before !== undefined) recordAudit(unit, now, given.by, "watch.changed", [terms.name], {})
     const watch =
       before === undefined
-        ? newWatch(terms, "policy", now, given)
+        ? newWatch(unit, now, terms, "policy", given.by)
         : { ...before, ...terms, origin: "policy" as const, next_probe_at: now }
-    const { name } = terms
-    if (before === undefined)
-      recordAudit(unit, now, given.by, "watch.created", [name], { probe: probeKind(terms) })
-    else recordAudit(unit, now, given.by, "watch.changed", [name], {})
     yield* put(unit, now, agent, { ...given, watch })
   }
   return undefined

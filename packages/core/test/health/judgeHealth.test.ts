@@ -9,7 +9,7 @@ import {
   judgeHealth,
   LATE_AFTER,
   type NotificationMoment,
-} from "../../src/health/judgeHealth.ts"
+} from "../../src/health/HealthExamination.ts"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)
 

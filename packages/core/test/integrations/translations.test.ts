@@ -4,8 +4,7 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { AgentId, isCheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import * as fc from "fast-check"
-import { ping } from "../../src/integrations/ping.ts"
-import { push } from "../../src/integrations/push.ts"
+import { ping, push } from "../../src/integrations/pings.ts"
 import {
   checkIdOf,
   firstOutput,

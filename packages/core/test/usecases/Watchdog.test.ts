@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { type WatchdogPing, WatchdogReceiver, type TestReceipt } from "../../src/ports/Notifiers.ts"
-import { HealthExamination } from "../../src/health/HealthExamination.ts"
-import type { Health } from "../../src/health/judgeHealth.ts"
+import { type TestReceipt, type WatchdogPing, WatchdogReceiver } from "../../src/ports/Notifiers.ts"
+import { type Health, HealthExamination } from "../../src/health/HealthExamination.ts"
 import * as Watchdog from "../../src/usecases/Watchdog.ts"
 
 const taken: TestReceipt = { status: 200, result: { outcome: "delivered" } }

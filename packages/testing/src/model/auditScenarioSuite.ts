@@ -138,13 +138,13 @@ const changesOf = (
     case "removeCheck": {
       const { reply } = outcome as { readonly reply?: CheckActionOutcome }
       // A check that never reported is none of the list, but may be expected.
-      const isDone = reply?.outcome === "done" && reply.count > 0
+      const isDone = typeof reply === "number" && reply > 0
       const gone = onlyIn(before.checks, after.checks, auditedCheck).map(auditedCheck)
       return lines("check.deleted", isDone ? [`${action.agent}/${action.check}`] : gone)
     }
     case "resetClock": {
       const { reply } = outcome as { readonly reply?: CheckActionOutcome }
-      const isDone = reply?.outcome === "done" && reply.count > 0
+      const isDone = typeof reply === "number" && reply > 0
       return lines("check.clock_reset", isDone ? [`${action.agent}/${action.check}`] : [])
     }
     case "replay": {

@@ -3,10 +3,10 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import {
   DEAD_LETTERS_FOR,
+  LATE_AFTER,
   type NotificationMoments,
   notificationMoments,
 } from "@tocsin/core/health/HealthExamination"
-import { LATE_AFTER } from "@tocsin/core/health/judgeHealth"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
 import { eachPage } from "@tocsin/core/engine/lists/readPage"

@@ -4,6 +4,7 @@ import {
   type Kind,
   lastOutput,
   NOT_FOUND,
+  NOTHING_EXPECTED,
   readingOf,
   type Report,
   type SenderRequest,
@@ -47,7 +48,7 @@ const termsOf = (query: SenderRequest["query"]): Readonly<Record<string, string>
     }),
   )
 
-const translate: Translate = ({ body, path, query }, { options, sha256 }) => {
+const translatePing: Translate = ({ body, path, query }, { options, sha256 }) => {
   const parts = partsOf(path, options)
   if (parts === undefined) return NOT_FOUND
   const { rid = "" } = query
@@ -79,7 +80,7 @@ const translate: Translate = ({ body, path, query }, { options, sha256 }) => {
  * (docs/rules.md#integrations).
  */
 export const ping: Kind = {
-  translate,
+  translate: translatePing,
   isLimited: true,
   hasRuns: true,
   mostChecks: 1_000,
@@ -88,4 +89,41 @@ export const ping: Kind = {
     const path = `/${key}${check === undefined ? "/CHECK" : ""}`
     return [path, `${path}/fail`]
   },
+}
+
+const LONGEST_PING = 86_400_000
+const MILLIS = /^\d+(?:\.\d+)?$/u
+
+const translatePush: Translate = ({ path, query }, { options: { check }, sha256 }) => {
+  const named = path[0] === "api" && path[1] === "push" && path.length > 2 ? path.slice(2) : path
+  const [name, ...rest] = check === undefined ? named : [check, ...named]
+  if (name === undefined || name === "" || rest.length > 0)
+    return { refused: "not_found", message: "Monitor not found or not active." }
+  const millis = query["ping"] ?? ""
+  if (millis !== "" && !(MILLIS.test(millis) && Number(millis) <= LONGEST_PING))
+    return {
+      refused: "invalid",
+      message: `ping must be a number of milliseconds from 0 to ${LONGEST_PING}`,
+    }
+  const isUp = (query["status"] ?? "up") === "up"
+  return readingOf({
+    signal: "result",
+    check_id: checkIdOf(name, sha256),
+    rid: "",
+    expects: NOTHING_EXPECTED,
+    status: isUp ? "ok" : "critical",
+    exit_code: isUp ? 0 : 1,
+    duration_ms: Math.round(Number(millis)),
+    ...lastOutput(query["msg"] ?? ""),
+  })
+}
+
+/** The push URL of Uptime Kuma: `CHECK?status=up|down&msg=…&ping=MS` (docs/rules.md#integrations). */
+export const push: Kind = {
+  translate: translatePush,
+  isLimited: true,
+  hasRuns: false,
+  mostChecks: 1_000,
+  options: ["check", "methods"],
+  paths: (key, { check }) => [`/${key}${check === undefined ? "/CHECK" : ""}?status=up&msg=OK&ping=`],
 }

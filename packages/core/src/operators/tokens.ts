@@ -1,0 +1,23 @@
+import { EnrolmentId } from "@tocsin/contract/Enrolments"
+import { Redacted } from "effect"
+import type { Hashing } from "../ports/Hashing.ts"
+
+const PREFIXES = { operator: "tocsin_", integration: "in_", enrolment: "enrol_" } as const
+type TokenKind = keyof typeof PREFIXES
+
+const SECRET = /^[A-Za-z0-9_-]{43}$/
+
+/** Whether a token has the shape of this kind. No agent registers with such a token. */
+export const isTokenOf = (kind: TokenKind, token: Redacted.Redacted): boolean => {
+  const text = Redacted.value(token)
+  const prefix = PREFIXES[kind]
+  return text.startsWith(prefix) && SECRET.test(text.slice(prefix.length))
+}
+
+/** The token of this kind with a secret, which is 32 random bytes as base64url. */
+export const tokenOf = (kind: TokenKind, secret: string): Redacted.Redacted =>
+  Redacted.make(PREFIXES[kind] + secret)
+
+/** The ID of the enrolment of a token. The token cannot be derived from it. */
+export const enrolmentIdOf = ({ identify, sha256 }: Hashing["Service"], token: Redacted.Redacted) =>
+  EnrolmentId.make(sha256(`en1:${identify(token).key_hash}`).slice(0, 32))
