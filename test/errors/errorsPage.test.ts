@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { errorStatus } from "@tocsin/contract/api/ApiErrors"
-import { ErrorCode } from "@tocsin/contract/Errors"
+import { ErrorCode, errorStatus } from "@tocsin/contract/Errors"
 import { StorageFailure } from "@tocsin/core/ports/Storage"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { entries, rowsOf, sectionOf, titlesBetween } from "./ErrorsPage.ts"

@@ -1,20 +1,26 @@
 import { Schema } from "effect"
 
-/** The codes of all error responses (docs/rules.md#errors). */
-export const ErrorCode = Schema.Literals([
-  "unauthorized",
-  "forbidden",
-  "conflict",
-  "agent_blocked",
-  "agent_not_accepted",
-  "not_found",
-  "validation",
-  "payload_too_large",
-  "rate_limited",
-  "internal",
-  "not_ready",
-]).annotate({ identifier: "ErrorCode", description: "The kind of error, for programs to act on." })
-export type ErrorCode = typeof ErrorCode.Type
+/** The codes of all error responses with their statuses (docs/rules.md#errors). */
+export const errorStatus = {
+  unauthorized: 401,
+  forbidden: 403,
+  conflict: 409,
+  agent_blocked: 403,
+  agent_not_accepted: 403,
+  not_found: 404,
+  validation: 400,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  not_ready: 503,
+} as const
+export type ErrorCode = keyof typeof errorStatus
+
+// Object.keys has lost the type of the names.
+export const ErrorCode = Schema.Literals(Object.keys(errorStatus) as ReadonlyArray<ErrorCode>).annotate({
+  identifier: "ErrorCode",
+  description: "The kind of error, for programs to act on.",
+})
 
 /**
  * The request does not fit the contract. `message` is one sentence that names the first offending

@@ -1,4 +1,4 @@
-import type { CheckId, AgentId } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
@@ -7,7 +7,7 @@ import { AuditId } from "@tocsin/contract/Audit"
 import { commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
 import { load } from "@tocsin/core/engine/unitOfWork/load"
 import { checksOf } from "@tocsin/core/model/CheckRecord"
-import { labelCheck } from "@tocsin/core/overdue/labelCheck"
+import { labelCheck } from "@tocsin/core/overdue/declareExpectations"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)

@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
-import { errorStatus } from "@tocsin/contract/api/ApiErrors"
+import { errorStatus } from "@tocsin/contract/Errors"
 import { errorBody, errorFields, type Failure } from "../response/failures.ts"
 import { type Answered, fieldsOfEvery, httpDate } from "../response/headerFields.ts"
 

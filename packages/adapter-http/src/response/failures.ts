@@ -7,7 +7,7 @@ import type {
   RateLimited,
 } from "@tocsin/core/admission/AdmissionErrors"
 import type { ErrorResponse } from "@tocsin/contract/Responses"
-import type { ErrorCode, ValidationError } from "@tocsin/contract/Errors"
+import { type ErrorCode, errorStatus, type ValidationError } from "@tocsin/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { AnotherPolicy, type NotFound, type StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect, Option, References, Schema } from "effect"
@@ -124,7 +124,7 @@ export const errorFields = ({
 /** The response to a request that reached no endpoint. */
 export const errorResponse = (failure: Failure, requestId: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(errorBody(failure, requestId), {
-    status: ApiErrors.errorStatus[failure.code],
+    status: errorStatus[failure.code],
     headers: errorFields(failure),
   })
 

@@ -1,5 +1,6 @@
 import { retryAfterMillis } from "@tocsin/reporting/agent/Answer"
 import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
+import { errorStatus } from "@tocsin/contract/Errors"
 import {
   Bytes,
   Clock,
@@ -151,7 +152,7 @@ export const repeated = Effect.fnUntraced(function* (
   }
 })
 
-type ApiError = InstanceType<(typeof ApiErrors)[Exclude<keyof typeof ApiErrors, "errorStatus">]>
+type ApiError = InstanceType<(typeof ApiErrors)[keyof typeof ApiErrors]>
 
 export type CallError = ApiError | HttpClientError.HttpClientError | Schema.SchemaError
 
@@ -229,7 +230,7 @@ const errorsByTag = { ...ApiErrors }
 const ofApi = (error: ApiError) => {
   const { code } = errorsByTag[error._tag]
   return new TocsinClientError(code, error.message, {
-    status: ApiErrors.errorStatus[code],
+    status: errorStatus[code],
     requestId: error.request_id,
     retryAfterSeconds: "retryAfterSeconds" in error ? error.retryAfterSeconds : undefined,
   })

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../Errors.ts"
+import { type ErrorCode, errorStatus } from "../Errors.ts"
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
@@ -6,21 +6,6 @@ import { HttpApiSchema } from "effect/http-api"
 const Seconds = Schema.String.check(Schema.isPattern(/^[0-9]{1,9}$/u)).pipe(
   Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })),
 )
-
-/** The status of every error code (docs/rules.md#errors). */
-export const errorStatus = {
-  validation: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  agent_blocked: 403,
-  agent_not_accepted: 403,
-  not_found: 404,
-  conflict: 409,
-  payload_too_large: 413,
-  rate_limited: 429,
-  internal: 500,
-  not_ready: 503,
-} as const satisfies Readonly<Record<ErrorCode, number>>
 
 const fields = {
   message: Schema.String.annotate({ description: "The fault, for people." }),

@@ -5,36 +5,35 @@ import { ActionCountResponse, pageOf } from "../Responses.ts"
 import { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "../Silences.ts"
 import { Conflict, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
 import { IncidentPath, SilencePath } from "./opsResources.ts"
-import { IgnoredBody, OperatorAuthentication, requiring, ValidParameters } from "./operation.ts"
+import { IgnoredBody, OperatorAuthentication, RequiredRole, ValidParameters } from "./operation.ts"
 
 /** Operators' actions on incidents. These operations read bodies. */
 export class IncidentActionsApi extends HttpApiGroup.make("incidentActions")
   .add(
-    ...requiring(
-      "respond",
-      HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowledgement", {
-        params: IncidentPath,
-        payload: acknowledgements.AcknowledgeRequest,
-        success: acknowledgements.Acknowledgement,
-        error: [NotFound.wire, PayloadTooLarge.wire, Conflict.wire],
-      }),
-      HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
-        params: IncidentPath,
-        success: ActionCountResponse,
-        error: NotFound.wire,
-      }).middleware(IgnoredBody),
-      HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
-        payload: acknowledgements.AcknowledgeAllRequest,
-        success: acknowledgements.AcknowledgedAll,
-        error: PayloadTooLarge.wire,
-      }),
-      HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
-        params: IncidentPath,
-        payload: acknowledgements.NoteRequest,
-        success: acknowledgements.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
-        error: [NotFound.wire, PayloadTooLarge.wire],
-      }),
-    ),
+    HttpApiEndpoint.put("acknowledge", "/incidents/:id/acknowledgement", {
+      params: IncidentPath,
+      payload: acknowledgements.AcknowledgeRequest,
+      success: acknowledgements.Acknowledgement,
+      error: [NotFound.wire, PayloadTooLarge.wire, Conflict.wire],
+    }).annotate(RequiredRole, "respond"),
+    HttpApiEndpoint.delete("withdrawAcknowledgement", "/incidents/:id/acknowledgement", {
+      params: IncidentPath,
+      success: ActionCountResponse,
+      error: NotFound.wire,
+    })
+      .middleware(IgnoredBody)
+      .annotate(RequiredRole, "respond"),
+    HttpApiEndpoint.post("acknowledgeAll", "/incidents/acknowledge", {
+      payload: acknowledgements.AcknowledgeAllRequest,
+      success: acknowledgements.AcknowledgedAll,
+      error: PayloadTooLarge.wire,
+    }).annotate(RequiredRole, "respond"),
+    HttpApiEndpoint.post("noteIncident", "/incidents/:id/notes", {
+      params: IncidentPath,
+      payload: acknowledgements.NoteRequest,
+      success: acknowledgements.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
+      error: [NotFound.wire, PayloadTooLarge.wire],
+    }).annotate(RequiredRole, "respond"),
   )
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}
@@ -42,37 +41,37 @@ export class IncidentActionsApi extends HttpApiGroup.make("incidentActions")
 /** Silences. Those with a body read it themselves, for the contract's messages. */
 export class SilencesApi extends HttpApiGroup.make("silences")
   .add(
-    ...requiring(
-      "read",
-      HttpApiEndpoint.get("listSilences", "/silences", {
-        query: SilenceListParameters,
-        success: pageOf(Silence, "SilencePage"),
-      }).middleware(IgnoredBody),
-      HttpApiEndpoint.get("getSilence", "/silences/:id", {
-        params: SilencePath,
-        success: Silence,
-        error: NotFound.wire,
-      }).middleware(IgnoredBody),
-    ),
-    ...requiring(
-      "respond",
-      HttpApiEndpoint.post("createSilence", "/silences", {
-        query: SilenceCreationParameters,
-        payload: SilenceRequest,
-        success: [Silence.pipe(HttpApiSchema.status(201)), SilencePreview],
-        error: [Conflict.wire, PayloadTooLarge.wire],
-      }),
-      HttpApiEndpoint.patch("changeSilence", "/silences/:id", {
-        params: SilencePath,
-        payload: SilenceChangeRequest,
-        success: Silence,
-        error: [NotFound.wire, Conflict.wire, PayloadTooLarge.wire],
-      }),
-      HttpApiEndpoint.delete("expireSilence", "/silences/:id", {
-        params: SilencePath,
-        success: ActionCountResponse,
-      }).middleware(IgnoredBody),
-    ),
+    HttpApiEndpoint.get("listSilences", "/silences", {
+      query: SilenceListParameters,
+      success: pageOf(Silence, "SilencePage"),
+    })
+      .middleware(IgnoredBody)
+      .annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("getSilence", "/silences/:id", {
+      params: SilencePath,
+      success: Silence,
+      error: NotFound.wire,
+    })
+      .middleware(IgnoredBody)
+      .annotate(RequiredRole, "read"),
+    HttpApiEndpoint.post("createSilence", "/silences", {
+      query: SilenceCreationParameters,
+      payload: SilenceRequest,
+      success: [Silence.pipe(HttpApiSchema.status(201)), SilencePreview],
+      error: [Conflict.wire, PayloadTooLarge.wire],
+    }).annotate(RequiredRole, "respond"),
+    HttpApiEndpoint.patch("changeSilence", "/silences/:id", {
+      params: SilencePath,
+      payload: SilenceChangeRequest,
+      success: Silence,
+      error: [NotFound.wire, Conflict.wire, PayloadTooLarge.wire],
+    }).annotate(RequiredRole, "respond"),
+    HttpApiEndpoint.delete("expireSilence", "/silences/:id", {
+      params: SilencePath,
+      success: ActionCountResponse,
+    })
+      .middleware(IgnoredBody)
+      .annotate(RequiredRole, "respond"),
   )
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}

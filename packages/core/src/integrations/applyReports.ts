@@ -19,7 +19,7 @@ import {
   ReportedAlertTransitions,
 } from "../model/IntegrationRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
-import { evaluateLabelled, labelCheck } from "../overdue/labelCheck.ts"
+import { evaluateLabelled, labelCheck } from "../overdue/declareExpectations.ts"
 import { forgetInTime, forgetRun, remember, termsOf, withRun } from "./expected.ts"
 import { KINDS } from "./kinds.ts"
 import { isRefusal, noted } from "./sources.ts"

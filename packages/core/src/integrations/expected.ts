@@ -104,18 +104,6 @@ export const forgetInTime = (
   unit.expectations.put({ ...expectation, next_evaluation_at: Instant.plus(from, forgetAfter(options)) })
 }
 
-interface OfAgent {
-  readonly agent: Pick<AgentRecord, "agent_id" | "registration_id">
-  readonly options: IntegrationOptions
-  readonly now: Instant.Instant
-}
-
-const watchdogRef = (
-  { agent: { agent_id, registration_id }, options: { watchdog } }: OfAgent,
-  sha256: (text: string) => string,
-): CheckRef | undefined =>
-  watchdog === undefined ? undefined : { agent_id, registration_id, check_id: checkIdOf(watchdog, sha256) }
-
 export interface WatchdogRules {
   readonly sha256: (text: string) => string
   readonly staleAfter: Duration.Duration
@@ -128,29 +116,32 @@ export interface WatchdogRules {
 export function* expectWatchdog(
   unit: UnitOfWork,
   incidents: Incidents,
-  present: OfAgent,
+  {
+    agent: { agent_id, registration_id },
+    now,
+    options,
+  }: {
+    readonly agent: Pick<AgentRecord, "agent_id" | "registration_id">
+    readonly options: IntegrationOptions
+    readonly now: Instant.Instant
+  },
   before: IntegrationOptions,
   { sha256, staleAfter }: WatchdogRules,
 ): Decision<void> {
-  const { agent, now, options } = present
-  const [ref, former] = [options, before].map((each) => watchdogRef({ ...present, options: each }, sha256))
+  const [ref, former] = [options, before].map(({ watchdog }): CheckRef | undefined =>
+    watchdog === undefined ? undefined : { agent_id, registration_id, check_id: checkIdOf(watchdog, sha256) },
+  )
   const refs = [ref, former].filter((each) => each !== undefined)
   if (refs.length === 0) return
-  yield* load(unit, {
-    checks: { agent_id: agent.agent_id, check_ids: refs.map(({ check_id }) => check_id) },
-    rows: { expectation: refs },
-  })
+  const check_ids = refs.map(({ check_id }) => check_id)
+  yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: refs } })
   if (former !== undefined && former.check_id !== ref?.check_id) {
     const expectation = unit.expectations.get(former)
     if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
   }
-  if (ref !== undefined)
-    yield* expectCheck(unit, incidents, {
-      ref,
-      origin: "agent",
-      terms: watchdogTerms(options, staleAfter),
-      now,
-    })
+  if (ref === undefined) return
+  const terms = watchdogTerms(options, staleAfter)
+  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
 }
 
 const MOST_STARTS = 10

@@ -53,13 +53,8 @@ export const isDeclared = (expectation: ExpectationRecord | undefined): expectat
 const followsPolicy = (
   inForce: InForce,
   agent: Matched,
-  {
-    check_id,
-    expectation,
-  }: {
-    readonly check_id: CheckId
-    readonly expectation: ExpectationRecord | undefined
-  },
+  check_id: CheckId,
+  expectation: ExpectationRecord | undefined,
 ): boolean => {
   if (isDeclared(expectation)) return true
   const terms = termsByPolicy(inForce, agent, check_id, expectation)
@@ -125,12 +120,10 @@ const findStraying = Effect.fnUntraced(function* (
   const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
   for (const [agentId, ofAgent] of Map.groupBy(checks, ({ agent_id }) => agent_id)) {
     const agent = yield* storage.agent(agentId)
-    const ids = ofAgent.flatMap((check) => {
-      const { check_id } = check
-      const expectation = expectationOf(check)
-      const isRight = agent === undefined || followsPolicy(inForce, agent, { check_id, expectation })
-      return isRight ? [] : check_id
-    })
+    if (agent === undefined) continue
+    const ids = ofAgent.flatMap((check) =>
+      followsPolicy(inForce, agent, check.check_id, expectationOf(check)) ? [] : check.check_id,
+    )
     if (ids.length > 0) straying.set(agentId, ids)
   }
   return straying

@@ -5,9 +5,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { isLabels } from "@tocsin/contract/Labels"
 import * as fc from "fast-check"
-import { alertmanager } from "../../src/integrations/kinds.ts"
+import { alertmanager, webhook } from "../../src/integrations/kinds.ts"
 import type { Reading, Refusal, Report } from "../../src/integrations/Report.ts"
-import { webhook } from "../../src/integrations/webhook.ts"
 
 const now = Instant.parse("2026-03-03T12:00:00Z") ?? assert.fail("no time")
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")

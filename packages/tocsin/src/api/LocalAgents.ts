@@ -1,4 +1,4 @@
-import { errorStatus } from "@tocsin/contract/api/ApiErrors"
+import { errorStatus } from "@tocsin/contract/Errors"
 import type { RequestKind, Transport } from "@tocsin/reporting/agent/Answer"
 import type { ProgramAgent } from "@tocsin/reporting/program/ProgramAgent"
 import { ReportingAgent } from "@tocsin/reporting/program/ReportingAgent"
