@@ -1,11 +1,11 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:ffc02836320c9cf5e4b30dd40588092a4ee2d50e53ff0f7411be51e294fb7926
+-- 1 first breaking sha256:253efe441f66c424878690a5bcc9a65e89f703c4662e688a167e4e45a277a54e
 
 CREATE TABLE agent (
-  agent_id TEXT NOT NULL PRIMARY KEY,
+  agent_id TEXT PRIMARY KEY,
   registration_id TEXT NOT NULL,
-  admission_state TEXT NOT NULL,
+  admission_state TEXT NOT NULL CHECK (admission_state IN ('pending', 'accepted')),
   observed_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL,
   registered_at INTEGER NOT NULL,
@@ -24,14 +24,7 @@ CREATE TABLE agent (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
-  UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'),
-    agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'),
-    agents_pending = agents_pending + (NEW.admission_state = 'pending'),
-    agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL),
-    checks_ok = checks_ok + NEW.checks_ok,
-    checks_warning = checks_warning + NEW.checks_warning,
-    checks_critical = checks_critical + NEW.checks_critical,
-    checks_unknown = checks_unknown + NEW.checks_unknown;
+  UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'), agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'), agents_pending = agents_pending + (NEW.admission_state = 'pending'), agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok + NEW.checks_ok, checks_warning = checks_warning + NEW.checks_warning, checks_critical = checks_critical + NEW.checks_critical, checks_unknown = checks_unknown + NEW.checks_unknown;
 END;
 
 CREATE TRIGGER agent_counts_otherwise
@@ -42,37 +35,24 @@ WHEN OLD.checks_ok IS NOT NEW.checks_ok OR OLD.checks_warning IS NOT NEW.checks_
 BEGIN
   UPDATE system_total SET
     acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),
-    agents_accepted = agents_accepted + (NEW.admission_state = 'accepted') - (OLD.admission_state = 'accepted'),
-    agents_pending = agents_pending + (NEW.admission_state = 'pending') - (OLD.admission_state = 'pending'),
-    agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL)
-      - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
-    checks_ok = checks_ok + NEW.checks_ok - OLD.checks_ok,
-    checks_warning = checks_warning + NEW.checks_warning - OLD.checks_warning,
-    checks_critical = checks_critical + NEW.checks_critical - OLD.checks_critical,
-    checks_unknown = checks_unknown + NEW.checks_unknown - OLD.checks_unknown;
+    agents_accepted = agents_accepted + (NEW.admission_state = 'accepted') - (OLD.admission_state = 'accepted'), agents_pending = agents_pending + (NEW.admission_state = 'pending') - (OLD.admission_state = 'pending'), agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL) - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok + NEW.checks_ok - OLD.checks_ok, checks_warning = checks_warning + NEW.checks_warning - OLD.checks_warning, checks_critical = checks_critical + NEW.checks_critical - OLD.checks_critical, checks_unknown = checks_unknown + NEW.checks_unknown - OLD.checks_unknown;
 END;
 
 CREATE TRIGGER agent_goes AFTER DELETE ON agent BEGIN
-  UPDATE system_total SET
-    agents_accepted = agents_accepted - (OLD.admission_state = 'accepted'),
-    agents_pending = agents_pending - (OLD.admission_state = 'pending'),
-    agents_dead = agents_dead - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL),
-    checks_ok = checks_ok - OLD.checks_ok,
-    checks_warning = checks_warning - OLD.checks_warning,
-    checks_critical = checks_critical - OLD.checks_critical,
-    checks_unknown = checks_unknown - OLD.checks_unknown;
+  UPDATE system_total SET agents_accepted = agents_accepted - (OLD.admission_state = 'accepted'), agents_pending = agents_pending - (OLD.admission_state = 'pending'), agents_dead = agents_dead - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok - OLD.checks_ok, checks_warning = checks_warning - OLD.checks_warning, checks_critical = checks_critical - OLD.checks_critical, checks_unknown = checks_unknown - OLD.checks_unknown;
 END;
 
 CREATE TABLE agent_key (
-  key_hash TEXT NOT NULL PRIMARY KEY,
+  key_hash TEXT PRIMARY KEY,
   key_fingerprint TEXT NOT NULL,
   agent_id TEXT NOT NULL,
-  state TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'accepted', 'superseded', 'blocked')),
   created_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL,
   blacklist_id TEXT,
   blocked_at INTEGER,
-  hostname TEXT
+  hostname TEXT,
+  CHECK ((state = 'blocked') = (blacklist_id IS NOT NULL AND blocked_at IS NOT NULL AND hostname IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX agent_key_blacklist_id ON agent_key (blacklist_id) WHERE state = 'blocked';
@@ -86,9 +66,9 @@ CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending'
 CREATE INDEX agent_with_pending_key ON agent (agent_id) WHERE pending_key_hash IS NOT NULL;
 
 CREATE TABLE alert (
-  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  incident_id TEXT NOT NULL,
   receiver TEXT NOT NULL,
-  severity TEXT NOT NULL,
+  severity TEXT NOT NULL CHECK (severity IN ('warning', 'critical', 'unknown')),
   next_at INTEGER NOT NULL,
   ended_at INTEGER,
   leased_until INTEGER,
@@ -100,7 +80,7 @@ CREATE INDEX alert_due ON alert (receiver, next_at, incident_id, severity);
 CREATE INDEX alert_leased ON alert (receiver, leased_until) WHERE leased_until IS NOT NULL;
 
 CREATE TABLE audit (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT PRIMARY KEY,
   recorded_at INTEGER NOT NULL,
   actor TEXT NOT NULL,
   via TEXT NOT NULL,
@@ -108,7 +88,7 @@ CREATE TABLE audit (
   subjects TEXT NOT NULL,
   parameters TEXT,
   request_id TEXT
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX audit_by_action ON audit (action, recorded_at, id);
 
@@ -143,12 +123,12 @@ CREATE TABLE check_event (
   event_id TEXT NOT NULL,
   observed_at INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
-  status TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ok', 'warning', 'critical', 'unknown')),
   exit_code INTEGER NOT NULL,
   duration_ms INTEGER NOT NULL,
   output_truncated INTEGER NOT NULL,
   notifications_enabled INTEGER NOT NULL,
-  is_kept INTEGER NOT NULL DEFAULT 1,
+  is_kept INTEGER NOT NULL DEFAULT false,
   incident_key TEXT,
   output TEXT,
   UNIQUE (agent_id, event_id, registration_id)
@@ -168,7 +148,7 @@ CREATE TABLE check_state (
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   registration_id TEXT NOT NULL,
-  status TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ok', 'warning', 'critical', 'unknown')),
   exit_code INTEGER NOT NULL,
   last_observed_at INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
@@ -184,7 +164,7 @@ CREATE TABLE check_state (
 CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
 
 CREATE TABLE enrolment (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT PRIMARY KEY,
   agent_id TEXT,
   uses INTEGER NOT NULL,
   used INTEGER NOT NULL,
@@ -198,7 +178,7 @@ CREATE INDEX enrolment_by_created ON enrolment (created_at, id);
 CREATE INDEX enrolment_by_end ON enrolment (expires_at);
 
 CREATE TABLE established (
-  name TEXT NOT NULL PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -213,7 +193,8 @@ CREATE TABLE expectation (
   terms TEXT,
   labels TEXT,
   labelled_at INTEGER,
-  PRIMARY KEY (agent_id, check_id, registration_id)
+  PRIMARY KEY (agent_id, check_id, registration_id),
+  CHECK ((next_evaluation_at IS NULL AND incident_id IS NULL) = (terms IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
@@ -222,7 +203,7 @@ WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 
 CREATE TABLE idempotency_key (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT PRIMARY KEY,
   request_hash TEXT NOT NULL,
   acted_at INTEGER NOT NULL,
   answer TEXT
@@ -231,11 +212,11 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (acted_at);
 
 CREATE TABLE incident (
-  id TEXT NOT NULL PRIMARY KEY,
-  kind TEXT NOT NULL,
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('named', 'automatic')),
   incident_key TEXT NOT NULL,
-  state TEXT NOT NULL,
-  severity TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'resolved')),
+  severity TEXT NOT NULL CHECK (severity IN ('warning', 'critical', 'unknown')),
   agent_id TEXT,
   check_id TEXT,
   opener_agent_id TEXT NOT NULL,
@@ -246,10 +227,12 @@ CREATE TABLE incident (
   members_warning INTEGER NOT NULL,
   members_unknown INTEGER NOT NULL,
   members_critical INTEGER NOT NULL,
-  state_rank INTEGER NOT NULL AS (CASE state WHEN 'open' THEN 1 WHEN 'resolved' THEN 0 END) STORED,
-  severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
-  resolved_order INTEGER NOT NULL AS (coalesce(resolved_at, 9223372036854775807)) STORED,
-  phase INTEGER NOT NULL AS (CASE WHEN state = 'resolved' THEN 0 WHEN ack_until IS NULL THEN 1 ELSE 2 END) VIRTUAL,
+  state_rank INTEGER NOT NULL GENERATED ALWAYS AS (CASE state WHEN 'open' THEN 1 ELSE 0 END) STORED,
+  severity_rank INTEGER NOT NULL
+    GENERATED ALWAYS AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 ELSE 1 END) STORED,
+  resolved_order INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(resolved_at, 9223372036854775807)) STORED,
+  phase INTEGER NOT NULL
+    GENERATED ALWAYS AS (CASE WHEN state = 'resolved' THEN 0 WHEN ack_until IS NULL THEN 1 ELSE 2 END) STORED,
   summary TEXT,
   ack_by TEXT,
   ack_note TEXT,
@@ -269,17 +252,18 @@ CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT 
 
 CREATE INDEX incident_by_key ON incident (incident_key, kind, opened_at);
 
-CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL AND state = 'open';
+CREATE INDEX incident_by_next_evaluation ON incident (next_evaluation_at, id)
+WHERE next_evaluation_at IS NOT NULL AND state = 'open';
 
 CREATE INDEX incident_by_opened_at ON incident (phase, severity_rank, opened_at, id);
 
 CREATE INDEX incident_by_resolved_at ON incident (phase, severity_rank, resolved_order, id);
 
 CREATE TABLE incident_change (
-  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  incident_id TEXT NOT NULL,
   seq INTEGER NOT NULL,
   changed_at INTEGER NOT NULL,
-  change TEXT NOT NULL,
+  change TEXT NOT NULL CHECK (change IN ('joined', 'worsened', 'improved', 'left')),
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   severity TEXT NOT NULL,
@@ -288,7 +272,7 @@ CREATE TABLE incident_change (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE incident_log (
-  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  incident_id TEXT NOT NULL,
   seq INTEGER NOT NULL,
   logged_at INTEGER NOT NULL,
   action TEXT NOT NULL,
@@ -300,17 +284,18 @@ CREATE TABLE incident_log (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE incident_member (
-  incident_id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  incident_id TEXT NOT NULL,
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
-  severity TEXT NOT NULL,
+  severity TEXT NOT NULL CHECK (severity IN ('warning', 'critical', 'unknown')),
   change_seq INTEGER NOT NULL,
   joined_at INTEGER NOT NULL,
   left_at INTEGER,
-  severity_rank INTEGER NOT NULL AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 WHEN 'warning' THEN 1 END) STORED,
-  is_present INTEGER NOT NULL AS (left_at IS NULL) STORED,
+  severity_rank INTEGER NOT NULL
+    GENERATED ALWAYS AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 ELSE 1 END) STORED,
+  is_present INTEGER NOT NULL GENERATED ALWAYS AS (left_at IS NULL) STORED,
   summary TEXT,
-  is_loud INTEGER NOT NULL DEFAULT 1,
+  is_loud INTEGER NOT NULL DEFAULT true,
   PRIMARY KEY (incident_id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -335,7 +320,7 @@ CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phas
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
 
 CREATE TABLE integration (
-  name TEXT NOT NULL PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
   options TEXT NOT NULL,
   key_hash TEXT,
@@ -350,14 +335,14 @@ CREATE TABLE integration (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE listed_member (
-  id TEXT NOT NULL REFERENCES incident ON DELETE CASCADE,
+  id TEXT NOT NULL,
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   phase INTEGER NOT NULL,
   severity_rank INTEGER NOT NULL,
   opened_at INTEGER NOT NULL,
   resolved_order INTEGER NOT NULL,
-  state_rank INTEGER NOT NULL AS (phase <> 0) VIRTUAL,
+  state_rank INTEGER NOT NULL GENERATED ALWAYS AS (CASE phase WHEN 0 THEN 0 ELSE 1 END) STORED,
   PRIMARY KEY (id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -396,7 +381,7 @@ BEGIN
 END;
 
 CREATE TABLE operator (
-  name TEXT NOT NULL PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   role TEXT NOT NULL,
   token_hash TEXT NOT NULL,
   former_token_hash TEXT,
@@ -412,11 +397,11 @@ CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE form
 CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
 
 CREATE TABLE outbox (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT PRIMARY KEY,
   notifier TEXT NOT NULL,
-  state TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'sent', 'retry', 'failed', 'discarded')),
   incident_id TEXT NOT NULL,
-  event_type TEXT NOT NULL,
+  event_type TEXT NOT NULL CHECK (event_type IN ('firing', 'resolved')),
   incident_seq INTEGER NOT NULL,
   severity TEXT NOT NULL,
   attempts INTEGER NOT NULL,
@@ -432,12 +417,12 @@ CREATE TABLE outbox (
   first_attempted_at INTEGER,
   next_evaluation_at INTEGER,
   held_by TEXT,
-  must_send INTEGER NOT NULL DEFAULT 0,
+  must_send INTEGER NOT NULL DEFAULT false,
   parent_ended_at INTEGER,
   first_parent_ended_at INTEGER,
   released_at INTEGER,
   listed_state TEXT NOT NULL
-    AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) VIRTUAL
+    GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
@@ -455,20 +440,20 @@ CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state IN ('pending', 'sending', 'retry');
 
 CREATE TABLE policy_version (
-  version INTEGER NOT NULL PRIMARY KEY,
+  version INTEGER PRIMARY KEY,
   hash TEXT NOT NULL,
   text TEXT NOT NULL,
   applied_at INTEGER NOT NULL,
   applied_by TEXT NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE removed_registration (
-  registration_id TEXT NOT NULL PRIMARY KEY,
+  registration_id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE replica (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT PRIMARY KEY,
   version TEXT NOT NULL,
   policy_hash TEXT NOT NULL,
   receivers TEXT NOT NULL,
@@ -476,7 +461,7 @@ CREATE TABLE replica (
   started_at INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
   ended_at INTEGER
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE schema_migration (
   id INTEGER PRIMARY KEY,
@@ -486,14 +471,14 @@ CREATE TABLE schema_migration (
 ) STRICT;
 
 CREATE TABLE service_heartbeat (
-  name TEXT NOT NULL PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   beat_at INTEGER NOT NULL,
   outage_ended_at INTEGER,
   outage_began_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE silence (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT PRIMARY KEY,
   matchers TEXT NOT NULL,
   starts_at INTEGER NOT NULL,
   ends_at INTEGER NOT NULL,
@@ -510,19 +495,19 @@ CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE system_total (
   writer INTEGER PRIMARY KEY,
-  agents_accepted INTEGER NOT NULL,
-  agents_dead INTEGER NOT NULL,
-  acceptances INTEGER NOT NULL,
-  checks_ok INTEGER NOT NULL,
-  checks_warning INTEGER NOT NULL,
-  checks_critical INTEGER NOT NULL,
-  checks_unknown INTEGER NOT NULL,
-  incidents_open INTEGER NOT NULL,
-  agents_pending INTEGER NOT NULL
-) STRICT;
+  agents_accepted INTEGER NOT NULL DEFAULT 0,
+  agents_pending INTEGER NOT NULL DEFAULT 0,
+  agents_dead INTEGER NOT NULL DEFAULT 0,
+  acceptances INTEGER NOT NULL DEFAULT 0,
+  checks_ok INTEGER NOT NULL DEFAULT 0,
+  checks_warning INTEGER NOT NULL DEFAULT 0,
+  checks_critical INTEGER NOT NULL DEFAULT 0,
+  checks_unknown INTEGER NOT NULL DEFAULT 0,
+  incidents_open INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE watch (
-  name TEXT NOT NULL PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   every_millis INTEGER NOT NULL,
   confirm TEXT NOT NULL,
   probe TEXT NOT NULL,
