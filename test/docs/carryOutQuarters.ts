@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { scriptOf } from "@tocsin/adapter-pg/client/script"
+import { scriptOf } from "@tocsin/adapter-pg/client/PgPoolOptions"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,5 +1,5 @@
 import { afterAll } from "@effect/vitest"
-import { scriptOf } from "@tocsin/adapter-pg/client/script"
+import { scriptOf } from "@tocsin/adapter-pg/client/PgPoolOptions"
 import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"

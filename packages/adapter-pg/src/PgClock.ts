@@ -3,9 +3,8 @@ import { Clock, Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
-import { connect, readStorageTime } from "./Database.ts"
-import { POOLS } from "./processConnections.ts"
-import { retryTransient } from "./transactions/retryTransient.ts"
+import { connect, readStorageTime, retryTransient } from "./Database.ts"
+import { POOLS } from "./PgStorage.ts"
 
 /** Clocks of machines drift apart by a few milliseconds in this time. */
 const MEASURE_EVERY = Duration.minutes(1)
@@ -20,10 +19,9 @@ const NANOS_PER_MICRO = 1_000n
 const NANOS_PER_MILLI = 1_000_000n
 
 /**
- * Effect's clock, corrected by its offset from the database's clock, so that replicas agree on
- * liveness, due times and retention. It measures the offset when the layer is built, then every
- * minute, on a connection of its own. The monotonic time stays uncorrected. The layer fails if the
- * database does not answer; later failures keep the last offset.
+ * Effect's clock, corrected by its offset from the database's, so that replicas agree on liveness, due times and
+ * retention. The monotonic time stays uncorrected. Fails if the database does not answer; later failures keep
+ * the last offset.
  */
 export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> =>
   Layer.effect(
@@ -31,13 +29,11 @@ export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> 
     Effect.gen(function* () {
       const { pg } = yield* connect({ ...options, maxConnections: POOLS.clock })
       const base = yield* Clock.Clock
-      const clock = new CorrectedClock(base)
-      const correct = Effect.flatMap(retryTransient(measureOffset(pg, base)), (offset) =>
-        clock.correct(offset),
-      )
-      yield* correct
+      const { clock, correct } = correctedClock(base)
+      const measure = Effect.flatMap(retryTransient(measureOffset(pg, base)), correct)
+      yield* measure
       yield* Effect.sleep(MEASURE_EVERY).pipe(
-        Effect.andThen(correct),
+        Effect.andThen(measure),
         Effect.catch((error) =>
           Effect.logWarning("cannot read PostgreSQL's clock; using the last known offset", error),
         ),
@@ -48,42 +44,28 @@ export const layer = (options: PgPoolOptions): Layer.Layer<never, StorageError> 
     }),
   )
 
-class CorrectedClock implements Clock.Clock {
-  readonly #base: Clock.Clock
-  #offsetNanos = 0n
-
-  constructor(base: Clock.Clock) {
-    this.#base = base
+const correctedClock = (base: Clock.Clock) => {
+  let offsetNanos = 0n
+  const nanos = () => base.currentTimeNanosUnsafe() + offsetNanos
+  const millis = () => Number(nanos() / NANOS_PER_MILLI)
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: () => base.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: base.monotonicTimeNanos,
+    sleep: (duration) => base.sleep(duration),
   }
-
-  readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
-  readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
-  readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
-
-  currentTimeMillisUnsafe(): number {
-    return Number(this.currentTimeNanosUnsafe() / NANOS_PER_MILLI)
-  }
-
-  currentTimeNanosUnsafe(): bigint {
-    return this.#base.currentTimeNanosUnsafe() + this.#offsetNanos
-  }
-
-  monotonicTimeNanosUnsafe(): bigint {
-    return this.#base.monotonicTimeNanosUnsafe()
-  }
-
-  sleep(duration: Duration.Duration): Effect.Effect<void> {
-    return this.#base.sleep(duration)
-  }
-
-  correct(offsetNanos: bigint): Effect.Effect<void> {
-    const change = offsetNanos - this.#offsetNanos
-    this.#offsetNanos = offsetNanos
+  const correct = (offset: bigint): Effect.Effect<void> => {
+    const change = offset - offsetNanos
+    offsetNanos = offset
     if (change < WORTH_A_WORD_NANOS && change > -WORTH_A_WORD_NANOS) return Effect.void
     return Effect.logWarning(
-      `this machine's clock differs from PostgreSQL's by ${offsetNanos / NANOS_PER_MILLI} ms; Tocsin uses PostgreSQL's: synchronize both with NTP`,
+      `this machine's clock differs from PostgreSQL's by ${offset / NANOS_PER_MILLI} ms; Tocsin uses PostgreSQL's: synchronize both with NTP`,
     )
   }
+  return { clock, correct }
 }
 
 /** How far the database's clock is ahead of the moment half-way between query and answer. */

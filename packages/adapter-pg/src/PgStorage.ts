@@ -1,25 +1,29 @@
-import { randomUUID } from "node:crypto"
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
+import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
+import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { connect, type Database, read, indexSettings, retryTransient } from "./Database.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
-import { connect, type Database, read } from "./Database.ts"
-import { GroupCommit } from "./groups/GroupCommit.ts"
-import { Announcer, TopicAnnouncer } from "./hints/Announcer.ts"
-import { remoteWakeups } from "./hints/remoteWakeups.ts"
-import { expire } from "./retention/expire.ts"
+import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
+import { Announcer, TopicAnnouncer, remoteWakeups } from "./hints/remoteWakeups.ts"
 import { readPage } from "./lists/readPage.ts"
 import { migrate } from "./migrations/migrate.ts"
-import { groupConnections, LANES, POOLS } from "./processConnections.ts"
+import {
+  readChecks,
+  readDueExpectations,
+  readExpectations,
+  checkTable,
+  findCheck,
+} from "./tables/CheckTable.ts"
+import { readIncidentTimeline } from "./tables/IncidentTable.ts"
 import { readMetricCounts, systemReads } from "./reads/systemReads.ts"
-import { readChecks, readDueExpectations, readExpectations } from "./reads/readExpectations.ts"
-import { readIncidentTimeline } from "./reads/readIncidentTimeline.ts"
-import { untilNextDue } from "./reads/untilNextDue.ts"
+import { untilNextDue } from "./tables/OutboxTable.ts"
+import { expire } from "./retention/expire.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
-import { checkTable, findCheck } from "./tables/CheckTable.ts"
 import {
   findOperatorOfToken,
   operatorTable,
@@ -28,9 +32,27 @@ import {
   policyVersionTable,
 } from "./tables/keyedTables.ts"
 import { toStorageError } from "./toStorageError.ts"
-import { indexSettings } from "./transactions/indexedTransaction.ts"
-import { retryTransient } from "./transactions/retryTransient.ts"
-import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
+
+/** How many groups run at a time on locked rows of agents, unless the options say otherwise. */
+export const LANES = 2
+
+/** The most connections of each pool of a process (docs/scaling.md#connections-and-poolers). */
+export const POOLS = {
+  /** Reads and separate transactions. */
+  commands: 10,
+  /** All others may wait for a lock. */
+  probe: 1,
+  /** Listens to other processes. */
+  listener: 1,
+  clock: 1,
+} as const
+
+/** One for each lane and cached group, one for the outbox, and one to look for due deliveries. */
+export const groupConnections = (lanes: number): number => lanes + CACHED_GROUPS.groups + 2
+
+/** The most connections that a process opens with the default options. */
+export const PROCESS_CONNECTIONS =
+  groupConnections(LANES) + Object.values(POOLS).reduce((sum, connections) => sum + connections, 0)
 
 /** Metrics that only PostgreSQL reports. */
 export const poolMetricDefinitions = {
@@ -45,7 +67,6 @@ export const poolMetricDefinitions = {
   ),
 }
 
-/** Counts the connections of pools, by the pools' names. */
 const poolMetrics = (pools: Readonly<Record<string, Database>>): MetricSource =>
   Effect.gen(function* () {
     const known = yield* Effect.forEach(Object.entries(pools), ([name, { pg }]) =>
@@ -66,17 +87,13 @@ const poolMetrics = (pools: Readonly<Record<string, Database>>): MetricSource =>
     ]
   })
 
-/** Stores a value unless one is stored, and returns the stored one. */
 const establish = `INSERT INTO established AS kept (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = kept.value RETURNING value`
 
 /** For single statements, which are transactions too; `indexedTransaction` is for several. */
 const isolation = { default_transaction_isolation: "read committed" }
 
-/**
- * About as long as callers wait: a statement that takes longer only holds locks. No compilation,
- * since that takes longer than reading a page of any list.
- */
+/** About as long as callers wait. Compilation takes longer than reading a page of any list. */
 const defaults = {
   statementTimeout: Duration.seconds(10),
   idleInTransactionTimeout: Duration.seconds(10),
@@ -91,10 +108,7 @@ const probeOptions = {
   statementTimeout: Duration.seconds(1),
 }
 
-/**
- * Group commit has its own connections. If a lock is not free in time, the group fails and each
- * member waits for its own locks.
- */
+/** If a lock is not free in time, the group fails and each member waits for its own locks. */
 const groupOptions = {
   lockTimeout: Duration.seconds(1),
   settings: { ...isolation, ...indexSettings },
@@ -117,10 +131,7 @@ const probe = "SELECT current_setting('transaction_read_only')::boolean AS is_re
 /** Writes nothing. On a read-only server it fails, and its connection is closed. */
 const writeNothing = "UPDATE service_heartbeat SET name = name WHERE false"
 
-/**
- * A statement of a group waits for locks for a second at most. If it waits longer, the server is
- * unreachable or does not write.
- */
+/** A statement of a group waits for locks for a second. After this time the server does not write. */
 const LONGEST_GROUP_WAIT_MILLIS = 2_000
 
 const groupsWait = new StorageError({
@@ -173,7 +184,6 @@ export const layer = ({
       yield* instruments.addSource(
         poolMetrics({ commands: database, groups: groupDatabase, probe: prober, hints: listener }),
       )
-      // Names this process in its announcements.
       const sender = randomUUID()
       const announcer = new Announcer(sender)
       // Before the groups, so that it closes after them and announces what they still commit.
@@ -187,62 +197,45 @@ export const layer = ({
         topics,
       })
       const others = yield* remoteWakeups(listener.pg, sender)
-      return make({ groups, database, prober, groupDatabase, others })
+      return Storage.of({ ...others, ...make(groups, { database, prober, groupDatabase }) })
     }),
   )
 
-interface Connected {
-  readonly groups: GroupCommit
-  readonly database: Database
-  readonly prober: Database
-  /** Its plans use indexes. */
-  readonly groupDatabase: Database
-  readonly others: Pick<Storage["Service"], "hints" | "remoteChanges">
-}
-
-const make = (connected: Connected): Storage["Service"] => {
-  const { database, groupDatabase, groups, others, prober } = connected
+const make = (
+  groups: GroupCommit,
+  pools: Readonly<Record<"database" | "prober" | "groupDatabase", Database>>,
+): Omit<Storage["Service"], "hints" | "remoteChanges"> => {
+  const { database, groupDatabase, prober } = pools
   const { pg, sql } = database
-  const findOne = <A>(
+  const findAll = <A>(
     statement: string,
     parameters: ReadonlyArray<unknown>,
     decode: (row: SqlConnection.Row) => A,
-  ): Effect.Effect<A | undefined, StorageError> =>
-    retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)[0]))
+  ) => retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)))
+  const findOne = <A>(...finding: Parameters<typeof findAll<A>>) =>
+    Effect.map(findAll(...finding), ([row]) => row)
   const staleAgentScans = makeStaleAgentScans(systemReads(sql))
   const { replica, service_heartbeat: heartbeat } = keyedTables
-  return Storage.of({
+  return {
     transact: (command) => groups.transact(staleAgentScans.watch(command)),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
     counts: (aliveSince) => retryTransient(staleAgentScans.counts(aliveSince)),
     metricCounts: retryTransient(readMetricCounts(sql)),
     staleAgents: (seenBefore, limit) => retryTransient(staleAgentScans.staleAgents(seenBefore, limit)),
+    // Every id comes after the empty text. The column contains only AgentIds.
     agentsWithPendingKey: (after, limit) =>
-      retryTransient(
-        // Every id comes after the empty text. The column contains only AgentIds.
-        Effect.map(read(sql, findAgentsWithPendingKey, [after ?? "", limit]), (rows) =>
-          rows.map((row) => row["agent_id"] as AgentId),
-        ),
-      ),
+      findAll(findAgentsWithPendingKey, [after ?? "", limit], (row) => row["agent_id"] as AgentId),
     dueExpectations: (request) => retryTransient(readDueExpectations(groupDatabase.pg, request)),
     expectations: (checks) => retryTransient(readExpectations(pg, checks)),
     checks: (checks) => retryTransient(readChecks(pg, checks)),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (receivers, now) => retryTransient(untilNextDue(groupDatabase.pg, receivers, now)),
-    ...others,
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
     incident: (id, limits) => retryTransient(readIncidentTimeline(sql, id, limits)),
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
-    replicas: retryTransient(
-      Effect.map(read(sql, replica.findGroups.text, []), (rows) => rows.map(replica.decode)),
-    ),
-    policyVersions: (after, limit) =>
-      retryTransient(
-        Effect.map(read(sql, findPolicyVersions, [after, limit]), (rows) =>
-          rows.map(policyVersionTable.decode),
-        ),
-      ),
+    replicas: findAll(replica.findGroups.text, [], replica.decode),
+    policyVersions: (after, limit) => findAll(findPolicyVersions, [after, limit], policyVersionTable.decode),
     serviceHeartbeat: findOne(heartbeat.find.text, heartbeat.find.parameters(["service"]), heartbeat.decode),
     establish: (name, value) =>
       retryTransient(
@@ -250,5 +243,5 @@ const make = (connected: Connected): Storage["Service"] => {
         Effect.map(pg.query(establish, [name, value]), ([row]) => row?.["value"] as string),
       ),
     probe: probeOf(prober, groupDatabase),
-  })
+  }
 }

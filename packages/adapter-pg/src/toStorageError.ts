@@ -4,10 +4,7 @@ import { PgFailure } from "./client/toSqlError.ts"
 
 type ReasonTag = SqlError.SqlErrorReason["_tag"]
 
-/**
- * Why a storage failed, and what to do about it, in one sentence. The SqlError itself is for the
- * log.
- */
+/** Why a storage failed, and what to do about it, in one sentence. The SqlError itself is for the log. */
 type Explanation = readonly [reason: StorageFailure, message: string]
 
 const startingMessage =
@@ -101,7 +98,6 @@ const kindMessages: Readonly<Record<ReasonTag, Explanation>> = {
 
 const bySqlState: ReadonlyMap<string, Explanation> = new Map(
   Object.entries(sqlStateMessages).flatMap(([reason, messages]) =>
-    // The keys are those of the type.
     Object.entries(messages).map(([code, message]) => [code, [reason as StorageFailure, message]] as const),
   ),
 )
@@ -119,10 +115,7 @@ const racedConstraints = new Set([
   "operator_pkey",
 ])
 
-/**
- * Whether a transaction lost a race against another one, whose changes it sees when it is decided
- * again.
- */
+/** Whether a transaction lost a race against another one, whose changes it sees when it is decided again. */
 export const isLostRace = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "UniqueViolation"
     ? racedConstraints.has(reason.constraint)
@@ -142,10 +135,7 @@ const explain = (error: SqlError.SqlError): Explanation => {
 /** No schema in which tables could be. PostgreSQL reports it only when a table is created. */
 export const noSchema = new StorageError({ reason: "unavailable", message: noSchemaMessage })
 
-/**
- * The {@link StorageError} of a failure, or the failure if it is one. Neither it nor its cause holds
- * the database's URL or password.
- */
+/** Neither the error nor its cause holds the database's URL or password. */
 export const toStorageError = (error: SqlError.SqlError | StorageError): StorageError => {
   if (error._tag === "StorageError") return error
   const [reason, message] = explain(error)

@@ -9,7 +9,7 @@ import { enroll, eventOf, heartbeatOf, keyOf, register, send } from "@tocsin/tes
 import { purge } from "@tocsin/testing/expireAll"
 import { Duration, Effect, Layer } from "effect"
 import * as PgStorage from "../src/PgStorage.ts"
-import { indexSettings } from "../src/transactions/indexedTransaction.ts"
+import { indexSettings } from "../src/Database.ts"
 import { type TableStatistics, tableStatistics } from "./tableStatistics.ts"
 import { transact } from "@tocsin/testing/transact"
 

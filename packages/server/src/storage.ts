@@ -6,7 +6,6 @@ import * as PgCopy from "@tocsin/adapter-pg/copy/copyConnection"
 import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/processConnections"
 import { realFile } from "@tocsin/adapter-sqlite/connection/FileIdentity"
 import * as SqliteCopy from "@tocsin/adapter-sqlite/copy/CopyConnection"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
@@ -20,9 +19,9 @@ import type { Settings } from "./settings/Settings.ts"
 
 /** The advice for a server that opens more connections than PostgreSQL allows. */
 export const connectionAdvice = (allowed: number): string | undefined =>
-  PROCESS_CONNECTIONS <= allowed
+  PgStorage.PROCESS_CONNECTIONS <= allowed
     ? undefined
-    : `this server opens up to ${PROCESS_CONNECTIONS} connections, but PostgreSQL allows ${allowed}: raise max_connections or the limit of the role or database; behind a pooler, ignore this`
+    : `this server opens up to ${PgStorage.PROCESS_CONNECTIONS} connections, but PostgreSQL allows ${allowed}: raise max_connections or the limit of the role or database; behind a pooler, ignore this`
 
 /** Warns of too few connections, beside the start. */
 export const connectionWarning = ({ DATABASE_URL: place }: Settings): Layer.Layer<never> => {

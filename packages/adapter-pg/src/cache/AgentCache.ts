@@ -2,12 +2,9 @@ import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
-import type { RowVersion } from "../transactions/Loading.ts"
+import type { RowVersion } from "../transactions/loadRows.ts"
 
-/**
- * An agent that is stale this often in a row is probably served by several replicas in turn:
- * caching costs more than it saves.
- */
+/** Such an agent is probably served by several replicas in turn: caching costs more than it saves. */
 const STALE_TIMES = 2
 
 /** Such an agent is decided on locked rows for this many transactions, and then cached again. */
@@ -21,19 +18,15 @@ interface Note {
   readonly shunned: number
 }
 
-/**
- * Agents not worth caching, because other processes change them between two commands of this one.
- */
+/** Agents not worth caching, because other processes change them between two commands of this one. */
 class Contested {
   readonly #notes = new Map<AgentId, Note>()
 
-  /** Notes that an agent's cached rows were stale. */
   note(agentId: AgentId): void {
     const stale = (this.#notes.get(agentId)?.stale ?? 0) + 1
     this.#set(agentId, { stale, shunned: stale >= STALE_TIMES ? SHUNNED_FOR : 0 })
   }
 
-  /** Notes that they were current. */
   clear(agentId: AgentId): void {
     this.#notes.delete(agentId)
   }
@@ -56,7 +49,6 @@ class Contested {
   }
 }
 
-/** A row and its version. */
 export interface Versioned<Row> {
   readonly row: Row
   readonly version: RowVersion
@@ -75,9 +67,7 @@ interface Entry extends CachedAgent {
   bytes: number
 }
 
-/**
- * An agent after a committed transaction, with the checks that it looked at; `undefined` if absent.
- */
+/** An agent after a committed transaction, with the checks that it looked at; `undefined` if absent. */
 export interface KnownAgent {
   readonly agent: Versioned<AgentRecord>
   /** The version of the agent when the transaction loaded it and its checks. */
@@ -88,10 +78,7 @@ export interface KnownAgent {
 /** Transaction ids repeat after 2³², which takes longer than this at a million per second. */
 const LONGEST_REST_MILLIS = 3_600_000
 
-/**
- * Rows that this process may decide on, since the statement that writes the decision verifies their
- * versions. It keeps agents and checks of at most about `maxBytes`, and drops the least recently used.
- */
+/** Rows to decide on; the write verifies their versions. The least recently used are dropped. */
 export class AgentCache {
   readonly #maxBytes: number
   /** A clock that never goes back, in milliseconds. */
@@ -107,15 +94,11 @@ export class AgentCache {
     this.#steady = steady
   }
 
-  /**
-   * The run of the server in which the versions were read. After a crash the server may reuse the
-   * id of a lost transaction, so versions of different runs are not compared.
-   */
+  /** After a crash the server may reuse ids: versions of different runs are not compared. */
   get serverRun(): string | null {
     return this.#serverRun ?? null
   }
 
-  /** The cached rows of an agent. */
   find(agentId: AgentId): CachedAgent | undefined {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return undefined
@@ -163,12 +146,10 @@ export class AgentCache {
     return this.#beingWritten.has(agentId)
   }
 
-  /** Notes agents that a statement is about to write. */
   beginWriting(agentIds: Iterable<AgentId>): void {
     for (const agentId of agentIds) this.#beingWritten.add(agentId)
   }
 
-  /** Notes that the statement has ended. */
   endWriting(agentIds: Iterable<AgentId>): void {
     for (const agentId of agentIds) this.#beingWritten.delete(agentId)
   }
@@ -179,12 +160,10 @@ export class AgentCache {
     this.drop(agentId)
   }
 
-  /** Notes that an agent's cached rows were current. */
   confirm(agentId: AgentId): void {
     this.#contested.clear(agentId)
   }
 
-  /** Drops an agent. */
   drop(agentId: AgentId): void {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return
@@ -192,7 +171,6 @@ export class AgentCache {
     this.#bytes -= entry.bytes
   }
 
-  /** Drops all agents. */
   clear(): void {
     this.#entries.clear()
     this.#bytes = 0

@@ -1,14 +1,89 @@
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { CheckId } from "@tocsin/contract/Identifiers"
+import type { AgentId, OutboxId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { Command, Decision, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { Result } from "effect"
-import { type GroupKey, type CommandGroup, commandScopeOf, mayShare } from "./CommandGroup.ts"
+
+/** Parts of requests, those of tables as `rows.TABLE` and `groups.TABLE`. */
+type Parts = ReadonlySet<string>
+
+export interface GroupKey {
+  readonly kind: "agent"
+  readonly agent_id: AgentId
+  readonly request: RowRequest
+}
+
+interface OutboxScope {
+  readonly kind: "outbox"
+  readonly outbox_ids: ReadonlyArray<OutboxId>
+  readonly request: RowRequest
+}
+
+/** The first request of a command that may share a transaction with others of its kind. */
+export type CommandGroup = GroupKey | OutboxScope
+
+const isAsked = (part: RowRequest[keyof RowRequest]): boolean =>
+  part !== undefined && !(Array.isArray(part) && part.length === 0)
+
+const asksOnlyFor = (request: RowRequest, parts: Parts): boolean => {
+  for (const part in request) {
+    // A request has no properties but its parts.
+    const name = part as keyof RowRequest
+    if (name === "rows" || name === "groups") {
+      for (const [table, named] of Object.entries(request[name] ?? {}))
+        if (named.length > 0 && !parts.has(`${name}.${table}`)) return false
+    } else if (!parts.has(name) && isAsked(request[name])) return false
+  }
+  return true
+}
+
+const firstParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
+  agent: new Set(["agents", "checks"]),
+  outbox: new Set(["rows.outbox"]),
+}
+
+/** Other agents would be locked out of order, and incidents are locked before their outbox items. */
+const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
+  agent: new Set([
+    "rows.expectation",
+    "groups.expectation",
+    "history",
+    "incidents",
+    "openIncidents",
+    "rows.incident_member",
+    "worstMembers",
+  ]),
+  outbox: new Set(),
+}
+
+/** The scope of a command by its first request. The others are rare, may search, and run alone. */
+const commandScopeOf = (request: RowRequest): CommandGroup | undefined => {
+  const { agents = [], checks, rows } = request
+  const outbox_ids = rows?.outbox ?? []
+  if (outbox_ids.length > 0) {
+    return asksOnlyFor(request, firstParts.outbox) ? { kind: "outbox", outbox_ids, request } : undefined
+  }
+  const [agent_id, another] = agents
+  if (agent_id === undefined || another !== undefined || !asksOnlyFor(request, firstParts.agent)) {
+    return undefined
+  }
+  return checks === undefined || checks.agent_id === agent_id
+    ? { kind: "agent", agent_id, request }
+    : undefined
+}
+
+/** Whether a request repeats a part of the first requests of its group. */
+export const asksForFirstParts = (request: RowRequest, { kind }: CommandGroup): boolean =>
+  asksOnlyFor(request, firstParts[kind])
+
+/** Whether a command may ask for a request in a transaction that it shares. */
+export const mayShare = (request: RowRequest, { kind }: CommandGroup): boolean =>
+  asksOnlyFor(request, furtherParts[kind])
 
 /** Rows of one agent that a command may be decided on. */
 export interface CachedRows {
@@ -17,27 +92,19 @@ export interface CachedRows {
   readonly check: (checkId: CheckId) => CheckRecord | "absent" | undefined
 }
 
-/** A command that has made its first request. */
-export interface StartedCommand {
+interface StartedCommand {
   readonly scope: CommandGroup
   readonly unit: UnitOfWork
   readonly decision: Decision<Outcome<unknown>>
 }
 
-/** The result of a command on rows of its agent. */
-export type OptimisticResult =
+type OptimisticResult =
   /** It must not share a transaction. */
   | { readonly kind: "unshareable" }
-  /** Some of its rows are not known. */
   | { readonly kind: "unknown" }
-  /**
-   * It asks for more, or changes more than the verifying statement can write; then it asks for
-   * nothing.
-   */
+  /** It asks for more, or changes more than the verifying statement can write; then it asks for nothing. */
   | { readonly kind: "more"; readonly next: RowRequest }
-  /**
-   * It changes nothing but the moving columns of the agent and of every check that it looked at.
-   */
+  /** It changes nothing but the moving columns of the agent and of every check that it looked at. */
   | {
       readonly kind: "decided"
       readonly outcome: Outcome<unknown>
@@ -62,11 +129,7 @@ export const beginCommand = (command: Command<Outcome<unknown>>, now: Instant): 
     return scope && { scope, unit, decision }
   }, undefined)
 
-/**
- * Continues a command on rows that may be stale. What it decides holds only if the statement that
- * writes it finds the versions of these rows unchanged. So a decision that read a row without
- * writing it is not taken.
- */
+/** Decides on rows that may be stale. A decision that read a row without writing it is not taken. */
 export const decideOptimistically = (
   begun: StartedCommand,
   scope: GroupKey,

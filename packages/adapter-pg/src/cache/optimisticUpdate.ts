@@ -13,10 +13,9 @@ import {
   quoted,
   SERVER_RUN,
 } from "../tables/makeTable.ts"
-import type { RowVersion } from "../transactions/Loading.ts"
+import type { RowVersion } from "../transactions/loadRows.ts"
 import type { Versioned } from "./AgentCache.ts"
 
-/** One group's changes to one agent, with the versions that they rely on. */
 export interface AgentUpdate {
   readonly agent: Versioned<AgentRecord>
   readonly checks: ReadonlyArray<Versioned<CheckRecord>>
@@ -30,23 +29,15 @@ const AGENT_MOVES = 9
 const CHECK_MOVES = AGENT_MOVES + Object.keys(agentMoves).length
 
 /**
- * Writes what was decided on cached rows if these are unchanged: a transaction of one statement and
- * one trip.
+ * Writes what was decided on cached rows if these are unchanged: a transaction of one statement and one trip.
+ * It locks the agents of the given version that are free, so it waits for none and is in no deadlock over agents.
+ * At READ COMMITTED, PostgreSQL checks the version again once it has locked a row that changed meanwhile.
  *
- * It locks the agents that have the given version and that no other transaction holds. So it waits
- * for no agent and takes part in no deadlock over agents. Agents that are stale or held are left
- * out with their checks.
+ * Each transaction that changes a check changes its agent too, so a fresh agent has fresh checks unless another
+ * program wrote them. If a version differs nevertheless, the division by zero ends the statement.
  *
- * Each transaction that changes a check changes its agent too, so a fresh agent has fresh checks
- * unless another program wrote them. The statement compares their versions nevertheless: if one
- * differs, the division by zero ends it and nothing is written.
- *
- * At READ COMMITTED PostgreSQL evaluates the condition on the version again once it has locked a
- * row that changed since the statement began, for agents in `locked` and for checks in `checks`.
- *
- * A check names its agent by its place among the given ones. `registrations` is an array with the
- * registration of a fresh agent, or NULL, at each place. A join would compare each check with each
- * agent.
+ * A check names its agent by its place among the given ones, where `registrations` has the registration of a
+ * fresh agent, or NULL. A join would compare each check with each agent.
  */
 const updateIfFresh = `WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::xid[], $3::int4[], ${arrayParameters(agentMoves, AGENT_MOVES)})
@@ -86,7 +77,6 @@ const updateIfFresh = `WITH given AS MATERIALIZED (
          CASE WHEN written.agents < $5 THEN (SELECT array_agg(agent_id) FROM agents) END AS fresh
   FROM written`
 
-/** The agents that were written, and the version that their rows have now. */
 export interface Written {
   readonly version: RowVersion
   readonly isFresh: (agentId: AgentId) => boolean
@@ -95,14 +85,12 @@ export interface Written {
 /** The version of the rows that a transaction wrote. */
 export const versionOf = (transactionId: bigint): RowVersion => Number(BigInt.asUintN(32, transactionId))
 
-/** The row of {@link updateIfFresh}. */
 interface Notified {
   readonly agents: number
   readonly transaction_id: bigint
   readonly fresh: ReadonlyArray<AgentId> | null
 }
 
-/** Writes the updates of fresh agents; see {@link updateIfFresh}. */
 export const compareAndSwap = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   updates: ReadonlyArray<AgentUpdate>,

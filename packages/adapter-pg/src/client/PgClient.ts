@@ -27,11 +27,7 @@ export class PgClient extends Context.Service<
       statement: string,
       parameters: ReadonlyArray<unknown>,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
-    /**
-     * Runs a prepared statement whose only parameter, `$1`, is a value as JSON text, for
-     * `json_to_recordset($1)`: faster than arrays that the driver encodes. A 64-bit integer goes in
-     * as a string of its digits.
-     */
+    /** Runs a prepared statement whose only parameter is JSON: faster than arrays that the driver encodes. */
     readonly queryJson: (
       statement: string,
       value: Schema.Json,
@@ -41,23 +37,15 @@ export class PgClient extends Context.Service<
       channel: string,
     ) => Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope>
     readonly poolStatus: Effect.Effect<PgPoolStatus>
-    /**
-     * Fails if the server of an idle connection does not answer; then the pool closes connections
-     * that are as old.
-     */
+    /** Fails if the server of an idle connection does not answer; the pool closes those that are as old. */
     readonly sound: Effect.Effect<void, SqlError.SqlError>
   }
 >()("@tocsin/adapter-pg/client/PgClient") {
   /**
-   * A pool on one database as `SqlClient` and `PgClient`, closed with the layer's scope.
-   * - It connects on first use, so it is built while the database is down. An invalid URL fails it.
-   * - Errors are `SqlError`s by SQLSTATE with a `PgFailure` as cause. After a `ConnectionError`
-   *   with operation `commit` the transaction may have committed; after any other it has not. A
-   *   statement outside a transaction may have run.
-   * - An interrupted statement is cancelled on the server, and its transaction rolled back, before
-   *   interruption ends.
-   * - COMMIT fails if a statement of the transaction had failed, where PostgreSQL would quietly
-   *   roll back.
+   * A pool on one database as `SqlClient` and `PgClient`. It connects on first use; only an invalid URL fails it.
+   * After a `ConnectionError` with operation `commit` the transaction may have committed; after any other error it
+   * has not. An interrupted statement is cancelled on the server, and its transaction rolled back, before
+   * interruption ends. COMMIT fails if a statement had failed, where PostgreSQL would quietly roll back.
    */
   static readonly layer = (
     options: PgPoolOptions,

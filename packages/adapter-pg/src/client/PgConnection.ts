@@ -21,9 +21,7 @@ export interface PgLease {
   readonly close: Effect.Effect<void>
 }
 
-/**
- * Holds the connection of the transaction that a fiber has open, and the depth of its savepoints.
- */
+/** Holds the connection of the transaction that a fiber has open, and the depth of its savepoints. */
 export type PgTransaction = Context.Service<
   SqlClient.TransactionConnection,
   readonly [connection: PgConnection, depth: number]
@@ -32,7 +30,7 @@ export type PgTransaction = Context.Service<
 /** A statement that does nothing is answered within milliseconds, or not at all. */
 const SOUND_MILLIS = 500
 
-type Rows = ReadonlyArray<SqlConnection.Row>
+type Parameters = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
@@ -48,11 +46,7 @@ export class PgConnection implements SqlConnection.Connection {
     this.#lease = lease
   }
 
-  /**
-   * Runs a statement within its time. If it is interrupted, the driver cancels it on the server.
-   * After `replyTimeout` the connection is closed, whether the statement runs or is being
-   * cancelled.
-   */
+  /** After `replyTimeout` the connection is closed, whether the statement runs or is being cancelled. */
   #run<A>(
     operation: PgOperation,
     statement: Effect.Effect<A, SqlError.SqlError>,
@@ -71,47 +65,29 @@ export class PgConnection implements SqlConnection.Connection {
     })
   }
 
-  #query(text: string, parameters: ReadonlyArray<unknown>, isPrepared: boolean) {
-    return this.#run(
-      "execute",
-      Effect.suspend(() => this.#session.query(text, asTexts(parameters), isPrepared)),
+  execute(text: string, parameters: Parameters, transformRows: TransformRows, isPrepared = true) {
+    return Effect.map(
+      this.executeRaw(text, parameters, isPrepared),
+      ({ rows }): ReadonlyArray<SqlConnection.Row> => transformRows?.(rows) ?? rows,
     )
   }
 
-  #rows(
-    text: string,
-    parameters: ReadonlyArray<unknown>,
-    transformRows: TransformRows,
-    isPrepared: boolean,
-  ): Effect.Effect<Rows, SqlError.SqlError> {
-    return Effect.map(this.#query(text, parameters, isPrepared), ({ rows }) => transformRows?.(rows) ?? rows)
+  executeUnprepared(text: string, parameters: Parameters, transformRows: TransformRows) {
+    return this.execute(text, parameters, transformRows, false)
   }
 
-  #values(text: string, parameters: ReadonlyArray<unknown>, isPrepared: boolean) {
-    return this.#run(
-      "execute",
-      Effect.suspend(() => this.#session.queryValues(text, asTexts(parameters), isPrepared)),
-    )
+  executeRaw(text: string, parameters: Parameters, isPrepared = true) {
+    const query = Effect.suspend(() => this.#session.query(text, asTexts(parameters), isPrepared))
+    return this.#run("execute", query)
   }
 
-  execute(text: string, parameters: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return this.#rows(text, parameters, transformRows, true)
+  executeValues(text: string, parameters: Parameters, isPrepared = true) {
+    const query = Effect.suspend(() => this.#session.queryValues(text, asTexts(parameters), isPrepared))
+    return this.#run("execute", query)
   }
 
-  executeUnprepared(text: string, parameters: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return this.#rows(text, parameters, transformRows, false)
-  }
-
-  executeRaw(text: string, parameters: ReadonlyArray<unknown>) {
-    return this.#query(text, parameters, true)
-  }
-
-  executeValues(text: string, parameters: ReadonlyArray<unknown>) {
-    return this.#values(text, parameters, true)
-  }
-
-  executeValuesUnprepared(text: string, parameters: ReadonlyArray<unknown>) {
-    return this.#values(text, parameters, false)
+  executeValuesUnprepared(text: string, parameters: Parameters) {
+    return this.executeValues(text, parameters, false)
   }
 
   /** Refused: a stream has no single answer whose time could be limited. */
@@ -124,10 +100,7 @@ export class PgConnection implements SqlConnection.Connection {
     return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
   }
 
-  /**
-   * Runs the statement that sets up a new session. Its first columns say whether the server is a
-   * standby, and whether the session runs no trigger.
-   */
+  /** Its first columns say whether the server is a standby, and whether the session runs no trigger. */
   setUp(text: string) {
     return Effect.map(this.#run("connect", this.#session.queryValues(text, [], false)), ([row]) => ({
       isStandby: row?.[0] === true,
@@ -135,10 +108,7 @@ export class PgConnection implements SqlConnection.Connection {
     }))
   }
 
-  /**
-   * Listens on a channel until the scope closes, which returns the connection. The stream has the
-   * payloads from now on, and fails when the connection is lost.
-   */
+  /** Listens until the scope closes. The stream fails when the connection is lost. */
   listen(
     channel: string,
   ): Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope> {

@@ -4,14 +4,12 @@ import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
-import { readDatabaseUrl } from "./databaseUrl.ts"
+import { readDatabaseUrl, type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
 import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
-import { type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
 import { noTrigger, Primary, standbyFailure } from "./Primary.ts"
 import { sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
-/** The bounds that hold where `PgPoolOptions` gives none. */
 const defaults = {
   maxConnections: 10,
   connectTimeout: Duration.seconds(5),
@@ -21,10 +19,7 @@ const defaults = {
 
 const IDLE_TIMEOUT = Duration.seconds(30)
 
-/**
- * After this silence the system probes a connection, once a second, and closes it after ten
- * failures.
- */
+/** After this silence the system probes a connection, once a second, and closes it after ten failures. */
 const KEEP_ALIVE = Duration.seconds(2)
 
 /** A connection that answered this recently is not lost with the others of its host. */
@@ -33,11 +28,9 @@ const HEARD_LATELY_MILLIS = 500
 /** Each keeps a plan of some tens of kB, so a connection needs a few MB for all. */
 const PREPARED_STATEMENTS = 200
 
-/** The connections of a pool, counted. */
 export interface PgPoolStatus {
   readonly total: number
   readonly idle: number
-  /** Callers that wait for a connection. */
   readonly waiting: number
   /** How long the oldest statement has waited for its answer; 0 if none waits. */
   readonly waitedMillis: number
@@ -53,9 +46,7 @@ interface Known {
   isSetUp: boolean
 }
 
-/**
- * How many connections of a pool are open, and when the last one was begun, by `performance.now`.
- */
+/** How many connections of a pool are open, and when the last one was begun, by `performance.now`. */
 interface Opened {
   count: number
   lastAt: number
@@ -108,10 +99,7 @@ export class PgPool {
     this.#setUp = setUpStatement(options)
   }
 
-  /**
-   * A pool that closes with the scope, after a wait of at most `replyTimeout` for connections in
-   * use. It connects on first use, and fails only if the URL is invalid.
-   */
+  /** Closes with the scope, after `replyTimeout` for connections in use. Connects on first use. */
   static readonly make = Effect.fnUntraced(function* (
     options: PgPoolOptions,
   ): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
@@ -137,11 +125,9 @@ export class PgPool {
     return pool
   })
 
-  /** Lends a connection to the current scope. */
   readonly acquire = (restore: Restore): Effect.Effect<PgConnection, SqlError.SqlError, Scope.Scope> =>
     Effect.tap(this.#lend(restore), (connection) => Effect.addFinalizer(() => connection.close))
 
-  /** Lends a connection for one effect. */
   readonly use = <A, E, R>(
     use: (connection: PgConnection) => Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E | SqlError.SqlError, R> =>

@@ -37,11 +37,7 @@ export const noTrigger = sqlError("UnknownError", {
   operation: "connect",
 })
 
-/**
- * The server that takes writes, of those that the database URL names
- * (docs/decisions/0027-several-servers.md). It is looked for when it is first needed, and when its
- * connections fail.
- */
+/** The server that takes writes (docs/decisions/0027). It is looked for when its connections fail. */
 export class Primary {
   readonly #servers: ReadonlyArray<Sessions.PgPool>
   readonly #scope: Scope.Scope
@@ -61,7 +57,6 @@ export class Primary {
   ): Effect.Effect<Primary, never, Scope.Scope> =>
     Effect.map(Effect.scope, (scope) => new Primary(servers, scope))
 
-  /** Lends a session to the current scope. */
   readonly get: Effect.Effect<Session.PgConnection, SqlError.SqlError, Scope.Scope> = Effect.suspend(() => {
     const known = this.#known
     if (known === undefined) return Effect.flatMap(this.#find, this.#lend)
@@ -76,7 +71,6 @@ export class Primary {
   readonly invalidate = (session: Session.PgConnection): Effect.Effect<void> =>
     this.#owners.get(session)?.invalidate(session) ?? Effect.void
 
-  /** Looks for the primary again before the next session is lent. */
   lose(): void {
     this.#known = this.#servers.length === 1 ? this.#servers[0] : undefined
   }

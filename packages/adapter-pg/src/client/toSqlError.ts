@@ -43,17 +43,10 @@ export const outlivesStatement = (sqlState: string | undefined, routine: string 
   sqlState === "26000" ||
   (sqlState === "0A000" && routine === "RevalidateCachedQuery")
 
-/**
- * The cause inside every `SqlError` of this client. It has a few named fields of the driver's error
- * and no others: the driver adds clients and addresses to its errors, and PostgreSQL repeats whole
- * rows in `detail` and `where`.
- */
+/** A few fields of the driver's error. Others have addresses, and `detail` and `where` have whole rows. */
 export class PgFailure extends Schema.TaggedError<PgFailure>()("PgFailure", {
   message: Schema.String,
-  /**
-   * The SQLSTATE when PostgreSQL answered (`53100`: disk full), otherwise the code of Node.js
-   * (`ECONNREFUSED`).
-   */
+  /** The SQLSTATE when PostgreSQL answered (`53100`: disk full), otherwise the code of Node.js (`ECONNREFUSED`). */
   code: Schema.optionalKey(Schema.String),
   hint: Schema.optionalKey(Schema.String),
   schema: Schema.optionalKey(Schema.String),
@@ -63,15 +56,11 @@ export class PgFailure extends Schema.TaggedError<PgFailure>()("PgFailure", {
   routine: Schema.optionalKey(Schema.String),
 }) {}
 
-/**
- * The failed step, as the `operation` of a `SqlError` names it. A lost `commit` is an unknown
- * outcome.
- */
+/** The failed step, as the `operation` of a `SqlError` names it. A lost `commit` is an unknown outcome. */
 export type PgOperation = "connect" | "begin" | "execute" | "commit" | "rollback"
 
 interface Circumstances {
   readonly operation: PgOperation
-  /** Whether the answer did not come in time. */
   readonly isLate: boolean
 }
 
@@ -93,7 +82,6 @@ type Tag = keyof typeof reasons
 const sqlErrorOf = (tag: Tag, cause: PgFailure, operation: PgOperation): SqlError.SqlError =>
   new SqlError.SqlError({ reason: new reasons[tag]({ cause, message: cause.message, operation }) })
 
-/** A `SqlError` that this client itself raises. */
 export const sqlError = (
   tag: Tag,
   { message, operation }: { readonly message: string; readonly operation: PgOperation },
@@ -149,10 +137,7 @@ const noConnection = (words: string, operation: PgOperation): SqlError.SqlError 
   }
 }
 
-/**
- * A socket's own message contains the address, which is a part of the database's URL and may
- * contain a part of a password that was not percent-encoded. Its code says enough.
- */
+/** A socket's message has the address, which may contain a part of the password. Its code says enough. */
 const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOperation): SqlError.SqlError => {
   if (_tag === "AuthenticationError") {
     return sqlError("AuthenticationError", {
@@ -175,10 +160,7 @@ const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOpera
   return sqlErrorOf("ConnectionError", new PgFailure({ message, code }), operation)
 }
 
-/**
- * This client's `SqlError` for one of the driver's. It contains neither the database's URL or
- * password, nor the values of a row.
- */
+/** This client's error for one of the driver's, without URL, password and values of a row. */
 export const toSqlError = (
   { reason }: SqlError.SqlError,
   { isLate, operation }: Circumstances,

@@ -86,10 +86,9 @@ const parameterOf = (value: unknown, path: string): unknown => {
 }
 
 /**
- * Defect 2: the driver guesses the type of a parameter from its value. So 1 and 2³¹ make two
- * prepared statements of one text, an array of both fails, an array of NULLs fails, and `undefined`
- * becomes NULL. We send text, which the server reads as the type that the statement asks for.
- * `undefined` is a defect whose message names its place (`$2[17]`).
+ * Defect 2: the driver guesses the type of a parameter from its value: 1 and 2³¹ make two prepared statements, an
+ * array of both fails, and `undefined` becomes NULL. We send text, which the server reads as the type that the
+ * statement asks for. `undefined` is a defect whose message names its place (`$2[17]`).
  */
 export const asTexts = (parameters: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   const texts: Array<unknown> = []
@@ -116,10 +115,9 @@ const commit = Effect.fnUntraced(function* (connection: Controlled) {
 })
 
 /**
- * Defect 3: in the `withTransaction` of `SqlClient.make` a failed ROLLBACK or RELEASE is a defect
- * that hides the error before it. Here it is ignored: the lost connection is closed, which rolls
- * back, and a transaction that continues fails at its next statement or at COMMIT. It also treats
- * COMMIT like other statements, although only an unanswered COMMIT has an unknown outcome.
+ * Defect 3: in the `withTransaction` of `SqlClient.make` a failed ROLLBACK or RELEASE hides the error before it.
+ * Here it is ignored: the connection is closed, or the next statement fails. It also treats COMMIT like other
+ * statements, although only an unanswered COMMIT has an unknown outcome.
  */
 export const makeWithTransaction = <Connection extends Controlled>(
   transaction: Context.Service<

@@ -1,9 +1,8 @@
-import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError, type CopySource, type CopyTarget } from "@tocsin/core/ports/Storage"
 import { type AnyShape, type CopiedRow, jsonColumns } from "@tocsin/core/model/TableShape"
 import { Effect, type Redacted, Stream, Duration } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
-import { LONG_WORK } from "../client/PgPoolOptions.ts"
-import { settingStatement } from "../client/script.ts"
+import { LONG_WORK, settingStatement } from "../client/PgPoolOptions.ts"
 import { connect, type Database, ADVISORY_LOCKS, readStorageTime } from "../Database.ts"
 import { toStorageError } from "../toStorageError.ts"
 import { verifySchema, applyMissing, verifyServer } from "../migrations/migrate.ts"
@@ -14,35 +13,36 @@ import { givenRows, quoted } from "../tables/makeTable.ts"
 /** The name of a copy in `pg_stat_activity`. It is not that of a server, which a copy looks for. */
 const APPLICATION = "tocsin-copy"
 
-/** One connection, until the scope ends. */
-const connectForCopy = (url: Redacted.Redacted) =>
-  connect({ url, maxConnections: 1, applicationName: APPLICATION, replyTimeout: LONG_WORK })
-
 const setPatience = settingStatement(
   { lock_timeout: "10000", statement_timeout: "0", idle_in_transaction_session_timeout: "0" },
   "transaction ends",
 )
 
-/**
- * Runs `use` in one transaction that may take hours, but waits for no lock longer than a service
- * would hold one. `mode` is how it begins, such as `ISOLATION LEVEL REPEATABLE READ`.
- */
+/** Prepares and uses one connection, in a transaction that may take hours, and waits for no lock for long. */
 const inTransaction = <A, E, R>(
-  { sql }: Database,
+  url: Redacted.Redacted,
   mode: string,
-  use: Effect.Effect<A, E | SqlError.SqlError, R>,
-): Effect.Effect<A, E | StorageError, R> =>
-  sql.withTransaction(Effect.andThen(sql.unsafe(setPatience), use)).pipe(
-    Effect.provideService(SqlClient.BeginTransaction, `BEGIN ${mode}`),
-    Effect.mapError((error) => (SqlError.isSqlError(error) ? toStorageError(error) : error)),
-  )
+  prepare: (database: Database) => Effect.Effect<unknown, SqlError.SqlError | StorageError>,
+  use: (database: Database) => Effect.Effect<A, E, R>,
+) =>
+  connect({ url, maxConnections: 1, applicationName: APPLICATION, replyTimeout: LONG_WORK }).pipe(
+    Effect.flatMap((database) => {
+      const { sql } = database
+      const copying = Effect.andThen(
+        prepare(database),
+        Effect.suspend(() => use(database)),
+      )
+      return sql.withTransaction(Effect.andThen(sql.unsafe(setPatience), copying)).pipe(
+        Effect.provideService(SqlClient.BeginTransaction, `BEGIN ${mode}`),
+        Effect.mapError((error) => (SqlError.isSqlError(error) ? toStorageError(error) : error)),
+      )
+    }),
+    Effect.scoped,
+  ) as Effect.Effect<A, E | StorageError, R>
 
 const PIECE = 1_000
 
-/**
- * Reads all rows of a table in the order of its key, or those whose numeric key is above `after`, in
- * pieces, by a cursor of the open transaction.
- */
+/** Reads the rows of a table by key, in pieces, by a cursor of the open transaction. */
 const readRows = (
   sql: SqlClient.SqlClient,
   shape: AnyShape,
@@ -81,26 +81,17 @@ const toCopied =
       return typeof value === "number" ? BigInt(value) : value
     })
 
-/**
- * Reads a database as of now, in one read-only transaction, while `use` runs. Refuses the schema of a
- * newer version, whose tables and columns a copy would omit.
- */
+/** Reads a database as of now. Refuses a newer schema, of which a copy would omit columns. */
 export const withCopySource = <A, E, R>(
   url: Redacted.Redacted,
   use: (source: CopySource) => Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | StorageError, R> =>
-  Effect.scoped(
-    Effect.flatMap(connectForCopy(url), (database) =>
-      inTransaction(
-        database,
-        "ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        Effect.andThen(
-          verifySchema(database.sql),
-          Effect.suspend(() => use(makeSource(database.sql))),
-        ),
-      ),
-    ),
-  ) as Effect.Effect<A, E | StorageError, R>
+  inTransaction(
+    url,
+    "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    ({ sql }) => verifySchema(sql),
+    ({ sql }) => use(makeSource(sql)),
+  )
 
 const makeSource = (sql: SqlClient.SqlClient): CopySource => ({
   count: ({ name }) =>
@@ -129,18 +120,7 @@ export const withCopyTarget = <A, E, R>(
   url: Redacted.Redacted,
   use: (target: CopyTarget) => Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | StorageError, R> =>
-  Effect.scoped(
-    Effect.flatMap(connectForCopy(url), (database) =>
-      inTransaction(
-        database,
-        "",
-        Effect.andThen(
-          prepare(database),
-          Effect.suspend(() => use(makeTarget(database))),
-        ),
-      ),
-    ),
-  ) as Effect.Effect<A, E | StorageError, R>
+  inTransaction(url, "", prepare, (database) => use(makeTarget(database)))
 
 const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
@@ -198,7 +178,6 @@ const requireNoServiceHeartbeat = Effect.fnUntraced(function* ({ sql, pg }: Data
     return yield* inUse(STOP_SERVERS)
 })
 
-/** Inserts rows with the numbers that they bring, one array literal a column. */
 const insertionOf = ({ name, columns }: AnyShape): string => {
   const names = Object.keys(columns).join(", ")
   return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${names} FROM ${givenRows(columns)}`

@@ -4,14 +4,13 @@ import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { AgentCache, CachedAgent } from "../cache/AgentCache.ts"
 import { beginCommand, decideOptimistically, type CachedRows } from "../cache/decideOptimistically.ts"
 import type { AgentUpdate, Written } from "../cache/optimisticUpdate.ts"
-import type { RowVersion } from "../transactions/Loading.ts"
+import type { RowVersion } from "../transactions/loadRows.ts"
 import { momentOf, moved, refused, type Submission } from "./Submission.ts"
 
 /** Beyond these the cost of a commit is shared by so many that more of them only wait longer. */
 const MAX_COMMANDS = 256
 const MAX_CHECKS = 800
 
-/** The changes to one agent by the group's decisions so far. */
 class Draft implements CachedRows {
   readonly #cached: CachedAgent
   readonly #checks = new Map<CheckId, CheckRecord>()
@@ -45,7 +44,6 @@ class Draft implements CachedRows {
     }
   }
 
-  /** Replaces the cached rows by those that were written. */
   keepIn(cache: AgentCache, version: RowVersion): void {
     const checks = Array.from(this.#checks, ([checkId, row]) => [checkId, { row, version }] as const)
     const found = this.#cached.version
@@ -53,11 +51,7 @@ class Draft implements CachedRows {
   }
 }
 
-/**
- * Commands that were decided on cached rows and are written together. The commands of one agent
- * succeed or fail together. An agent is in one group at a time, because the next group needs the
- * versions that this one writes.
- */
+/** An agent is in one group at a time, because the next group needs the versions that this one writes. */
 export class CachedGroup {
   readonly #cache: AgentCache
   readonly #drafts = new Map<AgentId, Draft>()
@@ -68,7 +62,6 @@ export class CachedGroup {
     this.#cache = cache
   }
 
-  /** How many commands it has. */
   get size(): number {
     return this.#commands
   }
@@ -77,10 +70,7 @@ export class CachedGroup {
     return this.#commands >= MAX_COMMANDS || this.#checks >= MAX_CHECKS
   }
 
-  /**
-   * Decides a command on the cached rows, as earlier commands of the group left them. A `cached`
-   * one is in the group.
-   */
+  /** Decides a command on the rows as earlier ones of the group left them. A `cached` one is in the group. */
   add(arrived: Submission<"arrived">): Submission<"early" | "cached" | "locked" | "alone"> {
     const begun = beginCommand(arrived.caller.command, momentOf(arrived))
     if (begun === undefined) return moved(arrived, "alone", {})
@@ -114,10 +104,7 @@ export class CachedGroup {
     return Array.from(this.#drafts.values(), (draft) => draft.update())
   }
 
-  /**
-   * After the statement: updates the cache. Commands of agents that were not written are to be
-   * decided on locked rows.
-   */
+  /** Updates the cache. Commands of agents that were not written are to be decided on locked rows. */
   settle({ isFresh, version }: Written): ReadonlyArray<Submission> {
     this.#cache.endWriting(this.#drafts.keys())
     return Array.from(this.#drafts).flatMap(([agentId, draft]) => {
@@ -131,15 +118,11 @@ export class CachedGroup {
     })
   }
 
-  /**
-   * After a failure, which may have come after the commit. Deciding again has the outcome of a
-   * repeated request.
-   */
+  /** After a failure, which may have come after the commit. Deciding again has the outcome of a repeated request. */
   giveUp(): ReadonlyArray<Submission> {
     return this.#forget().map((member) => moved(member, "locked", lockedParts(member)))
   }
 
-  /** When the storage closes. */
   refuse(): ReadonlyArray<Submission> {
     return this.#forget().map(refused)
   }

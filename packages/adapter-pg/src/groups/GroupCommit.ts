@@ -1,17 +1,16 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import { cacheCounters, CommitMeter, type Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { type Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
-import type { CommandGroup } from "../cache/CommandGroup.ts"
+import type { CommandGroup } from "../cache/decideOptimistically.ts"
 import { type Written, compareAndSwap } from "../cache/optimisticUpdate.ts"
-import type { CommandDatabase } from "../Database.ts"
-import type { TopicAnnouncer } from "../hints/Announcer.ts"
+import { type CommandDatabase, retryTransient } from "../Database.ts"
+import type { TopicAnnouncer } from "../hints/remoteWakeups.ts"
 import * as RealTime from "../RealTime.ts"
-import { retryTransient } from "../transactions/retryTransient.ts"
-import { transactAlone } from "../transactions/transactAlone.ts"
+import { transactAlone } from "../transactions/commandTransaction.ts"
 import { CachedGroup } from "./CachedGroup.ts"
 import { Lane, type LaneWidth } from "./Lane.ts"
 import { lockedGroup } from "./lockedGroup.ts"
@@ -29,16 +28,10 @@ import {
 const MAX_COMMANDS = 64
 const MAX_ROWS = 1_600
 
-/**
- * While PostgreSQL writes one group, the service reads and decides the next one, and neither waits
- * for the other. More than two only share the same processors.
- */
+/** While PostgreSQL writes one group, the service decides the next. More only share the processors. */
 export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 16 }
 
-/**
- * How long a closing storage still works on earlier commands: one group, and the one that gathered
- * meanwhile.
- */
+/** How long a closing storage still works on earlier commands: one group, and the one that gathered meanwhile. */
 const FINISH_FOR = Duration.seconds(10)
 
 interface GroupCommitOptions {
@@ -46,21 +39,14 @@ interface GroupCommitOptions {
   readonly database: CommandDatabase
   /** For groups, which never wait for other users of a connection; its plans use indexes. */
   readonly groupDatabase: CommandDatabase
-  /**
-   * How many groups are decided on locked rows at a time. The commands of one agent are always in
-   * the same lane.
-   */
+  /** How many groups are decided on locked rows at a time. The commands of one agent are always in the same lane. */
   readonly lanes: number
   readonly cacheBytes: number
   readonly instruments: Instruments
   readonly topics: TopicAnnouncer
 }
 
-/**
- * Group commit: commands that arrive during a commit share the next one, and each is answered after
- * it. An idle storage commits immediately; there is no timer. `Submission` has the
- * states of a command.
- */
+/** Commands that arrive during a commit share the next one. An idle storage commits immediately. */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #cache: AgentCache
@@ -83,10 +69,7 @@ export class GroupCommit {
     this.#agents = Array.from({ length: lanes }, () => new Lane<Submission<"locked">>())
   }
 
-  /**
-   * Runs groups until the scope closes. Then it finishes the commands that it has, and refuses
-   * those that remain.
-   */
+  /** Runs groups until the scope closes, finishes those that it has, and refuses the rest. */
   static readonly start = (options: GroupCommitOptions): Effect.Effect<GroupCommit, never, Scope.Scope> =>
     Effect.gen(function* () {
       const groups = new GroupCommit(options)
@@ -97,10 +80,7 @@ export class GroupCommit {
       return groups
     })
 
-  /**
-   * Runs a command; see `Storage.transact`. Interruption withdraws it until a group has begun with
-   * it or, where it runs alone, until its COMMIT.
-   */
+  /** Interruption withdraws a command until a group has begun with it or, alone, until its COMMIT. */
   transact<A>(command: Command<Outcome<A>>): Effect.Effect<A, StorageError> {
     return Clock.clockWith((clock) =>
       Effect.callback<A, StorageError>((resume) => {
@@ -143,7 +123,6 @@ export class GroupCommit {
     }
   }
 
-  /** Runs in the caller's fiber. */
   #alone(submission: Submission<"alone">): Answer {
     const transaction = transactAlone(this.#options.database, submission.caller.command, this.#committed)
     return Effect.onExit(transaction, (answer) =>

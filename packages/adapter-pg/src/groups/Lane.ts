@@ -4,10 +4,7 @@ import { Effect } from "effect"
 /** How many groups of a lane run at a time. */
 export interface LaneWidth {
   readonly groups: number
-  /**
-   * How many items must wait for a group to begin beside another one. The first group begins with
-   * one.
-   */
+  /** How many items must wait for a group to begin beside another one. The first group begins with one. */
   readonly besideFrom: number
 }
 
@@ -18,16 +15,11 @@ interface Called {
   readonly caller: { place: QueueNode | undefined }
 }
 
-/**
- * Items that wait to be done in groups, first come, first served. There is no timer: an idle lane
- * starts with the first item, and items that arrive while its groups run wait for the next one. The
- * lane is as long as the number of requests that adapter-http admits.
- */
+/** Items that wait to be done in groups, first come, first served. An idle lane starts immediately. */
 export class Lane<Item extends Called> {
   readonly #width: LaneWidth
   readonly #waiting = new LinkedQueue<Item>()
   #running = 0
-  /** Workers without a group. */
   readonly #idle: Array<() => void> = []
   #rest: (() => void) | undefined
 
@@ -46,12 +38,10 @@ export class Lane<Item extends Called> {
     this.#wake()
   }
 
-  /** Takes the item that has waited longest. */
   take(): Item | undefined {
     return this.#waiting.take()
   }
 
-  /** Takes all items. */
   takeAll(): ReadonlyArray<Item> {
     return this.#waiting.takeAll()
   }

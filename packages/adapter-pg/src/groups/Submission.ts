@@ -4,7 +4,7 @@ import type { Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"
-import type { CommandGroup } from "../cache/CommandGroup.ts"
+import type { CommandGroup } from "../cache/decideOptimistically.ts"
 
 /** The reply or failure of a command, with which its caller's fiber continues. */
 export type Answer = Effect.Effect<unknown, StorageError>
@@ -14,7 +14,6 @@ export interface Caller {
   readonly command: Command<Outcome<unknown>>
   readonly clock: Clock.Clock
   readonly resume: (answer: Answer) => void
-  /** Where its submission waits. */
   place: QueueNode | undefined
 }
 
@@ -49,7 +48,6 @@ interface Moves {
   readonly alone: "answered"
 }
 
-/** A new submission. */
 export const submitted = (caller: Caller): Submission<"arrived"> => ({ state: "arrived", caller })
 
 /** The submission in another state, with the parts of that state. */
@@ -80,7 +78,6 @@ const closed = Effect.fail(
   }),
 )
 
-/** After the storage has closed. */
 export const refused = (submission: Submission<"arrived" | "cached" | "locked">): Submission<"answered"> =>
   moved(submission, "answered", { answer: closed })
 

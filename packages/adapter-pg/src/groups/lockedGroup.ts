@@ -7,27 +7,31 @@ import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { AgentCache, Versioned } from "../cache/AgentCache.ts"
-import { type GroupKey, asksForFirstParts, type CommandGroup, mayShare } from "../cache/CommandGroup.ts"
-import { beginCommand, decideOptimistically, type CachedRows } from "../cache/decideOptimistically.ts"
+import {
+  type GroupKey,
+  asksForFirstParts,
+  type CommandGroup,
+  mayShare,
+  beginCommand,
+  decideOptimistically,
+  type CachedRows,
+} from "../cache/decideOptimistically.ts"
 import { versionOf } from "../cache/optimisticUpdate.ts"
 import { sqlError } from "../client/toSqlError.ts"
-import type { CommandDatabase } from "../Database.ts"
+import { type CommandDatabase, transaction } from "../Database.ts"
 import { commandTransaction, type Committed } from "../transactions/commandTransaction.ts"
-import { transaction } from "../transactions/indexedTransaction.ts"
-import type { Loading } from "../transactions/Loading.ts"
-import { loadRows } from "../transactions/loadRows.ts"
+import { type Loading, loadRows } from "../transactions/loadRows.ts"
 import { momentOf, moved, type Submission } from "./Submission.ts"
 
 type Locked = Submission<"locked">
 type Decided = Submission<"answered" | "alone">
 
 /**
- * Decides commands on locked rows, one after the other, in one transaction. Once it is durable,
- * updates the cache, and returns the members: answered, or left out of the group.
+ * Decides commands on locked rows in one transaction, and returns them: answered, or left out of the group.
  *
- * The group locks all agents in one statement that waits for none, then the incidents that its
- * members will probably ask for, in the order of their ids. A member is left out if its agent is
- * absent or held by another transaction, or if it asks for what a group must not lock.
+ * The group locks all agents in one statement that waits for none, then the incidents that its members will
+ * probably ask for, in the order of their ids. A member is left out if its agent is absent or locked by another
+ * transaction, or if it asks for what a group must not lock.
  */
 export const lockedGroup = (
   database: CommandDatabase,
@@ -107,7 +111,6 @@ const decideShared = Effect.fnUntraced(function* (
   return moved(member, "answered", { answer: step.value })
 })
 
-/** Whether a request repeats a part of the first requests of the group. */
 const isLoaded = (unit: UnitOfWork, request: RowRequest, scope: CommandGroup): boolean =>
   asksForFirstParts(request, scope) && load(unit, request).next().done === true
 
@@ -121,7 +124,6 @@ const knownRowsIn = (unit: UnitOfWork, { agent_id }: GroupKey): CachedRows | und
   }
 }
 
-/** Updates the cache with what a committed group loaded and wrote. */
 const remember = (
   cache: AgentCache,
   { ref, versions, unit }: Committed<unknown>,

@@ -19,10 +19,7 @@ const connectForInspection = (options: PgPoolOptions) =>
     maxConnections: 1,
   })
 
-/**
- * How many connections PostgreSQL allows the current user in all: those of the server that are not
- * reserved for others, or the limit of the database or of the role if it is lower.
- */
+/** How many connections the user may have: of the server, of the database and of the role, the least. */
 const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   // reserved_connections is from PostgreSQL 16 on; a limit of -1 is none, and least ignores NULL.
   const [row] = yield* sql<{ readonly allowed: number }>`
@@ -33,11 +30,9 @@ const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
     ) AS allowed
   `.unprepared
-  // Always one row.
   return row?.allowed ?? 0
 })
 
-/** Reads {@link readConnectionLimit} on a separate connection. */
 export const inspectConnections = Effect.fn("inspectConnections")(
   function* (options: PgPoolOptions) {
     const { sql } = yield* connectForInspection(options)
@@ -47,15 +42,11 @@ export const inspectConnections = Effect.fn("inspectConnections")(
   Effect.mapError(toStorageError),
 )
 
-/** `foreign`: created by another program, or by another form of a migration. */
-export type PgSchemaState = "absent" | SchemaStanding["state"]
-
 /** Facts of a database. */
 export interface PgInspection {
-  readonly schema: PgSchemaState
-  /** The number of migrations that the database went through. */
+  /** `foreign`: created by another program, or by another form of a migration. */
+  readonly schema: "absent" | SchemaStanding["state"]
   readonly applied: number
-  /** The number of migrations that this code knows. */
   readonly known: number
   /** Such as `18.1`. */
   readonly serverVersion: string
@@ -84,16 +75,11 @@ export interface PgInspection {
   readonly clockOffset: Duration.Duration
 }
 
-interface Facts {
-  readonly version: string
-  readonly is_read_only: boolean
+interface Facts extends Pick<PgInspection, "serverVersion" | "isReadOnly" | "unsafe" | "hasty" | "bytes"> {
   /** `null` without a schema. */
-  readonly may_create: boolean | null
-  readonly unsafe: ReadonlyArray<string>
-  readonly hasty: ReadonlyArray<string>
-  readonly has_ledger: boolean
-  readonly has_tables: boolean
-  readonly bytes: bigint
+  readonly mayCreate: boolean | null
+  readonly hasLedger: boolean
+  readonly hasTables: boolean
 }
 
 /** As long as the service lets its own transactions be idle. */
@@ -103,24 +89,21 @@ const SHORTEST_LIMIT_MILLIS = 10_000
 export const inspectStorage = Effect.fn("inspectStorage")(
   function* (options: PgPoolOptions) {
     const { pg, sql } = yield* connectForInspection(options)
-    const facts = yield* readFacts(sql)
-    if (facts.may_create === null) return yield* noSchema
-    const schema = yield* readSchema(sql, facts)
-    const hasTables = schema.state === "behind" || schema.state === "current"
+    const { hasLedger, hasTables, mayCreate, ...facts } = yield* readFacts(sql)
+    if (mayCreate === null) return yield* noSchema
+    const { applied, state }: { applied: number; state: PgInspection["schema"] } = hasLedger
+      ? compareSchema(yield* readLedger(sql), migrations, checksumOf)
+      : { applied: 0, state: hasTables ? "foreign" : "absent" }
     return {
-      schema: schema.state,
-      applied: schema.applied,
+      ...facts,
+      mayCreate,
+      schema: state,
+      applied,
       known: migrations.length,
-      serverVersion: facts.version,
-      isReadOnly: facts.is_read_only,
-      mayCreate: facts.may_create,
-      unsafe: facts.unsafe,
-      hasty: facts.hasty,
-      bytes: facts.bytes,
       connectionLimit: yield* readConnectionLimit(sql),
       clockOffset: yield* readClockOffset(pg),
-      ...(hasTables
-        ? yield* readContent(sql, schema.state === "current")
+      ...(state === "behind" || state === "current"
+        ? yield* readContent(sql, state === "current")
         : { ...UNREAD, closedTables: [], foreignTables: [] }),
     } satisfies PgInspection
   },
@@ -131,29 +114,22 @@ export const inspectStorage = Effect.fn("inspectStorage")(
 /** The findings about tables that cannot be read. */
 const UNREAD = { damaged: [], wrongTotals: [], pepperCheck: undefined, serviceHeartbeatAt: undefined }
 
-/** Facts of the server and the database that need no table of the service. */
 const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [facts] = yield* sql<Facts>`
-    SELECT current_setting('server_version') AS version,
-           current_setting('transaction_read_only') = 'on' AS is_read_only,
-           has_schema_privilege(current_schema(), 'CREATE') AS may_create,
+    SELECT current_setting('server_version') AS "serverVersion",
+           current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+           has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
            (SELECT array_agg(name ORDER BY name) FROM pg_settings
             WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off') AS unsafe,
            (SELECT array_agg(name || ' = ' || reset_val || unit ORDER BY name) FROM pg_settings
             WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')
               AND reset_val::int BETWEEN 1 AND ${SHORTEST_LIMIT_MILLIS - 1}) AS hasty,
-           to_regclass('schema_migration') IS NOT NULL AS has_ledger,
-           to_regclass('agent') IS NOT NULL AS has_tables,
+           to_regclass('schema_migration') IS NOT NULL AS "hasLedger",
+           to_regclass('agent') IS NOT NULL AS "hasTables",
            pg_database_size(current_database()) AS bytes
   `.unprepared
   // Always one row; array_agg of no rows is NULL.
   return { ...(facts as Facts), unsafe: facts?.unsafe ?? [], hasty: facts?.hasty ?? [] }
-})
-
-/** How the schema of the database compares with this code. */
-const readSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, facts: Facts) {
-  if (!facts.has_ledger) return { state: facts.has_tables ? "foreign" : "absent", applied: 0 } as const
-  return compareSchema(yield* readLedger(sql), migrations, checksumOf)
 })
 
 /** Facts in the service's tables, and which of these this user may not use. */

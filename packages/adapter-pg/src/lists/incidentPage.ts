@@ -42,7 +42,6 @@ const armsOf = (request: Request): ReadonlyArray<Arm> => {
   )
 }
 
-/** Rows of a table that has the incidents of a filter in order. */
 interface Source {
   readonly table: "incident" | "listed_member"
   readonly isOfSubject: (alias: string, request: Request, parameters: Parameters) => string
@@ -62,10 +61,7 @@ const byOpener: Source = {
   ackUntil: "l.ack_until",
 }
 
-/**
- * Incidents by other members: the empty text stands for all agents, and all checks. The phase makes an
- * index in order usable.
- */
+/** Incidents by other members; the empty text stands for all. The phase makes an index in order usable. */
 const byMember: Source = {
   table: "listed_member",
   isOfSubject: (alias, { filter: { agent_id, check_id } }, parameters) =>
@@ -74,7 +70,6 @@ const byMember: Source = {
   ackUntil: "(SELECT ack_until FROM incident WHERE id = l.id)",
 }
 
-/** The columns that identify and order an incident. */
 const FOUND = "l.id, l.state_rank, l.severity_rank, l.opened_at, l.resolved_order"
 
 const isInForce = (
@@ -145,10 +140,7 @@ const unordered = (request: Request, parameters: Parameters): string => {
   return `AND l.severity_rank = ANY(${parameters.add(ranksOf(request), "int2[]")}) ${start}`
 }
 
-/**
- * The statement of a page of incidents. Its cost depends on neither the number of incidents nor how
- * rare the wanted ones are.
- */
+/** The cost of a page depends on neither the number of incidents nor how rare the wanted ones are. */
 export const incidentPage = (request: Request): PageStatement => {
   const parameters = new Parameters()
   const direction = isAscending(request) ? "ASC" : "DESC"

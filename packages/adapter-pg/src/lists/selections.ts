@@ -1,6 +1,6 @@
 import { NotificationType } from "@tocsin/contract/Status"
 import { listedStatesOf, wordsOf } from "@tocsin/core/engine/lists/arms"
-import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
+import type { ListFilters, ListName, PageRequest } from "@tocsin/core/model/ListDefinitions"
 
 /** A statement that reads one page, made of constant fragments; every value is a parameter. */
 export interface PageStatement {
@@ -17,11 +17,7 @@ export interface Selection {
   readonly fixed?: ReadonlySet<string>
   /** The expression in the index for a column of the order, where it is not the column. */
   readonly expressions?: Readonly<Record<string, string>>
-  /**
-   * Leading columns of the index that serves the order, each with a set of values. The page is read
-   * once for every combination, and the pages are merged. Its cost depends on neither the size of
-   * the table nor the depth of the page nor how rare a value is.
-   */
+  /** Leading columns of the index, each with a set of values: a page of each combination, merged. */
   readonly spread?: ReadonlyArray<SpreadColumn>
 }
 
@@ -54,61 +50,57 @@ type Select<L extends ListName> = (filter: ListFilters[L], parameters: Parameter
  * Rows of a deleted agent are not listed, though they may not be removed yet. OFFSET 0 makes
  * PostgreSQL look up each row's agent alone: it would plan a join as if hardly any row had an agent.
  */
-const ofPresentAgents = (table: string, alias: string): string =>
-  `${table} AS ${alias} CROSS JOIN LATERAL (
-    SELECT FROM agent WHERE agent_id = ${alias}.agent_id AND registration_id = ${alias}.registration_id OFFSET 0
+const ofPresentAgents = (table: string): string =>
+  `${table} AS r CROSS JOIN LATERAL (
+    SELECT FROM agent WHERE agent_id = r.agent_id AND registration_id = r.registration_id OFFSET 0
   ) AS present`
 
 /** The same for one agent, as conditions on the leading columns of an index. */
-const ofAgent = (alias: string, agentId: string): ReadonlyArray<string> => [
-  `${alias}.agent_id = ${agentId}`,
-  `${alias}.registration_id = (SELECT registration_id FROM agent WHERE agent_id = ${agentId})`,
+const ofAgent = (agentId: string): ReadonlyArray<string> => [
+  `r.agent_id = ${agentId}`,
+  `r.registration_id = (SELECT registration_id FROM agent WHERE agent_id = ${agentId})`,
 ]
 
 /** The few checks that are not ok have an index. A search passes through the rows, and stops at a full page. */
 const checks: Select<"checks"> = ({ agent_id, search, status }, parameters) => {
   const conditions = [
-    ...(status === undefined || status === "ok" ? [] : ["c.status <> 'ok'"]),
-    ...(status === undefined || status === "not_ok" ? [] : [`c.status = ${parameters.add(status, "text")}`]),
+    ...(status === undefined || status === "ok" ? [] : ["r.status <> 'ok'"]),
+    ...(status === undefined || status === "not_ok" ? [] : [`r.status = ${parameters.add(status, "text")}`]),
     ...wordsOf(search).map(
       (word) =>
-        `strpos(lower(c.agent_id || '/' || c.check_id || ' ' || coalesce(c.summary, '')), ${parameters.add(word, "text")}) > 0`,
+        `strpos(lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(r.summary, '')), ${parameters.add(word, "text")}) > 0`,
     ),
   ]
   return agent_id === undefined
-    ? { from: ofPresentAgents("check_state", "c"), conditions }
+    ? { from: ofPresentAgents("check_state"), conditions }
     : {
-        conditions: [...ofAgent("c", parameters.add(agent_id, "text")), ...conditions],
+        conditions: [...ofAgent(parameters.add(agent_id, "text")), ...conditions],
         fixed: new Set(["agent_id"]),
       }
 }
 
 const overdue: Select<"overdue"> = ({ agent_id }, parameters) => {
-  const isOverdue = "x.incident_id IS NOT NULL"
+  const isOverdue = "r.incident_id IS NOT NULL"
   return agent_id === undefined
-    ? { from: ofPresentAgents("expectation", "x"), conditions: [isOverdue] }
+    ? { from: ofPresentAgents("expectation"), conditions: [isOverdue] }
     : {
-        conditions: [isOverdue, ...ofAgent("x", parameters.add(agent_id, "text"))],
+        conditions: [isOverdue, ...ofAgent(parameters.add(agent_id, "text"))],
         fixed: new Set(["agent_id"]),
       }
 }
 
 const history: Select<"history"> = ({ agent_id, check_id }, parameters) => {
-  const ofCheck = check_id === undefined ? [] : [`e.check_id = ${parameters.add(check_id, "text")}`]
+  const ofCheck = check_id === undefined ? [] : [`r.check_id = ${parameters.add(check_id, "text")}`]
   // The primary key serves the whole list, and must not serve a part of it.
-  const expressions = { seq: "(e.seq + 0)" }
+  const expressions = { seq: "(r.seq + 0)" }
   if (agent_id !== undefined) {
-    return { expressions, conditions: [...ofAgent("e", parameters.add(agent_id, "text")), ...ofCheck] }
+    return { expressions, conditions: [...ofAgent(parameters.add(agent_id, "text")), ...ofCheck] }
   }
-  const from = ofPresentAgents("check_event", "e")
+  const from = ofPresentAgents("check_event")
   return check_id === undefined ? { from } : { expressions, from, conditions: ofCheck }
 }
 
-/**
- * The notifiers of the items `o` that a condition names: the next greater name each time, one index
- * lookup per name, however many items there are. Programs bring notifiers, so the names are not known
- * before.
- */
+/** One index lookup per notifier, however many items there are. Programs bring notifiers: no list has them. */
 export const notifiersOf = (condition: string): string => `(
     WITH RECURSIVE found AS (
       (SELECT o.notifier FROM outbox AS o WHERE ${condition} ORDER BY o.notifier LIMIT 1)
@@ -138,14 +130,14 @@ const outbox: Select<"outbox"> = ({ event_type, notifier, ...filter }, parameter
 
 /** Rows of one subject have an index in order for each set of other filters. */
 const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
-  const alias = subject === undefined ? "u" : "s"
+  const alias = subject === undefined ? "r" : "s"
   const conditions = [
     ...(actor === undefined ? [] : [`${alias}.actor = ${parameters.add(actor, "text")}`]),
     ...(action === undefined ? [] : [`${alias}.action = ${parameters.add(action, "text")}`]),
   ]
   if (subject === undefined) return { conditions }
   const from = `audit_subject AS s
-    CROSS JOIN LATERAL (SELECT * FROM audit WHERE id = s.audit_id OFFSET 0) AS u`
+    CROSS JOIN LATERAL (SELECT * FROM audit WHERE id = s.audit_id OFFSET 0) AS r`
   return {
     from,
     conditions: [`s.subject_id = ${parameters.add(subject, "text")}`, ...conditions],
@@ -157,27 +149,32 @@ const audit: Select<"audit"> = ({ action, actor, subject }, parameters) => {
 const silences: Select<"silences"> = ({ at, state }, parameters) => {
   if (state === undefined || at === undefined) return {}
   const now = parameters.add(at, "int8")
-  const from = `(SELECT * FROM silence AS q WHERE q.ends_at > ${now} OFFSET 0) AS q`
+  const from = `(SELECT * FROM silence AS s WHERE s.ends_at > ${now} OFFSET 0) AS r`
   const ofState = {
-    scheduled: { from, conditions: [`q.starts_at > ${now}`] },
-    active: { from, conditions: [`q.starts_at <= ${now}`] },
-    expired: { conditions: [`q.ends_at <= ${now}`] },
+    scheduled: { from, conditions: [`r.starts_at > ${now}`] },
+    active: { from, conditions: [`r.starts_at <= ${now}`] },
+    expired: { conditions: [`r.ends_at <= ${now}`] },
   }
   return ofState[state]
 }
 
-/** How each list is selected from its table. */
-export const selections: { readonly [L in Exclude<ListName, "incidents">]: Select<L> } = {
-  agents: () => ({}),
+const blacklist: Select<"blacklist"> = () => ({ conditions: ["r.state = 'blocked'"] })
+
+/** How lists are selected from their tables; the others have all rows. */
+const selections: { readonly [L in ListName]?: Select<L> } = {
   checks,
   overdue,
   history,
   outbox,
-  operators: () => ({}),
-  integrations: () => ({}),
-  enrolments: () => ({}),
-  watches: () => ({}),
   audit,
   silences,
-  blacklist: () => ({ conditions: ["k.state = 'blocked'"] }),
+  blacklist,
+}
+
+export const selectionOf = <L extends ListName>(
+  { filter, list }: PageRequest<L>,
+  parameters: Parameters,
+): Selection => {
+  const select: Select<L> | undefined = selections[list]
+  return select?.(filter, parameters) ?? {}
 }

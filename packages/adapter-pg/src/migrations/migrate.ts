@@ -11,7 +11,7 @@ import {
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { scriptOf, settingStatement } from "../client/script.ts"
+import { scriptOf, settingStatement } from "../client/PgPoolOptions.ts"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { isLostRace, toStorageError } from "../toStorageError.ts"
@@ -29,10 +29,7 @@ const OLDEST_SERVER = 150_000
 /** Longer than the migration of a large database takes: replicas that start together wait for it. */
 const PATIENCE = Duration.minutes(2)
 
-/**
- * How long requests of running servers wait behind one attempt to lock the tables. PostgreSQL cancels
- * an autovacuum in the way after one second.
- */
+/** How long requests wait behind an attempt. PostgreSQL cancels an autovacuum in the way after 1 s. */
 const ATTEMPT = Duration.seconds(2)
 
 /** Between two attempts, servers work off the requests that waited. */
@@ -123,10 +120,7 @@ export const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   }
 })
 
-/**
- * How many migrations the database went through; `undefined` where it has no ledger of them. Fails for
- * the schema of a newer version or of another build.
- */
+/** How many migrations the database went through. Fails for a schema of a newer version or another build. */
 export const verifySchema = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   known: ReadonlyArray<Migration> = migrations,
@@ -209,10 +203,8 @@ export const applyMissing = Effect.fnUntraced(function* (
 })
 
 /**
- * Migrates the database to the present schema, in one transaction. A process that starts at the same
- * time waits for the lock, and then finds nothing left to do. An up-to-date database is only read.
- * Fails with `newer` for migrations that this code does not know, and with `in_use` where another
- * process migrates, or reads the tables, for too long.
+ * Migrates the database in one transaction, for which a process that starts at the same time waits. Fails with
+ * `newer` for unknown migrations, and with `in_use` where another process migrates or reads for too long.
  */
 export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: MigrateOptions = {}) {
   const { known = migrations, patience = PATIENCE } = options

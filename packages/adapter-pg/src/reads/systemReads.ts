@@ -39,17 +39,15 @@ const findQuietAgents = `WITH seen AS MATERIALIZED (
 /** Finds which of these agents are silent since `$2`. */
 const findSilentAgents = `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`
 
-/** Adds up the totals, and counts agents. */
+const sumsOf = (totals: ReadonlyArray<string>): string =>
+  totals.map((total) => `coalesce(sum(${total}), 0)::float8 AS ${total}`).join(", ")
+
+/** Adds up the totals, and counts agents, all as numbers. */
 const totalsWith = (agents: string): string =>
-  `SELECT coalesce(sum(agents_accepted), 0)::int8 AS agents_accepted,
-          coalesce(sum(agents_dead), 0)::int8 AS agents_dead,
-          coalesce(sum(acceptances), 0)::int8 AS acceptances,
-          coalesce(sum(checks_ok), 0)::int8 AS checks_ok,
-          coalesce(sum(checks_warning), 0)::int8 AS checks_warning,
-          coalesce(sum(checks_critical), 0)::int8 AS checks_critical,
-          coalesce(sum(checks_unknown), 0)::int8 AS checks_unknown,
-          coalesce(sum(incidents_open), 0)::int8 AS open_incidents,
-          (SELECT count(*) FROM agent WHERE ${agents}) AS agents
+  `SELECT ${sumsOf(["agents_accepted", "agents_dead", "acceptances"])},
+          ${sumsOf(["checks_ok", "checks_warning", "checks_critical", "checks_unknown"])},
+          coalesce(sum(incidents_open), 0)::float8 AS open_incidents,
+          (SELECT count(*)::float8 FROM agent WHERE ${agents}) AS agents
    FROM system_total`
 
 const findTotals = totalsWith(`agent_id = ANY($1) AND ${IS_OFFLINE}`)
@@ -67,15 +65,15 @@ export const systemReads = (sql: SqlClient.SqlClient): StaleAgentScanReads<SqlEr
       rows.map((row) => row["agent_id"] as AgentId),
     ),
   look: (among, seenBefore) =>
-    Effect.map(read(sql, findTotals, [among, seenBefore]), ([row]) => ({
-      ...toTotals(row),
-      agents_silent: Number(row?.["agents"]),
-    })),
+    Effect.map(read(sql, findTotals, [among, seenBefore]), (rows) => {
+      const { agents, totals } = toTotals(rows)
+      return { ...totals, agents_silent: agents }
+    }),
   evaluateAll: (aliveSince) =>
-    Effect.map(read(sql, findTotalsOfAll, [aliveSince]), ([row]) => ({
-      ...toTotals(row),
-      agents_offline: Number(row?.["agents"]),
-    })),
+    Effect.map(read(sql, findTotalsOfAll, [aliveSince]), (rows) => {
+      const { agents, totals } = toTotals(rows)
+      return { ...totals, agents_offline: agents }
+    }),
 })
 
 const toPass = (rows: ReadonlyArray<SqlConnection.Row>, bound: Instant): Pass => {
@@ -90,29 +88,23 @@ const toPass = (rows: ReadonlyArray<SqlConnection.Row>, bound: Instant): Pass =>
   })
 }
 
-const toTotals = (row: SqlConnection.Row | undefined): SystemTotals => ({
-  agents_accepted: Number(row?.["agents_accepted"]),
-  agents_dead: Number(row?.["agents_dead"]),
-  acceptances: Number(row?.["acceptances"]),
-  checks_ok: Number(row?.["checks_ok"]),
-  checks_warning: Number(row?.["checks_warning"]),
-  checks_critical: Number(row?.["checks_critical"]),
-  checks_unknown: Number(row?.["checks_unknown"]),
-  open_incidents: Number(row?.["open_incidents"]),
-})
+const toTotals = ([row]: ReadonlyArray<SqlConnection.Row>) => {
+  // One row with the columns of the statement, always.
+  const { agents, ...totals } = row as unknown as SystemTotals & { readonly agents: number }
+  return { agents, totals }
+}
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
 const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
-  `(SELECT count(*) FROM (SELECT FROM incident
+  `(SELECT count(*)::float8 FROM (SELECT FROM incident
       WHERE phase IN (1, 2) AND severity_rank = ${SEVERITY_RANK[severity]} ${COUNT_UP_TO}) AS counted) AS ${severity}`
 
 /** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
-export const findMetricCounts = `SELECT
-  (SELECT coalesce(sum(agents_pending), 0)::int8 FROM system_total) AS agents_pending,
-  (SELECT coalesce(sum(agents_dead), 0)::int8 FROM system_total) AS agents_dead,
-  (SELECT count(*) FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
-  ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}`
+export const findMetricCounts = `SELECT ${sumsOf(["agents_pending", "agents_dead"])},
+    (SELECT count(*)::float8 FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
+    ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}
+  FROM system_total`
 
 /**
  * Counts items that wait for their receivers or for an operator, by states and notifiers, and finds
@@ -147,22 +139,19 @@ const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
   return waiting_since === null ? [] : [{ ...of, items: Number(items), waiting_since }]
 }
 
+type Counted = Omit<MetricCounts, "incidents" | "backlog"> & MetricCounts["incidents"]
+
 /** Counts for metrics; see `Storage.metricCounts`. */
 export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
 ): Effect.fn.Return<MetricCounts, SqlError.SqlError> {
   const [row] = yield* read(sql, findMetricCounts, [])
   const backlog = yield* read(sql, findBacklog.text, findBacklog.values)
+  // The columns are those of the statements.
+  const { critical, unknown, warning, ...counts } = row as unknown as Counted
   return {
-    agents_pending: Number(row?.["agents_pending"]),
-    agents_dead: Number(row?.["agents_dead"]),
-    keys_blocked: Number(row?.["keys_blocked"]),
-    incidents: {
-      warning: Number(row?.["warning"]),
-      critical: Number(row?.["critical"]),
-      unknown: Number(row?.["unknown"]),
-    },
-    // The columns are those of the statement.
+    ...counts,
+    incidents: { warning, critical, unknown },
     backlog: sortBacklog((backlog as unknown as ReadonlyArray<BacklogRow>).flatMap(toBacklog)),
   }
 })

@@ -7,6 +7,7 @@ import {
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
+import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
 import {
   type AgedName,
   agedNames,
@@ -18,15 +19,13 @@ import {
   RetentionRules,
 } from "@tocsin/core/retention/RetentionRules"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import type { Database } from "../Database.ts"
+import { type Database, indexedTransaction } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { findAgentIds } from "../tables/AgentTable.ts"
 import { SQL_TYPES } from "../tables/makeTable.ts"
-import { indexedTransaction } from "../transactions/indexedTransaction.ts"
 
 type Pg = PgClient["Service"]
 type Tables = RetentionTables<"effect", SqlError.SqlError>
@@ -58,9 +57,7 @@ export const expire = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Retention in PostgreSQL, within a transaction. Adds agents that another session locks to `held`.
- */
+/** Retention in PostgreSQL, within a transaction. Adds agents that another session locks to `held`. */
 const tablesOf = (pg: Pg, held: Set<AgentId>): Tables => ({
   look: {
     deleted_agents: ({ limit }) => read(pg, lockRemovedRegistrations, [limit]),
@@ -89,9 +86,7 @@ const read = <Row>(pg: Pg, statement: string, parameters: ReadonlyArray<unknown>
 const lockRemovedRegistrations = `SELECT registration_id AS key FROM removed_registration
   ORDER BY registration_id LIMIT $1 FOR UPDATE SKIP LOCKED`
 
-/**
- * Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`.
- */
+/** Finds the oldest results received before `$1` and not set aside, except those of the agents `$3`. */
 const findOldHistory = `SELECT seq, agent_id FROM check_event
   WHERE NOT is_kept AND received_at < $1 AND agent_id <> ALL($3) ORDER BY received_at LIMIT $2`
 
@@ -196,10 +191,7 @@ interface Id {
   readonly id: string
 }
 
-/**
- * Locks incidents that are old enough before it looks at their notifications: no notification of a
- * locked incident can be replayed.
- */
+/** Locks old incidents before it looks at their notifications, none of which can be replayed then. */
 const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", limit }: RetentionPiece) {
   const found = yield* read<IncidentRow>(pg, findIncidents, [after, limit])
   const rows = found.map((row) => ({ ...row, resolved_at: row.resolved_at ?? undefined }))
@@ -216,10 +208,7 @@ const incidents = Effect.fnUntraced(function* (pg: Pg, { before, after = "", lim
   return rows.map((row) => ({ ...row, hasUnfinishedNotification: !free.has(row.key) }))
 })
 
-/**
- * Deletes at most `$2` rows by their primary key; `from` finds them, as `doomed`, for the keys
- * `$1`.
- */
+/** Deletes at most `$2` rows by their primary key; `from` finds them, as `doomed`, for the keys `$1`. */
 const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
   const key: ReadonlyArray<string> = storedTables[table].key
   return `WITH doomed AS MATERIALIZED (

@@ -1,8 +1,12 @@
-import { storedTables } from "@tocsin/core/model/StoredTables"
-import { makeTable, deleteBy, givenRows, insertedColumns, reporting, type RowStatement } from "./makeTable.ts"
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
+import type { Storage } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 import { keyedTables } from "./keyedTables.ts"
+import { makeTable, deleteBy, givenRows, reporting, type RowStatement } from "./makeTable.ts"
 
 /** The current state of checks. The lock of their agent guards them. */
 export const checkTable = makeTable(storedTables.check_state, { alias: "c" })
@@ -19,18 +23,13 @@ export const findCheck = `SELECT ${checkTable.columns} FROM check_state AS c
   JOIN agent AS a ON a.agent_id = c.agent_id AND a.registration_id = c.registration_id
   WHERE c.agent_id = $1 AND c.check_id = $2`
 
-const { check_event: shape, check_state } = storedTables
-
 /** The history of checks. The lock of their agent guards it. */
-export const historyTable = makeTable(shape, { alias: "e" })
+const historyTable = makeTable(storedTables.check_event, { alias: "e" })
 
-const inserted = insertedColumns(shape)
+const inserted = historyTable.insert.columns
 const names = Object.keys(inserted).join(", ")
 
-/**
- * Inserts history rows; the database numbers them in the given order. The row that retention kept
- * because it was the newest of its check loses that protection.
- */
+/** Inserts history rows in order. The row that retention kept as the newest of its check loses that. */
 export const insertHistory: RowStatement = {
   ...historyTable.insert,
   text: reporting(
@@ -44,14 +43,12 @@ export const insertHistory: RowStatement = {
   ),
 }
 
-const { agent_id, check_id, registration_id } = check_state.columns
-
 /** Deletes the history of deleted checks. */
-export const deleteHistoryOfChecks = deleteBy("delete_history_of_checks", "check_event", {
-  agent_id,
-  registration_id,
-  check_id,
-})
+export const deleteHistoryOfChecks = deleteBy(
+  "delete_history_of_checks",
+  "check_event",
+  checkTable.delete.columns,
+)
 
 /** Finds which of these event ids are in the histories of registrations, and of which checks. */
 export const findKnownEvents = `SELECT e.registration_id, e.event_id, e.check_id
@@ -67,12 +64,45 @@ export const decodeKnown = (row: SqlConnection.Row): readonly [EventId, CheckId]
 ]
 
 /** Checks that must report. The lock of their agent guards them. */
-export const expectationTable = keyedTables.expectation
+const expectationTable = keyedTables.expectation
 
-const SELECT = `SELECT ${expectationTable.columns}`
-
-/** Reads those to be evaluated by `$1`, longest due first, from the one after the given place. */
-export const findDueExpectations = `${SELECT} FROM expectation AS x
+const findDueExpectations = `SELECT ${expectationTable.columns} FROM expectation AS x
   WHERE x.next_evaluation_at IS NOT NULL AND x.next_evaluation_at <= $1::int8
     AND (x.next_evaluation_at, x.agent_id, x.check_id, x.registration_id) > ($2::int8, $3::text, $4::text, $5::uuid)
   ORDER BY x.next_evaluation_at, x.agent_id, x.check_id, x.registration_id LIMIT $6::int8`
+
+const { decode, find } = expectationTable
+
+type Pg = PgClient["Service"]
+
+/** Before every time that a row has. */
+const LONG_AGO = -(2n ** 63n)
+const LEAST_UUID = "00000000-0000-0000-0000-000000000000"
+
+/** See `Storage.dueExpectations`. */
+export const readDueExpectations = (
+  pg: Pg,
+  { after, limit, now }: Parameters<Storage["Service"]["dueExpectations"]>[0],
+) => {
+  const place = [
+    after?.next_evaluation_at ?? LONG_AGO,
+    after?.agent_id ?? "",
+    after?.check_id ?? "",
+    after?.registration_id ?? LEAST_UUID,
+  ]
+  return Effect.map(pg.query(findDueExpectations, [now, ...place, limit]), (rows) => rows.map(decode))
+}
+
+/** See `Storage.expectations`. */
+export const readExpectations = (pg: Pg, checks: ReadonlyArray<CheckRef>) =>
+  Effect.map(pg.query(find.text, find.parameters(checks)), (rows) => rows.map(decode))
+
+/** See `Storage.checks`. */
+export const readChecks = (pg: Pg, checks: ReadonlyArray<CheckRef>) => {
+  const wanted = checks.map(({ agent_id, check_id, registration_id }) => ({
+    agent_id,
+    registration_id,
+    ids: [check_id],
+  }))
+  return Effect.map(pg.queryJson(findChecks, wanted), (rows) => rows.map(checkTable.decode))
+}

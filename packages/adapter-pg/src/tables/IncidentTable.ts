@@ -1,7 +1,12 @@
-import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { SqlConnection } from "effect/sql"
+import type { IncidentTimeline, TimelineLimits } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { type SqlConnection, SqlClient, type SqlError } from "effect/sql"
+import { read } from "../Database.ts"
+import { outboxTable, findOutboxOfIncident } from "./OutboxTable.ts"
 import { keyedTables } from "./keyedTables.ts"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
@@ -37,9 +42,9 @@ export const findDueIncidents = `SELECT i.id FROM incident AS i
 /** The members of incidents, past and present. */
 export const memberTable = keyedTables.incident_member
 
-const { labels } = storedTables.expectation.columns
+const labelColumns = { labels: storedTables.expectation.columns.labels }
 const labelTable = makeTable<Pick<ExpectationRecord, "labels">>(
-  { name: "expectation", key: ["labels"], columns: { labels } },
+  { name: "expectation", key: ["labels"], columns: labelColumns },
   { alias: "x" },
 )
 
@@ -93,7 +98,7 @@ export const findOpenings = `SELECT wanted.id, found.opened_at
   ) AS found`
 
 /** Reads the first members of an incident, present ones before past ones. */
-export const findMembersOfIncident = `SELECT ${memberTable.columns}, ${LABELS} FROM incident_member AS m WHERE m.incident_id = $1
+const findMembersOfIncident = `SELECT ${memberTable.columns}, ${LABELS} FROM incident_member AS m WHERE m.incident_id = $1
   ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`
 
 const { incident_change: change } = storedTables
@@ -101,11 +106,9 @@ const { incident_change: change } = storedTables
 /** The timelines of incidents: which member changed when. */
 export const incidentChangeTable = makeTable(change, { alias: "h" })
 
-/** Operators' actions on incidents. */
 export const incidentLogTable = makeTable(storedTables.incident_log, { alias: "t" })
 
-/** Reads the latest log entries of an incident. */
-export const findIncidentLog = `SELECT ${incidentLogTable.columns} FROM incident_log AS t
+const findIncidentLog = `SELECT ${incidentLogTable.columns} FROM incident_log AS t
   WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2`
 
 const cutColumns = { incident_id: change.columns.incident_id, up_to: change.columns.seq }
@@ -120,6 +123,30 @@ export const cutTimelines: RowStatement = {
   ),
 }
 
-/** Reads the latest changes of an incident. */
-export const findIncidentChanges = `SELECT ${incidentChangeTable.columns} FROM incident_change AS h
+const findIncidentChanges = `SELECT ${incidentChangeTable.columns} FROM incident_change AS h
   WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2`
+
+/** All parts of a timeline are read in one snapshot. */
+const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+/** Reads one incident with its members, changes, acts and notifications; see `Storage.incident`. */
+export const readIncidentTimeline = Effect.fnUntraced(
+  function* (
+    sql: SqlClient.SqlClient,
+    id: IncidentId,
+    limits: TimelineLimits,
+  ): Effect.fn.Return<IncidentTimeline | undefined, SqlError.SqlError> {
+    const [incident] = (yield* read(sql, findIncidents, [[id]])).map(incidentTable.decode)
+    if (incident === undefined) return undefined
+    const labelled = (yield* read(sql, findMembersOfIncident, [id, limits.members])).map(decodeLabelled)
+    const changes = (yield* read(sql, findIncidentChanges, [id, limits.changes])).map(
+      incidentChangeTable.decode,
+    )
+    const outbox = (yield* read(sql, findOutboxOfIncident, [id, limits.outbox])).map(outboxTable.decode)
+    const log = (yield* read(sql, findIncidentLog, [id, limits.log])).map(incidentLogTable.decode)
+    const members = labelled.map(({ member }) => member)
+    return { incident, members, labels: labelled.map(({ labels }) => labels), changes, log, outbox }
+  },
+  (timeline, sql) =>
+    timeline.pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, BEGIN)),
+)

@@ -1,7 +1,11 @@
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { Duration, Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import { STORAGE_TIME } from "../Database.ts"
+import type { PgClient } from "../client/PgClient.ts"
 import { keyedTables } from "./keyedTables.ts"
 
-/** Notifications on their way. */
 export const outboxTable = keyedTables.outbox
 
 /** Locks the outbox items of incidents except dropped ones (`isDropped`): claims change them without the incident's lock. */
@@ -9,11 +13,10 @@ export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox 
   ORDER BY o.id FOR UPDATE`
 
 /**
- * Locks what a claim takes, longest due first, skipping locked items: those that are due by `$2` with
- * no earlier item of their incident waiting, and those that are being sent and whose lease has
- * expired by the storage's clock. Each row has that clock's time; a row with nothing else means that
- * nothing was found. OFFSET 0 makes PostgreSQL read the clock once, and look for earlier items one
- * incident at a time.
+ * Locks what a claim takes, longest due first: free items that are due by `$2` with no earlier item of their
+ * incident waiting, and those whose lease has expired by the storage's clock, which each row has. A row with
+ * nothing else means that nothing was found. OFFSET 0 makes PostgreSQL read the clock once, and look for
+ * earlier items one incident at a time.
  */
 export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
   FROM (SELECT ${STORAGE_TIME} AS storage_time OFFSET 0) AS storage
@@ -46,7 +49,7 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
   ORDER BY found.next_attempt_at, found.leased_until, found.id`
 
 /** Finds the incidents of held items that are to be examined by `$1`, longest due first. */
-export const findHeldOutbox = `SELECT o.incident_id FROM outbox AS o
+export const findHeldOutbox = `SELECT o.incident_id AS id FROM outbox AS o
   WHERE o.next_evaluation_at IS NOT NULL AND o.next_evaluation_at <= $1 ORDER BY o.next_evaluation_at, o.id LIMIT $2`
 
 /** Reads the receivers of items that wait or are being sent, one look into the index for each. */
@@ -81,7 +84,6 @@ export const lockUnclaimedOutbox = `SELECT waiting.* FROM (
     LIMIT $3 FOR UPDATE SKIP LOCKED
   ) AS leased`
 
-/** Reads the latest outbox items of an incident. */
 export const findOutboxOfIncident = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = $1
   ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`
 
@@ -92,10 +94,48 @@ export const alertTable = keyedTables.alert
 export const lockAlertsOfIncidents = `SELECT ${alertTable.columns} FROM alert AS l
   WHERE l.incident_id = ANY($1) ORDER BY l.incident_id, l.receiver, l.severity FOR UPDATE OF l`
 
-/**
- * Locks alerts of the receiver `$4` that are due by `$1` and whose lease ended by `$2`, longest due
- * first, skipping locked ones.
- */
+/** Locks due alerts of the receiver `$4` that nobody has leased, longest due first, skipping locked ones. */
 export const lockClaimableAlerts = `SELECT ${alertTable.columns} FROM alert AS l
   WHERE l.receiver = $4 AND l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
   ORDER BY l.next_at, l.incident_id, l.severity LIMIT $3 FOR UPDATE OF l SKIP LOCKED`
+
+/** The microseconds until the first of several moments, each the head of an index. */
+const findUntilNextDue = `SELECT least(
+    (SELECT min(head.next_attempt_at) - $2::int8
+     FROM unnest($1::text[]) AS wanted (receiver)
+     CROSS JOIN LATERAL (
+       SELECT o.next_attempt_at FROM outbox AS o
+       WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
+       ORDER BY o.next_attempt_at LIMIT 1
+     ) AS head),
+    (SELECT o.leased_until - storage.now FROM outbox AS o
+     WHERE o.state = 'sending' AND o.receiver = ANY($1) AND o.leased_until > storage.now
+     ORDER BY o.leased_until LIMIT 1),
+    (SELECT min(head.micros)
+     FROM unnest($1::text[]) AS wanted (receiver)
+     CROSS JOIN LATERAL (
+       (SELECT l.next_at - $2::int8 AS micros FROM alert AS l
+        WHERE l.receiver = wanted.receiver AND l.next_at > $2::int8 AND (l.leased_until > storage.now) IS NOT TRUE
+        ORDER BY l.next_at LIMIT 1)
+       UNION ALL
+       (SELECT l.leased_until - storage.now FROM alert AS l
+        WHERE l.receiver = wanted.receiver AND l.leased_until > storage.now
+        ORDER BY l.leased_until LIMIT 1)
+     ) AS head)
+  ) AS micros
+  FROM (SELECT ${STORAGE_TIME} AS now OFFSET 0) AS storage`
+
+/**
+ * The time until a claim may find something; see `Storage.untilNextDue`. It runs after each claim, so
+ * it is prepared, on connections whose plans use indexes: planning takes longer than running it.
+ */
+export const untilNextDue = (
+  pg: PgClient["Service"],
+  receivers: ReadonlyArray<NotifierName>,
+  now: Instant,
+): Effect.Effect<Duration.Duration | undefined, SqlError.SqlError> =>
+  Effect.map(pg.query(findUntilNextDue, [receivers, now]), ([row]) => {
+    // int8, which the client reads as a bigint; NULL if nothing waits.
+    const micros = row?.["micros"] as bigint | null | undefined
+    return micros === null || micros === undefined ? undefined : Duration.nanos(micros * 1_000n)
+  })

@@ -1,27 +1,18 @@
 import {
+  storedTables,
   forNames,
   type KeyedName,
   keyedNames,
-  type KeyedRows,
   keyedShape,
 } from "@tocsin/core/model/StoredTables"
-import type { AnyShape, Locking } from "@tocsin/core/model/TableShape"
+import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { ADVISORY_LOCKS } from "../Database.ts"
-import { makeTable, SQL_TYPES, type Table } from "./makeTable.ts"
+import { makeTable, SQL_TYPES } from "./makeTable.ts"
 
 /** A statement that finds rows by names, and how it is given these. */
 export interface Finding {
   readonly text: string
   readonly parameters: (names: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
-}
-
-/** A table with the statements that find its rows by key and by group, with and without their locks. */
-export interface KeyedTable<N extends KeyedName> extends Table<KeyedRows[N]> {
-  readonly locks: Locking
-  readonly find: Finding
-  readonly findGroups: Finding
-  readonly lock: Finding
-  readonly lockGroups: Finding
 }
 
 /** The names of tables in searches written by hand; `r` for all others. */
@@ -35,8 +26,11 @@ const ALIASES: { readonly [N in KeyedName]?: string } = {
   silence: "q",
 }
 
-/** Derives a table from its declaration. It locks rows and inserts them in the order of their keys. */
-const makeKeyedTable = <N extends KeyedName>(name: N): KeyedTable<N> => {
+/**
+ * Derives a table from its declaration, with the statements that find its rows by key and by group, with and
+ * without their locks. It locks rows and inserts them in the order of their keys.
+ */
+const makeKeyedTable = <N extends KeyedName>(name: N) => {
   const shape = keyedShape(name)
   const { group = [], groupedWithout, key, locks = "rows" }: AnyShape = shape
   const table = makeTable(shape, {
@@ -79,31 +73,25 @@ const makeKeyedTable = <N extends KeyedName>(name: N): KeyedTable<N> => {
   }
 }
 
-/** All tables whose rows are requested by key or by group. */
-export const keyedTables = forNames<KeyedName, { readonly [N in KeyedName]: KeyedTable<N> }>(
-  keyedNames,
-  makeKeyedTable,
-)
+export const keyedTables = forNames<
+  KeyedName,
+  { readonly [N in KeyedName]: ReturnType<typeof makeKeyedTable<N>> }
+>(keyedNames, makeKeyedTable)
 
 /** Serialises requests for a group until the transaction ends: its first row is one that none can lock. */
 export const lockGroup = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.groups}, hashtext($1)) AS locked`
 
-/** Named operators. */
 export const operatorTable = keyedTables.operator
 
-/** Reads the operator whose token, or former token, has this hash. */
 export const findOperatorOfToken = `SELECT ${operatorTable.columns} FROM operator AS p WHERE p.token_hash = $1 OR p.former_token_hash = $1`
 
-/** Policies that were applied. */
 export const policyVersionTable = keyedTables.policy_version
 
 const { alias, columns } = policyVersionTable
 
-/** Reads the versions after `$1`, the newest first. */
 export const findPolicyVersions = `SELECT ${columns} FROM policy_version AS ${alias}
   WHERE ${alias}.version > $1 ORDER BY ${alias}.version DESC LIMIT $2`
 
-/** Silences. */
 export const silenceTable = keyedTables.silence
 
 /** Reads the silences that have begun by `$1` and end after `$2`. */
@@ -112,5 +100,8 @@ export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence 
 /** Serialises counts of silences until the transaction ends. */
 export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
 
-/** Reads the silences that end after `$1`. */
 export const findUnendedSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.ends_at > $1`
+
+export const auditTable = makeTable(storedTables.audit, { alias: "u" })
+
+export const auditSubjectTable = makeTable(storedTables.audit_subject, { alias: "s" })

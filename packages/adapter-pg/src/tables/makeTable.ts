@@ -11,29 +11,9 @@ type Columns = AnyShape["columns"]
 
 /** A statement that writes rows: its parameters are the {@link columnArrays} of its columns. */
 export interface RowStatement {
-  /** Its name in errors. */
   readonly name: string
   readonly text: string
   readonly columns: Columns
-}
-
-/** The common part of every table; statements of one table alone are in that table's file. */
-export interface Table<Row> {
-  readonly name: string
-  /** The name of the table in statements. */
-  readonly alias: string
-  /** The columns of a record, for SELECT lists, by the table's alias. */
-  readonly columns: string
-  /** Fails where another transaction has inserted a row of the same key or unique index. */
-  readonly insert: RowStatement
-  /** Inserts rows, or replaces those of the same key. */
-  readonly upsert: RowStatement
-  /** Replaces rows. Locks must guard them. */
-  readonly update: RowStatement
-  /** Deletes rows by key. Locks must guard them. */
-  readonly delete: RowStatement
-  /** Reads a row that has at least `columns`. */
-  readonly decode: (row: SqlConnection.Row) => Row
 }
 
 /** The types of columns in migrations. */
@@ -52,8 +32,11 @@ export const SQL_TYPES = {
 /** The driver reads `int8` as a bigint, and parses JSON. */
 const READERS = { long: Number, ...jsonReaders((value) => value) }
 
-/** The columns of a record, for SELECT lists. */
-const selectList = (columns: Columns, alias: string): string =>
+/** Reads rows that have at least the columns of a shape. */
+export const decoder = <Row>(shape: TableShape<Row>): ((row: SqlConnection.Row) => Row) =>
+  decoderOf(shape, READERS, (column) => column)
+
+export const selectList = (columns: Columns, alias: string): string =>
   Object.keys(columns)
     .map((column) => `${alias}.${column}`)
     .join(", ")
@@ -76,18 +59,12 @@ export const assignments = (columns: Columns, source: string): string =>
 
 const microsOf = (moment: string): string => `(extract(epoch FROM ${moment}) * 1000000)::int8`
 
-/**
- * Names the run of the server, as a text: no transaction id occurs twice within a run. A start, a
- * failover and a recovery from a crash, which resets statistics, begin a new run.
- */
+/** Names a run of the server: a start, a failover or a recovery begins another, and ids may repeat. */
 export const SERVER_RUN = `(SELECT concat_ws('/', ${microsOf("pg_postmaster_start_time()")},
   CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,
   ${microsOf("pg_stat_get_bgwriter_stat_reset_time()")}))`
 
-/**
- * Makes a write return how many rows it wrote, its transaction id and the server's run: enough to
- * find out later whether that transaction committed. `preparation` is CTEs that run with the write.
- */
+/** Makes a write return its number of rows and enough to find out later whether its transaction committed. */
 export const reporting = (write: string, preparation = ""): string =>
   `WITH ${preparation} written AS (${write} RETURNING 1)
    SELECT count(*)::int4 AS written, pg_current_xact_id() AS transaction_id,
@@ -100,7 +77,7 @@ const columnsWhere = (columns: Columns, isWanted: (name: string, column: Column)
   Object.fromEntries(Object.entries(columns).filter(([name, column]) => isWanted(name, column)))
 
 /** The columns that an INSERT names: all but the one that the database numbers. */
-export const insertedColumns = ({ columns, numbered }: AnyShape): Columns =>
+const insertedColumns = ({ columns, numbered }: AnyShape): Columns =>
   columnsWhere(columns, (name) => name !== numbered)
 
 /** The columns that an unchanged heartbeat or result may change. */
@@ -121,15 +98,11 @@ const isGiven = (names: ReadonlyArray<string>): string =>
 
 interface TableOptions<Row> {
   readonly alias: string
-  /**
-   * The order in which rows are inserted: that of the unique index in which two transactions may
-   * meet, so that they never wait for each other. The given order unless named.
-   */
+  /** That of the unique index in which two transactions may meet, so that they never wait for each other. */
   readonly insertOrder?: ReadonlyArray<keyof Row & string>
 }
 
-/** Derives from a shape what every table has. */
-export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row>): Table<Row> => {
+export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row>) => {
   const { name, key, columns }: AnyShape = shape
   const inserted = insertedColumns(shape)
   const names = Object.keys(inserted).join(", ")
@@ -147,12 +120,16 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
   return {
     name,
     alias: options.alias,
+    /** The columns of a record, for SELECT lists. */
     columns: selectList(columns, options.alias),
+    /** Fails where another transaction has inserted a row of the same key or unique index. */
     insert: statement("insert", insertion),
+    /** Inserts rows, or replaces those of the same key. */
     upsert: statement(
       "upsert",
       `${insertion} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${assignments(others, "EXCLUDED")}`,
     ),
+    /** Locks must guard the rows of updates and deletions. */
     update: statement(
       "update",
       `UPDATE ${name} AS stored SET ${assignments(others, "given")} FROM ${givenRows(inserted)} WHERE ${isGiven(key)}`,
@@ -162,9 +139,12 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
       name,
       columnsWhere(columns, (column) => key.includes(column)),
     ),
-    decode: decoderOf(shape, READERS, (column) => column),
+    decode: decoder(shape),
   }
 }
+
+/** The common part of every table; statements of one table alone are in that table's file. */
+export type Table<Row> = ReturnType<typeof makeTable<Row>>
 
 const SPECIAL = /["\\]/
 const EVERY_SPECIAL = /["\\]/g

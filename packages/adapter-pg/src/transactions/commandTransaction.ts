@@ -1,42 +1,33 @@
+import * as Instant from "@tocsin/contract/Instant"
+import type { Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Duration, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import type { PgClient } from "../client/PgClient.ts"
-import type { CommandDatabase, Database } from "../Database.ts"
-import { beginLoading, type Loading } from "./Loading.ts"
-import { type NewRows, persistChanges, type TransactionRef } from "./persistChanges.ts"
+import { type CommandDatabase, type Database, indexedTransaction, retryTransient } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
+import type { PgClient } from "../client/PgClient.ts"
 import { SERVER_RUN } from "../tables/makeTable.ts"
 import { sqlStateOf } from "../toStorageError.ts"
+import { beginLoading, type Loading, loadRows } from "./loadRows.ts"
+import { type NewRows, persistChanges, type TransactionRef } from "./persistChanges.ts"
+import { search } from "./search.ts"
 
-/**
- * A server ends the transaction of a lost client within milliseconds, unless COMMIT waits for a
- * standby.
- */
+/** A server ends the transaction of a lost client within milliseconds, unless COMMIT waits for a standby. */
 const ASK_EVERY = Duration.millis(100)
 
 /** About as long as callers wait. */
 const ASK_FOR = Duration.seconds(8)
 
-/**
- * The state of a transaction, and the run of the server that answers. A standby does not know it
- * yet.
- */
+/** The state of a transaction, and the run of the server that answers. A standby does not know it yet. */
 const findTransactionStatus = `SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status,
          ${SERVER_RUN} AS server_run`
 
-/**
- * Answer of `pg_xact_status` for an id that the server has not assigned, or not since it lost the
- * end of its log.
- */
+/** The answer for an id that the server has not assigned, or not since it lost the end of its log. */
 const NOT_GIVEN_OUT = "22023"
 
 type Answer = "committed" | "aborted" | "in progress" | "unknown"
 
-/**
- * Finds out, on another connection, whether a transaction committed whose connection was lost
- * during COMMIT. Fails if there is no answer in time.
- */
+/** Finds out on another connection whether a transaction committed whose COMMIT got no answer. */
 export const resolveUnknownCommit = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   ref: TransactionRef,
@@ -69,7 +60,6 @@ const ask = Effect.fnUntraced(function* (pg: PgClient["Service"], ref: Transacti
 const answerOfFailure = (error: SqlError.SqlError): Answer =>
   sqlStateOf(error) === NOT_GIVEN_OUT ? "aborted" : "in progress"
 
-/** Opens a transaction around an effect. */
 type Begin = <A>(
   database: Database,
   body: Effect.Effect<A, SqlError.SqlError>,
@@ -90,11 +80,7 @@ interface TransactionOptions<A, B> {
   readonly onCommitted: (committed: Committed<A>) => B
 }
 
-/**
- * Loads, decides and persists in one transaction. If the connection is lost during COMMIT, it asks
- * PostgreSQL whether the transaction committed: then it succeeds, otherwise it fails like any
- * transaction that was rolled back. If it is interrupted during COMMIT, it asks as well.
- */
+/** If COMMIT gets no answer, or is interrupted, PostgreSQL is asked whether the transaction committed. */
 export const commandTransaction = <A, B>(
   database: CommandDatabase,
   { begin, newRows, onCommitted }: TransactionOptions<A, B>,
@@ -144,3 +130,33 @@ const decideAndPersist = Effect.fnUntraced(function* <A>(
 
 const isLostCommit = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" && reason.operation === "commit"
+
+/** Runs a command alone in a transaction. `committed` gets its outcome, and makes the reply. */
+export const transactAlone = <A>(
+  database: CommandDatabase,
+  command: Command<Outcome<A>>,
+  committed: (outcome: Outcome<A>) => A,
+): Effect.Effect<A, StorageError> =>
+  retryTransient(
+    commandTransaction(
+      database,
+      {
+        begin: indexedTransaction,
+        newRows: "upserted",
+        onCommitted: ({ reply }: Committed<Outcome<A>>) => committed(reply),
+      },
+      (loading) => decideAlone(loading, command),
+    ),
+  )
+
+const decideAlone = Effect.fnUntraced(function* <A>(loading: Loading, command: Command<A>) {
+  const now = yield* Instant.now
+  const decision = command(loading.unit, now)
+  let step = decision.next()
+  while (step.done !== true) {
+    yield* loadRows(loading, [step.value])
+    yield* search(loading, step.value, now)
+    step = decision.next()
+  }
+  return step.value
+})

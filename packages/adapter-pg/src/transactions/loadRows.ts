@@ -1,6 +1,9 @@
-import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { AgentRecord, AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import {
   type Groups,
   groupText,
@@ -9,9 +12,9 @@ import {
   keyOf,
   type Keys,
 } from "@tocsin/core/model/StoredTables"
-import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import {
   keyTable,
@@ -24,9 +27,110 @@ import {
   lockRegistrations,
 } from "../tables/AgentTable.ts"
 import { checkTable, findChecks, decodeKnown, findKnownEvents } from "../tables/CheckTable.ts"
+import { incidentTable, lockIncidents, memberTable, findWorstMembers } from "../tables/IncidentTable.ts"
+import {
+  alertTable,
+  lockAlertsOfIncidents,
+  outboxTable,
+  lockOutboxOfIncidents,
+} from "../tables/OutboxTable.ts"
 import { type Finding, keyedTables, lockGroup } from "../tables/keyedTables.ts"
-import { loadIncidents, loadWorstMembers } from "./loadIncidents.ts"
-import { all, type Loading, type Requests, type RowVersions } from "./Loading.ts"
+
+/** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
+export type RowVersion = number
+
+/** The versions of the rows that a transaction loaded. */
+interface RowVersions {
+  /** By row. Rows are immutable, so a row of the unit of work that is found here is unchanged. */
+  readonly rows: Map<AgentRecord | CheckRecord, RowVersion>
+  /** Of agents as the transaction found them. */
+  readonly agents: Map<AgentId, RowVersion>
+}
+
+export interface Loading {
+  readonly pg: PgClient["Service"]
+  readonly unit: UnitOfWork
+  readonly versions: RowVersions
+}
+
+/** Requests that load together: one request of a command, or one of each command of a group. */
+type Requests = ReadonlyArray<RowRequest>
+
+const all = <Id>(
+  requests: Requests,
+  part: (request: RowRequest) => ReadonlyArray<Id> | undefined,
+): ReadonlyArray<Id> => requests.flatMap((request) => part(request) ?? [])
+
+export const beginLoading = (pg: PgClient["Service"]): Loading => ({
+  pg,
+  unit: new UnitOfWork(),
+  versions: { rows: new Map(), agents: new Map() },
+})
+
+const nameOf = ({ kind, incident_key }: IncidentRef): string => `${kind}/${incident_key}`
+
+const distinct = (refs: ReadonlyArray<IncidentRef>): ReadonlyArray<IncidentRef> =>
+  Array.from(new Map(refs.map((ref) => [nameOf(ref), ref])).values())
+
+/** Loads incidents with their outbox items and alerts, with their locks. */
+const loadIncidents = Effect.fnUntraced(function* (
+  { pg, unit }: Loading,
+  requests: Requests,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const asked = all(requests, ({ incidents }) => incidents)
+  let ids = asked
+  let refs = distinct(all(requests, ({ openIncidents }) => openIncidents))
+  // An incident that was open when it was found may be resolved once its lock is free. Then another
+  // one may be open for its key: look again.
+  while (ids.length > 0 || refs.length > 0) {
+    const wanted = refs.map(({ kind, incident_key }) => ({ kind, incident_key }))
+    const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(incidentTable.decode)
+    const foundIds = found.map((incident) => incident.id)
+    const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), outboxTable.decode)
+    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), alertTable.decode)
+    for (const incident of found) {
+      unit.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
+    }
+    const resolved = new Set(found.filter(({ state }) => state === "resolved").map(nameOf))
+    for (const ref of refs) {
+      if (!resolved.has(nameOf(ref))) unit.openIncidents.load(ref, undefined)
+    }
+    refs = refs.filter((ref) => !unit.openIncidents.isLoaded(ref))
+    ids = []
+  }
+  for (const id of asked) unit.incidents.load(id, undefined)
+})
+
+/** Runs a query over incidents, unless there are none, and sorts its rows by incident. */
+const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
+  ids: ReadonlyArray<IncidentId>,
+  query: Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>,
+  decode: (row: SqlConnection.Row) => Row,
+) {
+  const rowsOf = new Map<IncidentId, Array<Row>>()
+  for (const row of ids.length === 0 ? [] : (yield* query).map(decode)) {
+    const rows = rowsOf.get(row.incident_id)
+    if (rows === undefined) rowsOf.set(row.incident_id, [row])
+    else rows.push(row)
+  }
+  return rowsOf
+})
+
+/** Loads the first members of incidents, whose locks guard them. */
+const loadWorstMembers = Effect.fnUntraced(function* (
+  { pg, unit }: Loading,
+  requests: Requests,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  for (const { worstMembers } of requests) {
+    if (worstMembers === undefined) continue
+    const { incident_id, limit } = worstMembers
+    // One row more than asked for shows whether these are all.
+    const rows = yield* pg.query(findWorstMembers, [incident_id, limit + 1])
+    const worst = rows.slice(0, limit).map(memberTable.decode)
+    for (const member of worst) unit.members.load(member, member)
+    unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: rows.length <= limit })
+  }
+})
 
 /**
  * Loads the rows of requests into a unit of work, in a transaction at READ COMMITTED. It takes locks
@@ -104,10 +208,7 @@ const isOrphan = ({ agents, keys }: UnitOfWork, { agent_id, key_hash, state }: A
   agents.get(agent_id) === undefined &&
   !keys.isLoaded(key_hash)
 
-/**
- * The rows that requests name, of the present registrations of agents. Absent agents have nothing,
- * and held ones are left out.
- */
+/** Named rows of the present registrations. Absent agents have nothing; locked ones are left out. */
 const ofRegistrations = <Id extends string>(
   { unit }: Loading,
   asked: ReadonlyArray<{ readonly agent_id: AgentId; readonly ids: ReadonlyArray<Id> }>,
@@ -185,7 +286,6 @@ const loadKeyed = Effect.fnUntraced(function* <N extends KeyedName>(
   unit.keyed.loadGroups(name, groups, yield* found(groups, table.lockGroups))
 })
 
-/** The tables of which requests name rows or groups. */
 const askedTables = (requests: Requests): ReadonlySet<string> =>
   new Set(requests.flatMap(({ groups, rows }) => [...Object.keys(groups ?? {}), ...Object.keys(rows ?? {})]))
 

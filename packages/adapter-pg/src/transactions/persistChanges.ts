@@ -8,7 +8,7 @@ import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
-import { auditSubjectTable, auditTable } from "../tables/AuditTable.ts"
+import { auditSubjectTable, auditTable, keyedTables } from "../tables/keyedTables.ts"
 import { checkTable, deleteHistoryOfChecks, insertHistory } from "../tables/CheckTable.ts"
 import {
   cutTimelines,
@@ -18,28 +18,17 @@ import {
   memberTable,
 } from "../tables/IncidentTable.ts"
 import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
-import { keyedTables } from "../tables/keyedTables.ts"
 
-/**
- * A transaction's id and the run of the server that gave it: enough to ask later whether it
- * committed.
- */
+/** A transaction's id and the run of the server that gave it: enough to ask later whether it committed. */
 export interface TransactionRef {
   readonly transaction_id: bigint
   readonly server_run: string
 }
 
-/**
- * How a row that counts as new is written: over an existing one, or as one that must not exist yet.
- * The latter costs an index less, and fails if the row exists.
- */
+/** Whether a new row may replace one. Otherwise it fails if the row exists, and costs an index less. */
 export type NewRows = "upserted" | "inserted"
 
-/**
- * Writes what a transaction changed, with one statement for each table and kind of change, always
- * in the same order. Returns a reference to the transaction, or `undefined` if there was nothing to
- * write.
- */
+/** One statement for each table and kind of change, always in one order; `undefined` if there is none. */
 export const persistChanges = Effect.fnUntraced(function* (
   pg: PgClient["Service"],
   changes: UnitOfWorkChanges,
@@ -66,7 +55,6 @@ const execute = Effect.fnUntraced(function* (pg: PgClient["Service"], { statemen
   return answer as unknown as TransactionRef
 })
 
-/** A statement with its rows, of which it takes the columns that it names. */
 interface Write {
   readonly statement: RowStatement
   readonly rows: ReadonlyArray<object>

@@ -1,9 +1,9 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type {
-  LoudMember,
   RowRequest,
   SearchResults,
+  LoudMember,
   WithIncident,
 } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { Effect } from "effect"
@@ -36,12 +36,9 @@ import {
   silenceTable,
 } from "../tables/keyedTables.ts"
 import { readStorageTime } from "../Database.ts"
-import type { Loading } from "./Loading.ts"
+import type { Loading } from "./loadRows.ts"
 
-/**
- * Runs the searches of a request, and locks the rows that they find. Rows that other transactions
- * hold are passed over, so that replicas share the work and never wait for each other here.
- */
+/** Searches, and locks what it finds. Locked rows are passed over, so that replicas share the work. */
 export const search = Effect.fnUntraced(function* (
   loading: Loading,
   request: RowRequest,
@@ -52,16 +49,9 @@ export const search = Effect.fnUntraced(function* (
   const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
   const { dueIncidents, incidentsToRead, loudMembers } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
-  if (heldOutbox !== undefined) {
-    const rows = yield* pg.query(findHeldOutbox, [now, heldOutbox.limit])
-    // The column of the statement.
-    found.heldOutbox = rows.map((row) => row["incident_id"] as IncidentId)
-  }
-  if (dueIncidents !== undefined) {
-    const rows = yield* pg.query(findDueIncidents, [now, dueIncidents.limit])
-    // The column of the statement.
-    found.dueIncidents = rows.map((row) => row["id"] as IncidentId)
-  }
+  if (heldOutbox !== undefined) found.heldOutbox = yield* findIds(pg, findHeldOutbox, [now, heldOutbox.limit])
+  if (dueIncidents !== undefined)
+    found.dueIncidents = yield* findIds(pg, findDueIncidents, [now, dueIncidents.limit])
   if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)
   if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
   const { openings, parents, silencesInForce, unendedSilences } = request
@@ -97,6 +87,10 @@ export const search = Effect.fnUntraced(function* (
     found.idlePendingAgents = agents.map((agent) => agent.agent_id)
   }
 })
+
+const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray<unknown>) =>
+  // The column of these statements.
+  Effect.map(pg.query(statement, parameters), (rows) => rows.map((row) => row["id"] as IncidentId))
 
 const searchOutbox = Effect.fnUntraced(function* (
   { pg, unit }: Loading,

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
-import { scriptOf } from "../../src/client/script.ts"
+import { scriptOf } from "../../src/client/PgPoolOptions.ts"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 
 const preparedNames = (sql: SqlClient.SqlClient) =>

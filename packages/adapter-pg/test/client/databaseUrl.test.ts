@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Redacted } from "effect"
-import { readDatabaseUrl } from "../../src/client/databaseUrl.ts"
+import { readDatabaseUrl } from "../../src/client/PgPoolOptions.ts"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 
 const password = "pa55-of-the-test"

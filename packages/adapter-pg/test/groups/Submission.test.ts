@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
+import { Outcome, reporting, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { commandOf, type Decision, Outcome, reporting } from "@tocsin/core/engine/unitOfWork/Decision"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { agentRecord, outboxIdOf } from "@tocsin/testing/records"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { PgClient } from "../../src/client/PgClient.ts"
-import { Announcer } from "../../src/hints/Announcer.ts"
+import { Announcer } from "../../src/hints/remoteWakeups.ts"
 
 /** An announcer, and what it has sent. */
 const make = () => {

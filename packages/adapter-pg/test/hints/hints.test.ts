@@ -7,7 +7,7 @@ import { enroll, eventOf, heartbeatOf, keyOf, send } from "@tocsin/testing/sampl
 import { Duration, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { eventually } from "../client/eventually.ts"
-import { CHANNEL, DELIVERIES } from "../../src/hints/Announcer.ts"
+import { CHANNEL, DELIVERIES } from "../../src/hints/remoteWakeups.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
 import { transact } from "@tocsin/testing/transact"
 

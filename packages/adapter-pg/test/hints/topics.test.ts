@@ -6,7 +6,7 @@ import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, send } from "@tocsin/testing/samples"
 import { Effect, Layer, Stream } from "effect"
 import { eventually } from "../client/eventually.ts"
-import { CHANNEL, DELIVERIES } from "../../src/hints/Announcer.ts"
+import { CHANNEL, DELIVERIES } from "../../src/hints/remoteWakeups.ts"
 import * as PgStorage from "../../src/PgStorage.ts"
 
 const setUp = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { scriptOf } from "../../src/client/script.ts"
+import { scriptOf } from "../../src/client/PgPoolOptions.ts"
 import type { SqlClient } from "effect/sql"
 
 /** Rows of the largest tables. */
