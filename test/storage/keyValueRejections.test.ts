@@ -1,5 +1,5 @@
 import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
-import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
+import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"

@@ -1,5 +1,5 @@
 import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
-import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
+import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 import * as Instant from "@tocsin/contract/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { openReplica } from "@tocsin/testing/Replica"

@@ -1,3 +1,10 @@
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
+import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+
 /** Rows by key, and by other values that find them. */
 export class IndexedRows<Row, Name extends string = never> extends Map<string, Row> {
   readonly #indexes = new Map<string, Index<Row>>()
@@ -56,4 +63,87 @@ const removeFrom = <Row>({ rows, valueOf }: Index<Row>, row: Row): void => {
   if (value === undefined || found === undefined) return
   found.delete(row)
   if (found.size === 0) rows.delete(value)
+}
+
+/** Of one moment, the least ID is found first. */
+const itself = (id: string): string => id
+
+/** Rows by ID that also know what of them is due when: a search reads no others. */
+abstract class DueRows<Row, Name extends string = never> extends IndexedRows<Row, Name> {
+  /** Notes when a row is due, or that it is gone. */
+  protected abstract note(row: Row, isGone: boolean): void
+
+  override set(id: string, row: Row): this {
+    this.note(row, false)
+    return super.set(id, row)
+  }
+
+  override delete(id: string): boolean {
+    const row = this.get(id)
+    if (row !== undefined) this.note(row, true)
+    return super.delete(id)
+  }
+
+  override clear(): void {
+    for (const row of this.values()) this.note(row, true)
+    super.clear()
+  }
+}
+
+/** The items due to one receiver. */
+interface Deliveries {
+  /** When waiting items are due. */
+  readonly waiting: TimerQueue<OutboxId>
+  /** When the leases of items end that are being sent. */
+  readonly leased: TimerQueue<OutboxId>
+}
+
+/** The outbox. */
+export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
+  readonly receivers = new Map<NotifierName, Deliveries>()
+  /** When held items are to be examined. */
+  readonly held = new TimerQueue<OutboxId>(itself)
+
+  constructor() {
+    super({ group: () => undefined, incident_id: (item) => item.incident_id })
+  }
+
+  protected override note(item: OutboxRecord, isGone: boolean): void {
+    const { id, leased_until, next_evaluation_at, next_attempt_at, state } = item
+    const ofItem = (isSo: boolean, at: Instant | undefined) => (isSo && !isGone ? at : undefined)
+    const { leased, waiting } = this.#deliveriesTo(item.receiver)
+    waiting.set(id, ofItem(state === "pending" || state === "retry", next_attempt_at))
+    leased.set(id, ofItem(true, leased_until))
+    this.held.set(id, ofItem(isHeld(item), next_evaluation_at))
+  }
+
+  /** The items due to these receivers; a receiver without items has nothing. */
+  deliveriesOf(receivers: ReadonlyArray<NotifierName>): ReadonlyArray<Deliveries> {
+    return Array.from(new Set(receivers)).flatMap((receiver) => this.receivers.get(receiver) ?? [])
+  }
+
+  #deliveriesTo(receiver: NotifierName): Deliveries {
+    const known = this.receivers.get(receiver)
+    if (known !== undefined) return known
+    const created = {
+      waiting: new TimerQueue<OutboxId>(itself),
+      leased: new TimerQueue<OutboxId>(itself),
+    }
+    this.receivers.set(receiver, created)
+    return created
+  }
+}
+
+/** The incidents. */
+export class IncidentRows extends DueRows<IncidentRecord> {
+  /** When open incidents are to be evaluated. */
+  readonly evaluations = new TimerQueue<IncidentId>(itself)
+
+  constructor() {
+    super({})
+  }
+
+  protected override note({ id, next_evaluation_at, state }: IncidentRecord, isGone: boolean): void {
+    this.evaluations.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)
+  }
 }

@@ -7,29 +7,25 @@ import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { keyText } from "@tocsin/core/model/StoredTables"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
-import { isHeld } from "@tocsin/core/model/OutboxRecord"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import {
+  type IncidentTimeline,
+  Storage,
+  type TimelineLimits,
   type Backlog,
   type BacklogState,
   CENSUS_LIMIT,
-  type IncidentTimeline,
   isBacklogState,
   type MetricCounts,
   sortBacklog,
-  Storage,
   type SummaryCounts,
-  type TimelineLimits,
 } from "@tocsin/core/ports/Storage"
 import { decideExpiry, removeExpired } from "./expire.ts"
 import { labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { readRows } from "./readRows.ts"
 import { transact } from "./transact.ts"
 
-/**
- * Storage in Maps: nothing outlives the process. The reference for other storages, and fast for
- * tests.
- */
+/** Storage in Maps: nothing outlives the process. The reference for other storages, and fast for tests. */
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new MemoryTables()))
 
 /** A storage on given tables, for callers that fill and keep them elsewhere. */

@@ -9,11 +9,7 @@ import type { IncidentChangeRecord, IncidentKind, IncidentLogRecord } from "@toc
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { IncidentRows, OutboxRows } from "./DueRows.ts"
-import { IndexedRows } from "./IndexedRows.ts"
 import {
-  type EstablishedName,
   forNames,
   groupText,
   type KeyedName,
@@ -21,7 +17,10 @@ import {
   type KeyedRows,
   keyedShape,
   keyText,
+  type EstablishedName,
 } from "@tocsin/core/model/StoredTables"
+import type { AnyShape } from "@tocsin/core/model/TableShape"
+import { IncidentRows, OutboxRows, IndexedRows } from "./IndexedRows.ts"
 
 /** Results by number. They are added in the order of their numbers. */
 export class HistoryRows extends Map<number, StoredHistoryRecord> {
@@ -69,10 +68,7 @@ const groupOf = <N extends KeyedName>(name: N) => {
       : groupText(name, row)
 }
 
-/**
- * All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and
- * shared.
- */
+/** All state of a memory storage: the tables of the other storages as Maps. Rows are immutable and shared. */
 export class MemoryTables {
   readonly agents = new Map<AgentId, AgentRecord>()
   readonly checks = new RegistrationRows<CheckRecord>()

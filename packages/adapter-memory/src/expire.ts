@@ -1,6 +1,7 @@
 import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
+import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { isUnended } from "@tocsin/core/model/OutboxRecord"
 import {
@@ -28,8 +29,7 @@ import {
 } from "@tocsin/core/retention/RetentionRules"
 import type { IndexedRows } from "./IndexedRows.ts"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
-import { removeResult } from "./persistChanges.ts"
-import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
+import { removeResult } from "./transact.ts"
 
 /** A row that a piece of retention removes. */
 export interface ExpiredRow {

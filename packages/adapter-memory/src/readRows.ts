@@ -1,5 +1,7 @@
+import type { IncidentId, AgentId } from "@tocsin/contract/Identifiers"
 import { comparing } from "@tocsin/core/engine/comparing"
-import { pageBounds } from "@tocsin/core/engine/lists/arms"
+import { hasWords, isOfStatus, searchedOf, pageBounds } from "@tocsin/core/engine/lists/arms"
+import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import {
   type ListFilters,
   type ListName,
@@ -9,10 +11,94 @@ import {
   type Position,
   type SortColumn,
 } from "@tocsin/core/model/ListDefinitions"
-import { firstInOrder } from "./firstInOrder.ts"
-import { listFilters } from "./listFilters.ts"
+import { isHeld } from "@tocsin/core/model/OutboxRecord"
+import { silenceState } from "@tocsin/core/model/SilenceRecord"
+import { keyText } from "@tocsin/core/model/StoredTables"
 import type { MemoryTables } from "./MemoryTables.ts"
-import type { AgentId } from "@tocsin/contract/Identifiers"
+
+/** The first rows by an order. A short page of a large table needs no sorting of all its rows. */
+export const firstInOrder = <Row>(
+  rows: Iterable<Row>,
+  limit: number,
+  compare: (a: Row, b: Row) => number,
+): ReadonlyArray<Row> => {
+  const found: Array<Row> = []
+  for (const row of rows) {
+    const last = found.length === limit ? found.at(-1) : undefined
+    if (limit === 0 || (last !== undefined && compare(row, last) >= 0)) continue
+    if (last !== undefined) found.pop()
+    found.splice(placeFor(found, row, compare), 0, row)
+  }
+  return found
+}
+
+/** After all rows that are not behind it. */
+const placeFor = <Row>(sorted: ReadonlyArray<Row>, row: Row, compare: (a: Row, b: Row) => number): number => {
+  let from = 0
+  let to = sorted.length
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    // The search stays between the first and the last index.
+    if (compare(sorted[middle] as Row, row) <= 0) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+/** Whether a row belongs to a list with this filter. */
+type Passes<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean
+
+const wants = <T>(filter: T | undefined, value: T): boolean => filter === undefined || filter === value
+
+/** Rows of earlier registrations leave all lists before retention removes them. */
+const isRegistered = (tables: MemoryTables, row: ListRows["checks" | "overdue" | "history"]): boolean =>
+  tables.agents.get(row.agent_id)?.registration_id === row.registration_id
+
+const isOfAgent: Passes<"checks" | "overdue"> = (tables, { agent_id }, row) =>
+  wants(agent_id, row.agent_id) && isRegistered(tables, row)
+
+const hadMember = (
+  tables: MemoryTables,
+  id: IncidentId,
+  { agent_id, check_id }: ListFilters["incidents"],
+): boolean => {
+  if (agent_id === undefined && check_id === undefined) return true
+  const members = tables.keyed.incident_member
+  if (agent_id !== undefined && check_id !== undefined)
+    return members.has(keyText("incident_member", { incident_id: id, agent_id, check_id }))
+  return members
+    .of("incident_id", id)
+    .some((member) => wants(agent_id, member.agent_id) && wants(check_id, member.check_id))
+}
+
+/** The filters of lists; the others have all rows. */
+const listFilters: { readonly [L in ListName]?: Passes<L> } = {
+  checks: (tables, filter, row) =>
+    isOfAgent(tables, filter, row) &&
+    isOfStatus(filter.status, row.status) &&
+    hasWords(filter.search, searchedOf(row)),
+  overdue: isOfAgent,
+  history: (tables, filter, row) =>
+    wants(filter.agent_id, row.agent_id) && wants(filter.check_id, row.check_id) && isRegistered(tables, row),
+  incidents: (tables, filter, row) =>
+    wants(filter.state, row.state) &&
+    wants(filter.severity, row.severity) &&
+    wants(filter.acknowledged, isAcknowledged(row, filter.at)) &&
+    hadMember(tables, row.id, filter),
+  outbox: (_, filter, row) =>
+    wants(filter.state, row.state) &&
+    wants(filter.notifier, row.notifier) &&
+    wants(filter.event_type, row.event_type) &&
+    wants(filter.held, isHeld(row)),
+  audit: (_, filter, row) =>
+    wants(filter.actor, row.actor) &&
+    wants(filter.action, row.action) &&
+    (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)) &&
+    (filter.from === undefined || row.recorded_at >= filter.from) &&
+    (filter.to === undefined || row.recorded_at < filter.to),
+  silences: (_, { at, state }, row) =>
+    state === undefined || at === undefined || silenceState(row, at) === state,
+}
 
 /** The present registration of an agent; no row has that of an agent that is gone. */
 const registrationOf = ({ agents }: MemoryTables, agentId: AgentId): string =>
@@ -68,12 +154,11 @@ export const readRows = <L extends ListName>(
   const isUpward = (direction === "asc") !== isBackward
   const { start } = pageBounds(request)
   const isBeyond = start === undefined ? () => true : isFrom(columns, start, isUpward)
-  const passes: (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean =
-    listFilters[list]
+  const passes: Passes<L> | undefined = listFilters[list]
   const rows: Array<ListRows[L]> = []
   // A list of this name, whose rows are of its type.
   for (const row of lists[list](tables, filter))
-    if (isBeyond(row) && passes(tables, filter, row)) rows.push(row)
+    if (isBeyond(row) && passes?.(tables, filter, row) !== false) rows.push(row)
   const compare = comparing(...columns.map(({ of }) => of))
   return firstInOrder(rows, limit, isUpward ? compare : (a, b) => compare(b, a))
 }

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import {
-  type ListFilters,
-  type ListName,
-  type ListSort,
-  type PageRequest,
-  type SortValue,
+import type {
+  ListFilters,
+  ListName,
+  ListSort,
+  PageRequest,
+  SortValue,
 } from "@tocsin/core/model/ListDefinitions"
 import * as Instant from "@tocsin/contract/Instant"
 import { MemoryTables } from "../src/MemoryTables.ts"

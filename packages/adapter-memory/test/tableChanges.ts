@@ -7,7 +7,7 @@ import { OperatorName } from "@tocsin/contract/Operators"
 import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { decideExpiry, removeExpired } from "../src/expire.ts"
 import type { MemoryTables } from "../src/MemoryTables.ts"
-import { persistChanges } from "../src/persistChanges.ts"
+import { persistChanges } from "../src/transact.ts"
 import { type RetentionName, RetentionRules } from "@tocsin/core/retention/RetentionRules"
 import {
   agentRecord,

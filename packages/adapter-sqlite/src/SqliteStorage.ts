@@ -2,35 +2,30 @@ import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/contract/Instant"
 import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
+import { isSearch, loadParts } from "@tocsin/core/engine/unitOfWork/RowSource"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnUnit } from "./transactions/GroupCommit.ts"
 import { makePageReads } from "./lists/readPage.ts"
-import { loadRows } from "./transactions/loadRows.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
-import type { StoredRows } from "./transactions/StoredRows.ts"
 import { RowCache } from "./cache/RowCache.ts"
 import { makeMetricCounts, systemReads } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
 import { makeExpiry } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
-import { isSearch } from "./transactions/searchRows.ts"
+import { rowSource } from "./tables/rowSource.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
-import { realFile } from "./connection/FileIdentity.ts"
-import { isLocked, SqliteFailures } from "./connection/SqliteFailures.ts"
-import { type LockOptions, whileLocked } from "./connection/whileLocked.ts"
+import { realFile } from "./connection/OpenFiles.ts"
+import { isLocked, SqliteFailures, type LockOptions, whileLocked } from "./connection/SqliteFailures.ts"
 import { idlePause } from "@tocsin/core/ports/IdlePause"
 import { ALL_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
 
 /** With the second between two events of a stream, a change is visible within 2 s. */
 const POLL_EVERY = Duration.millis(500)
 
-/**
- * All topics after each commit of another process, such as a command beside the server: the file
- * says that there was one, not what it changed. A look reads no page.
- */
+/** All topics after each commit of another process: the file does not say what it changed. */
 const remoteChanges = (connection: SqliteConnection): Stream.Stream<Topics> =>
   Stream.unwrap(
     Effect.sync(() => {
@@ -51,15 +46,6 @@ const remoteChanges = (connection: SqliteConnection): Stream.Stream<Topics> =>
       )
     }),
   )
-
-/** Hints from other processes. */
-const remoteWakeups = (
-  connection: SqliteConnection,
-): Pick<Storage["Service"], "hints" | "remoteChanges"> => ({
-  // One server works on a file. Its next look at what is due finds what a command left.
-  hints: Stream.never,
-  remoteChanges: remoteChanges(connection),
-})
 
 /** Where an SQLite storage lives. */
 export interface SqliteStorageOptions {
@@ -103,7 +89,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
         (opened) => opened.close,
       )
       const tables = yield* whileLocked(() => makeTables(connection), lock)
-      const rows = { tables, cache: new RowCache(tables, { bytes: options.cacheBytes ?? CACHE_BYTES }) }
+      const rows = new RowCache(tables, { bytes: options.cacheBytes ?? CACHE_BYTES })
       const commits = yield* Effect.acquireRelease(
         Effect.sync(
           () =>
@@ -116,7 +102,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
         ),
         (opened) => opened.close,
       )
-      yield* instruments.addSource(fileMetrics({ file, log, cache: rows.cache, syncs }))
+      yield* instruments.addSource(fileMetrics({ file, log, cache: rows, syncs }))
       return make({ connection, log, rows, commits, lock })
     }),
   )
@@ -124,13 +110,14 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
 interface Parts {
   readonly connection: SqliteConnection
   readonly log: WriteAheadLog
-  readonly rows: StoredRows
+  readonly rows: RowCache
   readonly commits: GroupCommit
   readonly lock: LockOptions
 }
 
 const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service"] => {
   const { tables } = rows
+  const source = rowSource(rows)
   const readPage = makePageReads(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
   const staleAgentScans = makeStaleAgentScans(systemReads(connection, read))
@@ -145,7 +132,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
           const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
           return decideSync(command(unit, now), (scope) => {
             if (!isFirst && isSearch(scope)) throw new NeedsOwnUnit()
-            loadRows({ rows, unit, now }, scope)
+            loadParts(source, unit, now, scope)
           })
         }),
       )
@@ -181,18 +168,27 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
-    ...remoteWakeups(connection),
+    // One server works on a file. Its next look at what is due finds what a command left.
+    hints: Stream.never,
+    remoteChanges: remoteChanges(connection),
     expire: (piece) => commits.submitAlone(() => expire(piece)),
-    establish: (name, value) => commits.submitAlone(() => tables.established.establish(name, value)),
-    probe: Effect.suspend(() => {
-      if (log.refusal !== undefined) return log.refusal
-      try {
-        return Effect.succeed(connection.probe())
-      } catch (cause) {
-        return isLocked(cause) ? Effect.void : lock.failures.toEffect(cause)
-      }
-    }),
+    establish: (name, value) =>
+      commits.submitAlone(() => {
+        const kept = tables.established.find(name)
+        if (kept === undefined) tables.established.insert([{ name, value }])
+        return kept?.value ?? value
+      }),
+    probe: Effect.suspend(() => probe(connection, log, lock)),
   })
+}
+
+const probe = (connection: SqliteConnection, log: WriteAheadLog, { failures }: LockOptions) => {
+  if (log.refusal !== undefined) return log.refusal
+  try {
+    return Effect.succeed(connection.probe())
+  } catch (cause) {
+    return isLocked(cause) ? Effect.void : failures.toEffect(cause)
+  }
 }
 
 const untilNextDue = (

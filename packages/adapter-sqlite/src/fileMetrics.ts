@@ -1,10 +1,10 @@
 import { stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import {
-  gauge,
   type Histogram,
-  histogram,
   Histograms,
+  gauge,
+  histogram,
   several,
   single,
 } from "@tocsin/core/engine/metrics/Counters"
@@ -16,7 +16,6 @@ import type { SyncFile } from "./log/LogFile.ts"
 import type { WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { RowCache } from "./cache/RowCache.ts"
 
-/** Metrics that only SQLite reports. */
 export const fileMetricDefinitions = {
   logBytes: gauge("tocsin_sqlite_log_bytes", "Size of the data in SQLite's write-ahead log"),
   fileBytes: gauge("tocsin_sqlite_file_bytes", "Size of SQLite's database file"),
@@ -35,10 +34,8 @@ export const fileMetricDefinitions = {
   ),
 }
 
-/** Counts syncs of the write-ahead log. */
 export const makeSyncDurations = (): Histograms => new Histograms(fileMetricDefinitions.syncDuration)
 
-/** The same sync, timed. */
 export const timedSync =
   (sync: SyncFile, duration: Histogram): SyncFile =>
   (descriptor, done) => {
@@ -56,7 +53,6 @@ interface Measured {
   readonly syncs: Histograms
 }
 
-/** Reports the database's file, its log, the disk under them, and the cache of rows. */
 export const fileMetrics = ({ file, log, cache, syncs }: Measured): MetricSource =>
   Effect.gen(function* () {
     const lookups = several(metricDefinitions.cacheLookups, [

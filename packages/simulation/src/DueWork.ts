@@ -2,7 +2,7 @@ import type { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifi
 import type { RowRequest, WithIncident } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { loadRows } from "@tocsin/adapter-memory/loadRows"
+import { loadRows } from "@tocsin/adapter-memory/transact"
 import { isHeldByParent } from "@tocsin/core/firings/parentHolds"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"

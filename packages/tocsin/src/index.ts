@@ -24,7 +24,7 @@ export type { Outcome, Reply } from "./api/Calls.ts"
 
 export { keyValue, memory, postgres, sqlite, type StorageChoice } from "./storages/storages.ts"
 export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
-export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
+export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 
 export {
   alertRouter,

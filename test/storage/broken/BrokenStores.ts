@@ -1,6 +1,6 @@
 import { Storage } from "@tocsin/core/ports/Storage"
 import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
-import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/KeyValueStore"
+import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer } from "effect"
 

@@ -1,17 +1,23 @@
-import * as MemoryStorage from "../MemoryStorage.ts"
-import { decideExpiry, removeExpired } from "../expire.ts"
-import { loadRows } from "../loadRows.ts"
-import type { MemoryTables } from "../MemoryTables.ts"
-import { persistChanges } from "../persistChanges.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync, type Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
-import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
-import { changedRows, entriesOf, expiredRows, loadTables, type RowChanges } from "./entries.ts"
-import type { Entries, KeyValueStore } from "./KeyValueStore.ts"
-import { rowKey } from "./rows.ts"
+import * as MemoryStorage from "../MemoryStorage.ts"
+import type { MemoryTables } from "../MemoryTables.ts"
+import { decideExpiry, removeExpired } from "../expire.ts"
+import { loadRows, persistChanges } from "../transact.ts"
+import {
+  changedRows,
+  type Entries,
+  entriesOf,
+  expiredRows,
+  type KeyValueStore,
+  loadTables,
+  type RowChanges,
+  rowKey,
+} from "./entries.ts"
 
 /** A key-value store, and how to open it. */
 export interface KeyValueOptions {
@@ -21,14 +27,10 @@ export interface KeyValueOptions {
   readonly open: () => Promise<KeyValueStore>
 }
 
-const failure =
-  (message: string) =>
-  (cause: unknown): StorageError =>
-    new StorageError({ reason: "unavailable", message, cause })
+const failure = (message: string, cause: unknown): StorageError =>
+  new StorageError({ reason: "unavailable", message, cause })
 
-/**
- * The storage over a key-value store. Layers made by one call share one opened store.
- */
+/** The storage over a key-value store. Layers made by one call share one opened store. */
 export const layer = ({ name, open }: KeyValueOptions): Layer.Layer<Storage, StorageError> => {
   const acquire = Effect.gen(function* () {
     const store = yield* Effect.acquireRelease(
@@ -52,7 +54,7 @@ export const layer = ({ name, open }: KeyValueOptions): Layer.Layer<Storage, Sto
 }
 
 const openFailure = (name: string, cause: unknown): StorageError =>
-  failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`)(cause)
+  failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`, cause)
 
 const isStore = (given: unknown): boolean => {
   const { load, write } = Object(given) as Partial<KeyValueStore>
@@ -67,7 +69,8 @@ const notAStore = new StorageError({
 const readFailure = (name: string, cause: unknown): StorageError =>
   failure(
     `the content of ${name} cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
-  )(cause)
+    cause,
+  )
 
 const unsettled = (cause: unknown): StorageError =>
   new StorageError({
@@ -78,9 +81,11 @@ const unsettled = (cause: unknown): StorageError =>
     cause,
   })
 
-const notSettled = failure(
-  "the store rejects changes: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected",
-)
+const notSettled = (cause: unknown): StorageError =>
+  failure(
+    "the store rejects changes: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected",
+    cause,
+  )
 
 const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semaphore): Storage["Service"] => {
   // Undoes the last write, which the store rejected and may have kept.

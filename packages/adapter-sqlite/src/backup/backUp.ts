@@ -14,12 +14,11 @@ import process from "node:process"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Predicate } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
-import { FileIdentity, realFile } from "../connection/FileIdentity.ts"
+import { FileIdentity, realFile } from "../connection/OpenFiles.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { inspectStorage } from "../inspection/inspectStorage.ts"
 
-/** The source and target of a backup. */
-export interface BackupOptions {
+interface BackupOptions {
   /** The database file, which servers may be using. */
   readonly source: string
   /** A file there is replaced once the backup is complete. */
@@ -28,13 +27,6 @@ export interface BackupOptions {
   readonly onProgress: (pages: { readonly done: number; readonly total: number }) => void
   /** Runs before the check of the copy, which takes a while and reports no progress. */
   readonly beforeCheck: Effect.Effect<void>
-}
-
-/** A finished backup. */
-export interface BackupReport {
-  readonly bytes: number
-  /** The number of migrations in it. */
-  readonly schema: number
 }
 
 /** 4 MiB: short enough for visible progress, long enough to cost nothing. */
@@ -80,8 +72,7 @@ export const backUp = Effect.fn("backUp")(function* (options: BackupOptions) {
       renameSync(unfinished, target)
       syncToDisk(dirname(target))
     })
-    const report: BackupReport = { bytes, schema }
-    return report
+    return { bytes, schema }
   }).pipe(Effect.ensuring(Effect.sync(() => removeDatabase(unfinished))))
 })
 

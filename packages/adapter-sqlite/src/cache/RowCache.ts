@@ -12,13 +12,9 @@ interface CachedAgent {
   readonly checks: Map<CheckId, CheckRecord>
 }
 
-/**
- * The agents and checks that were read or written last, as committed: the usual heartbeat and the
- * usual result read no table. It is valid from transaction to transaction until another connection
- * commits. Rows age by generations: those not used while a new generation fills are dropped.
- */
+/** Rows as committed, valid until another connection commits. Those unused for a generation are dropped. */
 export class RowCache {
-  readonly #tables: Tables
+  readonly tables: Tables
   readonly #generationBytes: number
   #young = new Map<AgentId, CachedAgent>()
   #old = new Map<AgentId, CachedAgent>()
@@ -30,7 +26,7 @@ export class RowCache {
 
   /** Holds about `bytes`; with 0, nothing beyond a transaction. */
   constructor(tables: Tables, { bytes }: { readonly bytes: number }) {
-    this.#tables = tables
+    this.tables = tables
     this.#generationBytes = bytes / 2
   }
 
@@ -41,7 +37,6 @@ export class RowCache {
     this.#version = version
   }
 
-  /** Drops all rows. */
   clear(): void {
     this.#young.clear()
     this.#old.clear()
@@ -56,7 +51,7 @@ export class RowCache {
       return known
     }
     this.misses += 1
-    const agent = this.#tables.agents.find(agentId)
+    const agent = this.tables.agents.find(agentId)
     if (agent !== undefined) this.#keepAgent(agent)
     return agent
   }
@@ -67,12 +62,11 @@ export class RowCache {
     const known =
       cached?.registration_id === ref.registration_id ? cached.checks.get(ref.check_id) : undefined
     if (known !== undefined) return known
-    const check = this.#tables.checks.find(ref)
+    const check = this.tables.checks.find(ref)
     if (check !== undefined) this.#keepCheck(check)
     return check
   }
 
-  /** Takes over the changes of a commit. */
   apply({ agent: agents, check_state: checks }: Pick<UnitOfWorkChanges, "agent" | "check_state">): void {
     for (const { before, after } of agents) {
       if (after !== undefined) this.#keepAgent(after)

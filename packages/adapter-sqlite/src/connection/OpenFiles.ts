@@ -1,17 +1,73 @@
-import { existsSync, type BigIntStats, closeSync, openSync, readSync } from "node:fs"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { FileIdentity } from "./FileIdentity.ts"
+import { Effect, Predicate } from "effect"
+import {
+  type BigIntStats,
+  existsSync,
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  closeSync,
+  openSync,
+  readSync,
+} from "node:fs"
+import { dirname, resolve } from "node:path"
+import { SqliteFailures } from "./SqliteFailures.ts"
 import { CHANGE_COUNTER_AT, FORMAT_AT, FORMAT_WITH_LOG, HEADER_BYTES } from "./inspectFile.ts"
+
+// As many as Linux follows.
+const MOST_LINKS = 40
+
+/** The file that a path leads to now. */
+export class FileIdentity {
+  readonly #found: BigIntStats | undefined
+
+  constructor(file: string) {
+    this.#found = stat(file)
+  }
+
+  isThatOf(path: string): boolean {
+    return this.find(path) !== undefined
+  }
+
+  /** The file system's facts about a path, if it leads to the same file. */
+  find(path: string): BigIntStats | undefined {
+    const found = stat(path)
+    return found?.ino === this.#found?.ino && found?.dev === this.#found?.dev ? found : undefined
+  }
+}
+
+const stat = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: false })
+
+/** Follows links to the file beside which SQLite keeps the log. The file need not exist yet. */
+export const realFile = (path: string): Effect.Effect<string, StorageError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(followed(path))
+    } catch (cause) {
+      if (!(Predicate.hasProperty(cause, "code") && cause.code === "EACCES"))
+        return new SqliteFailures(path).toEffect(cause)
+      const message = `this user may not read the folder of ${path}: run the command as the service's user, for example by sudo -u tocsin`
+      return Effect.fail(new StorageError({ reason: "read_only", message }))
+    }
+  })
+
+const followed = (path: string): string => {
+  let file = path
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (existsSync(file)) return lstatSync(file).isSymbolicLink() ? realpathSync(file) : file
+    if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file
+    file = resolve(dirname(file), readlinkSync(file))
+  }
+  return path
+}
 
 interface Descriptor {
   readonly number: number
   users: number
 }
 
-/**
- * One descriptor for all connections of the process to a file: closing any drops all locks that the
- * process has on the file, so the last connection closes it.
- */
+/** Closing any descriptor of a file drops all locks of the process on it: the last connection closes it. */
 const descriptors = new Map<string, Descriptor>()
 
 /**
@@ -56,7 +112,6 @@ class FileHeader {
     return length === HEADER_BYTES
   }
 
-  /** To be called once the connection is closed. */
   close(): void {
     this.#descriptor.users -= 1
     if (this.#descriptor.users > 0) return
@@ -65,10 +120,7 @@ class FileHeader {
   }
 }
 
-/**
- * The files that a connection has open. SQLite keeps writing to a file that was deleted or moved, and
- * would lose all of that when the process ends.
- */
+/** SQLite keeps writing to a file that was deleted or moved, and would lose all of that at the end. */
 export class OpenFiles {
   readonly #file: string
   readonly #identity: FileIdentity
@@ -82,10 +134,7 @@ export class OpenFiles {
     this.#identity = new FileIdentity(file)
   }
 
-  /**
-   * Looks after the log and its index too, which stay the same files while a connection is open, and
-   * whether the database is overwritten. Throws errors of the file system.
-   */
+  /** Looks after the log and its index too, which stay the same files while a connection is open. */
   addLog(): void {
     const found = this.#identity.find(this.#file)
     if (found !== undefined) this.#header = new FileHeader(this.#file, found)
@@ -126,7 +175,6 @@ export class OpenFiles {
     })
   }
 
-  /** To be called once the connection is closed. */
   close(): void {
     this.#header?.close()
   }

@@ -5,25 +5,18 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { nodeSqlite } from "./nodeSqlite.ts"
 import { OpenFiles } from "./OpenFiles.ts"
 
-/**
- * A prepared statement whose rows are arrays with integers as bigint, typed by what it selects.
- * Rows are not decoded by a Schema: this adapter wrote them, and decoding costs more than reading
- * them.
- */
+/** Rows are arrays with integers as bigint. No Schema decodes them: that costs more than reading them. */
 export interface Query<Row> {
-  /** The first row. */
   readonly get: (...parameters: ReadonlyArray<SQLInputValue>) => Row | undefined
   readonly all: (...parameters: ReadonlyArray<SQLInputValue>) => ReadonlyArray<Row>
+  readonly iterate: (...parameters: ReadonlyArray<SQLInputValue>) => Iterator<Row>
   readonly run: (...parameters: ReadonlyArray<SQLInputValue>) => { readonly changes: number | bigint }
 }
 
 // Another writer needs a millisecond or two. Longer waits must not block the event loop.
 const BUSY_MILLIS = 5
 
-/**
- * Memory for pages: the inner pages of the indexes, and the leaves that each change writes. Four
- * times as much made nothing faster, because the operating system caches the other pages.
- */
+/** For inner pages of indexes, and leaves. Four times as much made nothing faster. */
 const CACHE_KIB = 16_384
 
 // A commit is synced before it returns, until `deferSync`. `Checkpoints` does the checkpoints.
@@ -73,9 +66,7 @@ class LogGuard {
   }
 }
 
-/**
- * One synchronous connection to one file. Its methods throw errors of SQLite; see `SqliteFailures`.
- */
+/** One synchronous connection to one file. Its methods throw errors of SQLite; see `SqliteFailures`. */
 export class SqliteConnection {
   readonly file: string
   readonly #database: DatabaseSync
@@ -105,10 +96,7 @@ export class SqliteConnection {
     return new SqliteConnection(open(file, true), file)
   }
 
-  /**
-   * Rolls back what a process left that ended while it made a file: nothing else writes a rollback
-   * journal. A connection that only reads cannot do that.
-   */
+  /** Only a process that ended while it made a file leaves a journal. A reader cannot roll it back. */
   static rollBack(file: string): void {
     if (!existsSync(file) || !existsSync(`${realpathSync(file)}-journal`)) return
     const database = open(file, false)
@@ -150,7 +138,6 @@ export class SqliteConnection {
     return this.#database.prepare(sql) as unknown as Query<Row>
   }
 
-  /** Runs statements without parameters or rows. */
   execute(sql: string): void {
     this.#database.exec(sql)
   }
@@ -190,10 +177,7 @@ export class SqliteConnection {
     return this.#dataVersion.get()?.[0] ?? 0n
   }
 
-  /**
-   * Runs `use` in a transaction that holds the write lock from its start, and rolls back if it
-   * throws. The commit survives the process, and a power failure once the log is synced.
-   */
+  /** Holds the write lock from the start, and rolls back if `use` throws. Durable once the log is synced. */
   transaction<A>(use: () => A): A {
     this.#verify("file and log")
     this.#begin.get()
@@ -254,11 +238,7 @@ export class SqliteConnection {
     this.#keepsLog = true
   }
 
-  /**
-   * Closes the connection. The last one to a file moves the log into it and removes the log; the
-   * next start reads what the disk did not take. A log that has to stay needs the read-only guard
-   * to close last.
-   */
+  /** The last connection moves the log into the file. A log that has to stay needs the guard to close last. */
   close(): void {
     if (!this.#keepsLog) this.#guard?.close()
     this.#database.close()

@@ -91,7 +91,6 @@ export class SqliteFailures {
     return Effect.die(cause)
   }
 
-  /** The failure after a sync of the log has failed. */
   unsynced(cause: Error): Effect.Effect<never, StorageError> {
     const message = `${this.#file}-wal could not be written to the disk: check the disk and the system log, then start Tocsin again; nothing acknowledged is lost`
     return Effect.fail(new StorageError({ reason: "unavailable", message, cause }))
@@ -110,5 +109,60 @@ export class SqliteFailures {
 
   #error(reason: StorageFailure, cause: unknown): StorageError {
     return new StorageError({ reason, message: ADVICE[reason](this.#file), cause })
+  }
+}
+
+const FIRST_DELAY_MILLIS = 1
+// Long enough to leave a processor alone, short enough for a turn between a busy writer's commits.
+const LONGEST_DELAY_MILLIS = 25
+
+/** How failures are explained, and how long to wait for another process's lock. */
+export interface LockOptions {
+  readonly failures: SqliteFailures
+  readonly lockMillis: number
+}
+
+/** One caller's wait for another process's lock, in real time, because the other process runs in it. */
+export class LockPatience {
+  readonly #endsAt: number
+  #delay = FIRST_DELAY_MILLIS
+
+  constructor(millis: number) {
+    this.#endsAt = performance.now() + millis
+  }
+
+  get isOver(): boolean {
+    return performance.now() >= this.#endsAt
+  }
+
+  /** How long to wait before the next attempt, in milliseconds: longer each time. */
+  nextDelay(): number {
+    const delay = this.#delay
+    this.#delay = Math.min(delay * 2, LONGEST_DELAY_MILLIS)
+    return delay
+  }
+}
+
+export const realDelay = (millis: number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/** Retries while another process locks the file, without blocking the event loop; then fails (`in_use`). */
+export const whileLocked = <A>(use: () => A, options: LockOptions): Effect.Effect<A, StorageError> =>
+  Effect.suspend(() => attempt(use, options, new LockPatience(options.lockMillis)))
+
+const attempt = <A>(
+  use: () => A,
+  options: LockOptions,
+  patience: LockPatience,
+): Effect.Effect<A, StorageError> => {
+  try {
+    return Effect.succeed(use())
+  } catch (cause) {
+    if (!isLocked(cause) || patience.isOver) return options.failures.toEffect(cause)
+    const again = Effect.suspend(() => attempt(use, options, patience))
+    return Effect.andThen(realDelay(patience.nextDelay()), again)
   }
 }

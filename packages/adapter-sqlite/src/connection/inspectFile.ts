@@ -14,23 +14,19 @@ const VERSION_VALID_FOR_AT = 92
 // The page size that does not fit its field, where it is written as 1.
 const LARGEST_PAGE = 65_536
 // A write-ahead log (4.1): a header, then frames, each of which is a header and a page.
-const LOG_HEADER_BYTES = 32
+export const LOG_HEADER_BYTES = 32
 const LOG_MAGIC = 0x37_7f_06_82
 const LOG_PAGE_SIZE_AT = 8
 const SALT_AT = 16
 const SALT_BYTES = 8
-const FRAME_HEADER_BYTES = 24
+export const FRAME_HEADER_BYTES = 24
 const FRAME_COUNT_AT = 4
 const FRAME_SALT_AT = 8
 
 /** The content at the path of a database before it is opened. */
 export type FoundFile = "database" | "nothing"
 
-/**
- * Inspects a database file without SQLite and without changing anything. Throws a StorageError if
- * it must not be opened: it is no database, or shorter than its header and write-ahead log state
- * (`damaged`), it is not writable (`read_only`), or its folder is missing (`unavailable`).
- */
+/** Inspects a file without SQLite. Throws a StorageError if it must not be opened. */
 export const inspectFile = (file: string): FoundFile => {
   const folder = dirname(file)
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -106,7 +102,6 @@ export const readAt = (path: string, position: number, length: number): Buffer =
 
 /** The committed content of a write-ahead log. */
 interface LogContent {
-  /** The numbers of its pages. */
   readonly pages: ReadonlySet<number>
   /** The number of pages of the database with it; `undefined` without a commit. */
   readonly pageCount: number | undefined
@@ -124,11 +119,7 @@ const isOfLog = (header: Buffer, { changeCounter = 0 }: LogContent): boolean =>
   header.readUInt16BE(FORMAT_AT) === FORMAT_WITH_LOG &&
   header.readUInt32BE(CHANGE_COUNTER_AT) + 1 >= changeCounter
 
-/**
- * Reads which pages a write-ahead log holds. Frames of an earlier use of the log have another salt
- * and end the reading, as in SQLite. SQLite checks the checksums: a torn last commit adds only
- * pages here that SQLite would add itself.
- */
+/** Frames of an earlier use of the log have another salt. SQLite adds the pages of a torn commit too. */
 const readLog = (path: string): LogContent => {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return NOTHING
   const descriptor = openSync(path, "r")

@@ -2,22 +2,40 @@ import * as Instant from "@tocsin/contract/Instant"
 import { announceMigrations } from "@tocsin/core/ports/Migration"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import { nodeSqlite } from "./nodeSqlite.ts"
+import { verifyOpened, endNote } from "../log/verifyOpened.ts"
+import { verifySchema, migrate, migrations } from "../migrations/migrate.ts"
+import { SqliteConnection, IN_MEMORY } from "./SqliteConnection.ts"
 import { inspectFile } from "./inspectFile.ts"
-import { endNote } from "../log/verifyOpened.ts"
-import { migrate, migrations } from "../migrations/migrate.ts"
-import { readUnopened } from "./readUnopened.ts"
-import { IN_MEMORY, SqliteConnection } from "./SqliteConnection.ts"
-import { type LockOptions, realDelay, whileLocked } from "./whileLocked.ts"
+import { nodeSqlite } from "./nodeSqlite.ts"
+import { type LockOptions, realDelay, whileLocked } from "./SqliteFailures.ts"
+
+interface Unopened {
+  /** The number of migrations it went through; `undefined` without a database. */
+  readonly applied: number | undefined
+  /** Whether a log with acknowledged changes whose sync failed is not there any more. */
+  readonly isLogGone: boolean
+}
+
+/** Reads from a database, without writing to it, if its log and schema let it be opened; throws otherwise. */
+export const readUnopened = <A>(
+  file: string,
+  read: (connection: SqliteConnection, found: Unopened) => A,
+): A => {
+  const connection = SqliteConnection.openReadOnly(file)
+  try {
+    connection.probe()
+    const isLogGone = verifyOpened(connection)
+    return read(connection, { applied: verifySchema(connection), isLogGone })
+  } finally {
+    connection.close()
+  }
+}
 
 // A checkpoint of another process can make the file look truncated for a moment.
 const LOOKS = 4
 const BETWEEN_LOOKS_MILLIS = 50
 
-/**
- * Opens a database and brings it to the present schema; creates a missing one. Refuses a file that
- * must not be opened before writing to it.
- */
+/** Opens, creates and migrates a database. Refuses a file before writing to it. */
 export const openDatabase = Effect.fnUntraced(function* (
   file: string,
   options: LockOptions,

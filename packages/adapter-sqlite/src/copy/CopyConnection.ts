@@ -1,101 +1,71 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite"
-import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Stream, Layer, type Scope } from "effect"
-import { nodeSqlite } from "../connection/nodeSqlite.ts"
-import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 import { existsSync, renameSync } from "node:fs"
 import { dirname } from "node:path"
+import type { SQLOutputValue } from "node:sqlite"
+import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
+import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Layer, type Scope, Stream } from "effect"
 import { removeDatabase, syncToDisk } from "../backup/backUp.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
-import { RECOUNT_OPEN_INCIDENTS } from "../tables/IncidentTable.ts"
+import { SqliteConnection } from "../connection/SqliteConnection.ts"
+import { SqliteFailures, whileLocked } from "../connection/SqliteFailures.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
+import { RECOUNT_OPEN_INCIDENTS } from "../tables/IncidentTable.ts"
 
 /** Rows of a piece. Between two pieces the process can report its progress, and be stopped. */
 const PIECE = 1_000
 
-/** A connection for copying rows, synchronously, in pieces. */
-class CopyConnection {
-  readonly #database: DatabaseSync
-  readonly #failures: SqliteFailures
+const LOCK_MILLIS = 1_000
 
-  private constructor(database: DatabaseSync, failures: SqliteFailures) {
-    this.#database = database
-    this.#failures = failures
-  }
+/** Uses a connection. Exceptions of SQLite become failures of the storage. */
+type Use = <A>(work: (connection: SqliteConnection) => A) => Effect.Effect<A, StorageError>
 
-  /** Opens a file until the scope ends. */
-  static readonly open = (file: string, options: { readonly readOnly: boolean }) =>
-    Effect.acquireRelease(
-      Effect.suspend(() => {
-        const failures = new SqliteFailures(file)
-        return failures.attempt(() => {
-          const { readOnly } = options
-          const database = new (nodeSqlite().DatabaseSync)(file, {
-            readOnly,
-            readBigInts: true,
-            returnArrays: true,
-            timeout: 1_000,
-          })
-          return new CopyConnection(database, failures)
-        })
-      }),
-      ({ close }) => Effect.sync(close),
-    )
-
-  readonly close = (): void => this.#database.close()
-
-  /** Uses the connection. Exceptions of SQLite become failures of the storage. */
-  use<A>(work: (database: DatabaseSync) => A): Effect.Effect<A, StorageError> {
-    return this.#failures.attempt(() => work(this.#database))
-  }
-
-  count(table: string): Effect.Effect<number, StorageError> {
-    return this.use((database) => {
-      const [count = 0n] = first(database, `SELECT count(*) FROM ${table}`)
-      return Number(count)
-    })
-  }
-
-  /** All rows in the order of the key, or those whose numeric key is above `after`. */
-  rows(table: AnyShape, after?: bigint): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> {
-    const names = Object.keys(table.columns).join(", ")
-    const key = table.key.join(", ")
-    const above = after === undefined ? "" : `WHERE ${key} > ${after}`
-    const sql = `SELECT ${names} FROM ${table.name} ${above} ORDER BY ${key}`
-    return Stream.unwrap(
-      Effect.map(
-        // With `returnArrays` rows are arrays, which the declarations leave out.
-        this.use(
-          (database) => database.prepare(sql).iterate() as unknown as Iterator<ReadonlyArray<SQLOutputValue>>,
-        ),
-        (rows) =>
-          Stream.unfold(rows, (iterator) => Effect.map(this.#piece(table, iterator), nextOf(iterator))),
-      ),
-    )
-  }
-
-  #piece(table: AnyShape, rows: Iterator<ReadonlyArray<SQLOutputValue>>) {
-    return this.use(() => {
-      const piece: Array<CopiedRow> = []
-      while (piece.length < PIECE) {
-        const { done, value } = rows.next()
-        if (done === true) break
-        piece.push(fromSqlite(table, value))
-      }
-      return piece
-    })
-  }
+/** Opens a file until the scope ends. */
+const connect = (
+  file: string,
+  open: (file: string) => SqliteConnection,
+): Effect.Effect<Use, StorageError, Scope.Scope> => {
+  const failures = new SqliteFailures(file)
+  return Effect.acquireRelease(
+    whileLocked(() => open(file), { failures, lockMillis: LOCK_MILLIS }),
+    (connection) => Effect.sync(() => connection.close()),
+  ).pipe(Effect.map((connection) => (work) => failures.attempt(() => work(connection))))
 }
 
-const nextOf =
-  <Rest>(rest: Rest) =>
-  (piece: ReadonlyArray<CopiedRow>) =>
-    piece.length === 0 ? undefined : ([piece, rest] as const)
+/** All rows in the order of the key, or those whose numeric key is above `after`. */
+const rowsOf = (
+  use: Use,
+  table: AnyShape,
+  after?: bigint,
+): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> => {
+  const key = table.key.join(", ")
+  const above = after === undefined ? "" : `WHERE ${key} > ${after}`
+  const sql = `SELECT ${Object.keys(table.columns).join(", ")} FROM ${table.name} ${above} ORDER BY ${key}`
+  return Stream.unwrap(
+    Effect.map(
+      use((connection) => connection.query<ReadonlyArray<SQLOutputValue>>(sql).iterate()),
+      (rows) =>
+        Stream.unfold(rows, (rest) =>
+          Effect.map(
+            use(() => pieceOf(table, rest)),
+            (piece) => (piece.length === 0 ? undefined : ([piece, rest] as const)),
+          ),
+        ),
+    ),
+  )
+}
 
-/** The first row, as an array. */
-const first = (database: DatabaseSync, sql: string): ReadonlyArray<SQLOutputValue> =>
-  (database.prepare(sql).get() ?? []) as unknown as ReadonlyArray<SQLOutputValue>
+const pieceOf = (
+  table: AnyShape,
+  rows: Iterator<ReadonlyArray<SQLOutputValue>>,
+): ReadonlyArray<CopiedRow> => {
+  const piece: Array<CopiedRow> = []
+  while (piece.length < PIECE) {
+    const { done, value } = rows.next()
+    if (done === true) break
+    piece.push(fromSqlite(table, value))
+  }
+  return piece
+}
 
 const fromSqlite = ({ columns }: AnyShape, values: ReadonlyArray<SQLOutputValue>): CopiedRow =>
   Object.values(columns).map(({ type }, index) => {
@@ -104,10 +74,6 @@ const fromSqlite = ({ columns }: AnyShape, values: ReadonlyArray<SQLOutputValue>
     return value === 1n
   })
 
-/** A row as parameters for SQLite. */
-const toSqlite = (row: CopiedRow): Array<SQLInputValue> =>
-  row.map((value) => (typeof value === "boolean" ? Number(value) : value))
-
 /** Opens a snapshot of a database file for `use`. The file's log grows until `use` ends. */
 export const withCopySource = <A, E, R>(
   file: string,
@@ -115,20 +81,24 @@ export const withCopySource = <A, E, R>(
 ): Effect.Effect<A, E | StorageError, R> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const connection = yield* CopyConnection.open(file, { readOnly: true })
+      const read = yield* connect(file, SqliteConnection.openReadOnly)
       // The first read fixes the moment of the snapshot.
-      yield* connection.use((database) => {
-        database.exec("BEGIN")
-        first(database, "SELECT 1 FROM sqlite_schema")
+      yield* read((connection) => {
+        connection.execute("BEGIN")
+        connection.query("SELECT 1 FROM sqlite_schema").get()
       })
       return yield* use({
-        count: (table) => connection.count(table.name),
-        rows: (table, after) => connection.rows(table, after),
-        lastSeq: connection.use((database) => {
-          const [seq = 0n] = first(database, "SELECT seq FROM sqlite_sequence WHERE name = 'check_event'")
-          // The column has integers only, read as bigint.
-          return seq as bigint
-        }),
+        count: ({ name }) =>
+          read((connection) =>
+            Number(connection.query<[bigint]>(`SELECT count(*) FROM ${name}`).get()?.[0] ?? 0n),
+          ),
+        rows: (table, after) => rowsOf(read, table, after),
+        lastSeq: read(
+          (connection) =>
+            connection
+              .query<[bigint]>("SELECT seq FROM sqlite_sequence WHERE name = 'check_event'")
+              .get()?.[0] ?? 0n,
+        ),
       })
     }),
   ) as Effect.Effect<A, E | StorageError, R>
@@ -171,8 +141,8 @@ const requireNothing = Effect.fnUntraced(function* (file: string) {
 /** Removes the file of an interrupted copy. Fails if that copy is still running. */
 const removeLeftover = Effect.fnUntraced(function* (unfinished: string) {
   if (!existsSync(unfinished)) return
-  yield* CopyConnection.open(unfinished, { readOnly: false }).pipe(
-    Effect.flatMap((connection) => connection.use((database) => database.exec(LOCK))),
+  yield* connect(unfinished, SqliteConnection.open).pipe(
+    Effect.flatMap((write) => write((connection) => connection.execute(LOCK))),
     Effect.catch((error) =>
       // Any other error is that of a file whose writer was killed.
       error.reason === "in_use"
@@ -193,33 +163,30 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   use: (target: CopyTarget) => Effect.Effect<A, E, R>,
 ) {
   yield* Effect.scoped(Layer.build(SqliteStorage.layer({ file: unfinished })))
-  const connection = yield* CopyConnection.open(unfinished, { readOnly: false })
-  yield* connection.use((database) => {
-    database.exec(FAST)
-    database.exec(LOCK)
-    // The first start on a new file may write to these tables.
-    database.exec("DELETE FROM established; DELETE FROM service_heartbeat")
-  })
+  const write = yield* connect(unfinished, SqliteConnection.open)
+  // The first start on a new file may write to these tables.
+  yield* write((connection) =>
+    connection.execute(`${FAST}; ${LOCK}; DELETE FROM established; DELETE FROM service_heartbeat`),
+  )
   const result = yield* use({
     write: (table, rows) =>
-      connection.use((database) => {
+      write((connection) => {
         const names = Object.keys(table.columns)
         const places = names.map(() => "?").join(", ")
-        const insert = database.prepare(`INSERT INTO ${table.name} (${names.join(", ")}) VALUES (${places})`)
-        for (const row of rows) insert.run(...toSqlite(row))
+        const insert = connection.query(`INSERT INTO ${table.name} (${names.join(", ")}) VALUES (${places})`)
+        for (const row of rows)
+          insert.run(...row.map((value) => (typeof value === "boolean" ? Number(value) : value)))
       }),
-    rows: (table) => connection.rows(table),
+    rows: (table) => rowsOf(write, table),
     setLastSeq: (seq) =>
-      connection.use((database) => {
-        database.exec("DELETE FROM sqlite_sequence WHERE name = 'check_event'")
-        database.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('check_event', ?)").run(seq)
+      write((connection) => {
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = 'check_event'")
+        connection.query("INSERT INTO sqlite_sequence (name, seq) VALUES ('check_event', ?)").run(seq)
       }),
   })
-  yield* connection.use((database) => {
-    database.exec(MARK_REPLACED)
-    database.exec(RECOUNT_OPEN_INCIDENTS)
-    database.exec("COMMIT")
-    const [found] = first(database, "PRAGMA integrity_check(1)")
+  yield* write((connection) => {
+    connection.execute(`${RECOUNT_OPEN_INCIDENTS}; COMMIT`)
+    const [found] = connection.query<[string]>("PRAGMA integrity_check(1)").get() ?? []
     if (found === "ok") return
     throw new StorageError({
       reason: "damaged",
@@ -228,7 +195,3 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
   })
   return result
 })
-
-/** Derives which history rows retention keeps: the newest of each check. */
-const MARK_REPLACED = `UPDATE check_event SET is_kept = 0
-  WHERE seq NOT IN (SELECT max(seq) FROM check_event GROUP BY registration_id, check_id)`

@@ -7,10 +7,9 @@ import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/Tabl
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
-import { realFile } from "../connection/FileIdentity.ts"
-import { readUnopened } from "../connection/readUnopened.ts"
-import { SqliteFailures } from "../connection/SqliteFailures.ts"
-import { whileLocked } from "../connection/whileLocked.ts"
+import { realFile } from "../connection/OpenFiles.ts"
+import { readUnopened } from "../connection/openDatabase.ts"
+import { SqliteFailures, whileLocked } from "../connection/SqliteFailures.ts"
 import { migrations } from "../migrations/migrate.ts"
 import { join } from "node:path"
 import process from "node:process"
@@ -19,11 +18,8 @@ import process from "node:process"
 export interface SqliteInspection {
   /** The number of migrations it went through; `undefined` without a database. */
   readonly applied: number | undefined
-  /** The number of migrations that this code knows. */
   readonly known: number
-  /** The stored check value of the pepper; `undefined` before the first start. */
   readonly pepperCheck: string | undefined
-  /** The last service heartbeat of a server on it. */
   readonly serviceHeartbeatAt: Instant | undefined
   /** The first values that do not hold the JSON that they must hold; see `damagedValue`. */
   readonly damaged: ReadonlyArray<string>
@@ -35,10 +31,7 @@ export interface SqliteInspection {
 
 const LOCK_TIMEOUT = Duration.seconds(2)
 
-/**
- * Inspects a database file without writing to it or creating it. Fails for files that a server must
- * not open: damaged, not writable, newer than this code, or another program's.
- */
+/** Inspects a file without writing to it. Fails for files that a server must not open. */
 export const inspectStorage = Effect.fn("inspectStorage")(function* (
   path: string,
 ): Effect.fn.Return<SqliteInspection, StorageError> {

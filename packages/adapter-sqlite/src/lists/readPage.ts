@@ -1,4 +1,3 @@
-import type { BlockedKeyRecord, StoredKey } from "@tocsin/core/model/AgentRecord"
 import {
   type ListName,
   type ListRows,
@@ -10,50 +9,28 @@ import {
   type Fixed,
   listedStatesOf,
   type Order,
-  pageBounds,
   startBeyond,
+  pageBounds,
 } from "@tocsin/core/engine/lists/arms"
-import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { TableShape } from "@tocsin/core/model/TableShape"
+import { listNames, listShape } from "@tocsin/core/model/listShapes"
+import { forNames } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
-import { areEqual, type Fragment, type Occurring, type Selection, selections } from "./selections.ts"
+import { areEqual, type Fragment, type Occurring, type Selection, selectionOf } from "./selections.ts"
 
-/** The table and the columns of the rows of a list, and how they are read. */
+/** The table of each list, the columns of its rows, and how they are read. */
 interface Listed<Row> {
   readonly table: string
   readonly columns: ReadonlyArray<string>
   readonly decode: (row: object) => Row
 }
 
-const listed = <Row>(shape: TableShape<Row>): Listed<Row> => ({
-  table: shape.name,
-  columns: columnsOf(shape),
-  decode: decoder(shape),
+const tables = forNames<ListName, { readonly [L in ListName]: Listed<ListRows[L]> }>(listNames, (list) => {
+  const shape = listShape(list)
+  return { table: shape.name, columns: columnsOf(shape), decode: decoder(shape) }
 })
 
-const tables: { readonly [L in ListName]: Listed<ListRows[L]> } = {
-  agents: listed(storedTables.agent),
-  checks: listed(storedTables.check_state),
-  overdue: listed<ListRows["overdue"]>(storedTables.expectation),
-  history: listed(storedTables.check_event),
-  incidents: listed(storedTables.incident),
-  outbox: listed<ListRows["outbox"]>(storedTables.outbox),
-  operators: listed<ListRows["operators"]>(storedTables.operator),
-  integrations: listed<ListRows["integrations"]>(storedTables.integration),
-  enrolments: listed<ListRows["enrolments"]>(storedTables.enrolment),
-  watches: listed<ListRows["watches"]>(storedTables.watch),
-  audit: listed(storedTables.audit),
-  silences: listed<ListRows["silences"]>(storedTables.silence),
-  // The list selects blocked keys only, which have all columns.
-  blacklist: listed<StoredKey>(storedTables.agent_key) as Listed<BlockedKeyRecord>,
-}
-
-/**
- * Finds the notifiers of outbox items: for each state the next greater name each time, one index
- * lookup per name, however many items there are. Programs bring notifiers, so the names are not
- * known before.
- */
+/** One index lookup per notifier, however many items there are. Programs bring notifiers: no list has them. */
 const FIND_NOTIFIERS = `
   WITH RECURSIVE found (state, notifier) AS (
     SELECT value, (SELECT min(notifier) FROM outbox WHERE listed_state = value) FROM json_each(?)
@@ -68,10 +45,7 @@ const isMerged = (list: ListName): boolean => list === "incidents" || list === "
 
 const isOfOneNotifier = (filter: object): boolean => "notifier" in filter && filter.notifier !== undefined
 
-/**
- * Makes the function that reads the rows of a page; see PageRequest. It keeps its prepared
- * statements: one for each list, sort, direction and set of filters, some hundreds at most.
- */
+/** Keeps prepared statements: one for each list, sort, direction and set of filters, some hundreds. */
 export const makePageReads = (connection: SqliteConnection) => {
   const notifiers = connection.query<[string]>(FIND_NOTIFIERS)
   const prepared = new Map<string, Query<object>>()
@@ -99,7 +73,6 @@ export const makePageReads = (connection: SqliteConnection) => {
   }
 }
 
-/** The first rows of a merged page, in its order. */
 const firstOf = <L extends ListName>(
   { direction, isBackward, limit, list, sort }: PageRequest<L>,
   rows: ReadonlyArray<ListRows[L]>,
@@ -125,16 +98,15 @@ const firstOf = <L extends ListName>(
 const MOST_ARMS = 56
 
 /**
- * The statements that read a page: the rows beyond a position, each order by its own index. Usually
- * there is one; the rows of several are those of the page in one snapshot, and more. Merged ranges
- * pass on keys alone, so that only rows of the page are looked up, in no order. Made of constant
- * fragments; every value is a parameter. Empty if no row can be there.
+ * The statements that read a page: the rows beyond a position, each order by its own index; none if no row can
+ * be there. The rows of several are those of the page in one snapshot, and more. Merged ranges pass on keys
+ * alone, so that only rows of the page are looked up, in no order.
  */
 export const pageStatements = <L extends ListName>(
   request: PageRequest<L>,
   occurring: Occurring,
 ): ReadonlyArray<Fragment> => {
-  const selection = selections[request.list](request.filter, occurring)
+  const selection = selectionOf(request, occurring)
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
   const { start, end } = pageBounds(request)
@@ -185,11 +157,7 @@ const selectWhere = (results: string, from: Fragment, conditions: ReadonlyArray<
   values: [...from.values, ...conditions.flatMap(({ values }) => values)],
 })
 
-/**
- * The parts in which an index has the rows in order: one for each combination of values of the
- * partitions. The values of a partition that begins the order itself follow one another, and need no
- * parts.
- */
+/** One for each combination of the partitions. A partition that begins the order itself needs no parts. */
 const armsOf = ({ fixed, partitions }: Selection, order: Order): ReadonlyArray<ReadonlyArray<Fixed>> => {
   const isOrdered = (fixes: ReadonlyArray<Fixed>) =>
     fixes.every(({ column }) => order.columns.includes(column))

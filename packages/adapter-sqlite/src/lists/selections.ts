@@ -8,7 +8,8 @@ import {
   wordsOf,
 } from "@tocsin/core/engine/lists/arms"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import type { ListFilters, ListName } from "@tocsin/core/model/ListDefinitions"
+import type { ListFilters, ListName, PageRequest } from "@tocsin/core/model/ListDefinitions"
+import { listShape } from "@tocsin/core/model/listShapes"
 import type { SQLInputValue } from "node:sqlite"
 
 /** A constant piece of a statement with the values of its parameters. */
@@ -28,11 +29,7 @@ export interface Selection {
   readonly ordered: "r" | "l"
   readonly conditions: ReadonlyArray<Fragment>
   readonly fixed: ReadonlyArray<Fixed>
-  /**
-   * The columns before the order in the index that serves it. Where a filter leaves such a column
-   * open, each of its values is read separately and SQLite merges them. Thus one index for each
-   * order serves every filter.
-   */
+  /** The columns before the order in its index. Each value of an open one is read apart, and merged. */
   readonly partitions: ReadonlyArray<Partition>
   /** Rows from other tables, and the few that no index has in order: they are sorted. */
   readonly others?: ReadonlyArray<Selection>
@@ -40,7 +37,6 @@ export interface Selection {
 
 /** Values that occur in a table, and are not known before. */
 export interface Occurring {
-  /** The notifiers of outbox items. */
   readonly notifiers: ReadonlyArray<string>
 }
 
@@ -49,7 +45,6 @@ type Select<L extends ListName> = (filter: ListFilters[L], occurring: Occurring)
 /** Hides rows of deleted agents. The rows come first, in their order, each with a lookup of its agent. */
 const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id"
 
-/** A piece without parameters. */
 const constant = (sql: string): Fragment => ({ sql, values: [] })
 
 const fixed = (column: string, value: string | number | undefined): ReadonlyArray<Fixed> =>
@@ -153,7 +148,6 @@ const incidents: Select<"incidents"> = (filter) => {
   return { ...byOpener, others: [...endedOfOpener, byMember, ...endedOfMember, busy] }
 }
 
-/** Conditions on columns of a table. */
 export const areEqual = (table: string, columns: ReadonlyArray<Fixed>): ReadonlyArray<Fragment> =>
   columns.map(({ column, value }) => ({ sql: `${table}.${column} = ?`, values: [value] }))
 
@@ -198,23 +192,31 @@ const silences: Select<"silences"> = ({ at, state }) => {
   return plain(from, { conditions: [{ sql: isSo, values: [at, at] }] })
 }
 
-/** How each list is selected from its table. */
-export const selections: { readonly [L in ListName]: Select<L> } = {
-  agents: () => plain("agent AS r"),
+const overdue: Select<"overdue"> = ({ agent_id }) =>
+  plain(`expectation AS r ${PRESENT}`, {
+    conditions: [constant("r.incident_id IS NOT NULL")],
+    fixed: fixed("agent_id", agent_id),
+  })
+
+const blacklist: Select<"blacklist"> = () =>
+  plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] })
+
+/** How lists are selected from their tables; the others have all rows. */
+const selections: { readonly [L in ListName]?: Select<L> } = {
   checks,
-  overdue: ({ agent_id }) =>
-    plain(`expectation AS r ${PRESENT}`, {
-      conditions: [constant("r.incident_id IS NOT NULL")],
-      fixed: fixed("agent_id", agent_id),
-    }),
+  overdue,
   history,
   incidents,
   outbox,
-  operators: () => plain("operator AS r"),
-  integrations: () => plain("integration AS r"),
-  enrolments: () => plain("enrolment AS r"),
-  watches: () => plain("watch AS r"),
   audit,
   silences,
-  blacklist: () => plain("agent_key AS r", { conditions: [constant("r.state = 'blocked'")] }),
+  blacklist,
+}
+
+export const selectionOf = <L extends ListName>(
+  { filter, list }: PageRequest<L>,
+  occurring: Occurring,
+): Selection => {
+  const select: Select<L> | undefined = selections[list]
+  return select === undefined ? plain(`${listShape(list).name} AS r`) : select(filter, occurring)
 }

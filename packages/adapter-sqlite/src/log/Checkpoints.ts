@@ -1,6 +1,180 @@
-import type { CheckpointReply, CheckpointStep } from "./checkpointThread.ts"
-import type { CheckpointWorker } from "./CheckpointWorker.ts"
+import { Worker } from "node:worker_threads"
 import type { LogHealth } from "./LogTransitions.ts"
+
+/** One step of a checkpoint; see {@link checkpointThread}. */
+export type CheckpointStep = "move" | "start_over"
+
+/** How many pages the log has and are moved, and whether it has started over since the first step. */
+export type CheckpointReply =
+  | { readonly pages: number; readonly moved: number; readonly hasStartedOver: boolean }
+  | { readonly failure: string }
+
+/** The worker gets this as text, so it uses only its arguments. */
+const openCheckpoint = (file: string, keptBytes: number) => {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  const { closeSync, openSync, readSync } = process.getBuiltinModule("node:fs")
+  // Longer than other processes write, shorter than the writer should wait.
+  const busyMillis = 100
+  const open = () => new DatabaseSync(file, { timeout: busyMillis, returnArrays: true })
+  const reader = open()
+  const mover = open()
+  mover.exec(
+    `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${keptBytes}`,
+  )
+  const use = (connection: typeof mover, mode: "PASSIVE" | "NOOP") => {
+    const row: unknown = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
+    const [, pages = 0, moved = 0] = row as [busy: number, pages: number, moved: number]
+    return { pages, moved }
+  }
+  const letGo = () => {
+    if (mover.isTransaction) mover.exec("ROLLBACK")
+    if (reader.isTransaction) reader.exec("COMMIT")
+  }
+  return {
+    checkpoint: (mode: "PASSIVE" | "NOOP") => use(mover, mode),
+    /** The salts in the log's header, which change when it starts over. */
+    readSalts: () => {
+      const descriptor = openSync(`${file}-wal`, "r")
+      const salts = Buffer.alloc(8)
+      readSync(descriptor, salts, 0, 8, 16)
+      closeSync(descriptor)
+      return salts.toString("hex")
+    },
+    /** Keeps every process from starting the log over, until `letGo`. */
+    hold: () => {
+      reader.exec("BEGIN")
+      reader.prepare("SELECT 1 FROM sqlite_schema").get()
+    },
+    letGo,
+    /** Commits the smallest change, which starts over a log that is moved and has no reader. */
+    change: () => {
+      const row: unknown = mover.prepare("PRAGMA user_version").get()
+      mover.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
+    },
+    close: () => {
+      letGo()
+      mover.close()
+      reader.close()
+    },
+  }
+}
+
+/**
+ * The checkpoint worker. `move` copies the log into the file while the writer continues; a reader keeps every
+ * process from starting the log over before the next step. `start_over` copies the rest, for which the writer
+ * must wait, and starts the log over by a change of its own, which also pays for the sync of its header.
+ *
+ * The thread gets it as text, because it runs unbuilt, built and bundled alike: it uses only its arguments.
+ */
+const checkpointThread = (connect: typeof openCheckpoint): void => {
+  const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
+  const attempts = 3
+  const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
+  const { change, checkpoint, close, hold, letGo, readSalts } = connect(file, keptBytes)
+  // The log of this checkpoint.
+  let salts = readSalts()
+  const answer = (use: { pages: number; moved: number }) => ({
+    ...use,
+    hasStartedOver: readSalts() !== salts,
+  })
+  const steps = {
+    move: () => {
+      letGo()
+      salts = readSalts()
+      hold()
+      return answer(checkpoint("PASSIVE"))
+    },
+    start_over: () => {
+      letGo()
+      for (let attempt = 1; ; attempt++) {
+        const before = checkpoint("PASSIVE")
+        if (before.pages > before.moved) return answer(before)
+        change()
+        const after = answer(checkpoint("NOOP"))
+        // Otherwise another process was reading the log, and the change was appended to it.
+        if (after.hasStartedOver || attempt === attempts) return after
+      }
+    },
+  }
+  parentPort?.on("message", (order: CheckpointStep | "close") => {
+    if (order === "close") {
+      close()
+      parentPort.close()
+      return
+    }
+    try {
+      parentPort.postMessage(steps[order]())
+    } catch (cause) {
+      letGo()
+      const failure = cause instanceof Error ? cause.message : String(cause)
+      parentPort.postMessage({ failure } satisfies CheckpointReply)
+    }
+  })
+}
+
+// A checkpoint needs memory outside of the heap only.
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 8 }
+
+interface CheckpointWorkerOptions {
+  readonly file: string
+  /** The length to which a long log is cut when it starts over. */
+  readonly keptBytes: number
+}
+
+/** A thread that runs the steps of checkpoints, one at a time. It starts with the first step. */
+export class CheckpointWorker {
+  readonly #options: CheckpointWorkerOptions
+  #worker: Worker | undefined
+  #reply: ((reply: CheckpointReply) => void) | undefined
+
+  constructor(options: CheckpointWorkerOptions) {
+    this.#options = options
+  }
+
+  /** Runs a step and calls `reply` with its outcome. No other step may be running. */
+  run(step: CheckpointStep, reply: (reply: CheckpointReply) => void): void {
+    this.#reply = reply
+    this.#worker ??= this.#start()
+    this.#worker.ref()
+    this.#worker.postMessage(step)
+  }
+
+  /** Ends the thread and calls `done` when its connections are closed. No step may be running. */
+  close(done: () => void): void {
+    if (this.#worker === undefined) return done()
+    this.#worker.ref()
+    this.#worker.once("exit", done)
+    this.#worker.postMessage("close")
+  }
+
+  #start(): Worker {
+    const worker = new Worker(`(${checkpointThread.toString()})(${openCheckpoint.toString()})`, {
+      eval: true,
+      workerData: this.#options,
+      resourceLimits: RESOURCE_LIMITS,
+      // The main thread has printed the warning.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+    })
+    worker.on("message", (reply: CheckpointReply) => {
+      // An idle thread must not keep the process from ending.
+      worker.unref()
+      this.#answer(reply)
+    })
+    worker.on("error", (cause) => this.#answer({ failure: String(cause) }))
+    worker.on("exit", () => {
+      // The next step starts another thread.
+      if (this.#worker === worker) this.#worker = undefined
+      this.#answer({ failure: "the checkpoint thread has ended" })
+    })
+    return worker
+  }
+
+  #answer(reply: CheckpointReply): void {
+    const waiting = this.#reply
+    this.#reply = undefined
+    waiting?.(reply)
+  }
+}
 
 interface CheckpointsOptions {
   readonly worker: Pick<CheckpointWorker, "run" | "close">
@@ -13,7 +187,6 @@ interface CheckpointsOptions {
 
 const CHECKPOINT: ReadonlyArray<CheckpointStep> = ["move", "start_over"]
 
-/** The wait after an incomplete checkpoint. */
 const RETRY_MILLIS = 1_000
 
 const failureOf = (reply: CheckpointReply): string | undefined => {
@@ -21,11 +194,7 @@ const failureOf = (reply: CheckpointReply): string | undefined => {
   return reply.hasStartedOver ? undefined : "another process goes on reading from it"
 }
 
-/**
- * Keeps the log short. When much of it is in use, a worker moves it into the file while the writer
- * continues; then the writer pauses for a few syncs, and the log starts over. A failed sync ends
- * that for good.
- */
+/** A worker moves a long log while the writer continues; then the writer pauses and the log starts over. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions
   readonly #health: LogHealth
@@ -45,7 +214,6 @@ export class Checkpoints {
     return this.#isHeld
   }
 
-  /** Why the last checkpoint is incomplete. */
   get failure(): string | undefined {
     return this.#failure
   }

@@ -1,10 +1,7 @@
 import { closeSync, fdatasync, fstatSync, openSync, readSync, writeSync } from "node:fs"
 import { IN_MEMORY } from "../connection/SqliteConnection.ts"
 
-/**
- * How far a write-ahead log was written. Its salts change whenever it starts over, so two positions
- * are equal only if no commit lies between them.
- */
+/** How far a log was written. Its salts change when it starts over: no commit lies between equal ones. */
 export interface LogPosition {
   readonly salts: bigint
   readonly pages: number
@@ -22,9 +19,7 @@ export type SyncFile = (descriptor: number, done: (error: Error | null) => void)
 /** A page in the log with its header (SQLite, "Database File Format", 4.1). */
 const FRAME_BYTES = 4_120
 
-/**
- * Pages of room that `makeRoom` provides, so that the usual transaction does not lengthen the file.
- */
+/** Pages of room that `makeRoom` provides, so that the usual transaction does not lengthen the file. */
 const ROOM_PAGES = 64
 
 const STEP_BYTES = 1_048_576
@@ -35,11 +30,7 @@ export const SALTS_BYTES = 8
 
 const ZEROS = Buffer.alloc(65_536)
 
-/**
- * The file of an open database's write-ahead log, on a descriptor that SQLite does not lock:
- * closing it drops none of SQLite's locks. The log stays the same file while any connection is
- * open.
- */
+/** The log on a descriptor that SQLite does not lock: closing it drops none of SQLite's locks. */
 export class LogFile {
   readonly #descriptor: number | undefined
   readonly #sync: SyncFile
@@ -73,10 +64,9 @@ export class LogFile {
   }
 
   /**
-   * Lengthens the file with zeros when little room is left after `pages`. A sync of overwritten
-   * bytes costs half of one that lengthens the file, which also writes the file system's journal.
-   * Call it only in a transaction: the write lock excludes other writers. SQLite ignores the zeros,
-   * because frames without the log's salts are not part of it.
+   * Lengthens the file with zeros when little room is left: a sync of overwritten bytes costs half of one that
+   * also writes the file system's journal. Call it only in a transaction, which excludes other writers. SQLite
+   * ignores frames without the log's salts.
    */
   makeRoom(pages: number): void {
     if (this.#descriptor === undefined) return
@@ -101,7 +91,6 @@ export class LogFile {
     this.#bytes = undefined
   }
 
-  /** Closes the descriptor; no sync may be running. */
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }

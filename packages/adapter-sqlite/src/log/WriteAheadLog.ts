@@ -1,15 +1,24 @@
-import { statfsSync, statSync } from "node:fs"
-import { dirname } from "node:path"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
+import { statfsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 import { IN_MEMORY, type SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { SqliteFailures } from "../connection/SqliteFailures.ts"
-import { Checkpoints } from "./Checkpoints.ts"
-import { CheckpointWorker } from "./CheckpointWorker.ts"
-import { Durability, type Waiting } from "./Durability.ts"
-import { LogFile, type LogPosition, type SyncFile } from "./LogFile.ts"
+import { Checkpoints, CheckpointWorker } from "./Checkpoints.ts"
+import { isSamePosition, LOG_START, LogFile, type LogPosition, type SyncFile } from "./LogFile.ts"
 import { LogHealth } from "./LogTransitions.ts"
 import { noteFailedSync } from "./verifyOpened.ts"
+
+/** The caller of a committed command, which waits until the commit is durable. */
+export interface Waiting {
+  readonly answer: () => void
+  readonly fail: (failure: Effect.Effect<never, StorageError>) => void
+}
+
+interface Commit {
+  readonly number: number
+  readonly waiting: ReadonlyArray<Waiting>
+}
 
 /** Limits of a write-ahead log; each has a default. */
 export interface LogOptions {
@@ -52,23 +61,37 @@ const pagesFor = (file: string): number => {
 /**
  * The write-ahead log of a connection's file: it makes commits durable and stays short, without
  * blocking the event loop. A database in memory has no log, and its commits count as durable.
+ *
+ * One sync runs at a time and covers all commits before it; later ones wait for the next sync. A commit
+ * that wrote nothing waits for what it may have read: no answer contains data that a power failure could undo.
  */
 export class WriteAheadLog {
   readonly #connection: SqliteConnection
+  readonly #failures: SqliteFailures
   readonly #mostPages: number
   readonly #file: LogFile
-  readonly #durability: Durability
   readonly #checkpoints: Checkpoints
   readonly #health = new LogHealth()
-  #pages = 0
+  readonly #onFailed: LogOptions["onFailed"]
   #onReady: () => void = () => {}
+  #pages = 0
+  readonly #commits: Array<Commit> = []
+  #written = 0
+  #synced = 0
+  #position = LOG_START
+  /** The part of the log that was on the disk when its commits were answered. */
+  #acknowledged = LOG_START
+  #unanswered = 0
+  #failure: Effect.Effect<never, StorageError> | undefined
 
   /** Throws errors of the file system. */
   constructor(connection: SqliteConnection, failures: SqliteFailures, options: LogOptions) {
     const { file } = connection
     const { checkpointPages = pagesFor(file), mostPages = MOST_PAGES } = options
     this.#connection = connection
+    this.#failures = failures
     this.#mostPages = mostPages
+    this.#onFailed = options.onFailed
     // Twice, so that the file is seldom cut: bytes that it already has are synced faster.
     const keptBytes = 2 * checkpointPages * PAGE_BYTES
     this.#health.apply("opened")
@@ -83,16 +106,6 @@ export class WriteAheadLog {
         this.#onReady()
       },
     })
-    this.#durability = new Durability(this.#file, {
-      failures,
-      health: this.#health,
-      onSynced: () => this.#onReady(),
-      onFailed: (failure) => {
-        noteFailedSync(file, this.#acknowledged())
-        this.#onReady()
-        options.onFailed?.(failure)
-      },
-    })
   }
 
   /** Calls `onReady` whenever a sync or a checkpoint has ended; writes may be possible again. */
@@ -103,28 +116,25 @@ export class WriteAheadLog {
   /** Whether the next transaction can run, or be refused, now; otherwise wait for `onReady`. */
   get isReady(): boolean {
     if (this.refusal !== undefined) return true
-    return !this.#checkpoints.isHeld && this.#durability.unanswered < UNANSWERED_LIMIT && !this.#isFull
+    return !this.#checkpoints.isHeld && this.#unanswered < UNANSWERED_LIMIT && !this.#isFull
   }
 
-  /** The bytes in use. */
   get bytes(): number {
     return this.#pages * PAGE_BYTES
   }
 
-  /** How many callers wait for their answers. */
   get unanswered(): number {
-    return this.#durability.unanswered
+    return this.#unanswered
   }
 
   /** Why writes are refused: after a failed sync, until the file is opened again. */
   get refusal(): Effect.Effect<never, StorageError> | undefined {
-    const { file } = this.#connection
     const { failure } = this.#checkpoints
-    if (this.#health.isFailed) return this.#durability.failure
+    if (this.#health.isFailed) return this.#failure
     if (!this.#isFull || failure === undefined) return undefined
     const mib = Math.round((this.#pages * PAGE_BYTES) / BYTES_PER_MIB)
     return refuse(
-      `${file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): stop the process that keeps the file open, or check its disk`,
+      `${this.#connection.file}-wal has grown to ${mib} MiB and cannot be moved into the file (${failure}): stop the process that keeps the file open, or check its disk`,
     )
   }
 
@@ -133,11 +143,70 @@ export class WriteAheadLog {
     this.#file.makeRoom(this.#pages)
   }
 
-  /** Answers the callers of the transaction that was just committed; see `Durability.answer`. */
+  /** Answers the callers of the transaction that was just committed, once it and all that it read are durable. */
   answer(waiting: ReadonlyArray<Waiting>): void {
     this.#pages = this.#connection.logPages()
-    this.#durability.answer(waiting, this.#file.positionAt(this.#pages))
+    // The end of the log, whichever connection wrote it.
+    this.#answerAt(this.#file.positionAt(this.#pages), waiting)
     this.#checkpoints.consider(this.#pages)
+  }
+
+  #answerAt(position: LogPosition, waiting: ReadonlyArray<Waiting>): void {
+    if (!isSamePosition(position, this.#position)) this.#written += 1
+    this.#position = position
+    if (this.#written === this.#synced) {
+      for (const one of waiting) one.answer()
+      return
+    }
+    this.#commits.push({ number: this.#written, waiting })
+    this.#unanswered += waiting.length
+    if (this.#health.state !== "syncing") this.#sync()
+  }
+
+  #sync(): void {
+    this.#health.apply("sync_started")
+    const [covered, position] = [this.#written, this.#position]
+    this.#file.sync((error) => {
+      if (error !== null) return this.#fail(error)
+      this.#synced = covered
+      this.#acknowledged = position
+      this.#health.apply("synced")
+      this.#answerSynced()
+    })
+  }
+
+  #answerSynced(): void {
+    const durable = this.#commits.findIndex(({ number }) => number > this.#synced)
+    const commits = this.#commits.splice(0, durable === -1 ? this.#commits.length : durable)
+    if (this.#commits.length > 0) this.#sync()
+    for (const { waiting } of commits) {
+      this.#unanswered -= waiting.length
+      for (const one of waiting) one.answer()
+    }
+    this.#onReady()
+  }
+
+  /** Does not retry: the next sync may succeed without writing what this one failed to write. */
+  #fail(error: Error): void {
+    const failure = this.#failures.unsynced(error)
+    this.#failure = failure
+    this.#health.apply("sync_failed")
+    const commits = this.#commits.splice(0)
+    this.#unanswered = 0
+    for (const { waiting } of commits) for (const one of waiting) one.fail(failure)
+    noteFailedSync(this.#connection.file, this.#keptPart())
+    this.#onReady()
+    this.#onFailed?.(failure)
+  }
+
+  /** The acknowledged part of the log; of one that has started over since, nothing. */
+  #keptPart(): LogPosition {
+    try {
+      const start = this.#file.positionAt(0)
+      return this.#acknowledged.salts === start.salts ? this.#acknowledged : start
+    } catch {
+      return this.#acknowledged
+    }
   }
 
   /** Ends the work in progress. All commits are answered already. */
@@ -150,17 +219,6 @@ export class WriteAheadLog {
       resume(Effect.void)
     })
   })
-
-  /** The acknowledged part of the log; of one that has started over since, nothing. */
-  #acknowledged(): LogPosition {
-    const { acknowledged } = this.#durability
-    try {
-      const start = this.#file.positionAt(0)
-      return acknowledged.salts === start.salts ? acknowledged : start
-    } catch {
-      return acknowledged
-    }
-  }
 
   get #isFull(): boolean {
     return this.#pages >= this.#mostPages

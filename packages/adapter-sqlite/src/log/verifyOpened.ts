@@ -1,30 +1,22 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { readAt } from "../connection/inspectFile.ts"
+import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES, readAt } from "../connection/inspectFile.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { LOG_START, type LogPosition, SALTS_AT, SALTS_BYTES } from "./LogFile.ts"
 
-/** How to read a log. */
 interface LogReading {
-  /** How many of its pages are in use. */
   readonly pages: number
   /** Whether to write each page again and sync it: after a failed sync it may be in memory only. */
   readonly isWrittenAgain: boolean
 }
 
-/**
- * Whether the pages in use of a write-ahead log read back as SQLite wrote them, by its chain of
- * checksums (SQLite, "Database File Format", 4.2).
- */
+/** Whether the pages in use read back, by their chain of checksums (SQLite, "Database File Format", 4.2). */
 export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): boolean => {
   const { openSync, readSync, writeSync, fsyncSync, closeSync } = process.getBuiltinModule("node:fs")
-  const headerBytes = 32
-  const frameHeaderBytes = 24
-  const saltAt = 16
   const descriptor = openSync(path, isWrittenAgain ? "r+" : "r")
   try {
-    const header = Buffer.alloc(headerBytes)
-    if (readSync(descriptor, header, 0, headerBytes, 0) < headerBytes) return pages === 0
+    const header = Buffer.alloc(LOG_HEADER_BYTES)
+    if (readSync(descriptor, header, 0, LOG_HEADER_BYTES, 0) < LOG_HEADER_BYTES) return pages === 0
     // The lowest bit of the magic number is the byte order of the checksums.
     const isLittle = (header.readUInt32BE(0) & 1) === 0
     let [first, second] = [0, 0]
@@ -39,14 +31,14 @@ export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): 
       bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second
     sum(header, 0, 24)
     if (!isSum(header, 24)) return pages === 0
-    if (isWrittenAgain) writeSync(descriptor, header, 0, headerBytes, 0)
-    const frame = Buffer.alloc(frameHeaderBytes + header.readUInt32BE(8))
+    if (isWrittenAgain) writeSync(descriptor, header, 0, LOG_HEADER_BYTES, 0)
+    const frame = Buffer.alloc(FRAME_HEADER_BYTES + header.readUInt32BE(8))
     for (let page = 0; page < pages; page++) {
-      const position = headerBytes + page * frame.length
+      const position = LOG_HEADER_BYTES + page * frame.length
       if (readSync(descriptor, frame, 0, frame.length, position) < frame.length) return false
-      if (frame.compare(header, saltAt, saltAt + 8, 8, 16) !== 0) return false
+      if (frame.compare(header, SALTS_AT, SALTS_AT + SALTS_BYTES, 8, 16) !== 0) return false
       sum(frame, 0, 8)
-      sum(frame, frameHeaderBytes, frame.length)
+      sum(frame, FRAME_HEADER_BYTES, frame.length)
       if (!isSum(frame, 16)) return false
       if (isWrittenAgain) writeSync(descriptor, frame, 0, frame.length, position)
     }
@@ -57,20 +49,15 @@ export const verifyLog = (path: string, { pages, isWrittenAgain }: LogReading): 
   }
 }
 
-/** The failure of a log that does not read back as it was written. */
 const spoiledLog = (file: string): StorageError =>
   new StorageError({
     reason: "damaged",
     message: `${file}-wal has lost written pages: stop every program that has ${file} open, check the disk, and start Tocsin again`,
   })
 
-/** The note that `noteFailedSync` writes beside a database. */
 const noteFile = (file: string): string => `${file}-wal-spoiled`
 
-/**
- * Notes beside a database after a failed sync which part of its log was acknowledged: after the next
- * start, checksums show only where the log ends now.
- */
+/** Notes which part of the log was acknowledged: later, checksums show only where it ends. */
 export const noteFailedSync = (file: string, acknowledged: LogPosition): void => {
   const salts = acknowledged.salts.toString(16).padStart(16, "0")
   const text = `${salts} ${acknowledged.pages}\nTocsin keeps this file until it has started on the database again.\n`
@@ -81,7 +68,6 @@ export const noteFailedSync = (file: string, acknowledged: LogPosition): void =>
   }
 }
 
-/** The acknowledged part of a log whose sync failed. */
 const readNote = (file: string): LogPosition | undefined => {
   try {
     const [, salts, pages] = /^([0-9a-f]{16}) (\d+)\n/.exec(readFileSync(noteFile(file), "utf8")) ?? []
@@ -95,10 +81,9 @@ const readNote = (file: string): LogPosition | undefined => {
 const LOOKS = 3
 
 /**
- * Checks the log of a database before it can be moved into the file; SQLite moves it without
- * checking checksums while another process has it open. Throws a StorageError (`damaged`) if a page
- * does not read back or an acknowledged one is missing. Returns whether a log that was noted is gone.
- * `connection` is read-only: closing it moves nothing.
+ * Checks a log before it can be moved into the file; SQLite skips checksums while another process has it open.
+ * Throws (`damaged`) if a page does not read back or an acknowledged one is missing. Returns whether a log that
+ * was noted is gone. `connection` is read-only: closing it moves nothing.
  */
 export const verifyOpened = (connection: SqliteConnection): boolean => {
   const { file } = connection
@@ -125,11 +110,7 @@ const readSoundLog = (connection: SqliteConnection): LogPosition => {
   }
 }
 
-/**
- * Removes the note about a spoiled log. First writes the rest of the log again and syncs it,
- * because the system may hold it in memory only. Call it after `verifyOpened` has found the log
- * sound. If it throws, closing the connection leaves the log as it is.
- */
+/** Writes the rest of a sound log again and syncs it, as it may be in memory only; then ends the note. */
 export const endNote = (connection: SqliteConnection): void => {
   const { file } = connection
   if (readNote(file) !== undefined) {

@@ -39,11 +39,7 @@ const readLedger = (connection: SqliteConnection): ReadonlyArray<AppliedMigratio
   })
 }
 
-/**
- * How many migrations a database went through; `undefined` if it has no tables. Writes nothing. Throws
- * a StorageError for a database that is newer than this code, that went through another form of a
- * migration, or that belongs to another program.
- */
+/** How many migrations it went through; `undefined` without tables. Throws for a newer or foreign one. */
 export const verifySchema = (
   connection: SqliteConnection,
   known: ReadonlyArray<Migration> = migrations,
@@ -56,10 +52,7 @@ export const verifySchema = (
   return standing.applied
 }
 
-/**
- * Migrates a database to the present schema, in one transaction. A process that starts at the same
- * time waits for the lock, and then finds nothing left to do. An up-to-date database is only read.
- */
+/** Migrates in one transaction, for which a process that starts at the same time waits. */
 export const migrate = (
   connection: SqliteConnection,
   now: Instant,

@@ -10,6 +10,7 @@ import {
   type SystemTotals,
 } from "@tocsin/core/liveness/StaleAgentScan"
 import {
+  type StorageError,
   AGED_ITEMS,
   type Backlog,
   BACKLOG_STATES,
@@ -17,7 +18,6 @@ import {
   CENSUS_LIMIT,
   type MetricCounts,
   sortBacklog,
-  type StorageError,
 } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"

@@ -5,6 +5,7 @@ import {
   type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
+import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
 import {
   type AgedName,
   agedNames,
@@ -14,7 +15,6 @@ import {
   removedRows,
 } from "@tocsin/core/retention/RetentionRules"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type Tables = RetentionTables<"now">

@@ -4,8 +4,7 @@ import type { ParentSearch } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { Instant } from "@tocsin/contract/Instant"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeTable } from "./makeTable.ts"
-import { makeKeyedTable } from "./makeKeyedTable.ts"
+import { makeTable, makeKeyedTable } from "./makeTable.ts"
 
 /** Table `agent_key`. Its blocked keys are the blacklist. */
 export const makeAgentKeyTable = (connection: SqliteConnection) => {
@@ -23,7 +22,6 @@ export const IS_OFFLINE =
 /** Whether an agent is silent since `?2`, as `isSilent` decides. */
 export const IS_SILENT = `${IS_OFFLINE} AND (reachable_from IS NULL OR reachable_from <= ?2)`
 
-/** Table `agent`. */
 export const makeAgentTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.agent)
   const countPending = connection.query<[bigint]>("SELECT agents_pending FROM system_total WHERE writer = 0")
@@ -50,17 +48,5 @@ export const makeAgentTable = (connection: SqliteConnection) => {
       return staleSince === undefined ? these(named, limit) : stale(named, staleSince, limit)
     },
     write: table.write,
-  }
-}
-
-/** Table `removed_registration`: deleted agents, whose checks and history are removed in pieces. */
-export const makeRemovedRegistrationTable = (connection: SqliteConnection) => {
-  const add = connection.query(
-    "INSERT INTO removed_registration (registration_id, agent_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
-  )
-  return {
-    add: (agent: AgentRecord): void => {
-      add.run(agent.registration_id, agent.agent_id)
-    },
   }
 }

@@ -1,20 +1,18 @@
 import type {
-  CheckName,
   CheckRecord,
   CheckRef,
   HistoryRecord,
+  CheckName,
   StoredHistoryRecord,
 } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeTable } from "./makeTable.ts"
+import { makeTable, makeKeyedTable } from "./makeTable.ts"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import { makeKeyedTable } from "./makeKeyedTable.ts"
 
-/** Table `check_state`. */
 export const makeCheckTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.check_state)
   const byRef = table.one("WHERE agent_id = ? AND check_id = ? AND registration_id = ?")
@@ -29,7 +27,6 @@ export const makeCheckTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Table `check_event`. */
 export const makeHistoryTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.check_event)
   const known = connection.query<[CheckId]>(
@@ -58,10 +55,7 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
       }
       return found
     },
-    /**
-     * Adds rows, which are numbered in their order. The row that retention kept because it was the
-     * newest of its check loses that protection.
-     */
+    /** Adds rows in order. The row that retention kept as the newest of its check loses that. */
     add: (rows: ReadonlyArray<HistoryRecord>): void => {
       if (rows.length > 0 && anyKept.get() !== undefined) {
         for (const { registration_id, check_id } of rows) replace.get(registration_id, check_id)

@@ -10,8 +10,7 @@ import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { ParentSearch } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeKeyedTable } from "./makeKeyedTable.ts"
-import { makeTable } from "./makeTable.ts"
+import { makeKeyedTable, makeTable } from "./makeTable.ts"
 
 /** Counts open incidents again, for writers of incidents that do not use this table. */
 export const RECOUNT_OPEN_INCIDENTS =
@@ -70,7 +69,6 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Table `incident_member`. */
 export const makeMemberTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "incident_member", "INDEXED BY incident_member_of_agent")
   return {
@@ -96,7 +94,6 @@ export const makeIncidentLogTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident_log)
   return {
     add: table.insert,
-    /** The latest log entries of an incident, newest first. */
     latest: table.all<[IncidentId, limit: number]>("WHERE incident_id = ? ORDER BY seq DESC LIMIT ?"),
   }
 }
@@ -112,7 +109,6 @@ export const makeIncidentChangeTable = (connection: SqliteConnection) => {
     cut: ({ incident_id, up_to }: TimelineCut): void => {
       cut.get(incident_id, up_to)
     },
-    /** The latest changes of an incident, newest first. */
     latest: table.all<[IncidentId, limit: number]>("WHERE incident_id = ? ORDER BY seq DESC LIMIT ?"),
   }
 }

@@ -5,8 +5,7 @@ import { comparing } from "@tocsin/core/engine/comparing"
 import type { OutboxRecord, AlertRecord } from "@tocsin/core/model/OutboxRecord"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeKeyedTable } from "./makeKeyedTable.ts"
-import type { Table } from "./makeTable.ts"
+import { makeKeyedTable, type Table } from "./makeTable.ts"
 
 type Receivers = ReadonlyArray<NotifierName>
 type UnclaimedRequest = NonNullable<RowRequest["unclaimedOutbox"]>
@@ -93,7 +92,6 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
   }
 }
 
-/** Table `outbox`. */
 export const makeOutboxTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "outbox")
   return {
@@ -102,7 +100,6 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
     ofIncident: table.all<[IncidentId]>(
       "WHERE incident_id = ? AND NOT (state = 'discarded' AND (attempts = 0 OR last_error IS NOT NULL))",
     ),
-    /** The latest items of an incident, newest first. */
     latest: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?",
     ),

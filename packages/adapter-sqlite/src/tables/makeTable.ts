@@ -1,3 +1,4 @@
+import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import {
   type AnyShape,
   type ColumnType,
@@ -5,7 +6,7 @@ import {
   jsonReaders,
   type TableShape,
 } from "@tocsin/core/model/TableShape"
-import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import { type Groups, type KeyedName, keyedShape, type Keys } from "@tocsin/core/model/StoredTables"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { isKeyTaken } from "../connection/SqliteFailures.ts"
@@ -55,46 +56,33 @@ const valueOf = ({ name, write }: WrittenColumn, row: object): SQLInputValue => 
   return write === undefined ? value : write(value)
 }
 
-/** Reads and writes the rows of one table. */
-export interface Table<Row> {
-  /** Prepares a query for one row; `rest` follows the name of the table. */
-  readonly one: <P extends ReadonlyArray<SQLInputValue>>(rest: string) => (...given: P) => Row | undefined
-  /** Prepares a query for any number of rows. */
-  readonly all: <P extends ReadonlyArray<SQLInputValue>>(rest: string) => (...given: P) => ReadonlyArray<Row>
-  /** Inserts, updates or deletes a row. A new row overwrites one of its key. */
-  readonly write: (change: Change<Row>) => void
-  /** Does the same for many rows, new ones last. */
-  readonly writeAll: (changes: ReadonlyArray<Change<Row>>) => void
-  /** Inserts rows of new keys, in their order. */
-  readonly insert: (rows: ReadonlyArray<Row>) => void
-}
-
 /** Prepares the statements that every table has. */
-export const makeTable = <Row extends object>(
-  connection: SqliteConnection,
-  shape: TableShape<Row>,
-): Table<Row> => {
+export const makeTable = <Row extends object>(connection: SqliteConnection, shape: TableShape<Row>) => {
   const select = `SELECT ${columnsOf(shape).join(", ")} FROM ${shape.name}`
   const decode = decoder(shape)
   const writes = makeWrites<Row>(connection, shape)
   return {
-    one: (rest) => {
+    /** Prepares a query for one row; `rest` follows the name of the table. */
+    one: <P extends ReadonlyArray<SQLInputValue>>(rest: string) => {
       const query = connection.query<object>(`${select} ${rest}`)
-      return (...given) => {
+      return (...given: P): Row | undefined => {
         const row = query.get(...given)
         return row && decode(row)
       }
     },
-    all: (rest) => {
+    /** Prepares a query for any number of rows. */
+    all: <P extends ReadonlyArray<SQLInputValue>>(rest: string) => {
       const query = connection.query<object>(`${select} ${rest}`)
-      return (...given) => query.all(...given).map(decode)
+      return (...given: P): ReadonlyArray<Row> => query.all(...given).map(decode)
     },
     ...writes,
   }
 }
 
-/** The parts of a table's statements. */
-const partsOf = <Row extends object>({ name, columns, key, kept = [], numbered }: AnyShape) => {
+/** Reads and writes the rows of one table. */
+export type Table<Row extends object> = ReturnType<typeof makeTable<Row>>
+
+const partsOf = <Row extends object>({ name, columns, key, numbered }: AnyShape) => {
   const all = Object.entries(columns).map(([column, { type }]): WrittenColumn => ({
     name: column,
     write: WRITERS[type],
@@ -106,9 +94,8 @@ const partsOf = <Row extends object>({ name, columns, key, kept = [], numbered }
     others: written.filter((column) => !key.includes(column.name)),
     isKey: `WHERE ${keys.map((column) => `${column.name} = ?`).join(" AND ")}`,
     keyOf: (row: Row): ReadonlyArray<SQLInputValue> => keys.map((column) => valueOf(column, row)),
-    // Columns that a storage keeps for itself begin as 0.
-    into: `${name} (${[...written.map((column) => column.name), ...kept].join(", ")})`,
-    places: `(${[...written.map(() => "?"), ...kept.map(() => "0")].join(", ")})`,
+    into: `${name} (${written.map((column) => column.name).join(", ")})`,
+    places: `(${written.map(() => "?").join(", ")})`,
     valuesOf: (row: Row): ReadonlyArray<SQLInputValue> => written.map((column) => valueOf(column, row)),
   }
 }
@@ -134,7 +121,9 @@ const makeWrites = <Row extends object>(connection: SqliteConnection, shape: Any
     } else if (before !== undefined) remove.get(...keyOf(before))
   }
   return {
+    /** Inserts, updates or deletes a row. A new row overwrites one of its key. */
     write,
+    /** Does the same for many rows, new ones last. */
     writeAll: (changes: ReadonlyArray<Change<Row>>): void => {
       const added: Array<Row> = []
       for (const change of changes) {
@@ -145,6 +134,7 @@ const makeWrites = <Row extends object>(connection: SqliteConnection, shape: Any
         for (const after of piece) write({ before: undefined, after })
       })
     },
+    /** Inserts rows of new keys, in their order. */
     insert: (rows: ReadonlyArray<Row>): void => insert(rows),
   }
 }
@@ -209,3 +199,34 @@ const makeInsert = <Row extends object>(
     for (const row of rows.slice(alone)) run(insertOne, [row])
   }
 }
+
+/** Prepares a table as it is declared, with its rows by key and, where it has groups, by group. `indexedBy` names the index of its groups where SQLite might choose another. */
+export const makeKeyedTable = <N extends KeyedName>(
+  connection: SqliteConnection,
+  name: N,
+  indexedBy = "",
+) => {
+  const shape = keyedShape(name)
+  const { group, groupedWithout, key } = shape
+  const isGrouped = groupedWithout === undefined ? "TRUE" : `${groupedWithout} IS NULL`
+  const table = makeTable(connection, shape)
+  const byKey = table.one<ReadonlyArray<SQLInputValue>>(`WHERE ${areGiven(key)}`)
+  const byGroup =
+    group && table.all<ReadonlyArray<SQLInputValue>>(`${indexedBy} WHERE ${areGiven(group)} AND ${isGrouped}`)
+  return {
+    ...table,
+    find: (named: Keys[N]) => byKey(...valuesOf(key, named)),
+    ofGroup: (named: Groups[N]) => byGroup?.(...valuesOf(group ?? [], named)) ?? [],
+  }
+}
+
+export type KeyedTable<N extends KeyedName> = ReturnType<typeof makeKeyedTable<N>>
+
+const areGiven = (columns: ReadonlyArray<string>): string =>
+  columns.map((column) => `${column} = ?`).join(" AND ") || "TRUE"
+
+/** A name is the value of its only column, or has several by name; columns of keys hold texts and numbers. */
+const valuesOf = (columns: ReadonlyArray<string>, named: unknown): ReadonlyArray<SQLInputValue> =>
+  columns.length === 1 && typeof named !== "object"
+    ? [named as SQLInputValue]
+    : columns.map((column) => (named as Readonly<Record<string, SQLInputValue>>)[column] ?? null)

@@ -1,25 +1,19 @@
-import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
+import { LinkedQueue, type QueueNode } from "@tocsin/core/engine/LinkedQueue"
 import type { CommitMeter } from "@tocsin/core/engine/metrics/Instruments"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, identity } from "effect"
-import { type LockOptions, LockPatience } from "../connection/whileLocked.ts"
-import { isLocked } from "../connection/SqliteFailures.ts"
+import { type LockOptions, LockPatience, isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import type { Waiting } from "../log/Durability.ts"
-import type { WriteAheadLog } from "../log/WriteAheadLog.ts"
+import type { Waiting, WriteAheadLog } from "../log/WriteAheadLog.ts"
 import { persistChanges } from "./persistChanges.ts"
-import type { StoredRows } from "./StoredRows.ts"
-import { makeTask, type Task, type TaskOptions, type Work } from "./Task.ts"
+import type { RowCache } from "../cache/RowCache.ts"
 
 /** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
 
-/**
- * How long a group may decide and write: nothing else of the process runs meanwhile. One that other
- * work kept waiting for longer may take as long as that, up to twice the time.
- */
+/** Nothing else runs meanwhile. A group that was kept waiting for longer may take up to twice the time. */
 const GROUP_MILLIS = 10
 
 /** Unchanged results are written as fast as they are decided; changed ones take three times as long. */
@@ -28,37 +22,44 @@ const MOST_DECIDING = 0.5
 /** After a group that took longer, other work has some turns of the event loop. */
 const LONG_MILLIS = 5
 
-/**
- * The next group then runs in this turn: a list needs several, and would otherwise wait for a group in
- * each. It runs earlier once the turns have taken as long as the group.
- */
+/** The next group runs in this turn, since a list needs several, or once they took as long as the group. */
 const TURNS_AFTER = 4
 
 /** How long a few commands wait for the sync in progress, to join later ones. */
 const GATHER_MILLIS = 2
 
-const committed = <A>(outcome: Outcome<A>): A => outcome.committed()
+/** A caller's work inside a transaction. `isFirst`: the unit of work is unused. */
+type Work<A> = (unit: UnitOfWork, isFirst: boolean) => A
+
+/** One caller's work, from its arrival to its answer, which is the result of the last run. */
+interface Task extends Waiting {
+  /** Whether it needs its own transaction. */
+  isAlone: boolean
+  place: QueueNode | undefined
+  readonly patience: LockPatience
+  /** Does the work; runs again after a rollback. */
+  readonly run: (unit: UnitOfWork, isFirst: boolean) => void
+}
 
 /** Work that searches the tables needs an unused unit of work: no search sees its changes. */
 export class NeedsOwnUnit extends Error {}
 
 interface GroupCommitOptions extends LockOptions {
   readonly log: WriteAheadLog
-  readonly rows: StoredRows
+  readonly rows: RowCache
   readonly meter: CommitMeter
 }
 
 /**
- * Group commit: the commands since the last commit are one transaction, which runs without a pause
- * and is answered once durable. Later groups run meanwhile, unless they are small. An idle storage
- * commits immediately. A failed group is repeated one command at a time, so that no command fails
- * because of another.
+ * The commands since the last commit are one transaction, answered once durable. Later groups run meanwhile,
+ * unless they are small; an idle storage commits immediately. A failed group is repeated one command at a
+ * time, so that no command fails because of another.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #options: GroupCommitOptions
   readonly #log: WriteAheadLog
-  readonly #rows: StoredRows
+  readonly #rows: RowCache
   readonly #queue = new LinkedQueue<Task>()
   #cancelNext: (() => void) | undefined
   #gathering: NodeJS.Timeout | undefined
@@ -85,30 +86,34 @@ export class GroupCommit {
     })
   }
 
-  /**
-   * Runs a command's work in a transaction. When that is durable, reports the outcome and answers.
-   * Interruption withdraws work that has not run.
-   */
+  /** Reports the outcome and answers once it is durable. Interruption withdraws work that has not run. */
   submit<A>(work: Work<Outcome<A>>): Effect.Effect<A, StorageError> {
-    return this.#submit(work, { isAlone: false, replyOf: committed<A> })
+    return this.#submit(work, false, (outcome) => outcome.committed())
   }
 
   /** Runs work in its own transaction, and answers with its result when that is durable. */
   submitAlone<A>(work: Work<A>): Effect.Effect<A, StorageError> {
-    return this.#submit(work, { isAlone: true, replyOf: identity<A> })
+    return this.#submit(work, true, identity<A>)
   }
 
   #submit<Result, A>(
     work: Work<Result>,
-    { isAlone, replyOf }: Omit<TaskOptions<Result, A>, "patience">,
+    isAlone: boolean,
+    replyOf: (result: Result) => A,
   ): Effect.Effect<A, StorageError> {
     return Effect.callback((resume) => {
       if (this.#isClosed) return resume(this.#options.failures.closed)
-      const task = makeTask(work, resume, {
+      let result: Result
+      const task: Task = {
         isAlone,
-        replyOf,
+        place: undefined,
         patience: new LockPatience(this.#options.lockMillis),
-      })
+        run: (unit, isFirst) => {
+          result = work(unit, isFirst)
+        },
+        answer: () => resume(Effect.succeed(replyOf(result))),
+        fail: resume,
+      }
       task.place = this.#queue.add(task)
       this.#scheduleNext()
       return Effect.sync(() => task.place?.leave())
@@ -124,7 +129,6 @@ export class GroupCommit {
     this.#finish()
   })
 
-  /** Continues closing as far as the log allows. */
   #finish(): void {
     let isInTheWay = false
     while (this.#queue.size > 0 && this.#log.isReady && !isInTheWay) isInTheWay = !this.#runGroup()
@@ -191,13 +195,12 @@ export class GroupCommit {
       this.#recover(group, cause)
       return true
     }
-    this.#rows.cache.apply(changes)
+    this.#rows.apply(changes)
     this.#moveOn()
     this.#log.answer([...group, this.#timed(group.length, startedAt)])
     return true
   }
 
-  /** Measures the group until it is durable. */
   #timed(commands: number, startedAt: number): Waiting {
     const { meter } = this.#options
     return {
@@ -206,7 +209,6 @@ export class GroupCommit {
     }
   }
 
-  /** Decides and writes a group in a transaction. */
   #write(group: Array<Task>, startedAt: number): UnitOfWorkChanges {
     const millis = Math.min(Math.max(GROUP_MILLIS, startedAt - this.#dueSince), 2 * GROUP_MILLIS)
     try {
@@ -218,7 +220,7 @@ export class GroupCommit {
   }
 
   #decide(group: Array<Task>, millis: number): UnitOfWorkChanges {
-    this.#rows.cache.begin(this.#connection.dataVersion())
+    this.#rows.begin(this.#connection.dataVersion())
     this.#log.makeRoom()
     const unit = new UnitOfWork()
     const startedAt = performance.now()
@@ -274,12 +276,10 @@ export class GroupCommit {
     return false
   }
 
-  /** Puts tasks back at the front. */
   #putBack(group: ReadonlyArray<Task>): void {
     for (const task of group.toReversed()) task.place = this.#queue.addFirst(task)
   }
 
-  /** Fails the waiting tasks that match `isOver`. */
   #fail(failure: Effect.Effect<never, StorageError>, isOver: (task: Task) => boolean = () => true): void {
     const over = Array.from(this.#queue).filter(isOver)
     for (const task of over) task.place?.leave()

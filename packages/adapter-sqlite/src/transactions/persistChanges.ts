@@ -1,7 +1,7 @@
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
 import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/StoredTables"
-import type { KeyedTable } from "../tables/makeKeyedTable.ts"
+import type { KeyedTable } from "../tables/makeTable.ts"
 import type { Tables } from "../tables/makeTables.ts"
 
 /**
@@ -9,7 +9,8 @@ import type { Tables } from "../tables/makeTables.ts"
  */
 export const persistChanges = (tables: Tables, unit: UnitOfWork): UnitOfWorkChanges => {
   const changes = unit.changes()
-  for (const agent of changes.removed_registration) tables.removedRegistrations.add(agent)
+  for (const after of changes.removed_registration)
+    tables.removedRegistrations.write({ before: undefined, after })
   for (const change of changes.agent) tables.agents.write(change)
   for (const change of changes.check_state) tables.checks.write(change)
   tables.incidents.write(changes.incident)

@@ -10,7 +10,7 @@ import {
 } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { type Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/ports/Storage"
 import { transact } from "@tocsin/testing/transact"
 import { Effect, Exit, Scope } from "effect"
 import { backUp } from "../../src/backup/backUp.ts"

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterEach, beforeEach, vi } from "vitest"
-import type { CheckpointReply, CheckpointStep } from "../../src/log/checkpointThread.ts"
-import { Checkpoints } from "../../src/log/Checkpoints.ts"
+import { type CheckpointReply, type CheckpointStep, Checkpoints } from "../../src/log/Checkpoints.ts"
 import { LogHealth } from "../../src/log/LogTransitions.ts"
 
 const DONE: CheckpointReply = { pages: 10, moved: 10, hasStartedOver: false }

@@ -23,7 +23,7 @@ const openWithPast = (): SqliteConnection => {
     incidentRecord(`${n}`, { state: "resolved", opened_at: start, resolved_at: start }),
   )
   tables.incidents.write(incidents.map((after) => ({ before: undefined, after })))
-  tables.removedRegistrations.add(agentRecord("a"))
+  tables.removedRegistrations.insert([agentRecord("a")])
   return connection
 }
 

@@ -90,40 +90,6 @@ const MISSING: {
   pendingAgents: (unit) => (unit.knowsPendingAgents ? undefined : true),
 }
 
-type RequestPart = keyof RowRequest
-type Requested<P extends RequestPart> = NonNullable<RowRequest[P]>
-
-/** How a storage loads each part of a request. */
-export type Loaders<Reading, Parts extends RequestPart = RequestPart> = {
-  readonly [P in Parts]: (reading: Reading, asked: Requested<P>) => void
-}
-
-/**
- * Loads the parts that a request has. Storages do not look at all the others, of which requests lack
- * most: reading absent properties of objects of many shapes is slow.
- */
-export const loadParts = <Reading>(
-  loaders: Loaders<Reading>,
-  reading: Reading,
-  request: RowRequest,
-): void => {
-  // Other parts read the agents of the same request.
-  if (request.agents !== undefined) loaders.agents(reading, request.agents)
-  // A request has no other keys than those of its type.
-  for (const part of Object.keys(request) as Array<RequestPart>) {
-    if (part === "agents") continue
-    const asked = request[part]
-    if (asked !== undefined) loadPart(loaders, reading, part, asked)
-  }
-}
-
-const loadPart = <Reading, P extends RequestPart>(
-  loaders: Loaders<Reading>,
-  reading: Reading,
-  part: P,
-  asked: Requested<P>,
-): void => loaders[part](reading, asked)
-
 /** The rows of each table that a request names, by `rows` or by `groups`. */
 export type AskedOfTables<Names extends Keys | Groups> = {
   readonly [N in KeyedName]?: ReadonlyArray<Names[N]>

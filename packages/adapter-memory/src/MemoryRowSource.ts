@@ -1,0 +1,222 @@
+import type { AgentId, BlacklistId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import { comparing } from "@tocsin/core/engine/comparing"
+import type { RowSource } from "@tocsin/core/engine/unitOfWork/RowSource"
+import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import { isSilent } from "@tocsin/core/model/AgentRecord"
+import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
+import type { IncidentRecord, IncidentRef } from "@tocsin/core/model/IncidentRecord"
+import { type Groups, groupText, type KeyedName, type Keys, keyText } from "@tocsin/core/model/StoredTables"
+import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
+import { type AlertRecord, isBehind, isDropped, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { type KeyedMaps, labelsOf, type MemoryTables } from "./MemoryTables.ts"
+import { firstInOrder } from "./readRows.ts"
+
+const byDueTime = comparing<OutboxRecord>(
+  (item) => item.next_attempt_at ?? 0n,
+  (item) => item.id,
+)
+const byLease = comparing<OutboxRecord>(
+  (item) => item.leased_until ?? 0n,
+  (item) => item.id,
+)
+const byAlertTime = comparing<AlertRecord>(
+  (alert) => alert.next_at,
+  (alert) => alert.incident_id,
+  (alert) => alert.severity,
+)
+
+type Asked<Part extends keyof RowRequest> = NonNullable<RowRequest[Part]>
+
+/** The rows of tables in memory, for commands. */
+export class MemoryRowSource implements RowSource {
+  readonly #tables: MemoryTables
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables
+  }
+
+  agent(id: AgentId) {
+    return this.#tables.agents.get(id)
+  }
+
+  blockedKey(id: BlacklistId) {
+    return this.#tables.keyed.agent_key.of("blacklist_id", id)[0]
+  }
+
+  check({ check_id, registration_id }: CheckRef) {
+    return this.#tables.checks.get(registration_id)?.get(check_id)
+  }
+
+  knownEvents(_: AgentId, registrationId: RegistrationId) {
+    return this.#tables.knownEvents.get(registrationId) ?? new Map()
+  }
+
+  incident(id: IncidentId) {
+    return this.#tables.incidents.get(id)
+  }
+
+  openIncident({ incident_key, kind }: IncidentRef) {
+    const id = this.#tables.openIncidents[kind].get(incident_key)
+    return id && this.#tables.incidents.get(id)
+  }
+
+  outboxOf(id: IncidentId) {
+    return this.#tables.keyed.outbox.of("incident_id", id).filter((item) => !isDropped(item))
+  }
+
+  alertsOf(id: IncidentId) {
+    return this.#tables.keyed.alert.of("incident_id", id)
+  }
+
+  row<N extends KeyedName>(name: N, key: Keys[N]) {
+    const { [name]: rows }: KeyedMaps = this.#tables.keyed
+    return rows.get(keyText(name, key))
+  }
+
+  group<N extends KeyedName>(name: N, group: Groups[N]) {
+    const { [name]: rows }: KeyedMaps = this.#tables.keyed
+    return rows.of("group", groupText(name, group))
+  }
+
+  pendingAgents() {
+    return this.#tables.pendingAgents
+  }
+
+  worstMembers(id: IncidentId, limit: number, isWanted: (member: MemberRecord) => boolean = () => true) {
+    const present = this.#tables.keyed.incident_member
+      .of("incident_id", id)
+      .filter((member) => member.left_at === undefined && isWanted(member))
+    return firstInOrder(present, limit, compareMembers)
+  }
+
+  loudMembers(id: IncidentId, limit: number) {
+    return this.worstMembers(id, limit, ({ is_loud }) => is_loud)
+  }
+
+  labelsOf(check: CheckName) {
+    return labelsOf(this.#tables, check)
+  }
+
+  dueOutbox({ receivers, limit }: Asked<"claimableOutbox">, now: Instant) {
+    const { incidents, keyed } = this.#tables
+    const deliveries = keyed.outbox.deliveriesOf(receivers)
+    const due = deliveries.flatMap(({ waiting }) =>
+      waiting.due(now, limit, (id) => {
+        const item = keyed.outbox.get(id)
+        if (item === undefined || !incidents.has(item.incident_id)) return undefined
+        const others = keyed.outbox.of("incident_id", item.incident_id)
+        return others.some((other) => isBehind(item, other)) ? undefined : item
+      }),
+    )
+    return deliveries.length === 1 ? due : due.toSorted(byDueTime).slice(0, limit)
+  }
+
+  expiredOutbox({ receivers, limit }: Asked<"claimableOutbox">, now: Instant) {
+    const { outbox } = this.#tables.keyed
+    return outbox
+      .deliveriesOf(receivers)
+      .flatMap(({ leased }) => leased.due(now, limit, (id) => outbox.get(id)))
+      .toSorted(byLease)
+      .slice(0, limit)
+  }
+
+  heldOutbox({ limit }: Asked<"heldOutbox">, now: Instant) {
+    const { outbox } = this.#tables.keyed
+    return outbox.held.due(now, limit, (id) => outbox.get(id)?.incident_id)
+  }
+
+  unclaimedOutbox({ listed, untouchedSince, limit }: Asked<"unclaimedOutbox">, now: Instant) {
+    const others = Array.from(this.#tables.keyed.outbox.values()).filter(
+      (item) => !listed.includes(item.receiver),
+    )
+    const isNamed = (item: OutboxRecord) => item.receiver === item.notifier
+    const waiting = others.filter(
+      (item) =>
+        (item.state === "pending" || item.state === "retry") &&
+        (!isNamed(item) || item.updated_at < untouchedSince),
+    )
+    const leased = others.filter(
+      (item) => item.leased_until !== undefined && item.leased_until < (isNamed(item) ? untouchedSince : now),
+    )
+    return [...waiting.slice(0, limit), ...leased.slice(0, limit)]
+  }
+
+  claimableAlerts({ limit, receiver }: Asked<"claimableAlerts">, now: Instant) {
+    return Array.from(this.#tables.keyed.alert.values())
+      .filter(
+        (alert) =>
+          alert.receiver === receiver &&
+          alert.next_at <= now &&
+          (alert.leased_until === undefined || alert.leased_until <= now),
+      )
+      .toSorted(byAlertTime)
+      .slice(0, limit)
+  }
+
+  dueIncidents({ limit }: Asked<"dueIncidents">, now: Instant) {
+    return this.#tables.incidents.evaluations.due(now, limit, (id) => id)
+  }
+
+  parents(asked: Asked<"parents">) {
+    const { limit, staleSince } = asked
+    const [agents, checks, keys] = [asked.agents, asked.checks, asked.keys].map((ids) => new Set(ids))
+    const isWanted = ({ id, incident_key }: IncidentRecord) =>
+      asked.isAll ||
+      keys?.has(incident_key) ||
+      this.#tables.keyed.incident_member
+        .of("incident_id", id)
+        .some(
+          ({ agent_id, check_id, left_at }) =>
+            left_at === undefined && (agents?.has(agent_id) || checks?.has(check_id)),
+        )
+    const open = Object.values(this.#tables.openIncidents).flatMap((byKey) =>
+      Array.from(byKey.values()).flatMap((id) => this.#tables.incidents.get(id) ?? []),
+    )
+    const known = Array.from(this.#tables.agents.values()).filter(
+      (agent) => agents?.has(agent.agent_id) || (staleSince !== undefined && isSilent(agent, staleSince)),
+    )
+    return {
+      incidents: firstInOrder(
+        open.filter(isWanted),
+        limit,
+        comparing(({ id }) => id),
+      ),
+      agents: firstInOrder(
+        known,
+        limit,
+        comparing(({ agent_id }) => agent_id),
+      ),
+    }
+  }
+
+  openings({ incident, limit, since, until }: Asked<"openings">[number]) {
+    return Array.from(this.#tables.incidents.values())
+      .filter(({ incident_key, kind }) => incident_key === incident.incident_key && kind === incident.kind)
+      .map(({ opened_at }) => opened_at)
+      .filter((at) => at > since && at <= until)
+      .toSorted((a, b) => (a > b ? -1 : 1))
+      .slice(0, limit)
+  }
+
+  silencesInForce({ endingAfter }: Asked<"silencesInForce">, now: Instant) {
+    const { service_heartbeat, silence } = this.#tables.keyed
+    return {
+      silencesInForce: Array.from(silence.values()).filter(
+        ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
+      ),
+      serviceHeartbeat: service_heartbeat.get("service"),
+    }
+  }
+
+  unendedSilences(now: Instant) {
+    return Array.from(this.#tables.keyed.silence.values()).filter(({ ends_at }) => ends_at > now)
+  }
+
+  idlePendingAgents({ seenBefore, limit }: Asked<"idlePendingAgents">) {
+    return Array.from(this.#tables.agents.values())
+      .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)
+      .toSorted(comparing((agent) => agent.agent_id))
+      .slice(0, limit)
+  }
+}

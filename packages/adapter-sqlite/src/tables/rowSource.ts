@@ -1,0 +1,38 @@
+import type { RowSource } from "@tocsin/core/engine/unitOfWork/RowSource"
+import type { RowCache } from "../cache/RowCache.ts"
+
+/** The rows that transactions read: the cached ones, and those of the tables. All users of a file share a machine. */
+export const rowSource = (rows: RowCache): RowSource => {
+  const { tables } = rows
+  const { agents, alert, expectation, incident_member: members, incidents, keyed, outbox, silence } = tables
+  return {
+    agent: (id) => rows.agent(id),
+    blockedKey: tables.agent_key.findBlocked,
+    check: (ref) => rows.check(ref),
+    knownEvents: tables.history.known,
+    incident: incidents.find,
+    openIncident: incidents.findOpen,
+    outboxOf: outbox.ofIncident,
+    alertsOf: alert.ofIncident,
+    row: (name, key) => keyed[name].find(key),
+    group: (name, group) => keyed[name].ofGroup(group),
+    pendingAgents: agents.countPending,
+    worstMembers: members.worst,
+    loudMembers: members.loud,
+    labelsOf: expectation.labelsOf,
+    dueOutbox: ({ limit, receivers }, now) => outbox.due(receivers, now, limit),
+    expiredOutbox: ({ limit, receivers }, now) => outbox.expired(receivers, now, limit),
+    heldOutbox: ({ limit }, now) => outbox.held(now, limit),
+    unclaimedOutbox: outbox.unclaimed,
+    claimableAlerts: alert.claimable,
+    dueIncidents: ({ limit }, now) => incidents.due(now, limit),
+    parents: (asked) => ({ incidents: incidents.parents(asked), agents: agents.parents(asked) }),
+    openings: ({ incident, ...asked }) => incidents.openings(incident, asked),
+    silencesInForce: ({ endingAfter }, now) => ({
+      silencesInForce: silence.inForce(now, endingAfter),
+      serviceHeartbeat: keyed.service_heartbeat.find("service"),
+    }),
+    unendedSilences: silence.unended,
+    idlePendingAgents: ({ limit, seenBefore }) => agents.idlePending(seenBefore, limit),
+  }
+}

@@ -1,0 +1,239 @@
+import type {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  EventId,
+  IncidentId,
+  RegistrationId,
+} from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
+import type { AgentKeyRecord, AgentRecord } from "../../model/AgentRecord.ts"
+import type { CheckName, CheckRecord, CheckRef } from "../../model/CheckRecord.ts"
+import type { IncidentRecord, IncidentRef } from "../../model/IncidentRecord.ts"
+import type { Groups, KeyedName, KeyedRows, Keys } from "../../model/StoredTables.ts"
+import type { MemberRecord } from "../../model/MemberRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
+import { ofEachTable } from "./load.ts"
+import type { LoudMember, RowRequest, Search, SearchResults, WithIncident } from "./RowRequest.ts"
+import type { UnitOfWork } from "./UnitOfWork.ts"
+
+type Part = keyof RowRequest
+type Asked<P extends Part> = NonNullable<RowRequest[P]>
+
+/**
+ * The rows of a storage that one transaction at a time has to itself: nothing waits for rows, and `now` is
+ * the storage's clock too. Searches answer as {@link RowRequest} says.
+ */
+export interface RowSource {
+  readonly agent: (id: AgentId) => AgentRecord | undefined
+  readonly blockedKey: (id: BlacklistId) => AgentKeyRecord | undefined
+  readonly check: (ref: CheckRef) => CheckRecord | undefined
+  /** Events of the history, at least those of `eventIds` that are in it, with their checks. */
+  readonly knownEvents: (
+    agentId: AgentId,
+    registrationId: RegistrationId,
+    eventIds: ReadonlyArray<EventId>,
+  ) => ReadonlyMap<EventId, CheckId>
+  readonly incident: (id: IncidentId) => IncidentRecord | undefined
+  readonly openIncident: (ref: IncidentRef) => IncidentRecord | undefined
+  /** The outbox items of an incident that are not dropped. */
+  readonly outboxOf: (id: IncidentId) => ReadonlyArray<OutboxRecord>
+  readonly alertsOf: (id: IncidentId) => ReadonlyArray<AlertRecord>
+  readonly row: <N extends KeyedName>(name: N, key: Keys[N]) => KeyedRows[N] | undefined
+  readonly group: <N extends KeyedName>(name: N, group: Groups[N]) => ReadonlyArray<KeyedRows[N]>
+  readonly pendingAgents: () => number
+  /** The first present members of an incident, the worst first; only loud ones. */
+  readonly worstMembers: (id: IncidentId, limit: number) => ReadonlyArray<MemberRecord>
+  readonly loudMembers: (id: IncidentId, limit: number) => ReadonlyArray<MemberRecord>
+  /** The labels of a check of an agent that exists. */
+  readonly labelsOf: (check: CheckName) => Labels | undefined
+  readonly dueOutbox: (asked: Asked<"claimableOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
+  readonly expiredOutbox: (asked: Asked<"claimableOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
+  readonly heldOutbox: (asked: Asked<"heldOutbox">, now: Instant) => ReadonlyArray<IncidentId>
+  readonly unclaimedOutbox: (asked: Asked<"unclaimedOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
+  readonly claimableAlerts: (asked: Asked<"claimableAlerts">, now: Instant) => ReadonlyArray<AlertRecord>
+  readonly dueIncidents: (asked: Asked<"dueIncidents">, now: Instant) => ReadonlyArray<IncidentId>
+  readonly parents: (asked: Asked<"parents">) => SearchResults["parents"]
+  readonly openings: (asked: Asked<"openings">[number]) => ReadonlyArray<Instant>
+  readonly silencesInForce: (
+    asked: Asked<"silencesInForce">,
+    now: Instant,
+  ) => Pick<SearchResults, "silencesInForce" | "serviceHeartbeat">
+  readonly unendedSilences: (now: Instant) => SearchResults["unendedSilences"]
+  readonly idlePendingAgents: (asked: Asked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
+}
+
+/** The rows that a request reads, and the unit of work that it fills. */
+interface Reading {
+  readonly source: RowSource
+  readonly unit: UnitOfWork
+  readonly now: Instant
+}
+
+type Loaders<Parts extends Part> = {
+  readonly [P in Parts]: (reading: Reading, asked: Asked<P>) => void
+}
+
+const withIncidents = <Row extends { readonly incident_id: IncidentId }>(
+  source: RowSource,
+  rows: ReadonlyArray<Row>,
+): ReadonlyArray<WithIncident<Row>> =>
+  rows.flatMap((row) => {
+    const incident = source.incident(row.incident_id)
+    return incident === undefined ? [] : [{ row, incident }]
+  })
+
+const searches: Loaders<Search> = {
+  claimableOutbox: ({ now, source, unit }, asked) => {
+    const { searchResults: found } = unit
+    found.claimableOutbox = withIncidents(source, source.dueOutbox(asked, now))
+    found.expiredOutbox = source.expiredOutbox(asked, now)
+    found.storageTime = now
+    for (const { row } of found.claimableOutbox) unit.outbox.load(row.id, row)
+    for (const row of found.expiredOutbox) unit.outbox.load(row.id, row)
+  },
+  heldOutbox: ({ now, source, unit }, asked) => {
+    unit.searchResults.heldOutbox = source.heldOutbox(asked, now)
+  },
+  unclaimedOutbox: ({ now, source, unit }, asked) => {
+    const rows = source.unclaimedOutbox(asked, now)
+    unit.searchResults.unclaimedOutbox = rows
+    for (const row of rows) unit.outbox.load(row.id, row)
+  },
+  claimableAlerts: ({ now, source, unit }, asked) => {
+    const { searchResults: found } = unit
+    found.claimableAlerts = withIncidents(source, source.claimableAlerts(asked, now))
+    found.storageTime = now
+    for (const { row } of found.claimableAlerts) unit.alerts.load(row, row)
+  },
+  dueIncidents: ({ now, source, unit }, asked) => {
+    unit.searchResults.dueIncidents = source.dueIncidents(asked, now)
+  },
+  incidentsToRead: ({ source, unit }, ids) => {
+    const found = ids.flatMap((id) => source.incident(id) ?? [])
+    unit.searchResults.incidentsToRead = new Map(found.map((incident) => [incident.id, incident]))
+  },
+  loudMembers: ({ source, unit }, asked) => {
+    const agents = new Map<AgentId, AgentRecord | undefined>()
+    const loudMember = (member: MemberRecord): LoudMember => {
+      const { agent_id } = member
+      if (!agents.has(agent_id)) agents.set(agent_id, source.agent(agent_id))
+      return { member, agent: agents.get(agent_id), labels: source.labelsOf(member) }
+    }
+    unit.searchResults.loudMembers = new Map(
+      asked.flatMap(({ incident_id, limit }) => {
+        const members = source.loudMembers(incident_id, limit)
+        return members.length === 0 ? [] : [[incident_id, members.map(loudMember)]]
+      }),
+    )
+  },
+  parents: ({ source, unit }, asked) => {
+    unit.searchResults.parents = source.parents(asked)
+  },
+  openings: ({ source, unit }, asked) => {
+    unit.searchResults.openings = new Map(asked.map((one) => [one.incident.id, source.openings(one)]))
+  },
+  silencesInForce: ({ now, source, unit }, asked) => {
+    Object.assign(unit.searchResults, source.silencesInForce(asked, now))
+  },
+  unendedSilences: ({ now, source, unit }) => {
+    unit.searchResults.unendedSilences = source.unendedSilences(now)
+  },
+  idlePendingAgents: ({ source, unit }, asked) => {
+    const agents = source.idlePendingAgents(asked)
+    for (const agent of agents) unit.agents.load(agent.agent_id, agent)
+    unit.searchResults.idlePendingAgents = agents.map((agent) => agent.agent_id)
+  },
+}
+
+/** Whether a request searches rows, which knows nothing of what a unit of work has made of them. */
+export const isSearch = (request: RowRequest): boolean =>
+  Object.keys(request).some((part) => Object.hasOwn(searches, part))
+
+const registrationOf = (unit: UnitOfWork, agentId: AgentId) => unit.agents.get(agentId)?.registration_id
+
+const loadIncident = ({ source, unit }: Reading, incident: IncidentRecord): void =>
+  unit.loadIncident(incident, source.outboxOf(incident.id), source.alertsOf(incident.id))
+
+const loaders: Loaders<Part> = {
+  ...searches,
+  skipLocked: () => {},
+  agents: ({ source, unit }, ids) => {
+    for (const id of ids) unit.agents.load(id, source.agent(id))
+  },
+  blacklist: ({ source, unit }, ids) => {
+    for (const id of ids) {
+      const key = source.blockedKey(id)
+      unit.blacklist.load(id, key && { id, key_hash: key.key_hash })
+      if (key !== undefined) unit.keys.load(key.key_hash, key)
+    }
+  },
+  checks: ({ source, unit }, { agent_id, check_ids }) => {
+    const registration_id = registrationOf(unit, agent_id)
+    if (registration_id === undefined) return
+    for (const check_id of check_ids) {
+      const ref = { agent_id, registration_id, check_id }
+      unit.checks.load(ref, source.check(ref))
+    }
+  },
+  history: ({ source, unit }, { agent_id, event_ids }) => {
+    const registration_id = registrationOf(unit, agent_id)
+    if (registration_id === undefined) return
+    unit.knownEvents.load(
+      registration_id,
+      event_ids,
+      source.knownEvents(agent_id, registration_id, event_ids),
+    )
+  },
+  incidents: (reading, ids) => {
+    for (const id of ids) {
+      const incident = reading.source.incident(id)
+      if (incident === undefined) reading.unit.incidents.load(id, undefined)
+      else loadIncident(reading, incident)
+    }
+  },
+  openIncidents: (reading, refs) => {
+    for (const ref of refs) {
+      const incident = reading.source.openIncident(ref)
+      if (incident === undefined) reading.unit.openIncidents.load(ref, undefined)
+      else loadIncident(reading, incident)
+    }
+  },
+  worstMembers: ({ source, unit }, { incident_id, limit }) => {
+    // One more row shows whether these are all.
+    const found = source.worstMembers(incident_id, limit + 1)
+    const worst = found.slice(0, limit)
+    for (const member of worst) unit.members.load(member, member)
+    unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: found.length <= limit })
+  },
+  rows: ({ source, unit }, asked) =>
+    ofEachTable<Keys>(asked, (name, keys) => {
+      const table = unit.of(name)
+      for (const key of keys) table.load(key, source.row(name, key))
+    }),
+  groups: ({ source, unit }, asked) =>
+    ofEachTable<Groups>(asked, (name, groups) => {
+      for (const group of groups) unit.keyed.loadGroups(name, [group], source.group(name, group))
+    }),
+  pendingAgents: ({ source, unit }) => unit.loadPendingAgents(source.pendingAgents()),
+}
+
+/**
+ * Loads the parts that a request has. It does not look at all the others, of which requests lack
+ * most: reading absent properties of objects of many shapes is slow.
+ */
+export const loadParts = (source: RowSource, unit: UnitOfWork, now: Instant, request: RowRequest): void => {
+  const reading = { source, unit, now }
+  // Other parts read the agents of the same request.
+  if (request.agents !== undefined) loaders.agents(reading, request.agents)
+  // A request has no other keys than those of its type.
+  for (const part of Object.keys(request) as Array<Part>) {
+    if (part === "agents") continue
+    const asked = request[part]
+    if (asked !== undefined) loadPart(reading, part, asked)
+  }
+}
+
+const loadPart = <P extends Part>(reading: Reading, part: P, asked: Asked<P>): void =>
+  loaders[part](reading, asked)
