@@ -40,7 +40,7 @@ export type CoreError =
   | ValidationError
 
 /** The code of each error of the core (docs/rules.md#errors). */
-const codes = {
+export const codes = {
   ValidationError: "validation",
   AgentBlocked: "agent_blocked",
   AnotherPolicy: "conflict",

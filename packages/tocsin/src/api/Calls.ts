@@ -1,4 +1,4 @@
-import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import { codes, type CoreError } from "@tocsin/adapter-http/response/failures"
 import { ActorName } from "@tocsin/contract/Audit"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
@@ -9,19 +9,10 @@ import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } fr
 /** The failures of a call. */
 export type CallError = CoreError | TocsinError
 
-const CODES = {
-  ValidationError: "validation",
-  AgentBlocked: "agent_blocked",
-  NotAnAgentKey: "unauthorized",
-  AgentNotAccepted: "agent_not_accepted",
-  AgentNotFound: "not_found",
-  NotFound: "not_found",
-  KeyConflict: "conflict",
-  StateConflict: "conflict",
-  AnotherPolicy: "conflict",
-  RateLimited: "rate_limited",
-  StorageError: "storage",
-} as const satisfies Readonly<Record<CoreError["_tag"], TocsinErrorCode>>
+/** Those of the API, but for the storage's own. */
+const CODES = { ...codes, StorageError: "storage" } as const satisfies Readonly<
+  Record<CoreError["_tag"], TocsinErrorCode>
+>
 
 /** The codes of these errors. */
 export type CodeOf<E extends CallError> =

@@ -1,5 +1,3 @@
-import { alertRouter as makeAlertRouter } from "@tocsin/adapter-notify/alertrouter/alertRouter"
-import { debug as debugNotifier } from "@tocsin/adapter-notify/debug/debug"
 import {
   type BadNotifierSetting,
   mailTimeout,
@@ -7,8 +5,9 @@ import {
   sendTimeout,
 } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
-import { messengerSlack, messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
-import { parseSecrets, webhook as makeWebhook } from "@tocsin/adapter-notify/webhook/webhook"
+import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
+import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
+import { parseSecrets } from "@tocsin/adapter-notify/webhook/webhook"
 import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
 import { type NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
@@ -145,17 +144,15 @@ const factories: { readonly [Name in keyof OptionsOf]: Factory<OptionsOf[Name]> 
   webhook: {
     kind: "webhook",
     readers: (policy) => ({ url: address(policy), secret: signingSecret, name: asGiven() }),
-    make: (options, posting) =>
-      makeWebhook({
-        ...posting,
-        url: Redacted.make(options.url),
-        secrets: [options.secret].flat().map((secret) => Redacted.make(secret)),
-      }),
+    make: ({ secret, url }, posting) => {
+      const secrets = { url: Redacted.make(url), secret: Redacted.make([secret].flat().join(" ")) }
+      return makeReceiver({ kind: "webhook" }, secrets, posting)
+    },
   },
   slack: {
     kind: "messenger",
     readers: (policy) => ({ url: address(policy), name: asGiven() }),
-    make: (options, posting) => messengerSlack({ ...posting, url: Redacted.make(options.url) }),
+    make: ({ url }, posting) => makeReceiver({ kind: "messenger" }, { url: Redacted.make(url) }, posting),
   },
   telegram: {
     kind: "messenger",
@@ -177,9 +174,13 @@ const factories: { readonly [Name in keyof OptionsOf]: Factory<OptionsOf[Name]> 
   alertRouter: {
     kind: "alert_router",
     readers: (policy) => ({ url: address(policy) }),
-    make: (options, posting) => makeAlertRouter({ ...posting, url: Redacted.make(options.url) }),
+    make: ({ url }, posting) => makeReceiver({ kind: "alert_router" }, { url: Redacted.make(url) }, posting),
   },
-  debug: { kind: "debug", readers: () => ({}), make: () => Effect.succeed(debugNotifier) },
+  debug: {
+    kind: "debug",
+    readers: () => ({}),
+    make: (_, posting) => makeReceiver({ kind: "debug" }, {}, posting),
+  },
 }
 
 // JavaScript callers can pass anything: `readers` find it out before `make` gets it.
