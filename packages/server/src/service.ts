@@ -35,10 +35,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
       const secrets = new Secrets(settings)
       const tokens = yield* operatorTokens(settings, process.stderr.isTTY === true)
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
-      const source = yield* Effect.provide(
-        policySource(settings, { secrets, onUnavailable }),
-        RandomIds.layer,
-      )
+      const source = yield* Effect.provide(policySource(settings, secrets), RandomIds.layer)
       const services = Tocsin.services({
         policySource: source,
         storage: storageLayer(settings, onStorageLost),
@@ -86,14 +83,6 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         ),
       )
     }),
-  )
-
-const onUnavailable = (problem: string) =>
-  Effect.annotateLogs(
-    Effect.logWarning(
-      "a receiver of the stored policy is unavailable here; other servers send its notifications",
-    ),
-    { problem },
   )
 
 /** Access to /metrics besides the tokens of operators. It follows the settings. */

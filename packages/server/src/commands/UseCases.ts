@@ -90,11 +90,7 @@ export const useCases = Layer.unwrap(
     }
     yield* requireSchema(place)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
-    // A command sends nothing.
-    const source = yield* Effect.provide(
-      policySource(settings, { onUnavailable: () => Effect.void }),
-      RandomIds.layer,
-    )
+    const source = yield* Effect.provide(policySource(settings), RandomIds.layer)
     return Layer.mergeAll(
       Admission.layer,
       Queries.layer,

@@ -133,7 +133,7 @@ const readAsGiven = Effect.fnUntraced(
   function* (file: string) {
     const asFile = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
     const settings = Result.getOrUndefined(commandSettings(process.env))
-    const source = settings && (yield* policySource(settings, { onUnavailable: () => Effect.void }))
+    const source = settings && (yield* policySource(settings))
     if (source?.source !== "stored") return { read: asFile, refusal: [] }
     const read = (text: string) => source.read(text, true)
     const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), read))

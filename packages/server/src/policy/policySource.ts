@@ -17,8 +17,8 @@ import { loadPolicy, postingOf, receiversOfSettings } from "./loadPolicy.ts"
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
 
-/** Reports a receiver whose secrets this process cannot read. */
-type OnUnavailable = (problem: string) => Effect.Effect<void>
+const UNAVAILABLE =
+  "a receiver of the stored policy is unavailable here; other servers send its notifications"
 
 /**
  * Where the policy of a process with these settings comes from. One that is stored follows `secrets`.
@@ -26,7 +26,7 @@ type OnUnavailable = (problem: string) => Effect.Effect<void>
  */
 export const policySource = Effect.fnUntraced(function* (
   initial: Settings,
-  { onUnavailable, secrets }: { readonly onUnavailable: OnUnavailable; readonly secrets?: Secrets },
+  secrets?: Secrets,
 ): Effect.fn.Return<PolicySource, never, Ids | Scope.Scope> {
   if (initial.SERVICE_POLICY_FILE !== undefined) return { source: "given", advice: FILE_DECIDES }
   let settings = initial
@@ -54,7 +54,8 @@ export const policySource = Effect.fnUntraced(function* (
         const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), only)
         for (const { message, path } of problems) {
           const problem = `${fieldPath(path)} ${message}`
-          yield* onUnavailable(problem)
+          // A command sends nothing.
+          if (secrets !== undefined) yield* Effect.annotateLogs(Effect.logWarning(UNAVAILABLE), { problem })
           // Problems of receivers have their names in their paths.
           const name = String(path[1])
           const before = unavailable.get(name)

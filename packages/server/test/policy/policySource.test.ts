@@ -7,9 +7,7 @@ import type { Settings } from "../../src/settings/Settings.ts"
 
 const sourceWith = (environment: Readonly<Record<string, string>>) =>
   // All settings of this environment are valid.
-  policySource(readSettings(environment).values as Settings, { onUnavailable: () => Effect.void }).pipe(
-    Effect.provide(RandomIds.layer),
-  )
+  policySource(readSettings(environment).values as Settings).pipe(Effect.provide(RandomIds.layer))
 
 /** The problems of a new policy with such a receiver. */
 const problemsOf = Effect.fnUntraced(function* (
