@@ -99,9 +99,11 @@ export const assemble = (
     Effect.runForkWith(services)(Effect.logError(CALLBACK_FAILED, cause)),
   )
   const close = once(async () => {
-    await agents.close()
-    await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
+    // The last reports of agents are calls, too.
+    const reported = agents.close()
+    if (reported !== undefined) await reported
     calls.close()
+    await Effect.runPromiseWith(services)(Effect.flatMap(Readiness, ({ drain }) => drain))
     await activity.idle(FINISH_WITHIN_MILLIS)
     calls.interrupt()
     // Callbacks still get the changes that were committed before.

@@ -127,8 +127,10 @@ export class LocalAgents {
     return agent
   }
 
-  async close(): Promise<void> {
+  /** Closes all, and refuses others. There is nothing to wait for if none is open. */
+  close(): Promise<unknown> | undefined {
     this.#areClosed = true
-    await Promise.all(Array.from(this.#open, (agent) => agent.close()))
+    if (this.#open.size === 0) return undefined
+    return Promise.all(Array.from(this.#open, (agent) => agent.close()))
   }
 }
