@@ -49,7 +49,6 @@ describe("the examples of docs/policy.md", () => {
       const { expectations = [], refused } = simulate(
         readFileSync(storyOf(example), "utf8").split("\n"),
         receivers === undefined ? { notifiers, policy: {} } : { notifiers: [], policy: { receivers } },
-        { sha256: (text) => text },
       )
       assert.deepStrictEqual(refused, [])
       assert.isTrue(expectations.some(({ holds }) => !holds))

@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, it } from "@effect/vitest"
-import { type EndOfLink, followLink } from "@tocsin/core/acknowledgements/followLink"
+import { type EndOfLink, followLink } from "@tocsin/core/acknowledgements/acknowledge"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { incidentRecord, outboxIdOf, outboxRecord, write } from "@tocsin/testing/records"

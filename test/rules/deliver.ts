@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { OutboxState } from "@tocsin/contract/Status"
-import { discardUnheard } from "@tocsin/core/notifications/enqueue"
+import { discardUnheard } from "@tocsin/core/notifications/recordResults"
 import { type OutboxRecord, OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"

@@ -5,8 +5,6 @@ import { simulate } from "@tocsin/simulation/simulate"
 import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"
 import { Schema } from "effect"
 
-const ports = { sha256: (text: string) => text.length.toString(16).padStart(64, "0") }
-
 /** Seconds after 08:00. */
 const at = (seconds: number): string =>
   Instant.format(Instant.fromMillis(1_769_846_400_000 + seconds * 1_000))
@@ -31,9 +29,7 @@ const policy = Schema.decodeUnknownSync(PolicyDocument)({
 })
 
 const run = (lines: ReadonlyArray<object>, settings: SimulationSettings = {}) =>
-  Schema.encodeSync(SimulationReport)(
-    simulate(lines, { notifiers: ["chat", "pager"], policy, ...settings }, ports),
-  )
+  Schema.encodeSync(SimulationReport)(simulate(lines, { notifiers: ["chat", "pager"], policy, ...settings }))
 
 /** The line, the span in seconds after 08:00, the count, and the judgement of each expectation. */
 const judged = ({ expectations = [] }: ReturnType<typeof run>) =>

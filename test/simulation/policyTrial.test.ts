@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { type AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
@@ -18,7 +17,6 @@ const rules = {
   deadAfter: Duration.seconds(30),
   staleAfter: Duration.seconds(10),
 }
-const ports = { sha256: (text: string) => createHash("sha256").update(text).digest("hex") }
 
 const POLICIES: ReadonlyArray<PolicyDocument> = [
   {},
@@ -90,7 +88,7 @@ describe("a trial of a policy", () => {
         const course = yield* runService(steps.flatMap(apart), { ...rules, policy })
         const start = Instant.fromMicros(0n)
         const agents = AGENTS.map((agent_id) => ({ agent_id, hostname: agent_id }))
-        const options = { staleAfter: rules.staleAfter, ports, agents, start, since: start }
+        const options = { staleAfter: rules.staleAfter, agents, start, since: start }
         const trial = new Backtest({ policy, notifiers: rules.notifiers }, options)
         const past = pastOf(course)
         for (let from = 0; from < past.length; from += 7) trial.take(past.slice(from, from + 7))
@@ -124,7 +122,6 @@ describe("a trial of a policy", () => {
       { policy, notifiers: rules.notifiers },
       {
         staleAfter: defaultRules.staleAfter,
-        ports,
         agents: [a, b].map((agent_id) => ({ agent_id, hostname: agent_id })),
         start,
         since: start,
@@ -153,7 +150,6 @@ describe("a trial of a policy", () => {
       { policy: { routes: [ofTeam("db", "debug"), ofTeam("web", "webhook")] }, notifiers: rules.notifiers },
       {
         staleAfter: defaultRules.staleAfter,
-        ports,
         agents: [{ agent_id, hostname: "db", labels: { team: "web" }, labelled }],
         start: at(0),
         since: at(0),
@@ -176,7 +172,6 @@ describe("a trial of a policy", () => {
       { policy: {}, notifiers: ["debug"] },
       {
         staleAfter: defaultRules.staleAfter,
-        ports,
         agents: [{ agent_id, hostname: "db" }],
         start,
         since: at(100),

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { simulate } from "@tocsin/simulation/simulate"
@@ -19,8 +18,6 @@ const rules = {
 // Nothing that is simulated depends on it; in the service it must not be more than the time after
 // which agents are dead.
 const STALE_AFTER = Duration.seconds(10)
-
-const ports = { sha256: (text: string) => createHash("sha256").update(text).digest("hex") }
 
 /** Something that two courses are compared by: ids, which each draws for itself, are left out. */
 type Comparable = ReadonlyArray<object>
@@ -136,7 +133,7 @@ describe("a simulation", () => {
     ({ steps }) =>
       Effect.gen(function* () {
         const course = yield* runService(steps, { ...rules, staleAfter: STALE_AFTER })
-        const report = simulate(course.lines, { ...rules, until: course.endedAt }, ports)
+        const report = simulate(course.lines, { ...rules, until: course.endedAt })
         assert.deepStrictEqual(report.refused, [])
         assert.deepStrictEqual(sorted(incidentsOfSimulation(report)), sorted(incidentsOfService(course)))
         assert.deepStrictEqual(
@@ -153,7 +150,7 @@ describe("a simulation", () => {
     ({ policy, steps }) =>
       Effect.gen(function* () {
         const course = yield* runService(steps, { ...rules, staleAfter: STALE_AFTER, policy })
-        const report = simulate(course.lines, { ...rules, policy, until: course.endedAt }, ports)
+        const report = simulate(course.lines, { ...rules, policy, until: course.endedAt })
         assert.deepStrictEqual(report.refused, [])
         assert.deepStrictEqual(sorted(incidentsOfSimulation(report)), sorted(incidentsOfService(course)))
         assert.deepStrictEqual(
@@ -185,7 +182,7 @@ describe("a simulation", () => {
         ],
         { ...rules, staleAfter: STALE_AFTER },
       )
-      const report = simulate(course.lines, { ...rules, until: course.endedAt }, ports)
+      const report = simulate(course.lines, { ...rules, until: course.endedAt })
       const expected = rules.notifiers.map(() => "2026-01-31T08:30:05.000Z")
       for (const { notifications } of [report, course])
         assert.deepStrictEqual(
@@ -213,7 +210,7 @@ describe("a simulation", () => {
       }))
       const policy = { routes: [...routes, { to: ["alert_router"] as const }] }
       const course = yield* runService(steps, { ...rules, staleAfter: STALE_AFTER, policy })
-      const report = simulate(course.lines, { ...rules, policy, until: course.endedAt }, ports)
+      const report = simulate(course.lines, { ...rules, policy, until: course.endedAt })
       const firings = report.notifications.filter(({ event_type }) => event_type === "firing")
       const receivers = ["debug", "alert_router", "webhook", "alert_router", "alert_router"]
       assert.sameMembers(
@@ -236,9 +233,9 @@ describe("a simulation", () => {
       Effect.gen(function* () {
         const course = yield* runService(steps.flatMap(apart), { ...rules, staleAfter: STALE_AFTER })
         const page = { items: course.history, next_cursor: null }
-        const report = simulate([JSON.stringify(page)], { ...rules, until: course.endedAt }, ports)
+        const report = simulate([JSON.stringify(page)], { ...rules, until: course.endedAt })
         const oldestFirst = course.history.toReversed().map((item) => JSON.stringify(item))
-        assert.deepStrictEqual(simulate(oldestFirst, { ...rules, until: course.endedAt }, ports), report)
+        assert.deepStrictEqual(simulate(oldestFirst, { ...rules, until: course.endedAt }), report)
         assert.deepStrictEqual(
           sorted(incidentsOfSimulation(report).map(told)),
           sorted(incidentsOfService(course).filter(isOfChecks).map(told)),

@@ -16,7 +16,6 @@ import {
   type SimulationListener,
   type HeldFiring,
 } from "./SimulatedCommits.ts"
-import type { SimulationPorts } from "./SimulationReport.ts"
 
 /** Something that happened to an installation, as its tables show it. */
 export type PastEntry = { readonly at: Instant.Instant } & (
@@ -30,10 +29,8 @@ export type PastEntry = { readonly at: Instant.Instant } & (
 
 /** The past that a policy is tried on. */
 export interface TrialOptions extends Pick<RuleOptions, "staleAfter"> {
-  readonly ports: SimulationPorts
   /** The agents that are registered now. */
   readonly agents: ReadonlyArray<KnownAgent>
-  /** The first moment of the history. */
   readonly start: Instant.Instant
   /** Messages are counted from here on; what came before sets the scene. */
   readonly since: Instant.Instant
@@ -47,23 +44,18 @@ export class Backtest {
   readonly #service: SimulatedService
   readonly #tally: Tally
 
-  constructor(
-    { notifiers, policy }: BacktestedPolicy,
-    { agents, ports, since, staleAfter, start }: TrialOptions,
-  ) {
+  constructor({ notifiers, policy }: BacktestedPolicy, { agents, since, staleAfter, start }: TrialOptions) {
     this.#tally = new Tally(since)
     const tried = { ...defaultRules, staleAfter, notifiers, policy }
-    this.#service = new SimulatedService(tried, ports, { listener: this.#tally, start })
+    this.#service = new SimulatedService(tried, { listener: this.#tally, start })
     for (const agent of agents) this.#service.register(agent, start)
   }
 
-  /** Takes the next entries, in the order of time. */
   take(entries: ReadonlyArray<PastEntry>): void {
     for (const entry of entries) this.#take(entry)
     this.#service.forget()
   }
 
-  /** The notifications that would have been sent up to a moment. */
   end(until: Instant.Instant): PolicyCounts {
     this.#service.passUntil(until)
     for (const firing of this.#service.end()) this.#tally.discarded(firing)
@@ -78,20 +70,15 @@ export class Backtest {
       case "results":
         return service.follow(entry, at)
       case "died":
-        return service.died(entry.agent_id, at)
       case "returned":
-        return service.returned(entry.agent_id, at)
+        return service.turned(entry.agent_id, entry.entry, at)
       case "withdrawn":
         return void service.withdraw(entry, OPERATOR, at)
       case "silenced":
         return service.began(entry.silence, at)
       case "acknowledged": {
-        const { until } = entry
-        return void service.acknowledge(
-          entry,
-          { by: OPERATOR, note: undefined, severity: undefined, until },
-          at,
-        )
+        const given = { by: OPERATOR, note: undefined, severity: undefined, until: entry.until }
+        return void service.acknowledge(entry, given, at)
       }
     }
   }

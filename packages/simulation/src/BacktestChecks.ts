@@ -1,3 +1,4 @@
+import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import { followStatus } from "@tocsin/core/checks/applyEvent"
 import { type CheckRecord, checkTransition } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
@@ -13,13 +14,7 @@ export interface PastResults {
   readonly events: ReadonlyArray<CheckResultEvent>
 }
 
-/** The facts of a check that incidents need. */
 type PastCheck = Pick<CheckRecord, "status" | "incident_id">
-
-interface FollowOptions {
-  readonly incidents: IncidentOptions
-  readonly sha256: (text: string) => string
-}
 
 /**
  * The checks of a past. A service has applied each of its results, so none of them is late or known, and
@@ -34,8 +29,7 @@ export class BacktestChecks {
     return events.some(({ check_id, status }) => checks?.get(check_id)?.status !== status)
   }
 
-  /** Applies results to incidents. */
-  follow(request: PastResults, options: FollowOptions): Command<void> {
+  follow(request: PastResults, options: IncidentOptions): Command<void> {
     const { agent_id } = request
     const checks = this.#agents.get(agent_id) ?? new Map<CheckId, PastCheck>()
     this.#agents.set(agent_id, checks)
@@ -48,7 +42,7 @@ const followResults = commandOf(function* (
   now,
   request: PastResults,
   checks: Map<CheckId, PastCheck>,
-  { incidents: options, sha256 }: FollowOptions,
+  options: IncidentOptions,
 ): Decision<void> {
   const { agent_id, events } = request
   yield { agents: [agent_id] }

@@ -3,7 +3,7 @@ import type { RowRequest, WithIncident } from "@tocsin/core/engine/unitOfWork/Ro
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { loadRows } from "@tocsin/adapter-memory/transact"
-import { isHeldByParent } from "@tocsin/core/firings/parentHolds"
+import { isHeldByParent } from "@tocsin/core/firings/parents"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import type { Duration } from "effect"
@@ -26,14 +26,12 @@ class KeyOpenings {
     this.#within = within
   }
 
-  /** Takes an incident that was opened. */
   note({ incident_key, kind, opened_at }: IncidentRecord): void {
     const known = this.#openings[kind].get(incident_key) ?? []
     const since = Instant.minus(opened_at, this.#within)
     this.#openings[kind].set(incident_key, [...known.filter((at) => at > since), opened_at])
   }
 
-  /** Answers a search for openings. */
   find({ searchResults: found }: UnitOfWork, asked: NonNullable<RowRequest["openings"]>): void {
     found.openings = new Map(
       asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => [
@@ -66,12 +64,14 @@ export class DueWork {
     this.#openings = flapping && new KeyOpenings(flapping.within)
   }
 
+  get #outbox() {
+    return this.#tables.keyed.outbox
+  }
+
   /** Takes the notifications that are due, with their incidents. Each must be sent or held. */
   take(now: Instant.Instant): ReadonlyArray<WithIncident<OutboxRecord>> {
-    const {
-      incidents,
-      keyed: { outbox },
-    } = this.#tables
+    const { incidents } = this.#tables
+    const outbox = this.#outbox
     const found: Array<WithIncident<OutboxRecord>> = []
     for (const { waiting } of outbox.receivers.values()) {
       for (const id of waiting.take(now)) {
@@ -83,16 +83,11 @@ export class DueWork {
     return found
   }
 
-  /** When the next incident is to be evaluated. */
   get nextEvaluation(): Instant.Instant | undefined {
-    const {
-      incidents,
-      keyed: { outbox },
-    } = this.#tables
-    return Instant.earliest([incidents.evaluations.next, outbox.held.next].filter((at) => at !== undefined))
+    const { evaluations } = this.#tables.incidents
+    return Instant.earliest([evaluations.next, this.#outbox.held.next].filter((at) => at !== undefined))
   }
 
-  /** Takes the changes of a command. */
   note({ incident }: Pick<UnitOfWorkChanges, "incident">, now: Instant.Instant): void {
     if (this.#hasParents && incident.some(({ before }) => before !== undefined)) this.#examineChildren(now)
     if (this.#openings === undefined) return
@@ -102,20 +97,19 @@ export class DueWork {
 
   /** Has every held firing examined soon: something changed that all holds may depend on. */
   examineAll(now: Instant.Instant): void {
-    const { held } = this.#tables.keyed.outbox
+    const { held } = this.#outbox
     for (const id of Array.from(held.keys())) held.set(id, now)
   }
 
   /** Has the firings that parents hold examined soon. */
   #examineChildren(now: Instant.Instant): void {
-    const { outbox } = this.#tables.keyed
+    const outbox = this.#outbox
     for (const id of Array.from(outbox.held.keys())) {
       const item = outbox.get(id)
       if (item !== undefined && isHeldByParent(item)) outbox.held.set(id, now)
     }
   }
 
-  /** Loads the rows of a request. */
   load(unit: UnitOfWork, request: RowRequest, now: Instant.Instant): void {
     const { openings, ...rest } = request
     if (openings !== undefined) this.#openings?.find(unit, openings)
@@ -130,11 +124,8 @@ export class DueWork {
 
   /** Takes the incidents that are due for an evaluation, or have a held firing that is. */
   takeEvaluations(now: Instant.Instant): ReadonlyArray<IncidentId> {
-    const {
-      incidents,
-      keyed: { outbox },
-    } = this.#tables
-    const due = incidents.evaluations.due(now, Number.MAX_SAFE_INTEGER, (id) => id)
+    const outbox = this.#outbox
+    const due = this.#tables.incidents.evaluations.due(now, Number.MAX_SAFE_INTEGER, (id) => id)
     const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
     // One that is examined early, and stays as it is, is examined again when its holds end.
     for (const item of taken)

@@ -1,12 +1,19 @@
-import { Duration, Result, Schema } from "effect"
+import { Duration, Result, Schema, SchemaParser } from "effect"
+import { describeIssue } from "@tocsin/contract/describeIssue"
 import { DurationText } from "@tocsin/contract/DurationText"
 import { closedStruct, NonNegativeInteger } from "@tocsin/contract/Fields"
 import { IncidentKey } from "@tocsin/contract/Identifiers"
 import { format, type Instant, InstantFromString, max, plus } from "@tocsin/contract/Instant"
 import { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
 import { listedReceivers } from "@tocsin/core/policy/readPolicy"
-import { lineReader } from "./readLog.ts"
 import type { JudgedExpectation, SimulatedNotification } from "./SimulationReport.ts"
+
+/** A reader of lines of one form. Fails with one sentence. */
+export const lineReader = <Line>(form: Schema.ConstraintDecoder<unknown> & { readonly Type: Line }) => {
+  const decode = SchemaParser.decodeUnknownResult(form)
+  return (fields: Readonly<Record<string, unknown>>): Result.Result<Line, string> =>
+    Result.mapError(decode(fields), (issue) => describeIssue(issue, "the line"))
+}
 
 /** The messages that an expectation counts. */
 const counted = {
@@ -23,7 +30,6 @@ const ofLine = { received_at: InstantFromString, incident_key: Schema.optionalKe
 /** Which messages a story expects, and how many. */
 export interface Expectation {
   readonly kind: JudgedExpectation["kind"]
-  /** Its line, for reports. */
   readonly line: number
   readonly received_at: Instant
   readonly incident_key?: IncidentKey

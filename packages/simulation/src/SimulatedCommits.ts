@@ -3,7 +3,7 @@ import type * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decision"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { type FiringOptions, gatherFacts, type Gathered } from "@tocsin/core/firings/gatherFacts"
-import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/heldItems"
+import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/Hold"
 import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord, IncidentChangeRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
@@ -19,7 +19,6 @@ import type { UnsentFiring } from "./SimulationReport.ts"
 /** The holds of a firing, in the order in which they were found. */
 export type HeldBy = ReadonlyArray<HoldName>
 
-/** A notification, and when it would have been sent. */
 export interface SentNotification {
   readonly at: Instant.Instant
   readonly notification: DeliveryAttempt
@@ -27,21 +26,18 @@ export interface SentNotification {
   readonly heldBy: HeldBy
 }
 
-/** A firing that was discarded, or is held. */
 export interface HeldFiring {
   readonly item: OutboxRecord
   readonly incident: IncidentRecord
   readonly heldBy: HeldBy
 }
 
-/** Why a firing was not sent. */
 type UnsentReason = UnsentFiring["reason"]
 
 /** Why a firing was not sent: one that is not discarded is still held. */
 export const reasonOf = ({ incident, item }: HeldFiring): UnsentReason =>
   item.state !== "discarded" ? "still_held" : incident.state === "open" ? "replaced" : "resolved"
 
-/** An incident in its final state, with its changes. */
 export interface EndedIncident {
   readonly incident: IncidentRecord
   readonly changes: ReadonlyArray<IncidentChangeRecord>
@@ -64,7 +60,6 @@ export class SimulatedCommits {
   readonly #due: DueWork
   readonly #options: Options
   readonly #listener: SimulationListener
-  /** The holds of each waiting firing. */
   readonly #held = new Map<OutboxId, HeldBy>()
 
   constructor(tables: MemoryTables, due: DueWork, options: Options) {

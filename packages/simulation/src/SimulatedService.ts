@@ -33,7 +33,7 @@ import { DueWork } from "./DueWork.ts"
 import { BacktestChecks, type PastResults } from "./BacktestChecks.ts"
 import { SimulatedCommits, type SimulationListener, type HeldFiring } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
-import type { SimulationPorts } from "./SimulationReport.ts"
+import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import { labelChecks, type KnownAgent, registrationOf } from "./registrationOf.ts"
 
 /** Names open incidents; lines of people name no kind. */
@@ -60,7 +60,6 @@ export class SimulatedService {
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
   readonly #rules: RuleOptions
-  readonly #ports: SimulationPorts
   readonly #options: IncidentOptions
   /** The next time of work on what is due. */
   #tickAt: Instant.Instant
@@ -71,11 +70,9 @@ export class SimulatedService {
 
   constructor(
     rules: RuleOptions,
-    ports: SimulationPorts,
     { listener, start }: { readonly listener: SimulationListener; readonly start: Instant.Instant },
   ) {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
-    this.#ports = ports
     const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
     this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
     this.#due = new DueWork(this.#tables, policy, this.#watched)
@@ -83,12 +80,10 @@ export class SimulatedService {
     this.#tickAt = start
   }
 
-  /** The names of the receivers of the policy. */
   get receivers(): ReadonlySet<string> {
     return new Set(this.#options.policy().receivers.keys())
   }
 
-  /** How many agents were seen. */
   get agents(): number {
     return this.#keys.size
   }
@@ -99,7 +94,6 @@ export class SimulatedService {
     if (agent.labelled !== undefined) this.#commits.run(labelChecks(agent.agent_id, agent.labelled), at)
   }
 
-  /** Takes a heartbeat. */
   heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
     this.#watched.add(request.agent_id)
     this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
@@ -117,28 +111,22 @@ export class SimulatedService {
     if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
     const { key_hash } = this.#keyOf(agent_id)
     const request = { agent_id, events }
-    const rest = { incidents: this.#options, sha256: this.#ports.sha256, staleAfter: this.#rules.staleAfter }
+    const rest = { incidents: this.#options, sha256, staleAfter: this.#rules.staleAfter }
     const batch = this.#commits.run(applyBatch({ request, key_hash, ...rest }), at)
     if (batch.outcome !== "applied") throw new Error(`results of ${agent_id} were refused: ${batch.outcome}`)
     this.changes += batch.events.filter((outcome) => outcome === "changed").length
   }
 
-  /** Opens the heartbeat incident of an agent that was found dead. */
-  died(agentId: AgentId, at: Instant.Instant): void {
-    this.#commits.run(onAgent(agentId, { isDead: false, decide: openHeartbeatIncident }, this.#options), at)
-  }
-
-  /** Resolves the heartbeat incident of an agent that returned, if its results have not. */
-  returned(agentId: AgentId, at: Instant.Instant): void {
-    this.#commits.run(onAgent(agentId, { isDead: true, decide: resolveHeartbeatIncident }, this.#options), at)
+  /** Opens the heartbeat incident of an agent that died, or resolves that of one that returned, unless results did. */
+  turned(agentId: AgentId, state: "died" | "returned", at: Instant.Instant): void {
+    this.#commits.run(turnAgent(agentId, state, this.#options), at)
   }
 
   /** Applies results that a service has stored to incidents. Keeps nothing else of them. */
   follow(results: PastResults, at: Instant.Instant): void {
     const isDead = this.#tables.agents.get(results.agent_id)?.heartbeat_incident_id !== undefined
     if (!isDead && !this.#past.isMoved(results)) return
-    const { sha256 } = this.#ports
-    this.#commits.run(this.#past.follow(results, { incidents: this.#options, sha256 }), at)
+    this.#commits.run(this.#past.follow(results, this.#options), at)
   }
 
   /** Drops what only reports show, to stay small: the timelines of incidents. */
@@ -183,7 +171,6 @@ export class SimulatedService {
     return reply
   }
 
-  /** Advances the clock, and does what becomes due until then. */
   passUntil(until: Instant.Instant): void {
     for (let due = this.#nextDue; due !== undefined && due <= until; due = this.#nextDue) {
       const tick = tickFrom(this.#tickAt, due)
@@ -228,7 +215,6 @@ export class SimulatedService {
     )
   }
 
-  /** Evaluates incidents in pieces, as the service does. */
   #evaluate(ids: ReadonlyArray<IncidentId>, at: Instant.Instant): void {
     let left = ids
     while (left.length > 0) ({ left } = this.#commits.run(evaluateIncidents(this.#options, left), at))
@@ -277,17 +263,18 @@ export class SimulatedService {
   }
 }
 
-/** Opens or resolves the heartbeat incident of an agent that is known. */
-const onAgent = commandOf(function* (
+const turnAgent = commandOf(function* (
   unit,
   now,
   agentId: AgentId,
-  { decide, isDead }: { readonly isDead: boolean; readonly decide: typeof openHeartbeatIncident },
+  state: "died" | "returned",
   options: IncidentOptions,
 ): Decision<void> {
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
-  if (agent === undefined || (agent.heartbeat_incident_id !== undefined) !== isDead) return
+  const isDead = agent?.heartbeat_incident_id !== undefined
+  if (agent === undefined || isDead === (state === "died")) return
+  const decide = isDead ? resolveHeartbeatIncident : openHeartbeatIncident
   unit.putAgent(yield* decide(unit, agent, now, options))
 })
 

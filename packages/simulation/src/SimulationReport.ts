@@ -13,17 +13,8 @@ export interface SimulationSettings extends Partial<
     "notifiers" | "deadAfter" | "policy" | "acknowledgedFor" | "longestAcknowledgement" | "longestSilence"
   >
 > {
-  /**
-   * When the clock stops; by default at the last receipt, because nothing is known of agents after
-   * it.
-   */
+  /** When the clock stops; by default at the last receipt, because nothing is known of agents after it. */
   readonly until?: Instant | undefined
-}
-
-/** The functions of ports that a simulation needs. */
-export interface SimulationPorts {
-  /** As `Hashing.sha256`: names incidents of agents and checks with long names. */
-  readonly sha256: (text: string) => string
 }
 
 const Change = Schema.Struct({
@@ -90,7 +81,6 @@ export const UnsentFiring = Schema.Struct({
 })
 export type UnsentFiring = typeof UnsentFiring.Type
 
-/** A line that was left out, with the reason. */
 export const RefusedLine = Schema.Struct({ line: Schema.Int, reason: Schema.String })
 export type RefusedLine = typeof RefusedLine.Type
 
@@ -106,7 +96,6 @@ const JudgedExpectation = Schema.Struct({
   count: Schema.optionalKey(NonNegativeInteger),
   from: InstantFromString,
   until: InstantFromString,
-  /** How many there are. */
   messages: NonNegativeInteger,
   holds: Schema.Boolean,
 })

@@ -3,12 +3,206 @@ import type {
   BacktestedPolicy,
   BacktestRequest,
   PolicyCounts,
+  ReadPast,
 } from "@tocsin/core/ports/PolicySource"
 import type { CopySource } from "@tocsin/core/ports/Storage"
-import { Effect, type Scope } from "effect"
-import type * as Instant from "@tocsin/contract/Instant"
+import { Effect, type Scope, Pull, Stream } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
 import type { PastEntry, TrialOptions } from "./Backtest.ts"
-import { type PastReader, readAgents, readHistory } from "./readHistory.ts"
+import type { AgentId } from "@tocsin/contract/Identifiers"
+import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import { TimerQueue } from "@tocsin/core/engine/TimerQueue"
+import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
+import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
+import { storedTables } from "@tocsin/core/model/StoredTables"
+import {
+  type AnyShape,
+  type ColumnReaders,
+  type CopiedRow,
+  decoderOf,
+  jsonReaders,
+  type TableShape,
+} from "@tocsin/core/model/TableShape"
+import type { KnownAgent } from "./registrationOf.ts"
+
+const READERS: ColumnReaders = { integer: Number, long: Number, ...jsonReaders(JSON.parse) }
+const byIndex = (_: string, index: number): number => index
+
+/** A table with only some of its columns, so that the others are not read. */
+const columnsOf = <Row, Name extends keyof Row & string>(
+  table: TableShape<Row>,
+  names: ReadonlyArray<Name>,
+) => {
+  const { columns, key, name }: AnyShape = table
+  const read = Object.entries(columns).filter(([column]) => names.some((one) => one === column))
+  const shape: AnyShape = { name, key, columns: Object.fromEntries(read) }
+  // It has the columns of these names.
+  const decode = decoderOf(shape as TableShape<Pick<Row, Name>>, READERS, byIndex)
+  return { shape, decode }
+}
+
+const AGENTS = columnsOf(storedTables.agent, ["agent_id", "hostname", "labels"])
+const EXPECTATIONS = columnsOf<ExpectationRecord, "agent_id" | "check_id" | "labels">(
+  storedTables.expectation,
+  ["agent_id", "check_id", "labels"],
+)
+const INCIDENTS = columnsOf(storedTables.incident, [
+  "id",
+  "kind",
+  "incident_key",
+  "opener_agent_id",
+  "opened_at",
+  "resolved_at",
+])
+const LOG = columnsOf(storedTables.incident_log, ["incident_id", "logged_at", "action", "ack_until"])
+const SILENCES = {
+  shape: storedTables.silence,
+  decode: decoderOf<SilenceRecord>(storedTables.silence, READERS, byIndex),
+}
+const RESULTS = columnsOf(storedTables.check_event, [
+  "agent_id",
+  "event_id",
+  "check_id",
+  "received_at",
+  "status",
+  "exit_code",
+  "notifications_enabled",
+  "incident_key",
+])
+
+/** Keeps a part of each row of a table, all at once. */
+const readAll = <Row, Kept>(
+  source: CopySource,
+  { decode, shape }: { readonly shape: AnyShape; readonly decode: (row: object) => Row },
+  keep: (row: Row) => Kept | undefined,
+) =>
+  Stream.runFold(
+    source.rows(shape),
+    (): Array<Kept> => [],
+    (all, rows) => {
+      for (const row of rows) {
+        const kept = keep(decode(row))
+        if (kept !== undefined) all.push(kept)
+      }
+      return all
+    },
+  )
+
+const groupBy = <Key, Row>(rows: ReadonlyArray<Row>, keyOf: (row: Row) => Key) => {
+  const groups = new Map<Key, Array<Row>>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group === undefined) groups.set(keyOf(row), [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+/** The agents that are registered now, and the labels of their checks. */
+const readAgents = Effect.fnUntraced(function* (source: CopySource) {
+  const labelled = yield* readAll(
+    source,
+    EXPECTATIONS,
+    ({ labels, ...check }) => labels && { ...check, labels },
+  )
+  const checks = groupBy(labelled, ({ agent_id }) => agent_id)
+  return yield* readAll(source, AGENTS, ({ labels, ...agent }): KnownAgent => {
+    const ofAgent = checks.get(agent.agent_id)
+    return { ...agent, ...(labels && { labels }), ...(ofAgent && { labelled: ofAgent }) }
+  })
+})
+
+/** Acknowledgements and withdrawals, by incident. */
+const readLog = (source: CopySource) =>
+  Effect.map(
+    readAll(source, LOG, (act) =>
+      act.action === "acknowledged" || act.action === "withdrawn" ? act : undefined,
+    ),
+    (acts) => groupBy(acts, ({ incident_id }) => incident_id),
+  )
+
+/** Silences as they begin; one whose end comes first was expired before. */
+const readSilences = (source: CopySource) =>
+  readAll(source, SILENCES, (silence): PastEntry | undefined =>
+    silence.starts_at < silence.ends_at ? { entry: "silenced", silence, at: silence.starts_at } : undefined,
+  )
+
+type PastIncident = ReturnType<typeof INCIDENTS.decode>
+type PastAct = ReturnType<typeof LOG.decode>
+
+/** The timeline of an incident without results: the deaths of its agents, and operators' actions. */
+const entriesOf = (incident: PastIncident, acts: ReadonlyArray<PastAct>): ReadonlyArray<PastEntry> => {
+  const { incident_key, kind, opened_at, opener_agent_id: agent_id, resolved_at } = incident
+  const isOfDead = kind === "automatic" && incident_key.endsWith(`/${HEARTBEAT}`)
+  return [
+    ...(isOfDead ? [{ entry: "died", agent_id, at: opened_at } as const] : []),
+    ...(isOfDead && resolved_at !== undefined
+      ? [{ entry: "returned", agent_id, at: resolved_at } as const]
+      : []),
+    ...acts.map(({ ack_until: until, logged_at: at }) =>
+      until === undefined
+        ? ({ entry: "withdrawn", kind, incident_key, at } as const)
+        : ({ entry: "acknowledged", kind, incident_key, until, at } as const),
+    ),
+  ]
+}
+
+/** Reads silences, and incidents in the order in which they opened, as far as it is asked to. */
+const incidentReader = Effect.fnUntraced(function* (source: CopySource) {
+  const acts = yield* readLog(source)
+  const pull = yield* Stream.toPull(source.rows(INCIDENTS.shape))
+  const agenda = new TimerQueue<PastEntry>()
+  for (const entry of yield* readSilences(source)) agenda.set(entry, entry.at)
+  let readUntil: Instant.Instant | undefined = Instant.fromMicros(0n)
+  const read = (rows: ReadonlyArray<CopiedRow>) => {
+    for (const row of rows) {
+      const incident = INCIDENTS.decode(row)
+      readUntil = incident.opened_at
+      for (const entry of entriesOf(incident, acts.get(incident.id) ?? [])) agenda.set(entry, entry.at)
+    }
+  }
+  const next = Pull.matchEffect(pull, {
+    onSuccess: (pieces) => Effect.sync(() => pieces.forEach(read)),
+    onFailure: Effect.failCause,
+    onDone: () => Effect.sync(() => void (readUntil = undefined)),
+  })
+  return {
+    /** Everything up to a moment that was not taken before. */
+    entriesUntil: Effect.fnUntraced(function* (at: Instant.Instant) {
+      while (readUntil !== undefined && readUntil <= at) yield* next
+      return agenda.take(at)
+    }),
+  }
+})
+
+/** Rows that one agent sent at one moment were one batch. */
+const batchesOf = (rows: ReadonlyArray<CopiedRow>, known: ReadonlySet<AgentId>): ReadonlyArray<PastEntry> => {
+  const batches: Array<PastEntry> = []
+  let events: Array<CheckResultEvent> = []
+  let agent: AgentId | undefined
+  let at: Instant.Instant | undefined
+  for (const row of rows) {
+    const { agent_id, received_at, ...result } = RESULTS.decode(row)
+    // The checks of a deleted agent are about to go.
+    if (!known.has(agent_id)) continue
+    if (agent_id !== agent || received_at !== at) {
+      events = []
+      ;[agent, at] = [agent_id, received_at]
+      batches.push({ entry: "results", agent_id, events, at })
+    }
+    events.push({
+      ...result,
+      // The service applied it, whatever the agent's clock said.
+      observed_at: received_at,
+      duration_ms: 0,
+      output_truncated: false,
+    })
+  }
+  return batches
+}
+
+const byTime = (a: PastEntry, b: PastEntry): number => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)
 
 /** The trial of one policy, while the past is read. */
 export interface Trial {
@@ -17,11 +211,10 @@ export interface Trial {
   readonly end: (until: Instant.Instant) => Effect.Effect<PolicyCounts>
 }
 
-/** The past as it is read from a storage. */
 export type HistoryOptions = Pick<TrialOptions, "agents" | "since" | "staleAfter">
 
-interface HistoryBacktest
-  extends Omit<BacktestRequest, "most">, Pick<PastReader, "most">, Partial<Pick<PastReader, "report">> {
+interface HistoryBacktest extends Omit<BacktestRequest, "most">, Partial<Pick<BacktestRequest, "most">> {
+  readonly report?: (read: { readonly done: number; readonly total: number }) => void
   readonly start: (
     policy: BacktestedPolicy,
     options: HistoryOptions,
@@ -30,21 +223,36 @@ interface HistoryBacktest
 
 const ofBoth = { concurrency: "unbounded" } as const
 
-/** Plays two policies on the history of a snapshot, which is read once. */
+/** Plays two policies on the history of a snapshot, which is read once, in pieces. */
 export const backtestHistory = Effect.fnUntraced(function* (
   source: CopySource,
   { inForce, most, report = () => {}, since, staleAfter, start, tried, until }: HistoryBacktest,
 ) {
   const agents = yield* readAgents(source)
   const options = { agents, since, staleAfter }
-  const [before, after] = yield* Effect.all([start(inForce, options), start(tried, options)])
-  const past = yield* readHistory(source, {
-    agents,
-    most,
-    report,
-    until,
-    take: (entries) => Effect.all([before.take(entries), after.take(entries)], { ...ofBoth, discard: true }),
-  })
-  const [counts, triedCounts] = yield* Effect.all([before.end(until), after.end(until)], ofBoth)
+  const [present, other] = yield* Effect.all([start(inForce, options), start(tried, options)])
+  const take = (entries: ReadonlyArray<PastEntry>) =>
+    Effect.all([present.take(entries), other.take(entries)], { ...ofBoth, discard: true })
+  const known = new Set(agents.map(({ agent_id }) => agent_id))
+  const incidents = yield* incidentReader(source)
+  const total = most ?? (yield* source.count(RESULTS.shape))
+  // Numbers are not reused, so that at most so many rows have a higher one.
+  const after = most === undefined ? undefined : (yield* source.lastSeq) - BigInt(most)
+  let past: ReadPast = { results: 0, from: undefined }
+  yield* Stream.runForEach(
+    source.rows(RESULTS.shape, after),
+    Effect.fnUntraced(function* (rows) {
+      const batches = batchesOf(rows, known)
+      const last = batches.at(-1)
+      if (last !== undefined) {
+        const others = yield* incidents.entriesUntil(last.at)
+        yield* take([...others, ...batches].toSorted(byTime))
+      }
+      past = { results: past.results + rows.length, from: past.from ?? batches[0]?.at }
+      report({ done: past.results, total })
+    }),
+  )
+  yield* take(yield* incidents.entriesUntil(until))
+  const [counts, triedCounts] = yield* Effect.all([present.end(until), other.end(until)], ofBoth)
   return { inForce: counts, tried: triedCounts, past } satisfies Backtested
 }, Effect.scoped)

@@ -1,5 +1,4 @@
 import { parentPort, Worker, workerData } from "node:worker_threads"
-import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { BacktestedPolicy, PolicyCounts } from "@tocsin/core/ports/PolicySource"
@@ -64,7 +63,7 @@ export const startTrial = Effect.fnUntraced(function* (
 })
 
 const beginTrial = (policy: BacktestedPolicy, options: HistoryOptions) =>
-  new Backtest(policy, { ...options, ports: { sha256 }, start: Instant.fromMicros(0n) })
+  new Backtest(policy, { ...options, start: Instant.fromMicros(0n) })
 
 /** Starts the trial of a policy in this thread. */
 export const startTrialHere = (policy: BacktestedPolicy, options: HistoryOptions): Effect.Effect<Trial> =>

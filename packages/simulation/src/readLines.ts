@@ -1,15 +1,74 @@
 import { Predicate, Result, Schema, SchemaParser } from "effect"
 import { decodeEventBatchRequest, decodeHeartbeatRequest } from "@tocsin/contract/decodeRequest"
 import { describeIssue } from "@tocsin/contract/describeIssue"
-import type { AgentId } from "@tocsin/contract/Identifiers"
+import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckResultEvent, HeartbeatRequest } from "@tocsin/contract/Requests"
 import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
-import { type Expectation, readExpectation } from "./Expectation.ts"
-import { type ActEntry, readAct } from "./readLog.ts"
+import { type Expectation, readExpectation, lineReader } from "./Expectation.ts"
 import type { RefusedLine } from "./SimulationReport.ts"
+import { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
+import { closedStruct } from "@tocsin/contract/Fields"
+import { InstantFromString } from "@tocsin/contract/Instant"
+import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
+import { isPlainText } from "@tocsin/contract/Text"
 
-/** A request that the service received, and when. */
+const by = Schema.optionalKey(Schema.String.check(isPlainText({ min: 1, max: 64 })))
+
+const ofIncident = {
+  received_at: InstantFromString,
+  /** IDs differ from run to run; the key names the incident that is open then. */
+  incident_key: IncidentKey,
+}
+
+const Acknowledged = closedStruct({
+  ...ofIncident,
+  acknowledge: closedStruct({ by, ...AcknowledgeRequest.fields }),
+})
+const Withdrawn = closedStruct({ ...ofIncident, withdraw: closedStruct({ by }) })
+
+const ofSilence = {
+  received_at: InstantFromString,
+  /** A name of the input's own: IDs differ from run to run. */
+  silence: Schema.String.check(isPlainText({ min: 1, max: 64 })),
+}
+
+const Added = closedStruct({ ...ofSilence, add: closedStruct({ by, ...SilenceRequest.fields }) })
+const Extended = closedStruct({ ...ofSilence, extend: closedStruct({ by, ...SilenceChangeRequest.fields }) })
+const Expired = closedStruct({ ...ofSilence, expire: closedStruct({ by }) })
+
+type ActOnIncident = typeof Acknowledged.Type | typeof Withdrawn.Type
+type ActOnSilence = typeof Added.Type | typeof Extended.Type | typeof Expired.Type
+
+type ActEntry = (ActOnIncident | ActOnSilence) & {
+  readonly entry: "act"
+  readonly received_at: Instant.Instant
+  /** Its line, named if the act turns out to be impossible. */
+  readonly line: number
+}
+
+export type IncidentLogEntry = Extract<ActEntry, ActOnIncident>
+
+export type SilenceAct = Extract<ActEntry, ActOnSilence>
+
+type Fields = Readonly<Record<string, unknown>>
+
+type Read<Act> = Result.Result<Act, string>
+
+const READERS: Readonly<Record<string, (fields: Fields) => Read<ActOnIncident | ActOnSilence>>> = {
+  acknowledge: lineReader(Acknowledged),
+  withdraw: lineReader(Withdrawn),
+  add: lineReader(Added),
+  extend: lineReader(Extended),
+  expire: lineReader(Expired),
+}
+
+/** Reads a line about an act; nothing if it is about something else. */
+const readAct = (fields: Fields, line: number): Read<ReadonlyArray<ActEntry>> | undefined => {
+  const [, read] = Object.entries(READERS).find(([name]) => name in fields) ?? []
+  return read && Result.map(read(fields), (act): ReadonlyArray<ActEntry> => [{ entry: "act", line, ...act }])
+}
+
 export type SimulationEntry =
   | { readonly entry: "heartbeat"; readonly received_at: Instant.Instant; readonly request: HeartbeatRequest }
   | ResultsEntry
@@ -27,7 +86,6 @@ export interface ResultsEntry {
 
 type Entries = Result.Result<ReadonlyArray<SimulationEntry>, string>
 type Line = Result.Result<ReadonlyArray<SimulationEntry> | Expectation, string>
-type Fields = Readonly<Record<string, unknown>>
 
 const parseJson = SchemaParser.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)

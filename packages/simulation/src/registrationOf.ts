@@ -13,24 +13,21 @@ import { labelCheck } from "@tocsin/core/overdue/declareExpectations"
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)
 
 /** A check that its agent has given labels. */
-export interface LabelledCheck {
+interface LabelledCheck {
   readonly check_id: CheckId
   readonly labels: Labels
 }
 
-/** The facts about an agent without its heartbeats. */
 export interface KnownAgent extends Pick<HeartbeatRequest, "agent_id" | "hostname" | "labels"> {
   readonly labelled?: ReadonlyArray<LabelledCheck>
 }
 
-/** The heartbeat that registers such an agent. */
 export const registrationOf = ({ labelled: _, ...agent }: KnownAgent): HeartbeatRequest => ({
   ...agent,
   observed_at: LONG_AGO,
   features: { push: true, metrics: false },
 })
 
-/** The actor of an action without a name. */
 const SOMEBODY = "operator"
 
 // A simulation keeps no audit.
@@ -44,7 +41,6 @@ export const simulatedSignature = (name = SOMEBODY): Signature => ({
   newAuditId: () => NO_ROW,
 })
 
-/** Gives checks of a known agent their labels. */
 export const labelChecks = commandOf(function* (
   unit,
   now,

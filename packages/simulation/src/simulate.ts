@@ -19,13 +19,11 @@ import type {
   RefusedLine,
   SimulatedIncident,
   SimulatedNotification,
-  SimulationPorts,
   SimulationReport,
   SimulationSettings,
   UnsentFiring,
 } from "./SimulationReport.ts"
-import { readLines, type SimulationEntry } from "./readLines.ts"
-import type { IncidentLogEntry, SilenceAct } from "./readLog.ts"
+import { readLines, type SimulationEntry, type IncidentLogEntry, type SilenceAct } from "./readLines.ts"
 import { simulatedSignature } from "./registrationOf.ts"
 
 /** The silences of a simulation, by the names that the input gives them. */
@@ -132,11 +130,7 @@ const applyIncidentAct = (
  * contains changes, not every contact. Notifications count as delivered immediately; alerts are not
  * resent.
  */
-export const simulate = (
-  lines: Iterable<unknown>,
-  settings: SimulationSettings,
-  ports: SimulationPorts,
-): SimulationReport => {
+export const simulate = (lines: Iterable<unknown>, settings: SimulationSettings): SimulationReport => {
   const { entries, expectations, refused } = readLines(lines)
   const [first] = entries
   const last = entries.at(-1)
@@ -146,7 +140,7 @@ export const simulate = (
   const incidents: Array<SimulatedIncident> = []
   const sentOnes: Array<SentNotification> = []
   const unsent: Array<UnsentFiring> = []
-  const service = new SimulatedService(rules, ports, {
+  const service = new SimulatedService(rules, {
     start: first.received_at,
     listener: {
       sent: (notification) => void sentOnes.push(named(notification)),

@@ -12,7 +12,6 @@ import type { FiringCause, NotificationType, Severity } from "@tocsin/contract/S
 import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import { Result, Schema } from "effect"
-import { hash } from "node:crypto"
 import type { DurationOption } from "@tocsin/client"
 import { type PolicyOption, readGivenPolicy } from "./policy/givenPolicy.ts"
 import { TocsinError } from "./TocsinError.ts"
@@ -146,4 +145,4 @@ const readOptions = (given: SimulationOptions): SimulationSettings => {
  * ```
  */
 export const simulate = (input: Iterable<SimulationInput>, options: SimulationOptions = {}): Simulation =>
-  encode(simulateLines(input, readOptions(options), { sha256: (text) => hash("sha256", text) }))
+  encode(simulateLines(input, readOptions(options)))

@@ -9,7 +9,7 @@ import { errorFields, type Failure, failureOfCause } from "../response/failures.
 import { type KnownRoute, pathOf } from "../routes.ts"
 import { createHash } from "node:crypto"
 import * as Instant from "@tocsin/contract/Instant"
-import type { EndOfLink, FollowedLink } from "@tocsin/core/acknowledgements/followLink"
+import type { EndOfLink, FollowedLink } from "@tocsin/core/acknowledgements/acknowledge"
 import { acknowledgeText, incidentText, plain } from "@tocsin/core/notifications/incidentText"
 
 interface Page {

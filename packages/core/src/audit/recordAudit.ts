@@ -4,6 +4,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"
 import type { Signature } from "./Signature.ts"
+import type { IncidentLogRecord, IncidentRecord, LogEntry } from "../model/IncidentRecord.ts"
 
 /** Parameters by the names that their action states; `undefined` ones are left out. */
 type ParametersOf<Action extends AuditActionName> = {
@@ -39,4 +40,18 @@ export const recordAudit = <Action extends AuditActionName>(
       parameters: given.length === 0 ? undefined : Object.fromEntries(given),
     })
   }
+}
+
+/** Stores an incident as the act leaves it, with the act as part of its timeline. */
+export const recordLogEntry = (
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  { action, actor, text, ack_until, severity }: LogEntry,
+  now: Instant,
+): IncidentLogRecord => {
+  const seq = incident.log_entries + 1
+  const recorded = { incident_id: incident.id, seq, logged_at: now, action, actor, text, ack_until, severity }
+  unit.incidents.put({ ...incident, log_entries: seq })
+  unit.recordLogEntry(recorded)
+  return recorded
 }

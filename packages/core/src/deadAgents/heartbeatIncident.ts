@@ -47,9 +47,7 @@ export const heartbeatMember = (agent: AgentRecord): MemberRef | undefined => {
   return incident_id === undefined ? undefined : { incident_id, agent_id, check_id: HEARTBEAT }
 }
 
-/**
- * Resolves the heartbeat incident, if any, when the agent is seen. Returns the agent without it.
- */
+/** Resolves the heartbeat incident, if any, when the agent is seen. Returns the agent without it. */
 export function* resolveHeartbeatIncident(
   unit: UnitOfWork,
   agent: AgentRecord,
@@ -62,11 +60,9 @@ export function* resolveHeartbeatIncident(
   return { ...agent, heartbeat_incident_id: undefined }
 }
 
-interface SweepInput {
+interface SweepOptions {
   readonly rules: RuleOptions
   readonly incidents: IncidentOptions
-  /** Candidates: what `Storage.staleAgents` found for {@link deadSince}. */
-  readonly agents: ReadonlyArray<AgentId>
 }
 
 /** Accepted agents last seen at this instant or earlier are dead. */
@@ -77,7 +73,11 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
  * One bounded piece of the sweep: opens an incident for each dead agent among these, except in the
  * grace after an outage (docs/rules.md#heartbeat-incidents). Safe with several replicas.
  */
-export const sweepDeadAgents = commandOf(function* (unit, now, input: SweepInput): Decision<WorkOnMany> {
+export const sweepDeadAgents = commandOf(function* (
+  unit,
+  now,
+  input: SweepOptions & { readonly agents: ReadonlyArray<AgentId> },
+): Decision<WorkOnMany> {
   const { agents, held } = yield* skipLockedAgents(unit, input.agents)
   yield* load(unit, { rows: { service_heartbeat: ["service"] } })
   if (isInGrace(unit.of("service_heartbeat").get("service"), now, input.rules)) return { count: 0, held: [] }
@@ -89,21 +89,11 @@ export const sweepDeadAgents = commandOf(function* (unit, now, input: SweepInput
   return { count: silent.length, held }
 })
 
-interface SweepOptions {
-  readonly rules: RuleOptions
-  readonly incidents: IncidentOptions
-  /** Agents per transaction. */
-  readonly limit: number
-}
-
-/**
- * Opens the incidents of at most `limit` agents that have died, and returns how many. Skips locked
- * agents.
- */
+/** Opens the incidents of at most `limit` agents that have died, and returns how many. Skips locked agents. */
 export const sweepStaleAgents = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   commits: Commits["Service"],
-  { rules, incidents, limit }: SweepOptions,
+  { rules, incidents, limit }: SweepOptions & { readonly limit: number },
 ): Effect.fn.Return<number, StorageError> {
   const agents = yield* storage.staleAgents(deadSince(yield* Instant.now, rules), limit)
   if (agents.length === 0) return 0

@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import { NOT_ACKNOWLEDGED, AcknowledgementTransitions } from "../model/Acknowledgement.ts"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
-import { recordAudit } from "../audit/recordAudit.ts"
+import { recordAudit, recordLogEntry } from "../audit/recordAudit.ts"
 import { type Signature, systemSignature } from "../audit/Signature.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -12,10 +12,8 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { decideFirings, type Evaluation, type HeldFiring } from "../firings/decideFirings.ts"
 import { type FiringOptions, gatherFacts } from "../firings/gatherFacts.ts"
-import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
-import { coalesced, freed, heldItem } from "../firings/heldItems.ts"
-import { evaluatedAt } from "../firings/Hold.ts"
-import { recordLogEntry } from "../incidents/recordLogEntry.ts"
+import { firstPiece, MOST_EVALUATED } from "../firings/nameReceivers.ts"
+import { coalesced, freed, heldItem, evaluatedAt } from "../firings/Hold.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -39,7 +37,7 @@ export const evaluateDueIncidents = commandOf(function* (
   yield { dueIncidents: { limit }, heldOutbox: { limit } }
   const { dueIncidents, heldOutbox } = unit.searchResults
   const ids = Array.from(new Set([...dueIncidents, ...heldOutbox]))
-  const { left } = yield* evaluate(unit, ids, options, now)
+  const { left } = yield* evaluate(unit, now, options, ids)
   const isMore = left.length > 0 || dueIncidents.length >= limit || heldOutbox.length >= limit
   return { found: ids.length, isMore }
 })
@@ -56,7 +54,6 @@ export const evaluationChore = ({ commits, pieces }: ChoreServices, options: Inc
   ),
 })
 
-/** A piece of incidents that was evaluated. */
 interface EvaluatedPiece {
   /** The receiver of each firing that is due immediately. */
   readonly due: ReadonlyArray<NotifierName>
@@ -64,63 +61,19 @@ interface EvaluatedPiece {
   readonly left: ReadonlyArray<IncidentId>
 }
 
-/** Evaluates these incidents, due or not. */
-export const evaluateIncidents = commandOf(function* (
-  unit,
-  now,
-  options: IncidentOptions,
-  ids: ReadonlyArray<IncidentId>,
-): Decision<EvaluatedPiece> {
-  return yield* evaluate(unit, ids, options, now)
-})
-
-/** The same under other options, to see what it would send. Writes nothing. */
-const previewEvaluation = commandOf(function* (
-  unit,
-  now,
-  options: FiringOptions,
-  ids: ReadonlyArray<IncidentId>,
-): Decision<EvaluatedPiece> {
-  const { decided, left } = yield* decide(unit, ids, options, now)
-  return { due: dueOf(decided), left }
-})
-
-interface EvaluateOptions extends EnqueueOptions {
-  readonly by: Signature
-}
-
-function* evaluate(
-  unit: UnitOfWork,
-  ids: ReadonlyArray<IncidentId>,
-  options: IncidentOptions,
-  now: Instant.Instant,
-): Decision<EvaluatedPiece> {
-  const { decided, left } = yield* decide(unit, ids, options, now)
-  const { newAuditId, newOutboxId, policy } = options
-  const evaluating = { policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) }
-  for (const one of decided) writeEvaluation(unit, one, evaluating)
-  return { due: dueOf(decided), left }
-}
-
 interface DecidedIncident {
   readonly incident: IncidentRecord
   readonly evaluation: Evaluation
 }
 
-const dueOf = (decided: ReadonlyArray<DecidedIncident>): EvaluatedPiece["due"] =>
-  decided.flatMap(({ evaluation: { held, written } }) => [
-    ...written.filter(({ holds }) => holds.length === 0).map(({ receiver }) => receiver),
-    ...held.filter(({ becomes }) => becomes === "due").map(({ item }) => item.receiver),
-  ])
-
-/** Decides on as many of these incidents as one transaction evaluates. */
+/** Decides on as many of these incidents as one transaction evaluates, due or not. Writes nothing. */
 function* decide(
   unit: UnitOfWork,
-  ids: ReadonlyArray<IncidentId>,
-  options: FiringOptions,
   now: Instant.Instant,
-): Decision<{ readonly decided: ReadonlyArray<DecidedIncident>; readonly left: EvaluatedPiece["left"] }> {
-  if (ids.length === 0) return { decided: [], left: [] }
+  options: FiringOptions,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<EvaluatedPiece & { readonly decided: ReadonlyArray<DecidedIncident> }> {
+  if (ids.length === 0) return { decided: [], due: [], left: [] }
   // Incidents are locked before their outbox items, everywhere; their locks guard their members.
   yield* load(unit, { incidents: ids })
   const found = ids.flatMap((id) => unit.incidents.get(id) ?? [])
@@ -131,7 +84,32 @@ function* decide(
     incident,
     evaluation: decideFirings(facts(incident, firingsOf(unit, incident)), now),
   }))
-  return { decided, left: open.slice(piece.length).map(({ id }) => id) }
+  const due = decided.flatMap(({ evaluation: { held, written } }) => [
+    ...written.filter(({ holds }) => holds.length === 0).map(({ receiver }) => receiver),
+    ...held.filter(({ becomes }) => becomes === "due").map(({ item }) => item.receiver),
+  ])
+  return { decided, due, left: open.slice(piece.length).map(({ id }) => id) }
+}
+
+const previewEvaluation = commandOf(decide)
+
+function* evaluate(
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  options: IncidentOptions,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<EvaluatedPiece> {
+  const { decided, ...piece } = yield* decide(unit, now, options, ids)
+  const { newAuditId, newOutboxId, policy } = options
+  const evaluating = { policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) }
+  for (const one of decided) writeEvaluation(unit, one, evaluating)
+  return piece
+}
+
+export const evaluateIncidents = commandOf(evaluate)
+
+interface EvaluateOptions extends EnqueueOptions {
+  readonly by: Signature
 }
 
 /** Writes what is due, moves what was held, and sets the time of the next evaluation. */
@@ -186,24 +164,13 @@ const endAcknowledgement = (
 /** A policy that would send more firings than this to one receiver immediately must be confirmed. */
 export const MOST_UNCONFIRMED = 100
 
-/** Counts firings by receiver. */
-export class FiringTally {
-  readonly #counts = new Map<NotifierName, number>()
-
-  add(due: ReadonlyArray<NotifierName>): void {
-    for (const receiver of due) this.#counts.set(receiver, (this.#counts.get(receiver) ?? 0) + 1)
-  }
-
-  /** The most first. */
-  get counts(): ReadonlyArray<FiringCount> {
-    return Array.from(this.#counts, ([receiver, count]) => ({ receiver, count })).toSorted(
-      (a, b) => b.count - a.count || (a.receiver < b.receiver ? -1 : 1),
-    )
-  }
-
-  get text(): string {
-    return this.counts.map(({ count, receiver }) => `${receiver} ${count}`).join(", ")
-  }
+/** Counts firings by their receivers, the most first. */
+export const countByReceiver = (due: ReadonlyArray<NotifierName>): ReadonlyArray<FiringCount> => {
+  const counts = new Map<NotifierName, number>()
+  for (const receiver of due) counts.set(receiver, (counts.get(receiver) ?? 0) + 1)
+  return Array.from(counts, ([receiver, count]) => ({ receiver, count })).toSorted(
+    (a, b) => b.count - a.count || (a.receiver < b.receiver ? -1 : 1),
+  )
 }
 
 /**
@@ -215,7 +182,7 @@ export const countFirings = Effect.fnUntraced(function* (
   { transact }: Pick<Commits["Service"], "transact">,
   options: FiringOptions,
 ): Effect.fn.Return<ReadonlyArray<FiringCount>, StorageError> {
-  const tally = new FiringTally()
+  const due: Array<NotifierName> = []
   yield* eachPage(
     storage,
     OPEN_INCIDENTS,
@@ -223,11 +190,11 @@ export const countFirings = Effect.fnUntraced(function* (
       let left: ReadonlyArray<IncidentId> = rows.map(({ id }) => id)
       while (left.length > 0) {
         const piece = yield* transact(previewEvaluation(options, left))
-        tally.add(piece.due)
+        for (const receiver of piece.due) due.push(receiver)
         left = piece.left
         yield* Effect.yieldNow
       }
     }),
   )
-  return tally.counts
+  return countByReceiver(due)
 })

@@ -3,12 +3,10 @@ import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Statu
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
-import { AT_ONCE, type NamedReceiver, type Naming } from "../policy/routing.ts"
+import { AT_ONCE, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
-import { waitingUnderHolds } from "./heldItems.ts"
-import { incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
-import { hasSameTimes, holdByParents, type ParentTimes } from "./parentHolds.ts"
-import type { Parents } from "./parents.ts"
+import { waitingUnderHolds, incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
+import { hasSameTimes, holdByParents, type ParentTimes, type Parents } from "./parents.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 
 /** Everything that decides on the firings of an open incident. */
@@ -24,13 +22,11 @@ export interface FiringFacts {
   readonly quiet: QuietReceivers
   /** Until when agents may still have to report from an outage. */
   readonly graceUntil: Instant.Instant | undefined
-  /** Those of the policy. */
   readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
   /** Whether an evaluation may find a receiver that is owed a firing. Without routes, only a loud event does. */
   readonly hasRoutes: boolean
 }
 
-/** A firing to write. */
 export interface NewFiring {
   readonly receiver: NotifierName
   readonly cause: FiringCause
@@ -50,7 +46,6 @@ export type HeldFiring =
   | { readonly item: OutboxRecord; readonly becomes: "due" }
   | { readonly item: OutboxRecord; readonly becomes: "discarded" }
 
-/** The result of an evaluation. */
 export interface Evaluation {
   readonly written: ReadonlyArray<NewFiring>
   readonly held: ReadonlyArray<HeldFiring>
@@ -70,42 +65,36 @@ const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): 
 const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
   known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
 
-/** The firings that a loud event, or one that changes the routes, makes owed: written in its transaction. */
-interface OwedFiring extends Omit<NewFiring, "holds"> {
-  readonly due: Due | undefined
-}
-
 /**
- * The receivers that are owed a firing and have none that waits (docs/rules.md#firings). After an
+ * The firings that an event makes owed to receivers that have none that waits (docs/rules.md#firings). After an
  * acknowledgement that a worsening ended, `again`, that is every receiver that the routes name.
  */
 export const owedFirings = (
   { firings, incident, naming }: Pick<FiringFacts, "firings" | "incident" | "naming">,
   again: boolean,
-): ReadonlyArray<OwedFiring> => {
+): ReadonlyArray<Omit<NewFiring, "holds"> & { readonly due: Due | undefined }> => {
   const { announced, state } = incident
   if (naming === undefined || announced === undefined || state !== "open") return []
-  const owed: Array<OwedFiring> = []
-  for (const receiver of naming.named.keys()) {
+  return Array.from(naming.named.keys()).flatMap((receiver) => {
     const known = knownBy(receiver, firings)
     const isAgain = again && known !== undefined
-    if (!isAgain && !isBelow(known, announced)) continue
-    if (firings.some((item) => item.receiver === receiver && isHeld(item))) continue
+    if (!isAgain && !isBelow(known, announced)) return []
+    if (firings.some((item) => item.receiver === receiver && isHeld(item))) return []
     const due = known === undefined ? dueByRoutes(incident, naming, receiver) : undefined
-    owed.push({ receiver, cause: causeFor(known, due), must_send: again, due })
-  }
-  return owed
+    return [{ receiver, cause: causeFor(known, due), must_send: again, due }]
+  })
 }
 
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
-  const { incident, receivers } = facts
+  const { firings, incident, naming, receivers } = facts
   const written: Array<NewFiring> = []
   const held: Array<HeldFiring> = []
   const next: Array<Instant.Instant> = []
   const ackUntil = acknowledgementOf(incident)?.until
   if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
-  for (const receiver of concernedReceivers(facts)) {
+  const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
+  for (const receiver of new Set([...(naming?.named.keys() ?? []), ...waiting])) {
     // A receiver that this policy lacks may be another replica's.
     if (!receivers.has(receiver)) continue
     const decided = decideFor(facts, receiver, now)
@@ -116,32 +105,9 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   return { written, held, nextEvaluationAt: Instant.earliest(next) }
 }
 
-/** The receivers that routes name, and those with a held firing. */
-const concernedReceivers = ({ firings, naming }: FiringFacts): ReadonlySet<NotifierName> => {
-  const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
-  return new Set([...(naming?.named.keys() ?? []), ...waiting])
-}
-
-/** How a receiver stands to an incident. */
-interface Standing {
-  /** How routes name it; absent if none does. */
-  readonly step: NamedReceiver | undefined
-  readonly known: Severity | undefined
-  readonly isOwed: boolean
-  /** When it is due, if it is owed and knows nothing. */
-  readonly due: Due | undefined
-  /** Its held firing. */
-  readonly held: OutboxRecord | undefined
-  /** It with what the last evaluation of those that wait found of its parents. */
-  readonly waiting: OutboxRecord | undefined
-  /** Further ones that wait with it: it states what they would. */
-  readonly merged: ReadonlyArray<OutboxRecord>
-  /** Those that nothing holds. */
-  readonly others: ReadonlyArray<OutboxRecord>
-}
-
-const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName): Standing => {
+const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName) => {
   const waiting = waitingUnderHolds(firings, receiver)
+  // Nothing holds these.
   const others = firings.filter((item) => item.receiver === receiver && !waiting.includes(item))
   const staysNamed = naming?.isCut === true && others.length > 0
   const step = naming?.named.get(receiver) ?? (staysNamed ? AT_ONCE : undefined)
@@ -149,28 +115,31 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const { announced } = incident
   const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
   const due = isOwed && known === undefined && naming ? dueByRoutes(incident, naming, receiver) : undefined
+  // The last one states what those that are merged with it would; another one may have been evaluated.
   const held = waiting.at(-1)
   const { held_by, first_parent_ended_at, parent_ended_at } = waiting.findLast(isHeld) ?? {}
   const evaluated = held && { ...held, held_by, first_parent_ended_at, parent_ended_at }
-  return { step, known, isOwed, due, held, waiting: evaluated, merged: waiting.slice(0, -1), others }
+  return { step, known, isOwed, due, held, evaluated, merged: waiting.slice(0, -1), others }
 }
+type Standing = ReturnType<typeof standingOf>
 
-interface Decided {
+/** Decides on the firings for one receiver; `next` is when its next step or reminder is due. */
+export const decideFor = (
+  facts: FiringFacts,
+  receiver: NotifierName,
+  now: Instant.Instant,
+): {
   readonly written?: NewFiring
   readonly held: ReadonlyArray<HeldFiring>
-  /** When the receiver's next step or reminder is due. */
   readonly next?: Instant.Instant | undefined
-}
-
-/** Decides on the firings for one receiver. */
-export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant): Decided => {
+} => {
   const standing = standingOf(facts, receiver)
   const { due, held, isOwed, known, step } = standing
   const timer = timerOf(standing, facts, now)
   // A firing that is due by time has no delay.
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
   const delayed = isTimed || due === undefined || (held === undefined && due.at < now) ? undefined : due.at
-  const { holds: ofParents, times } = holdByParents(standing.waiting, facts.parents, { now, due: delayed })
+  const { holds: ofParents, times } = holdByParents(standing.evaluated, facts.parents, { now, due: delayed })
   const common = [
     ...incidentHolds(facts.incident, now),
     ...facts.covering,
@@ -205,7 +174,6 @@ export const decideFor = (facts: FiringFacts, receiver: NotifierName, now: Insta
   }
 }
 
-/** A firing with what it keeps of its parents, and whether that is new. */
 const withTimes = (item: OutboxRecord, times: ParentTimes) => {
   const isChanged = !hasSameTimes(item, times)
   return { item: isChanged ? { ...item, ...times } : item, isChanged }
@@ -234,7 +202,6 @@ const withOutage = (
   return [...others, isWaiting ? { by: "outage", until: end, again: end } : { by: "outage", until: now }]
 }
 
-/** The fate of a held firing. */
 const heldAs = (
   { due, isOwed, known, step }: Standing,
   { item: before, isChanged: isOtherwise }: ReturnType<typeof withTimes>,

@@ -11,10 +11,17 @@ import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { FiringFacts } from "./decideFirings.ts"
-import { firstDue, matchedFacts, MOST_MEMBERS, nameReceivers } from "./nameReceivers.ts"
-import { incidentHolds, type Hold } from "./Hold.ts"
-import { canBeHeld } from "./heldItems.ts"
-import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers } from "./loudMembers.ts"
+import {
+  firstDue,
+  matchedFacts,
+  MOST_MEMBERS,
+  nameReceivers,
+  EVALUATED_TOGETHER,
+  loudFacts,
+  piecesOf,
+  readLoudMembers,
+} from "./nameReceivers.ts"
+import { incidentHolds, type Hold, canBeHeld } from "./Hold.ts"
 import {
   activeMutes,
   type LoudMembers,
@@ -24,12 +31,10 @@ import {
   quietReceivers,
   sharedQuiet,
 } from "./mutes.ts"
-import { holdByParents } from "./parentHolds.ts"
-import { NO_PARENTS, readParents } from "./parents.ts"
+import { holdByParents, NO_PARENTS, readParents } from "./parents.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 
-/** The options of decisions on firings. */
 export interface FiringOptions {
   /** The policy in force; each decision reads it once. */
   readonly policy: () => Policy

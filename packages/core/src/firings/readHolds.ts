@@ -1,14 +1,15 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
-import type * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type HoldName, isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { type HoldName, isFiring, type OutboxRecord, isBehind, isUnended } from "../model/OutboxRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
-import { firstPiece, MOST_EVALUATED } from "./loudMembers.ts"
-import { type Hold, lastEnd, UNTIL_A_CHANGE } from "./Hold.ts"
-import { type NextFiring, nextFirings } from "./nextFirings.ts"
+import { firstPiece, MOST_EVALUATED } from "./nameReceivers.ts"
+import { type Hold, lastEnd, UNTIL_A_CHANGE, waitingUnderHolds } from "./Hold.ts"
+import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
+import { decideFor, type FiringFacts } from "./decideFirings.ts"
 
 /** The holds of a firing, and their end; without an end, until its incident changes. */
 export interface HeldBy {
@@ -43,25 +44,34 @@ export const heldItems = commandOf(function* (
   const gathered = yield* gatherFacts(unit, piece, options, now)
   const judged = new Map(piece.map((incident) => [incident.id, incident]))
   return {
-    held: holdsOfItems(firings, judged, gathered, now),
+    held: heldFirings(firings, judged, gathered, now),
     rest: firings.filter(({ incident_id: id }) => incidentsToRead.has(id) && !judged.has(id)),
   }
 })
 
-const holdsOfItems = (
+/** The rows that are held. */
+const heldOf = <Row extends { readonly id: OutboxId | IncidentId }>(
+  rows: ReadonlyArray<Row>,
+  holdsOf: (row: Row) => ReadonlyArray<Hold>,
+): ReadonlyMap<Row["id"], HeldBy> => {
+  const held = new Map<Row["id"], HeldBy>()
+  for (const row of rows) {
+    const by = heldBy(holdsOf(row))
+    if (by !== undefined) held.set(row.id, by)
+  }
+  return held
+}
+
+const heldFirings = (
   firings: ReadonlyArray<OutboxRecord>,
   incidents: ReadonlyMap<IncidentId, IncidentRecord>,
   { onDue }: Gathered,
   now: Instant.Instant,
-): ReadonlyMap<OutboxId, HeldBy> => {
-  const held = new Map<OutboxId, HeldBy>()
-  for (const item of firings) {
+) =>
+  heldOf(firings, (item) => {
     const incident = incidents.get(item.incident_id)
-    const by = incident && heldBy([...storedHolds(item, now), ...onDue(incident, item)])
-    if (by !== undefined) held.set(item.id, by)
-  }
-  return held
-}
+    return incident === undefined ? [] : [...storedHolds(item, now), ...onDue(incident, item)]
+  })
 
 /** The holds of the last evaluation that a claim does not find. */
 const storedHolds = (
@@ -94,7 +104,6 @@ export interface Outlook {
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
   readonly next: ReadonlyArray<NextFiring>
   readonly runbook: FoundRunbook | undefined
-  /** When it was read. */
   readonly now: Instant.Instant
 }
 
@@ -110,7 +119,7 @@ export const readOutlook = commandOf(function* (
   return {
     held: heldBy(gathered.onNew(incident)),
     runbook: gathered.runbookOf(incident),
-    heldItems: holdsOfItems(pending, new Map([[incident.id, incident]]), gathered, now),
+    heldItems: heldFirings(pending, new Map([[incident.id, incident]]), gathered, now),
     next: nextFirings(gathered.facts(incident, outbox.filter(isFiring)), gathered, now),
     now,
   }
@@ -123,20 +132,96 @@ export const heldIncidents = commandOf(function* (
   ids: ReadonlyArray<IncidentId>,
   options: FiringOptions,
 ): Decision<ReadonlyMap<IncidentId, HeldBy>> {
-  const held = new Map<IncidentId, HeldBy>()
-  if (ids.length === 0) return held
+  if (ids.length === 0) return new Map()
   yield { incidentsToRead: ids }
   const incidents = Array.from(unit.searchResults.incidentsToRead.values())
   const { onNew } = yield* gatherFacts(unit, incidents, options, now)
-  for (const incident of incidents) {
-    const by = heldBy(onNew(incident))
-    if (by !== undefined) held.set(incident.id, by)
-  }
-  return held
+  return heldOf(incidents, onNew)
 })
 
 const heldBy = (holds: ReadonlyArray<Hold>): HeldBy | undefined => {
   if (holds.length === 0) return undefined
   const until = lastEnd(holds)
   return { held_by: holds.map(({ by }) => by), held_until: until === UNTIL_A_CHANGE ? undefined : until }
+}
+
+/** The firing that a receiver gets next, as things stand. */
+export interface NextFiring {
+  readonly receiver: NotifierName
+  /**
+   * Its cause when it is due. An acknowledgement that holds it makes it `ack_ran_out` only by its expiry. Absent
+   * for firings of versions without causes.
+   */
+  readonly cause: FiringCause | undefined
+  /** When it is due; absent if it is due now. */
+  readonly due: Instant.Instant | undefined
+  /** Its holds when it is due: all but `after`, whose end is that time. */
+  readonly holds: ReadonlyArray<Hold>
+}
+
+/**
+ * Whom an open incident notifies next, by the evaluations to come (docs/rules.md#evaluation): the first
+ * firing of each receiver of the policy that is sent or held if nothing else happens. Of a receiver that did
+ * not take a firing, that is its next attempt.
+ */
+export const nextFirings = (
+  facts: FiringFacts,
+  { factsAt, onDue }: Pick<Gathered, "factsAt" | "onDue">,
+  now: Instant.Instant,
+): ReadonlyArray<NextFiring> => {
+  const { firings, incident, naming, receivers } = facts
+  if (incident.state !== "open") return []
+  const nextOf = (receiver: NotifierName): NextFiring | undefined => {
+    const onItsWay = nextAttempt(firings, receiver)
+    if (onItsWay !== undefined) {
+      const { cause, next_attempt_at: due } = onItsWay
+      return { receiver, cause, due: due && due > now ? due : undefined, holds: onDue(incident, onItsWay) }
+    }
+    for (let at: Instant.Instant | undefined = now; at !== undefined;) {
+      const step = lookAt(receiver, at === now ? facts : factsAt(facts, at), at)
+      if (step.found !== undefined) return { receiver, ...step.found, due: at > now ? at : undefined }
+      at = step.next
+    }
+    return undefined
+  }
+  const named = [...(naming?.named.keys() ?? []), ...firings.filter(isUnended).map((item) => item.receiver)]
+  return Array.from(new Set(named))
+    .filter((receiver) => receivers.has(receiver))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .flatMap((receiver) => nextOf(receiver) ?? [])
+}
+
+/** The firing for a receiver, among those that wait under no holds, that is attempted next. */
+const nextAttempt = (
+  firings: ReadonlyArray<OutboxRecord>,
+  receiver: NotifierName,
+): OutboxRecord | undefined => {
+  const waiting = waitingUnderHolds(firings, receiver)
+  const unended = firings.filter(
+    (item) => item.receiver === receiver && isUnended(item) && !waiting.includes(item),
+  )
+  return unended
+    .filter((item) => !unended.some((other) => isBehind(item, other)))
+    .toSorted((a, b) => Number((a.next_attempt_at ?? 0n) - (b.next_attempt_at ?? 0n)))[0]
+}
+
+interface Look {
+  readonly found?: Pick<NextFiring, "cause" | "holds">
+  /** When an evaluation may find a firing, if this one does not. */
+  readonly next?: Instant.Instant | undefined
+}
+
+/** The firing that an evaluation at a moment makes due for a receiver, or finds to be held though it is due. */
+const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant): Look => {
+  const { held, next, written } = decideFor(facts, receiver, at)
+  const waiting = held.find(({ becomes }) => becomes !== "discarded")
+  const firing = written ?? waiting?.item
+  const found = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : [])
+  const holds = found.filter(({ until }) => until > at)
+  const after = holds.find(({ by }) => by === "after")
+  const isOwed = holds.every(({ by }) => by !== "not_owed")
+  if (firing !== undefined && isOwed && after === undefined) return { found: { cause: firing.cause, holds } }
+  const { ack_until } = facts.incident
+  const times = [after === undefined ? next : after.until, ack_until]
+  return { next: Instant.earliest(times.flatMap((time) => (time !== undefined && time > at ? [time] : []))) }
 }

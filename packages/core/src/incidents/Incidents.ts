@@ -6,8 +6,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load, missingRows } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { hasHeld } from "../firings/heldItems.ts"
-import { isBelow } from "../firings/Hold.ts"
+import { hasHeld, isBelow } from "../firings/Hold.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
 import { enqueueOwed, type EnqueueOptions, closeAgentGone, closeResolved } from "../notifications/enqueue.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
@@ -30,7 +29,7 @@ import {
   SEVERITY_RANK,
   worstSeverity,
 } from "../model/MemberRecord.ts"
-import { recordLogEntry } from "./recordLogEntry.ts"
+import { recordLogEntry } from "../audit/recordAudit.ts"
 
 const FIRST_LOOK = 8
 const GROWTH = 4
@@ -78,10 +77,7 @@ export class Incidents {
     this.#enqueue = { policy: options.policy(), newOutboxId: options.newOutboxId, now }
   }
 
-  /**
-   * A check that is not ok joins the open incident of `ref`, or opens it. Returns the incident's
-   * ID.
-   */
+  /** A check that is not ok joins the open incident of `ref`, or opens it. Returns the incident's ID. */
   *join(ref: IncidentRef, change: MemberChange): Decision<IncidentId> {
     const unit = this.#unit
     if (!unit.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
@@ -109,7 +105,6 @@ export class Incidents {
     return incident.id
   }
 
-  /** A member stays with another severity. */
   *change(incident_id: IncidentId, change: MemberChange): Decision<void> {
     const unit = this.#unit
     const { agent_id, check_id, severity, summary } = change.member
@@ -136,9 +131,7 @@ export class Incidents {
     yield* this.#announce(incident, isLoud)
   }
 
-  /**
-   * A member's latest output has another first line; the incident shows that of its worst member.
-   */
+  /** A member's latest output has another first line; the incident shows that of its worst member. */
   *resummarize(ref: MemberRef, summary: string | undefined): Decision<void> {
     yield* load(this.#unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     const { incident, member } = this.#find(ref)
@@ -148,10 +141,7 @@ export class Incidents {
     if (incident.summary !== worst.summary) this.#unit.incidents.put({ ...incident, summary: worst.summary })
   }
 
-  /**
-   * A member leaves. The incident resolves with its last member, and keeps what it showed
-   * (docs/rules.md#incidents).
-   */
+  /** A member leaves. The last one resolves the incident, which keeps its appearance. */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
     const unit = this.#unit
     const missing = missingRows(unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
@@ -202,7 +192,6 @@ export class Incidents {
     yield* enqueueOwed(this.#unit, unacknowledged, { again, isLoud }, this.#enqueue)
   }
 
-  /** An incident that is about to get its first member. */
   #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {
     const { agent_id, check_id, severity, summary } = member
     const id = this.#options.newIncidentId(this.#now)
@@ -231,7 +220,6 @@ export class Incidents {
     }
   }
 
-  /** Updates an open incident from its present members, after an event. */
   #refresh(before: IncidentRecord, { state, counts, worst }: Membership, isLoud: boolean): IncidentRecord {
     const isSingle = memberCount(counts) === 1
     const { severity } = worst

@@ -6,7 +6,6 @@ import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
-/** The options of incident decisions. */
 export interface IncidentOptions extends FiringOptions {
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId

@@ -14,7 +14,6 @@ export class Receivers extends Context.Service<
     readonly replace: (notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void>
   }
 >()("@tocsin/core/notifications/Receivers") {
-  /** Begins with the notifiers of the port. */
   static readonly layer: Layer.Layer<Receivers, never, Notifiers> = Layer.effect(
     Receivers,
     Effect.gen(function* () {

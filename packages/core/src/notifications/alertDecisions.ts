@@ -38,18 +38,13 @@ const startAlert = (unit: UnitOfWork, ref: AlertRef, next_at: Instant.Instant): 
   unit.alerts.put({ ...ref, next_at, ended_at: undefined, leased_until })
 }
 
-/** An alert of a loaded incident. */
 const alertOf = (unit: UnitOfWork, ref: AlertRef): AlertRecord | undefined =>
   unit.alerts
     .group(ref.incident_id)
     .find(({ receiver, severity }) => receiver === ref.receiver && severity === ref.severity)
 
-/**
- * A firing alert is sent again at this interval, because the router forgets alerts unless they repeat
- * (docs/rules.md#alertmanager).
- */
+/** Firing alerts are sent again this often: the router forgets others (docs/rules.md#alertmanager). */
 export const RESEND_EVERY = Duration.seconds(60)
-/** An ended alert is sent again for this long. */
 const RESEND_ENDED_FOR = Duration.minutes(5)
 
 /**
@@ -110,7 +105,6 @@ export const claimAlerts = commandOf(function* (
     readonly lease: Duration.Duration
     /** The receiver keeps alerts until they are sent as ended. */
     readonly remembers?: boolean | undefined
-    /** Without a policy unless given. */
     readonly policy?: FiringOptions["policy"]
   },
 ): Decision<ReadonlyArray<ClaimedAlert>> {

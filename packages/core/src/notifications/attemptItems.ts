@@ -19,12 +19,6 @@ import {
 import { Commits } from "../engine/commits/Commits.ts"
 import type { StorageError } from "../ports/Storage.ts"
 
-interface Waiting {
-  readonly attempt: EndedAttempt
-  readonly stored: Deferred.Deferred<Recorded, StorageError>
-}
-
-/** Results that one transaction stores at most. */
 const AT_ONCE = 256
 
 const BETWEEN_TRIES = "1 second"
@@ -37,7 +31,10 @@ const BETWEEN_TRIES = "1 second"
  */
 export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Duration) {
   const commits = yield* Commits
-  const waiting: Array<Waiting> = []
+  const waiting: Array<{
+    readonly attempt: EndedAttempt
+    readonly stored: Deferred.Deferred<Recorded, StorageError>
+  }> = []
   let isStoring = false
 
   const store = (attempts: ReadonlyArray<EndedAttempt>) => commits.transact(recordResults(attempts))
@@ -99,24 +96,13 @@ export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Dur
   }
 })
 
-/** A claimed item whose turn has not come. */
-interface WaitingAttempt {
-  readonly fiber: Fiber.Fiber<unknown, unknown>
-  readonly beginBy: Instant.Instant
-}
-
-interface AttemptsInput extends Pick<Notifier, "kind"> {
-  readonly receiver: NotifierName
-  /** How long a claim holds. */
-  readonly lease: Duration.Duration
-  /** How many attempts may run at the same time; a reload may change it. */
-  readonly concurrency: () => number
-}
-
 /** Turns at a receiver, as many at the same time as it allows, for as long as the caller runs. */
 const makePermits = Effect.fnUntraced(function* (concurrency: () => number) {
   const permits = Semaphore.makeUnsafe(concurrency())
-  const waiting = new LinkedQueue<WaitingAttempt>()
+  const waiting = new LinkedQueue<{
+    readonly fiber: Fiber.Fiber<unknown, unknown>
+    readonly beginBy: Instant.Instant
+  }>()
   const isAnyWaiting = Latch.makeUnsafe()
   const interruptLate = Effect.gen(function* () {
     yield* isAnyWaiting.await
@@ -138,7 +124,6 @@ const makePermits = Effect.fnUntraced(function* (concurrency: () => number) {
         const leave = Effect.sync(() => place.leave())
         return Effect.ensuring(permits.withPermit(Effect.andThen(leave, effect)), leave)
       }),
-    /** Follows the concurrency. */
     resize: Effect.suspend(() => permits.resize(concurrency())),
   }
 })
@@ -183,13 +168,17 @@ const makeFailureLog = (receiver: NotifierName) => {
   }
 }
 
-/** The attempts at one receiver. */
-export const makeAttempts = Effect.fnUntraced(function* ({
-  concurrency,
-  kind,
-  lease,
-  receiver,
-}: AttemptsInput) {
+/** A receiver, and how long a claim of its items holds. */
+export interface ServedReceiver extends Pick<Notifier, "kind"> {
+  readonly receiver: NotifierName
+  readonly lease: Duration.Duration
+}
+
+/** The attempts at one receiver, as many at the same time as `concurrency` says. */
+export const makeAttempts = Effect.fnUntraced(function* (
+  { kind, lease, receiver }: ServedReceiver,
+  concurrency: () => number,
+) {
   const receivers = yield* Receivers
   const { storeDigestResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)

@@ -8,14 +8,13 @@ import type { WithIncident } from "../engine/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, type Gathered, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
-import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
-import { heldAtClaim } from "../firings/heldItems.ts"
+import { firstPiece, MOST_EVALUATED } from "../firings/nameReceivers.ts"
+import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/Notifiers.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { type Claim, endLeases, type Sending } from "./recordResults.ts"
 
-/** A worker's claim. */
-interface ClaimInput {
+export interface ClaimInput {
   readonly receivers: ReadonlyArray<NotifierName>
   readonly limit: number
   /** Where more items than this are due, the claim takes them for a digest, up to {@link MOST_IN_DIGEST}. */
@@ -24,7 +23,6 @@ interface ClaimInput {
   readonly lease: Duration.Duration
   /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
   readonly random: number
-  /** Without a policy unless given. */
   readonly holds?: FiringOptions
 }
 
@@ -60,12 +58,15 @@ export const claimOutbox = commandOf(function* (
   const leased_until = Instant.plus(storageTime, input.lease)
   const isDigest = digestOver !== undefined && due > digestOver
   return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
-    const { item, notification: bare } = claim(found, leased_until, now)
-    const runbook = item.event_type === "firing" ? runbookOf(found.incident) : undefined
-    const notification = { ...bare, runbook }
+    const { item, notification } = claim(found, leased_until, now)
     unit.outbox.put(item)
-    const { id, notifier, incident_id } = item
-    return { claim: { id, notifier, incident_id, leased_until }, notification, isInDigest: isDigest }
+    const { event_type, id, incident_id, notifier } = item
+    const runbook = event_type === "firing" ? runbookOf(found.incident) : undefined
+    return {
+      claim: { id, notifier, incident_id, leased_until },
+      notification: { ...notification, runbook },
+      isInDigest: isDigest,
+    }
   })
 })
 
@@ -75,7 +76,17 @@ export const claim = (
   leased_until: Instant.Instant,
   now: Instant.Instant,
 ) => {
-  const item = claimed(row, leased_until, now)
+  if (row.state !== "pending" && row.state !== "retry")
+    throw new Error(`outbox item ${row.id} is not waiting`)
+  const item: Sending = {
+    ...row,
+    state: move(OutboxTransitions, row.state, "claimed"),
+    attempts: row.attempts + 1,
+    first_attempted_at: row.first_attempted_at ?? now,
+    leased_until,
+    next_attempt_at: undefined,
+    updated_at: now,
+  }
   return { item, notification: toNotification(item, incident, { due_at: row.next_attempt_at ?? now, now }) }
 }
 
@@ -121,20 +132,6 @@ function* search(
 }
 
 const incidentOf = ({ incident }: WithIncident<OutboxRecord>): IncidentRecord => incident
-
-const claimed = (item: OutboxRecord, leased_until: Instant.Instant, now: Instant.Instant): Sending => {
-  if (item.state !== "pending" && item.state !== "retry")
-    throw new Error(`outbox item ${item.id} is not waiting`)
-  return {
-    ...item,
-    state: move(OutboxTransitions, item.state, "claimed"),
-    attempts: item.attempts + 1,
-    first_attempted_at: item.first_attempted_at ?? now,
-    leased_until,
-    next_attempt_at: undefined,
-    updated_at: now,
-  }
-}
 
 /** The notification that an item sends. */
 export const toNotification = (

@@ -1,14 +1,11 @@
 import { Duration, Effect, FiberSet, Random } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
-import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { OutboxSignal } from "./OutboxSignal.ts"
-import { makeAttempts } from "./attemptItems.ts"
-import { type ClaimedItem, claimOutbox } from "./claimOutbox.ts"
-import { keepDelivering, waitForMore } from "./keepDelivering.ts"
+import { OutboxSignal, keepDelivering, waitForMore } from "./OutboxSignal.ts"
+import { makeAttempts, type ServedReceiver } from "./attemptItems.ts"
+import { type ClaimedItem, type ClaimInput, claimOutbox } from "./claimOutbox.ts"
 import { Receivers } from "./Receivers.ts"
 
 /**
@@ -17,21 +14,19 @@ import { Receivers } from "./Receivers.ts"
  */
 export const MOST_AHEAD = 128
 
-/** How fast a receiver takes what it is sent. */
-interface Pace {
-  /** How many attempts may run at the same time. */
-  readonly concurrency: number
-  /** How many more may begin now. */
-  readonly free: number
-  /** The longest attempt since the last claim; absent if none ended. */
-  readonly slowest: Duration.Duration | undefined
-}
-
 /**
- * How many items to claim: those that can be sent now, and as many as the receiver takes within a
- * second. A claim is a transaction, which costs more than an attempt.
+ * How many items to claim: those that can be sent now, and as many as the receiver takes within a second, by
+ * its slowest attempt since the last claim. A claim is a transaction, which costs more than an attempt.
  */
-export const claimSize = ({ concurrency, free, slowest }: Pace): number => {
+export const claimSize = ({
+  concurrency,
+  free,
+  slowest,
+}: {
+  readonly concurrency: number
+  readonly free: number
+  readonly slowest: Duration.Duration | undefined
+}): number => {
   if (slowest === undefined) return free
   const turns = Math.floor(1_000 / Math.max(1, Duration.toMillis(slowest)))
   return free + Math.min(concurrency * turns, MOST_AHEAD)
@@ -43,28 +38,17 @@ const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArr
     .map((type) => items.filter(({ notification }) => notification.event_type === type))
     .filter((ofType) => ofType.length > 0)
 
-/** How one receiver is served. */
 export interface ReceiverOptions {
-  /** How many attempts may run at the same time. */
   readonly concurrency: number
   /** More due items than this become one message of each type; absent for single messages only. */
   readonly digestOver: number | undefined
 }
 
-interface DeliverInput extends Pick<Notifier, "kind"> {
-  readonly receiver: NotifierName
-  /** How long a claim holds. */
-  readonly lease: Duration.Duration
+export interface DeliverInput extends ServedReceiver {
   /** How the receiver is served now; a reload may change it. */
   readonly options: () => ReceiverOptions
   /** Where attempts run; interrupted ones are released. */
   readonly underWay: FiberSet.FiberSet
-}
-
-interface ClaimOptions extends Pick<ReceiverOptions, "digestOver"> {
-  readonly limit: number
-  /** How many attempts may begin now. */
-  readonly free: number
 }
 
 /** The longest that an item claimed ahead waits: after that, the receiver has become slow. */
@@ -94,7 +78,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const { current: policy } = yield* PolicyInForce
   const { staleAfter } = yield* RuleSettings
   const receivers = yield* Receivers
-  const attempts = yield* makeAttempts({ receiver, kind, lease, concurrency: () => options().concurrency })
+  const attempts = yield* makeAttempts({ receiver, kind, lease }, () => options().concurrency)
   let unsettled = 0
   // So many items are claimed as single ones, since their digest was refused.
   let singles = 0
@@ -105,25 +89,18 @@ export const deliverItems = Effect.fnUntraced(function* ({
   })
 
   // Claiming is too: a claimed item is attempted or withdrawn, not left to its lease.
-  const claim = Effect.fnUntraced(function* ({ digestOver, free, limit }: ClaimOptions) {
+  const claim = Effect.fnUntraced(function* (
+    free: number,
+    { digestOver, limit }: Pick<ClaimInput, "digestOver" | "limit">,
+  ) {
     const random = yield* Random.next
+    const holds = { policy, staleAfter }
     const claimed = yield* commits.transact(
-      claimOutbox({
-        receivers: [receiver],
-        limit,
-        digestOver,
-        lease,
-        random,
-        holds: { policy, staleAfter },
-      }),
+      claimOutbox({ receivers: [receiver], limit, digestOver, lease, random, holds }),
     )
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
     const begun = claimed.some(({ isInDigest }) => isInDigest)
-      ? digestsOf(claimed).map((items) =>
-          attempts.attemptDigest(items, () => {
-            singles += items.length
-          }),
-        )
+      ? digestsOf(claimed).map((items) => attempts.attemptDigest(items, () => void (singles += items.length)))
       : claimed.map((item, index) => attempts.attempt(item, index < free ? undefined : beginBy))
     for (const one of begun) {
       unsettled += 1
@@ -145,12 +122,12 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const limit = digestOver === undefined ? claimSize({ concurrency, free, slowest }) : free
     const isIdle = unsettled === 0
     const at = yield* Instant.now
-    const found = yield* claim({ limit, free, digestOver })
+    const found = yield* claim(free, { limit, digestOver })
     // Others may have taken them: what comes later may be a digest again.
     const isDrained = isIdle && found < limit
     if (digestOver === undefined) singles = isDrained ? 0 : Math.max(0, singles - found)
     // Where a claim finds as much as it asks for, there may be more.
-    if (found < limit) yield* waitForMore([receiver], { seen, at })
+    if (found < limit) yield* waitForMore(receiver, { seen, at })
   })
   return yield* keepDelivering(round, "cannot read the outbox; delivery resumes when the storage recovers")
 })

@@ -31,7 +31,11 @@ export const discardUnclaimed = commandOf(function* (
   yield* load(unit, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
   let count = 0
   for (const found of unclaimedOutbox) {
-    const item = leaseEnded(found)
+    // Nobody has recorded the end of an expired lease: a retry, or a failure after the last attempt.
+    const item =
+      isSending(found) && found.leased_until !== undefined
+        ? attempted(found, LEASE_EXPIRED, found.leased_until, 0)
+        : found
     if (isWaitingItsTurn(unit, item, untouchedSince)) continue
     count += 1
     const isWaiting = item.state === "pending" || item.state === "retry"
@@ -40,15 +44,6 @@ export const discardUnclaimed = commandOf(function* (
   }
   return count
 })
-
-/**
- * An item after its expired lease, which nobody has recorded: to be retried, or failed after the
- * last attempt.
- */
-const leaseEnded = (item: OutboxRecord): OutboxRecord =>
-  isSending(item) && item.leased_until !== undefined
-    ? attempted(item, LEASE_EXPIRED, item.leased_until, 0)
-    : item
 
 /**
  * Whether a server of an older version may be at work: an item waits behind an earlier one of its

@@ -1,16 +1,13 @@
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { NotificationType, NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
 import { readOpenings } from "../firings/gatherFacts.ts"
-import { readLoudMembers } from "../firings/loudMembers.ts"
-import { heldItem } from "../firings/heldItems.ts"
-import { MOST_MEMBERS, nameReceivers } from "../firings/nameReceivers.ts"
-import { incidentHolds, type Hold } from "../firings/Hold.ts"
+import { readLoudMembers, MOST_MEMBERS, nameReceivers } from "../firings/nameReceivers.ts"
+import { heldItem, incidentHolds } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
 import {
@@ -22,29 +19,23 @@ import {
   wasAttempted,
   wasSent,
 } from "../model/OutboxRecord.ts"
-import { mayArrive } from "./retrySchedule.ts"
+import { mayArrive } from "./recordResults.ts"
 
-/** The options of enqueueing. */
 export interface EnqueueOptions {
   readonly policy: Policy
   readonly newOutboxId: (now: Instant.Instant) => OutboxId
   readonly now: Instant.Instant
 }
 
-interface NewItem extends Partial<Pick<OutboxRecord, "cause" | "must_send">> {
-  readonly incident: IncidentRecord
-  readonly receiver: NotifierName
-  /** The receiver's kind. */
-  readonly notifier: NotifierName
-  readonly event_type: NotificationType
-  readonly holds?: ReadonlyArray<Hold>
-}
-
-const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOptions): void => {
-  const { incident, receiver, notifier, event_type, cause, holds = [], must_send = false } = notification
-  const { now } = options
+const enqueue = (
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  notification: Pick<OutboxRecord, "event_type" | "notifier" | "receiver"> & Partial<NewFiring>,
+  { newOutboxId, now }: EnqueueOptions,
+): void => {
+  const { receiver, notifier, event_type, cause, holds = [], must_send = false } = notification
   const item: OutboxRecord = {
-    id: options.newOutboxId(now),
+    id: newOutboxId(now),
     receiver,
     notifier,
     state: move(OutboxTransitions, "absent", "enqueued"),
@@ -72,7 +63,6 @@ const enqueue = (unit: UnitOfWork, notification: NewItem, options: EnqueueOption
   unit.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
 }
 
-/** Enqueues a firing for one receiver. */
 export const enqueueFiring = (
   unit: UnitOfWork,
   incident: IncidentRecord,
@@ -80,7 +70,7 @@ export const enqueueFiring = (
   options: EnqueueOptions,
 ): void => {
   const notifier = options.policy.receivers.get(firing.receiver)?.kind ?? firing.receiver
-  enqueue(unit, { ...firing, incident, notifier, event_type: "firing" }, options)
+  enqueue(unit, incident, { ...firing, notifier, event_type: "firing" }, options)
 }
 
 /** The firings of an incident that are not discarded. */
@@ -117,7 +107,6 @@ export function* enqueueOwed(
   }
 }
 
-/** Finds whom routes name now. */
 function* nameNow(unit: UnitOfWork, incident: IncidentRecord, policy: Policy): Decision<Naming | undefined> {
   const needed = { limit: MOST_MEMBERS, readsLabels: policy.routesReadAgents }
   const loud = yield* readLoudMembers(unit, [incident], needed)
@@ -125,19 +114,16 @@ function* nameNow(unit: UnitOfWork, incident: IncidentRecord, policy: Policy): D
   return nameReceivers(policy, incident, loud.get(incident.id) ?? [], openings(incident))
 }
 
-/** Receivers, each with its kind. */
-type Notified = Map<OutboxRecord["receiver"], OutboxRecord["notifier"]>
-
-/** Enqueues a resolved for each receiver, in an order that does not depend on the storage's. */
+/** Enqueues a resolved for each receiver of these firings, in an order that does not depend on the storage's. */
 const enqueueResolved = (
   unit: UnitOfWork,
   incident: IncidentRecord,
-  notified: Notified,
+  firings: ReadonlyArray<OutboxRecord>,
   options: EnqueueOptions,
 ): void => {
-  for (const [receiver, notifier] of Array.from(notified).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    enqueue(unit, { incident, receiver, notifier, event_type: "resolved" }, options)
-  }
+  const kinds = new Map(firings.map(({ notifier, receiver }) => [receiver, notifier]))
+  for (const [receiver, notifier] of Array.from(kinds).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    enqueue(unit, incident, { receiver, notifier, event_type: "resolved" }, options)
 }
 
 /**
@@ -150,13 +136,12 @@ export const closeResolved = (
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const notified: Notified = new Map()
-  for (const item of firingsOf(unit, incident)) {
-    if (mayArrive(item)) notified.set(item.receiver, item.notifier)
+  const firings = firingsOf(unit, incident)
+  for (const item of firings) {
     if (item.state !== "pending" || wasAttempted(item)) continue
     unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "incident_resolved"), options.now))
   }
-  if (notify) enqueueResolved(unit, incident, notified, options)
+  if (notify) enqueueResolved(unit, incident, firings.filter(mayArrive), options)
 }
 
 /**
@@ -165,27 +150,11 @@ export const closeResolved = (
  * (docs/rules.md#deleting-an-agent).
  */
 export const closeAgentGone = (unit: UnitOfWork, incident: IncidentRecord, options: EnqueueOptions): void => {
-  const sent: Notified = new Map()
-  for (const item of firingsOf(unit, incident)) {
-    if (wasSent(item) || item.state === "sending") sent.set(item.receiver, item.notifier)
+  const firings = firingsOf(unit, incident)
+  for (const item of firings) {
     if (item.state !== "pending" && item.state !== "retry") continue
     unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "agent_gone"), options.now))
   }
+  const sent = firings.filter((item) => wasSent(item) || item.state === "sending")
   enqueueResolved(unit, incident, sent, options)
-}
-
-/**
- * Discards the resolved behind a firing that its receiver refused, unless another firing may have
- * arrived. Needs the incident's outbox items.
- */
-export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Instant.Instant): void => {
-  const { incident_id, receiver } = refused
-  const isNotified = firingsOf(unit, { id: incident_id }).some(
-    (item) => item.receiver === receiver && mayArrive(item),
-  )
-  if (refused.event_type !== "firing" || isNotified) return
-  for (const item of unit.outbox.group(incident_id)) {
-    if (item.receiver !== receiver || item.event_type !== "resolved" || item.state !== "pending") continue
-    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "firing_refused"), now))
-  }
 }

@@ -18,10 +18,8 @@ const BECAUSE: Readonly<Record<FiringCause, string>> = {
   ack_ran_out: "the acknowledgement ran out",
 }
 
-/** The facts of {@link explainNotification}. */
 interface Story {
   readonly incident: IncidentRecord
-  /** The notifications of the incident. */
   readonly outbox: ReadonlyArray<OutboxRecord>
   readonly held: HeldBy | undefined
   /** The receivers that servers send to now. */

@@ -35,10 +35,8 @@ export const cutText = (
   return limit < ELLIPSIS.length ? "" : `${escape(beginning(text, fits))}${ELLIPSIS}`
 }
 
-/** The incident of a notification. */
 export type NotifiedIncident = DeliveryAttempt["incident"]
 
-/** The text of a test message. */
 export const testText = "TEST: Tocsin reaches you here. Nothing is wrong."
 
 /** How a text is fitted to its medium. */
@@ -65,9 +63,7 @@ const placeOf = (agent: string, check: CheckId): string => {
 const isDefaultKey = ({ incident_key, opener_agent_id, opener_check_id }: NotifiedIncident): boolean =>
   incident_key === `${opener_agent_id}/${opener_check_id}` || /^sha256:[0-9a-f]{64}$/.test(incident_key)
 
-/**
- * The incident's name for its whole life: the check that opened it, or the key that checks share.
- */
+/** The incident's name for its whole life: the check that opened it, or the key that checks share. */
 export const whereText = (incident: NotifiedIncident): string =>
   isDefaultKey(incident)
     ? placeOf(incident.opener_agent_id, incident.opener_check_id)
@@ -146,9 +142,7 @@ const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium):
   ...(hasLinks ? [] : linksOf(notification).map(({ title, url }) => `${escape(title)}: ${url}`)),
 ]
 
-/**
- * A notification as text: severity and place, the check's summary, the time, and the incident's ID or links.
- */
+/** A notification as text: severity and place, summary, time, and the incident's ID or links. */
 export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
   const { limit, escape } = medium
   const title = escape(titleOf(notification))

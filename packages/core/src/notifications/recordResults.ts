@@ -10,9 +10,46 @@ import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { SendResult } from "../ports/Notifiers.ts"
 import { recordDelivered } from "./alertDecisions.ts"
-import { discardUnheard } from "./enqueue.ts"
-import { endedItem, type OutboxRecord, OutboxTransitions, wasAttempted } from "../model/OutboxRecord.ts"
-import { mayRetry, retryDelay } from "./retrySchedule.ts"
+import {
+  endedItem,
+  type OutboxRecord,
+  OutboxTransitions,
+  isFiring,
+  wasAttempted,
+} from "../model/OutboxRecord.ts"
+
+const MAX_ATTEMPTS = 14
+/** The age after which an item is not retried (docs/rules.md#delivery). */
+const MAX_AGE = Duration.hours(24)
+
+const LONGEST_RETRY_AFTER = Duration.hours(1)
+const JITTER = 0.2
+
+const DELAY_SECONDS: ReadonlyArray<number> = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200]
+const LAST_DELAY_SECONDS = 14_400
+
+/**
+ * The delay before the next attempt: by the schedule, ± a fifth, or what the receiver asked for if
+ * that is later, up to an hour (docs/rules.md#delivery).
+ */
+const retryDelay = (attempts: number, random: number, retryAfterSeconds?: number): Duration.Duration => {
+  const seconds = DELAY_SECONDS[attempts - 1] ?? LAST_DELAY_SECONDS
+  const scheduled = Duration.seconds(seconds * (1 - JITTER + 2 * JITTER * random))
+  if (retryAfterSeconds === undefined) return scheduled
+  return Duration.max(scheduled, Duration.min(Duration.seconds(retryAfterSeconds), LONGEST_RETRY_AFTER))
+}
+
+/** Whether the limits on attempts and age allow another attempt. */
+export const mayRetry = (
+  { attempts, age_starts_at }: Pick<OutboxRecord, "attempts" | "age_starts_at">,
+  now: Instant.Instant,
+): boolean => attempts < MAX_ATTEMPTS && now < Instant.plus(age_starts_at, MAX_AGE)
+
+/** Whether the receiver refused it for good. One that failed at the limits may have arrived unnoticed. */
+const wasRefused = (item: OutboxRecord): boolean => item.state === "failed" && mayRetry(item, item.updated_at)
+
+/** Whether a firing that is not discarded may have arrived: it was attempted and never refused. */
+export const mayArrive = (item: OutboxRecord): boolean => wasAttempted(item) && !wasRefused(item)
 
 /**
  * How an attempt ended: `released` if the service stopped during it, `unsent` if it did not begin, or
@@ -36,7 +73,6 @@ export const isSending = (item: OutboxRecord | undefined): item is Sending => it
 /** The error of an attempt that was released: no fault of its receiver. */
 export const SERVICE_STOPPED = "the service stopped during the attempt"
 
-/** The result of an attempt whose lease has expired. */
 export const LEASE_EXPIRED = {
   outcome: "deferred",
   error: "the attempt did not finish before its lease expired",
@@ -79,7 +115,7 @@ export const attempted = (
   const delay =
     result.outcome === "released"
       ? Duration.zero
-      : retryDelay({ attempts: item.attempts, random, retryAfterSeconds: result.retryAfterSeconds })
+      : retryDelay(item.attempts, random, result.retryAfterSeconds)
   return {
     ...ended,
     state: move(OutboxTransitions, item.state, "deferred"),
@@ -88,13 +124,9 @@ export const attempted = (
   }
 }
 
-/**
- * `given_up`: the item is a dead letter. `lost`: the lease expired, so this result no longer
- * counts.
- */
+/** `given_up`: the item is a dead letter. `lost`: the lease expired, so this result no longer counts. */
 export type Recorded = "stored" | "given_up" | "lost"
 
-/** An attempt that has ended. */
 export interface EndedAttempt {
   readonly claim: Claim
   readonly result: AttemptResult
@@ -185,6 +217,19 @@ const followFailure = (unit: UnitOfWork, firing: OutboxRecord, now: Instant.Inst
     unit.outbox.put({ ...firing, state, next_attempt_at: undefined })
   }
   discardUnheard(unit, firing, now)
+}
+
+/**
+ * Discards the resolved behind a firing that its receiver refused, unless another firing may have
+ * arrived. Needs the incident's outbox items.
+ */
+export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Instant.Instant): void => {
+  const items = unit.outbox.group(refused.incident_id).filter(({ receiver }) => receiver === refused.receiver)
+  if (refused.event_type !== "firing" || items.some((item) => isFiring(item) && mayArrive(item))) return
+  for (const item of items) {
+    if (item.event_type !== "resolved" || item.state !== "pending") continue
+    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "firing_refused"), now))
+  }
 }
 
 /** Whether the incident resolved because its last member's check or agent went. */

@@ -4,11 +4,10 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
-import { canBeHeld, coalesced, freed } from "../firings/heldItems.ts"
+import { canBeHeld, coalesced, freed } from "../firings/Hold.ts"
 import { isHeld, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 
-/** The result of a release. */
 export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
 
 /**
@@ -44,7 +43,6 @@ export const release = commandOf(function* (
   return "released"
 })
 
-/** The result of a replay. */
 export type ReplayOutcome =
   | "replayed"
   | "no_such_item"
@@ -52,10 +50,7 @@ export type ReplayOutcome =
   | "firing_of_resolved"
   | "incident_expired"
 
-/**
- * Returns a dead letter to the outbox: same ID, attempts 0, age counted from now
- * (docs/rules.md#dead-letters).
- */
+/** Returns a dead letter to the outbox as a new one of the same ID (docs/rules.md#dead-letters). */
 export const replay = commandOf(function* (unit, now, id: OutboxId, by: Signature): Decision<ReplayOutcome> {
   yield* load(unit, { rows: { outbox: [id] } })
   const found = unit.outbox.get(id)

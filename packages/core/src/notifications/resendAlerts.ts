@@ -1,32 +1,25 @@
 import { Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
-import type { ClaimedAlert, DeliveryResult, Notifier } from "../ports/Notifiers.ts"
+import type { DeliverInput } from "./deliverItems.ts"
+import type { DeliveryResult, Notifier, ClaimedAlert } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Receivers } from "./Receivers.ts"
-import { OutboxSignal } from "./OutboxSignal.ts"
+import { OutboxSignal, keepDelivering, waitForMore } from "./OutboxSignal.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
-import { keepDelivering, waitForMore } from "./keepDelivering.ts"
-
-interface ResendInput {
-  readonly receiver: NotifierName
-  /** How long a claim holds at most. A failed alert waits for its end, so it is no longer than a minute. */
-  readonly lease: Duration.Duration
-  /** Where posts run; interrupted ones are released. */
-  readonly underWay: FiberSet.FiberSet
-}
 
 // One post: some hundred kilobytes at most.
 const ALERTS_AT_ONCE = 100
 
-/**
- * Sends alerts again, while it is in use, to a receiver that forgets alerts unless they repeat
- * (docs/rules.md#alertmanager).
- */
-export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, underWay }: ResendInput) {
+/** Sends alerts again to a receiver that forgets them unless they repeat (docs/rules.md#alertmanager). */
+export const resendAlerts = Effect.fnUntraced(function* ({
+  lease,
+  receiver,
+  underWay,
+}: Pick<DeliverInput, "lease" | "receiver" | "underWay">) {
   const commits = yield* Commits
   const signal = yield* OutboxSignal
+  // A failed alert waits for the end of its claim.
   const claimFor = Duration.min(lease, RESEND_EVERY)
   const receivers = yield* Receivers
   const { current: policy } = yield* PolicyInForce
@@ -40,14 +33,9 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     )
 
   const claim = Effect.fnUntraced(function* () {
+    const { remembers } = current() ?? {}
     const claimed = yield* commits.transact(
-      claimAlerts({
-        receiver,
-        limit: ALERTS_AT_ONCE,
-        lease: claimFor,
-        remembers: current()?.remembers,
-        policy,
-      }),
+      claimAlerts({ receiver, limit: ALERTS_AT_ONCE, lease: claimFor, remembers, policy }),
     )
     return claimed.length === 0 ? undefined : yield* FiberSet.run(underWay, post(claimed))
   }, Effect.uninterruptible)
@@ -57,7 +45,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({ receiver, lease, unde
     if (current()?.resend === undefined) return yield* signal.after(seen)
     const at = yield* Instant.now
     const posting = yield* claim()
-    yield* posting === undefined ? waitForMore([receiver], { seen, at }) : Fiber.await(posting)
+    yield* posting === undefined ? waitForMore(receiver, { seen, at }) : Fiber.await(posting)
   })
   return yield* keepDelivering(round, "cannot read alerts; sending resumes when the storage recovers")
 })

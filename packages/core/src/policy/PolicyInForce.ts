@@ -10,11 +10,9 @@ export class PolicyInForce extends Context.Service<
     readonly current: () => Policy
     /** Puts another policy in force for every decision from now on. */
     readonly replace: (policy: Policy) => Effect.Effect<void>
-    /** Emits after each replacement. */
     readonly replaced: Stream.Stream<void>
   }
 >()("@tocsin/core/policy/PolicyInForce") {
-  /** Begins with the policy of the settings. */
   static readonly layer: Layer.Layer<PolicyInForce> = Layer.effect(
     PolicyInForce,
     Effect.gen(function* () {

@@ -4,7 +4,6 @@ import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { civilFromDays, daysInMonth } from "@tocsin/contract/Instant"
 
-/** A time zone of the IANA database. */
 interface TimeZone {
   /** How far its clocks are ahead of UTC at a moment, in milliseconds. */
   readonly offsetAt: (millis: number) => number
@@ -44,7 +43,6 @@ export interface ScheduleText {
   readonly tz: string
 }
 
-/** Times of a wall clock. */
 export interface Schedule extends ScheduleText {
   /** The times of a clock that is never set; {@link toInstant} places them in the zone. */
   readonly walls: CronTimes

@@ -13,13 +13,12 @@ import {
   RUNBOOK_URL,
   type Runbook,
 } from "@tocsin/contract/PolicyDocument"
-import { compileDependencies, type Dependencies } from "./dependencies.ts"
-import { compileRoutes, type Naming, type Routes } from "./routing.ts"
+import { compileDependencies } from "./dependencies.ts"
+import { compileRoutes, type Naming } from "./routing.ts"
 import { type Recurring, compileQuiet, type QuietHours } from "./occurrences.ts"
 import { parseSchedule } from "./Schedule.ts"
 import type { Labels } from "@tocsin/contract/Labels"
 
-/** One receiver of a policy. */
 export interface PolicyReceiver {
   /** The notifier that outbox items show: the kind, or the name of a custom notifier. */
   readonly kind: NotifierName
@@ -28,51 +27,10 @@ export interface PolicyReceiver {
   readonly quiet?: QuietHours | undefined
 }
 
-/** One maintenance window, ready to be asked for its times. */
-interface PolicyWindow extends Window, Recurring {}
-
-/** The rules that state which checks must report. */
-interface OverdueRules {
-  readonly count: number
-  /** Whether a rule compares hostnames or labels, which agents change. */
-  readonly readsAgents: boolean
-  /** The first rule of the document that matches a check; absent if none does. */
-  readonly ruleOf: (facts: Partial<MatchedFacts>) => Freshness | undefined
-}
-
 /** A policy as decisions use it, compiled once. */
-export interface Policy {
-  readonly document: PolicyDocument
-  readonly receivers: ReadonlyMap<NotifierName, PolicyReceiver>
+export type Policy = ReturnType<typeof compilePolicy> & {
   /** The receivers that this process cannot use, each with the reason; absent if it can use all. */
   readonly unavailable?: ReadonlyMap<NotifierName, string>
-  /** Without routes, every receiver is notified immediately, whatever the incident. */
-  readonly hasRoutes: boolean
-  /** Whether a route compares hostnames or labels, which agents change. */
-  readonly routesReadAgents: boolean
-  /** Whether a window or a dependency does. */
-  readonly holdsReadAgents: boolean
-  /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
-  readonly hasTimers: boolean
-  /** Whether a route compares severities. */
-  readonly routesBySeverity: boolean
-  /** The most of all routes that count the openings of a key; absent if none does. */
-  readonly flapping:
-    | {
-        readonly within: Duration.Duration
-        readonly openings: number
-        /** How long an incident may be open while the count decides about it. */
-        readonly after: Duration.Duration
-      }
-    | undefined
-  readonly routes: Routes
-  /** Whom a member names that no route matches. */
-  readonly everyone: Naming
-  /** Absent if there are none. */
-  readonly dependencies: Dependencies | undefined
-  readonly windows: ReadonlyArray<PolicyWindow>
-  readonly freshness: OverdueRules
-  readonly runbookOf: FindRunbook
 }
 
 /** Notifiers outside a policy, of the settings or of the host program, and the targets that its watches may have. */
@@ -96,31 +54,37 @@ export const compilePolicy = (
   document: PolicyDocument,
   notifiers: ReadonlyArray<NotifierName>,
   kinds: PolicyNotifiers["notifierKinds"] = {},
-): Policy => {
+) => {
   const { dependencies = [], freshness = [], receivers: defined = {} } = document
   const { routes = [], runbooks = [], windows = [] } = document
-  const receivers = new Map<NotifierName, PolicyReceiver>([
+  const receivers: ReadonlyMap<NotifierName, PolicyReceiver> = new Map<NotifierName, PolicyReceiver>([
     ...notifiers.map((name) => [name, { kind: kinds[name] ?? name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
   ])
   const compiled = compileRoutes(routes, Array.from(receivers.keys()))
-  const everyone = compiled.name(new Set(["unmatched"]), () => 0)
+  const named = compiled.name(new Set(["unmatched"]), () => 0)
+  /** Whom a member names that no route matches. */
+  const everyone: Naming = { named, at: () => named, isCut: false }
   return {
     document,
     receivers,
+    /** Without routes, every receiver is notified immediately, whatever the incident. */
     hasRoutes: routes.length > 0,
+    /** Whether a route compares hostnames or labels, which agents change. */
     routesReadAgents: routes.some(({ match }) => match?.some(isOfAgent)),
+    /** Whether a window or a dependency does. */
     holdsReadAgents:
       windows.some(({ match }) => match.some(isOfAgent)) ||
       dependencies.some(
         ({ child, equal = [], parent }) =>
           [...child, ...parent].some(isOfAgent) || equal.some((field) => isOfAgent({ field })),
       ),
+    /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
     hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
     routesBySeverity: routes.some(({ match }) => match?.some(({ field }) => field === "severity")),
     flapping: flappingOf(routes),
     routes: compiled,
-    everyone: { named: everyone, at: () => everyone, isCut: false },
+    everyone,
     dependencies: dependencies.length === 0 ? undefined : compileDependencies(dependencies),
     windows: windows.map(compileWindow),
     freshness: compileOverdueRules(freshness),
@@ -132,30 +96,29 @@ export const compilePolicy = (
 export const isOfAgent = ({ field }: Pick<Matcher, "field">): boolean =>
   field === "hostname" || field.startsWith("label:")
 
-const compileOverdueRules = (rules: ReadonlyArray<Freshness>): OverdueRules => {
+const compileOverdueRules = (rules: ReadonlyArray<Freshness>) => {
   const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
   return {
     count: rules.length,
     readsAgents: rules.some(({ match }) => match.some(isOfAgent)),
-    ruleOf: (facts) => compiled.find(({ matches }) => matches(facts))?.rule,
+    /** The first rule of the document that matches a check. */
+    ruleOf: (facts: Partial<MatchedFacts>) => compiled.find(({ matches }) => matches(facts))?.rule,
   }
 }
 
-const flappingOf = (routes: ReadonlyArray<Route>): Policy["flapping"] => {
+/** The most of all routes that count the openings of a key, and how long that may decide about an incident. */
+const flappingOf = (routes: ReadonlyArray<Route>) => {
   const [first, ...others] = routes.flatMap(({ after = Duration.zero, flapping }) =>
     flapping === undefined ? [] : { ...flapping, after: Duration.max(after, flapping.after) },
   )
-  return (
-    first &&
-    others.reduce<NonNullable<Policy["flapping"]>>(
-      (most, { after, openings, within }) => ({
-        after: Duration.max(most.after, after),
-        within: Duration.max(most.within, within),
-        openings: Math.max(most.openings, openings),
-      }),
-      first,
-    )
-  )
+  let most = first
+  for (const { after, openings, within } of others)
+    most = most && {
+      after: Duration.max(most.after, after),
+      within: Duration.max(most.within, within),
+      openings: Math.max(most.openings, openings),
+    }
+  return most
 }
 
 const receiverOf = (definition: Receiver): PolicyReceiver => ({
@@ -165,19 +128,16 @@ const receiverOf = (definition: Receiver): PolicyReceiver => ({
 })
 
 // Schedules of a document that was read are valid.
-const compileWindow = (window: Window): PolicyWindow => ({
+const compileWindow = (window: Window): Window & Recurring => ({
   ...window,
   schedule: Result.getOrThrow(parseSchedule(window)),
   endOf: (starts_at) => Instant.plus(starts_at, window.for),
 })
 
 /** Finds the runbook of a failing check: that of its label, or of the first rule that matches (docs/rules.md#runbooks). */
-type FindRunbook = (facts: MatchedFacts, ofCheck: Labels | undefined) => FoundRunbook | undefined
-
-/** Compiles the runbooks of a policy. */
-const compileRunbooks = (rules: ReadonlyArray<Runbook>): FindRunbook => {
+const compileRunbooks = (rules: ReadonlyArray<Runbook>) => {
   const compiled = rules.map(({ match, ...runbook }) => ({ runbook, matches: compileMatchers(match) }))
-  return (facts, ofCheck) => {
+  return (facts: MatchedFacts, ofCheck: Labels | undefined): FoundRunbook | undefined => {
     const url = ofCheck && Object.hasOwn(ofCheck, "runbook_url") ? ofCheck["runbook_url"] : undefined
     // An agent may write any text into a label.
     if (url !== undefined && RUNBOOK_URL.test(url)) return { url }

@@ -90,7 +90,6 @@ export const quietProblems = (quiet: Quiet | undefined): ReadonlyArray<FieldProb
 /** The shortest time between two times of a schedule is longer. */
 const INSTANT = Duration.millis(1)
 
-/** Compiles valid quiet hours. */
 export const compileQuiet = (quiet: Quiet): QuietHours => {
   const { from, isWithinDay, to } = endsOf(quiet)
   const end = Result.getOrThrow(parseSchedule(to))

@@ -69,8 +69,10 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
   return typeof receivers === "object" && receivers !== null ? Object.keys(receivers) : []
 }
 
+type Problems = ReadonlyArray<FieldProblem>
+
 /** Faults of a policy that its schema cannot express. */
-const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
+const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problems => {
   const { dependencies = [], freshness = [], receivers = {}, watches = [] } = policy
   const { routes = [], runbooks = [], windows = [] } = policy
   const both = dependencies.map(({ child, parent }) => ({ match: [...parent, ...child] }))
@@ -97,17 +99,14 @@ const firstOfName = (rows: ReadonlyArray<{ readonly name: string }>) => {
   return ({ name }: { readonly name: string }, n: number): boolean => firsts.get(name) === n
 }
 
-const watchProblems = (watch: PolicyWatch, isFirst: boolean): ReadonlyArray<FieldProblem> => [
+const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
   ...(isFirst ? [] : [problem("is the name of another watch too", "name")]),
   ...(probesIn(watch).length === 1 ? [] : [problem("must have exactly one probe: http, tcp, tls or dns")]),
 ]
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
 
-const at = (
-  problems: FieldProblem | ReadonlyArray<FieldProblem>,
-  ...prefix: ReadonlyArray<PropertyKey>
-): ReadonlyArray<FieldProblem> =>
+const at = (problems: FieldProblem | Problems, ...prefix: ReadonlyArray<PropertyKey>): Problems =>
   [problems].flat().map(({ message, path }) => ({ message, path: [...prefix, ...path] }))
 
 const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
@@ -123,7 +122,7 @@ const ofName = (found: FieldProblem): FieldProblem => {
 }
 
 /** Exactly one of two ways to give a secret. */
-const secretProblems = (receiver: object, name: string, isRequired: boolean): ReadonlyArray<FieldProblem> => {
+const secretProblems = (receiver: object, name: string, isRequired: boolean): Problems => {
   const given = [`${name}_file`, `${name}_env`].filter((key) => Object.hasOwn(receiver, key))
   if (given.length > 1) return [problem(`must have ${name}_file or ${name}_env, not both`)]
   return given.length === 0 && isRequired ? [problem(`must have ${name}_file or ${name}_env`)] : []
@@ -137,7 +136,7 @@ const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "shadow
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (
   receiver: Extract<Receiver, { readonly kind: "messenger" | "alert_router" }>,
-): ReadonlyArray<FieldProblem> => {
+): Problems => {
   const { type } = receiver
   const { needs, takes }: Pick<TypeKeys, "needs" | "takes"> =
     type === undefined ? { needs: [], takes: [] } : receiverTypes[type]
@@ -159,43 +158,36 @@ const typeProblems = (
   ]
 }
 
-const receiverProblems = (name: string, receiver: Receiver): ReadonlyArray<FieldProblem> => {
-  const problems: Array<FieldProblem> = at(quietProblems(receiver.quiet), "quiet").slice()
-  if (isKind(name) && receiver.kind !== name) {
-    problems.push(problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind"))
-  }
+const receiverProblems = (name: string, receiver: Receiver): Problems => [
+  ...at(quietProblems(receiver.quiet), "quiet"),
+  ...(isKind(name) && receiver.kind !== name
+    ? [problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind")]
+    : []),
+  ...kindProblems(receiver),
+]
+
+const kindProblems = (receiver: Receiver): Problems => {
   switch (receiver.kind) {
     case "webhook":
-      return [
-        ...problems,
-        ...secretProblems(receiver, "url", true),
-        ...secretProblems(receiver, "secret", true),
-      ]
+      return [...secretProblems(receiver, "url", true), ...secretProblems(receiver, "secret", true)]
     case "alert_router":
-      return [
-        ...problems,
-        ...typeProblems(receiver),
-        ...(receiver.type === undefined ? secretProblems(receiver, "url", true) : []),
-        ...(receiver.type === undefined ? unreadProblems(receiver) : []),
-      ]
+      return receiver.type === undefined
+        ? [...typeProblems(receiver), ...secretProblems(receiver, "url", true), ...unreadProblems(receiver)]
+        : typeProblems(receiver)
     case "messenger":
-      return [
-        ...problems,
-        ...typeProblems(receiver),
-        ...(receiver.type === undefined ? messengerProblems(receiver) : []),
-      ]
+      return receiver.type === undefined
+        ? [...typeProblems(receiver), ...messengerProblems(receiver)]
+        : typeProblems(receiver)
     case "debug":
-      return [...problems, ...unreadProblems(receiver)]
+      return unreadProblems(receiver)
   }
 }
 
 /** A program reads the messages of this receiver, or a log does. */
-const unreadProblems = ({ acknowledge }: Receiver): ReadonlyArray<FieldProblem> =>
+const unreadProblems = ({ acknowledge }: Receiver): Problems =>
   acknowledge === undefined ? [] : [problem("must be absent: no person reads these messages", "acknowledge")]
 
-const messengerProblems = (
-  receiver: Extract<Receiver, { readonly kind: "messenger" }>,
-): ReadonlyArray<FieldProblem> => {
+const messengerProblems = (receiver: Extract<Receiver, { readonly kind: "messenger" }>): Problems => {
   const isTelegram = receiver.telegram_chat !== undefined
   const hasToken = receiver.telegram_token_file !== undefined || receiver.telegram_token_env !== undefined
   const hasUrl = receiver.url_file !== undefined || receiver.url_env !== undefined
@@ -218,13 +210,13 @@ const unknownReceivers = (
   names: ReadonlyArray<NotifierName>,
   known: ReadonlySet<string>,
   ...path: ReadonlyArray<PropertyKey>
-): ReadonlyArray<FieldProblem> =>
+): Problems =>
   names.flatMap((name, n) =>
     known.has(name) ? [] : [problem(`names no receiver; ${listedReceivers(known)}`, ...path, n)],
   )
 
-const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): ReadonlyArray<FieldProblem> => {
-  const problems: Array<FieldProblem> = [...unknownReceivers(to ?? [], known, "to")]
+const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Problems => {
+  const problems = [...unknownReceivers(to ?? [], known, "to")]
   if (to !== undefined && steps !== undefined) problems.push(problem("must have to or steps, not both"))
   let latest = Duration.zero
   for (const [n, { after, to: receivers }] of (steps ?? []).entries()) {
@@ -246,16 +238,16 @@ const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Readon
 
 const TOGETHER_RULE = `must have at most ${MOST_TOGETHER.matchers} matchers together, ${MOST_TOGETHER.globs} of them globs`
 
-const matchProblems = (match: ReadonlyArray<Matcher>): ReadonlyArray<FieldProblem> =>
+const matchProblems = (match: ReadonlyArray<Matcher>): Problems =>
   match.some(isPositive) ? [] : [problem(NAMELESS_MESSAGE, "match")]
 
-const windowProblems = (window: Window, isFirst: boolean): ReadonlyArray<FieldProblem> => [
+const windowProblems = (window: Window, isFirst: boolean): Problems => [
   ...(isFirst ? [] : [problem("is the name of another window too", "name")]),
   ...scheduleProblems(window),
   ...matchProblems(window.match),
 ]
 
-const dependencyProblems = ({ equal = [], parent }: Dependency): ReadonlyArray<FieldProblem> =>
+const dependencyProblems = ({ equal = [], parent }: Dependency): Problems =>
   equal.length > 0 || parent.some((matcher) => matcher.op === "=" && isPositive(matcher))
     ? []
     : [
@@ -265,7 +257,4 @@ const dependencyProblems = ({ equal = [], parent }: Dependency): ReadonlyArray<F
         ),
       ]
 
-const overdueProblems = (rule: Freshness): ReadonlyArray<FieldProblem> => [
-  ...matchProblems(rule.match),
-  ...termsProblems(rule),
-]
+const overdueProblems = (rule: Freshness): Problems => [...matchProblems(rule.match), ...termsProblems(rule)]

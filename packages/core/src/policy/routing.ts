@@ -31,31 +31,22 @@ export interface Naming {
 /** How many incidents of a key were opened within a span up to now, the present one included. */
 export type CountOpenings = (within: Duration.Duration) => number
 
-/** Finds whom routes name. */
-export interface Routes {
-  /** Adds the routes that match a member to those found before. */
-  readonly match: (facts: MatchedFacts, found: Set<RouteId>) => void
-  /** All that match name their receivers; of delays and reminders, the least counts. */
-  readonly name: (found: ReadonlySet<RouteId>, countOpenings: CountOpenings) => NamedReceivers
-}
-
 /** The position of a route, or what stands in for a member that no route matches. */
 export type RouteId = number | "unmatched"
 
 /** Compiles the routes of a policy. A member that none matches names every receiver, without a delay. */
-export const compileRoutes = (
-  routes: ReadonlyArray<Route>,
-  receivers: ReadonlyArray<NotifierName>,
-): Routes => {
+export const compileRoutes = (routes: ReadonlyArray<Route>, receivers: ReadonlyArray<NotifierName>) => {
   const find = indexMatchers(routes.map(({ match = [] }) => match))
   const everyone = receivers.map((name) => [name, AT_ONCE] as const)
   return {
-    match: (facts, found) => {
+    /** Adds the routes that match a member to those found before. */
+    match: (facts: MatchedFacts, found: Set<RouteId>): void => {
       const positions = find(facts)
       for (const position of positions) found.add(position)
       if (positions.length === 0) found.add("unmatched")
     },
-    name: (found, countOpenings) => {
+    /** All that match name their receivers; of delays and reminders, the least counts. */
+    name: (found: ReadonlySet<RouteId>, countOpenings: CountOpenings): NamedReceivers => {
       const named = new Map<NotifierName, NamedReceiver>()
       for (const id of found) {
         const route = id === "unmatched" ? undefined : routes[id]
@@ -67,7 +58,6 @@ export const compileRoutes = (
   }
 }
 
-/** Without a delay. */
 export const AT_ONCE: NamedReceiver = {
   delay: Duration.zero,
   isLater: false,

@@ -14,8 +14,7 @@ import type {
 } from "@tocsin/contract/Resources"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { UNTIL_A_CHANGE } from "../firings/Hold.ts"
-import type { NextFiring } from "../firings/nextFirings.ts"
-import type { HeldBy, Outlook } from "../firings/readHolds.ts"
+import type { NextFiring, HeldBy, Outlook } from "../firings/readHolds.ts"
 import {
   type Acknowledgement,
   acknowledgementInForce,

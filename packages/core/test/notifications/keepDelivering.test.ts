@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { keepDelivering } from "../../src/notifications/keepDelivering.ts"
+import { keepDelivering } from "../../src/notifications/OutboxSignal.ts"
 import { StorageError } from "../../src/ports/Storage.ts"
 
 const failure = (message: string) => Effect.fail(new StorageError({ reason: "full", message }))

@@ -1,7 +1,5 @@
-import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/Instant"
 import { plainLine } from "@tocsin/contract/plainLine"
-import { Hashing } from "@tocsin/core/ports/Hashing"
 import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/SimulationReport"
 import { simulate } from "@tocsin/simulation/simulate"
 import { Effect, Option, Schema } from "effect"
@@ -154,9 +152,8 @@ export const testPolicy = command({
     const policy = given ?? (yield* settingsOfCommand).SERVICE_POLICY_FILE
     const none = Option.none()
     const settings = yield* simulationOf({ notifier: kinds, policy, deadAfter: none, until: none })
-    const { sha256 } = yield* Hashing
     const stories = yield* Effect.forEach(files, (file) =>
-      Effect.map(linesOf(file), (lines): Story => ({ file, report: simulate(lines, settings, { sha256 }) })),
+      Effect.map(linesOf(file), (lines): Story => ({ file, report: simulate(lines, settings) })),
     )
     const points = stories.flatMap(pointsOf)
     const failed = points.filter(({ failure }) => failure !== undefined).length
@@ -177,5 +174,5 @@ export const testPolicy = command({
     if (failed === 0) return
     const message = `the policy fails its test: ${failed} of ${all}`
     return yield* new CommandFailure({ exit: "failed", message })
-  }, Effect.provide(NodeHashing.layer())),
+  }),
 })

@@ -1,7 +1,5 @@
-import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/Instant"
 import { NotifierKind } from "@tocsin/contract/Status"
-import { Hashing } from "@tocsin/core/ports/Hashing"
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import {
   type SimulatedNotification,
@@ -180,13 +178,12 @@ export const simulate = command({
     const output = yield* Output
     const settings = yield* simulationOf(given)
     const lines = yield* linesOf(file)
-    const { sha256 } = yield* Hashing
-    const report = simulateLines(lines, settings, { sha256 })
+    const report = simulateLines(lines, settings)
     if (!json) yield* noteRefused(report.refused)
     if (report.from === null && report.refused.length > 0)
       return yield* usageFailure(
         `${file} contains no line to simulate: see tocsin simulate --help for the formats`,
       )
     yield* writeResult(json, encode(report), () => draw(report, output))
-  }, Effect.provide(NodeHashing.layer())),
+  }),
 })

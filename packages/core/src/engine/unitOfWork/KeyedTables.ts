@@ -9,8 +9,7 @@ import {
   type Keys,
   keyText,
 } from "../../model/StoredTables.ts"
-import { topic } from "../../topics/Topics.ts"
-import { topicsOfAgent, topicsOfExpectation } from "../../topics/topicsOfChange.ts"
+import { topic, topicsOfAgent, topicsOfExpectation } from "../../topics/Topics.ts"
 import { type Change, Table, type TableOptions, type WriteCount } from "./Table.ts"
 import type { AgentRecord } from "../../model/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../../model/CheckRecord.ts"
