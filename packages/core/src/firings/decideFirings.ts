@@ -109,7 +109,7 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const waiting = waitingUnderHolds(firings, receiver)
   // Nothing holds these.
   const others = firings.filter((item) => item.receiver === receiver && !waiting.includes(item))
-  const staysNamed = naming?.isCut === true && others.length > 0
+  const staysNamed = naming?.isCut === true && others.length + waiting.length > 0
   const step = naming?.named.get(receiver) ?? (staysNamed ? AT_ONCE : undefined)
   const known = knownBy(receiver, others)
   const { announced } = incident
@@ -117,9 +117,13 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const due = isOwed && known === undefined && naming ? dueByRoutes(incident, naming, receiver) : undefined
   // The last one states what those that are merged with it would; another one may have been evaluated.
   const held = waiting.at(-1)
-  const { held_by, first_parent_ended_at, parent_ended_at } = waiting.findLast(isHeld) ?? {}
+  const { held_by, next_evaluation_at, first_parent_ended_at, parent_ended_at } =
+    waiting.findLast(isHeld) ?? {}
   const evaluated = held && { ...held, held_by, first_parent_ended_at, parent_ended_at }
-  return { step, known, isOwed, due, held, evaluated, merged: waiting.slice(0, -1), others }
+  // One that stays named has no delay but that under which its firing waits.
+  const isDelayed = isOwed && known === undefined && held_by?.includes("after") === true
+  const dueAt = due?.at ?? (isDelayed ? next_evaluation_at : undefined)
+  return { step, known, isOwed, due, dueAt, held, evaluated, merged: waiting.slice(0, -1), others }
 }
 type Standing = ReturnType<typeof standingOf>
 
@@ -134,7 +138,7 @@ export const decideFor = (
   readonly next?: Instant.Instant | undefined
 } => {
   const standing = standingOf(facts, receiver)
-  const { due, held, isOwed, known, step } = standing
+  const { due, dueAt, held, isOwed, known, step } = standing
   const timer = timerOf(standing, facts, now)
   // A firing that is due by time has no delay.
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
@@ -152,7 +156,7 @@ export const decideFor = (
     const holds = withOutage(silent, facts, now, held)
     return { held: held ? [...merged, { ...withTimes(held, times), becomes: "held", holds }] : merged }
   }
-  const after = due !== undefined && now < due.at ? [{ by: "after", until: due.at } as const] : []
+  const after = dueAt !== undefined && now < dueAt ? [{ by: "after", until: dueAt } as const] : []
   // A firing that is due by time brings the next reminder in its time.
   const reminded = step?.remind && Instant.plus(now, step.remind)
   if (held !== undefined) {
