@@ -46,10 +46,7 @@ export const agent = storedTable({
     registered_at: instant,
     accepted_key_hash: orUndefined(text<KeyHash>()),
     pending_key_hash: orUndefined(text<KeyHash>()),
-    /**
-     * The fingerprint of the pending key, or of the accepted key if none is pending
-     * (docs/rules.md#rotation).
-     */
+    /** That of the pending key, or of the accepted key if none is pending (docs/rules.md#rotation). */
     key_fingerprint: text<KeyFingerprint>(),
     /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
     heartbeat_incident_id: orUndefined(text<IncidentId>()),
@@ -132,10 +129,7 @@ export interface BlockedKeyRecord extends AgentKeyFields {
   readonly hostname: string
 }
 
-/**
- * One agent key as stored: hashes only, never the key itself
- * (docs/rules.md#what-is-stored-of-a-key).
- */
+/** Hashes only, never the key itself (docs/rules.md#what-is-stored-of-a-key). */
 export type AgentKeyRecord = AgentsKeyRecord | BlockedKeyRecord
 
 /** The outcomes of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */

@@ -30,10 +30,7 @@ export interface CheckName {
   readonly check_id: CheckId
 }
 
-/**
- * Names one check of one registration of an agent, so that a new registration never sees checks of
- * a deleted agent.
- */
+/** A check of one registration: a new registration never sees checks of a deleted agent. */
 export interface CheckRef extends CheckName {
   readonly registration_id: RegistrationId
 }
@@ -70,10 +67,7 @@ export const check_state = storedTable({
     incident_key: orUndefined(text<IncidentKey>()),
     /** The latest output, if the latest result had one. */
     summary: moving(orUndefined(text())),
-    /**
-     * IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`
-     * (docs/rules.md#events).
-     */
+    /** IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`. */
     seen_event_ids: moving(uuids<EventId>()),
     incident_id: orUndefined(text<IncidentId>()),
     /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#freshness). */
@@ -97,16 +91,10 @@ export interface HistoryRecord extends CheckResultEvent {
   readonly received_at: Instant
 }
 
-/**
- * The result of one event: `changed` is stored and counts as accepted, all others count as
- * deduplicated (docs/rules.md#events).
- */
+/** `changed` is stored and counts as accepted, the others as deduplicated (docs/rules.md#events). */
 export type EventOutcome = "changed" | "unchanged" | "late" | "known_event"
 
-/**
- * The result of a batch; a refused batch changes nothing (docs/rules.md#events,
- * docs/rules.md#agent-keys).
- */
+/** A refused batch changes nothing (docs/rules.md#events, docs/rules.md#agent-keys). */
 export type BatchOutcome =
   | { readonly outcome: "applied"; readonly events: ReadonlyArray<EventOutcome> }
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
@@ -114,9 +102,7 @@ export type BatchOutcome =
 /** The effect of a check's new status on its incident (docs/rules.md#incidents). */
 export type Membership = "none" | "joins" | "worsens" | "improves" | "leaves"
 
-/**
- * A check's status before and after a stored change. Both are equal if only the exit code differs.
- */
+/** A check's status before and after a stored change: equal if only the exit code differs. */
 export interface CheckTransition extends Transition {
   readonly from: CheckStatus | "absent"
   readonly trigger: `reported_${CheckStatus}`
@@ -136,9 +122,7 @@ const EFFECTS: Record<Membership, string> = {
 
 const CONDITION = "(status, exit_code) differs, the event is not late and its event_id is not known"
 
-/**
- * The effect of each status after another one (docs/rules.md#events). Severity: critical > unknown > warning.
- */
+/** The effect of each status after another one. Severity: critical > unknown > warning. */
 const MEMBERSHIPS: Record<CheckTransition["from"], Record<CheckStatus, Membership>> = {
   absent: { ok: "none", warning: "joins", unknown: "joins", critical: "joins" },
   ok: { ok: "none", warning: "joins", unknown: "joins", critical: "joins" },

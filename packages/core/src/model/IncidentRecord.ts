@@ -12,10 +12,7 @@ export type IncidentKind = "named" | "automatic"
 /** Why a member leaves: by an event, silent or not, or because its check or agent is deleted or its agent blocked. */
 export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
 
-/**
- * One incident as stored. Counts its members by status, so that severity is known without loading
- * them.
- */
+/** Counts its members by status, so that severity is known without loading them. */
 export const incident = storedTable({
   name: "incident",
   key: ["id"],
@@ -44,10 +41,7 @@ export const incident = storedTable({
     members_warning: integer,
     members_unknown: integer,
     members_critical: integer,
-    /**
-     * The name of the acknowledging operator; see `Acknowledgement`. Absent, as the next ones, unless
-     * acknowledged.
-     */
+    /** See `Acknowledgement`. Absent, as the next ones, unless acknowledged. */
     ack_by: orUndefined(text()),
     ack_note: orUndefined(text()),
     ack_at: orUndefined(instant),
@@ -72,10 +66,7 @@ export type IncidentRef = Pick<IncidentRecord, "kind" | "incident_key">
 
 const LONGEST_KEY = 256
 
-/**
- * The incident of an event: that of the key it names, or the automatic one of its check
- * (docs/rules.md#incidents).
- */
+/** The incident of the key that an event names, or the automatic one of its check. */
 export const incidentRefOf = (
   agentId: AgentId,
   event: { readonly check_id: CheckId; readonly incident_key?: IncidentKey | undefined },
@@ -88,10 +79,7 @@ export const incidentRefOf = (
   return { kind: "automatic", incident_key: key as IncidentKey }
 }
 
-/**
- * One change of an incident's membership, never edited: which check did what, and the severity
- * afterwards.
- */
+/** One change of an incident's membership, never edited. */
 export const incident_change = storedTable({
   name: "incident_change",
   key: ["incident_id", "seq"],
@@ -130,10 +118,7 @@ export const cutOf = (incident_id: IncidentId, seq: number): TimelineCut | undef
 export const isCut = ({ seq }: { readonly seq: number }, { up_to }: TimelineCut): boolean =>
   seq > FIRST_CHANGES && seq <= up_to
 
-/**
- * Transitions of an incident (docs/rules.md#incidents). A resolved incident never reopens: new
- * trouble opens a new one.
- */
+/** A resolved incident never reopens: new trouble opens a new one (docs/rules.md#incidents). */
 export const IncidentTransitions = stateTable({
   absent: {
     "member_joined -> open":

@@ -55,10 +55,7 @@ export interface ListFilters {
   readonly incidents: {
     readonly state?: IncidentState | undefined
     readonly severity?: Severity | undefined
-    /**
-     * Finds incidents in which this check is or was a member; one member must match both IDs
-     * (docs/rules.md#incidents).
-     */
+    /** In which this check is or was a member; one member must match both IDs. */
     readonly agent_id?: AgentId | undefined
     readonly check_id?: CheckId | undefined
     /** Whether there is an acknowledgement, in force at a moment if one is given. */
@@ -220,10 +217,7 @@ export interface Position {
 export interface PageRequest<L extends ListName> extends ListQuery<L> {
   /** Where the page starts; absent for the first page. */
   readonly from: Position | undefined
-  /**
-   * Whether the page lies before `from`. Its rows then come in reverse order, nearest to `from`
-   * first.
-   */
+  /** Whether the page lies before `from`. Its rows then come nearest to `from` first. */
   readonly isBackward: boolean
   readonly limit: number
 }

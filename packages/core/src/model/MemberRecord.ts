@@ -3,9 +3,7 @@ import type { CheckStatus, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "./IncidentRecord.ts"
 import { boolean, instant, integer, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
-/**
- * A membership, kept after the check has left so that filters find it (docs/rules.md#incidents).
- */
+/** Kept after the check has left, so that filters find it (docs/rules.md#incidents). */
 export const incident_member = keyedTable({
   name: "incident_member",
   key: ["incident_id", "agent_id", "check_id"],
@@ -17,10 +15,7 @@ export const incident_member = keyedTable({
     agent_id: text<AgentId>(),
     check_id: text<CheckId>(),
     severity: text<Severity>(),
-    /**
-     * The number of the change that set its severity; the latest of equally severe members represents
-     * the incident.
-     */
+    /** The change that set its severity: the latest of equally severe members represents the incident. */
     change_seq: integer,
     /** First line of its latest output, at most 512 characters. */
     summary: orUndefined(text()),
@@ -34,16 +29,10 @@ export type MemberRecord = RecordOf<typeof incident_member>
 
 export type MemberRef = Pick<MemberRecord, "incident_id" | "agent_id" | "check_id">
 
-/**
- * The check ID of the member of a heartbeat incident; no check can have it, since IDs contain no
- * `@`.
- */
+/** The member of a heartbeat incident; no check can have this ID, since IDs contain no `@`. */
 export const HEARTBEAT = "@heartbeat" as CheckId // Its schema refuses it by design.
 
-/**
- * Severities by rank: critical > unknown > warning (docs/rules.md#incidents). Stored as numbers, to
- * order rows by them.
- */
+/** Severities by rank, stored as numbers to order rows by them (docs/rules.md#incidents). */
 export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, critical: 3 }
 
 /** The severity of a check with this status; `undefined` for ok. */

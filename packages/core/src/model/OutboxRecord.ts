@@ -49,10 +49,7 @@ export const outbox = keyedTable({
     event_type: text<NotificationType>(),
     /** Absent for a resolved, and for firings of versions without causes. */
     cause: orUndefined(text<FiringCause>()),
-    /**
-     * The change of the incident that it reports. Items of one incident and receiver are sent in this
-     * order.
-     */
+    /** The change that it reports. Items of one incident and receiver are sent in this order. */
     incident_seq: integer,
     severity: text<Severity>(),
     /** The incident's summary when this was enqueued. */
@@ -74,10 +71,7 @@ export const outbox = keyedTable({
     /** When it was released by hand: nothing holds it any more. */
     released_at: orUndefined(instant),
     last_error: orUndefined(text()),
-    /**
-     * The end of the claim of an item that is `sending`, by the storage's clock; absent in every
-     * other state.
-     */
+    /** The end of the claim of an item that is `sending`, by the storage's clock; absent in other states. */
     leased_until: orUndefined(instant),
     created_at: instant,
     /** From when its age counts: its creation or latest replay (docs/rules.md#delivery). */

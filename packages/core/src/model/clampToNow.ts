@@ -1,8 +1,6 @@
 import type * as Instant from "@tocsin/contract/Instant"
 
-/**
- * Clamps timestamps in the future to now (after a clock was set back). Returns the row itself if none is.
- */
+/** Clamps timestamps in the future, after a clock was set back. Returns the row itself if none is. */
 export const clampToNow = <
   Name extends string,
   Row extends { readonly [N in Name]: Instant.Instant | undefined },

@@ -68,10 +68,7 @@ const makeEnrolments = Effect.gen(function* () {
   }
 })
 
-/**
- * Agents per transaction of a bulk action: quick for 10,000 agents, while heartbeats in between
- * wait only milliseconds.
- */
+/** Agents per transaction of a bulk action: heartbeats in between wait only milliseconds. */
 const PIECE = 200
 
 const hasBothKeys = ({ accepted_key_hash, pending_key_hash }: AgentRecord): boolean =>
@@ -129,10 +126,7 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
           withdrawMany(agentId, (agent) => !hasBothKeys(agent)),
           one("block", agentId),
         ).pipe(Effect.uninterruptible),
-      /**
-       * Deletes one agent with everything it owns. If more than 200 of its checks fail, removes these
-       * first, in bounded pieces.
-       */
+      /** Deletes one agent with everything it owns; first its failing checks, in bounded pieces. */
       remove: (agentId: AgentId) =>
         Effect.andThen(
           withdrawMany(agentId, () => true),

@@ -17,10 +17,7 @@ import { blocked, notAccepted, tooMany, unlessUnknown } from "./ingestReplies.ts
 import { type Permission, TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { isTokenOf } from "../operators/tokens.ts"
 
-/**
- * A set of recently used names in bounded memory, as two generations: the older one is dropped
- * whole, so that a lookup never reorders.
- */
+/** Recently used names. The older of two generations is dropped whole, so that a lookup never reorders. */
 export class RecentNames {
   #young = new Set<string>()
   #old = new Set<string>()
@@ -56,21 +53,14 @@ export class RecentNames {
   }
 }
 
-/**
- * One line a minute for each client address, so that a flood of requests does not flood the log.
- */
+/** One line a minute for each client address: a flood of requests does not flood the log. */
 const LINES = { perMinute: 1, burst: 1 }
 const LOGGED_ADDRESSES = 10_000
 
-/**
- * The approximate cost of a request besides its body, so that many small requests are limited too.
- */
+/** The approximate cost of a request besides its body: many small requests are limited too. */
 const REQUEST_BYTES = 4_096
 
-/**
- * Four bodies of the largest size, or a thousand heartbeats: one address cannot fill the server's
- * queue.
- */
+/** Four of the largest bodies, or a thousand heartbeats: one address cannot fill the server's queue. */
 const BYTES_AT_ONCE = 4 * 1_048_576
 
 // At most about 10 MB.
@@ -93,10 +83,7 @@ export class UnknownSenders {
     this.#isUnlimited = volume.perMinute === 0
   }
 
-  /**
-   * Admits a request with a body of this size, or not. Release an admitted request once it is
-   * answered.
-   */
+  /** Admits a request with a body of this size, or not. Release it once it is answered. */
   take(address: string, bytes: number, now: Instant.Instant): Permission {
     const cost = bytes + REQUEST_BYTES
     const held = this.#underWay.get(address) ?? 0
@@ -172,10 +159,7 @@ export class BodyBudget {
     else if (!this.#accepted.has(key)) this.#accepted.add(key)
   }
 
-  /**
-   * Admits a request without asking the storage; otherwise use {@link enterHeartbeat} or {@link
-   * enterEvents}.
-   */
+  /** Admits a request without asking the storage; otherwise use the two below. */
   tryEnter(arrival: Arrival, now: () => Instant.Instant): Visit | undefined {
     if (this.#mayBeOperators(arrival.key)) return undefined
     const entry = this.#enter(arrival, now)
@@ -189,9 +173,7 @@ export class BodyBudget {
     return this.#unlessOperators(arrival, this.#examine(arrival, tooMany.ofUnknownKeys))
   }
 
-  /**
-   * Admits a batch, or fails with the reason. Batches of keys that are not accepted are refused.
-   */
+  /** Admits a batch, or fails with the reason: also for keys that are not accepted. */
   enterEvents(
     arrival: Arrival,
   ): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError> {

@@ -12,10 +12,7 @@ import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 export interface DeliveryOptions {
   /** How long a claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
-  /**
-   * Concurrent attempts at each notifier (SERVICE_DELIVERY_CONCURRENCY): a hanging receiver blocks
-   * only its own.
-   */
+  /** At each notifier (SERVICE_DELIVERY_CONCURRENCY): a hanging receiver blocks only its own. */
   readonly concurrency: number
 }
 

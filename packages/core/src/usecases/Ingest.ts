@@ -181,10 +181,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
             return tooMany.registrations(registration.retryAfterSeconds)
           })
         }),
-      /**
-       * Takes a batch of check results, all or nothing. Safe to repeat: known events count as
-       * deduplicated.
-       */
+      /** Takes a batch, all or nothing. Safe to repeat: known events count as deduplicated. */
       events: (presented: Redacted.Redacted, request: EventBatchRequest) =>
         Effect.flatMap(Instant.now, (now) => {
           const { key_hash } = hashing.identify(presented)
@@ -200,10 +197,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
        * declaration changes nothing. Limited like heartbeats, and together with them.
        */
       expectations: declareExpectationsCall(parts),
-      /**
-       * Accepts a pending agent by the token of an enrolment. Safe to repeat. Limited like heartbeats,
-       * and together with them.
-       */
+      /** Accepts a pending agent by an enrolment's token. Safe to repeat. Limited with heartbeats. */
       enrol: enrolCall(parts),
     }
   }),

@@ -27,10 +27,7 @@ const beatOf = (health: Health): WatchdogPing | undefined => {
   }
 }
 
-/**
- * Sends a watchdog ping immediately and then at each interval, until the layer closes. Each replica sends
- * its own.
- */
+/** Sends a watchdog ping immediately and at each interval. Each replica sends its own. */
 export const layer = ({
   interval,
   isStopping,

@@ -67,9 +67,7 @@ export const tooMany = {
 
 const taken = (accepted: boolean) => Effect.succeed<AcceptedResponse>({ accepted })
 
-/**
- * The reply to each outcome of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats).
- */
+/** The replies to heartbeats (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
 export const heartbeatReplies: Readonly<
   Record<
     Exclude<HeartbeatOutcome, "unknown_key">,

@@ -52,10 +52,7 @@ export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEve
   return event
 }
 
-/**
- * An incident as the contract shows it. A heartbeat incident has no check
- * (docs/rules.md#heartbeat-incidents).
- */
+/** A heartbeat incident has no check (docs/rules.md#heartbeat-incidents). */
 export const toIncident = (record: IncidentRecord): Incident => ({
   ...Struct.pick(record, ["id", "incident_key", "state", "severity"]),
   ...(record.agent_id !== undefined && { agent_id: record.agent_id }),

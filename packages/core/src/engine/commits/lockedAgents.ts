@@ -12,11 +12,7 @@ export interface WorkOnMany {
   readonly held: ReadonlyArray<AgentId>
 }
 
-/**
- * Loads agents and skips those that another transaction locks, so that one hanging session does not
- * stop the action for all others. Returns the agents that exist, and the skipped ones, which stay
- * unloaded.
- */
+/** Loads agents but those that another transaction locks: one hanging session stops no others. */
 export function* skipLockedAgents(
   unit: UnitOfWork,
   ids: ReadonlyArray<AgentId>,
@@ -73,10 +69,7 @@ interface Work {
   readonly limit: number
 }
 
-/**
- * Retries skipped agents for a second, and reports those that stay locked. Returns how many it
- * handled and how many it skipped.
- */
+/** Retries skipped agents for a second, and reports those that stay locked. */
 export const finishLocked = Effect.fnUntraced(function* (
   commits: Commits["Service"],
   { limit, name, piece }: Work,

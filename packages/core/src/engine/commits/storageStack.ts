@@ -112,10 +112,7 @@ interface Deadline {
   readonly timer: Fiber.Fiber<void>
 }
 
-/**
- * How much of its time a caller may lose by sharing a timer: a hundredth. A timer for each request
- * would cost more than it.
- */
+/** The part of its time that a caller may lose by sharing a timer: one for each request would cost more. */
 const SHARED_PART = 100n
 
 class Deadlines {
@@ -128,10 +125,7 @@ class Deadlines {
     this.#sharedNanos = Duration.toNanosUnsafe(limit) / SHARED_PART
   }
 
-  /**
-   * Has `onTimeout` called once the time of a caller who begins now is over, unless what is
-   * returned is called before.
-   */
+  /** Calls `onTimeout` once the caller's time is over, unless the returned function is called before. */
   begin(caller: Fiber.Fiber<unknown, unknown>, onTimeout: () => void): () => void {
     const now = caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
     const isShared = this.#current !== undefined && now - this.#current.openedAt < this.#sharedNanos

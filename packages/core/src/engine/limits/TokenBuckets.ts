@@ -7,10 +7,7 @@ export type Permission =
   | { readonly allowed: false; readonly retryAfterSeconds: number }
 
 interface Bucket {
-  /**
-   * The content in parts of a token. A microsecond adds a whole number of parts, so the sum is
-   * exact.
-   */
+  /** In parts of a token: a microsecond adds a whole number of parts, so the sum is exact. */
   parts: number
   refilledAt: Instant
 }

@@ -44,10 +44,7 @@ const checksum = <L extends ListName>(
   )
 }
 
-/**
- * An opaque, URL-safe cursor of at most 512 characters for a position in a list
- * (docs/rules.md#lists).
- */
+/** An opaque, URL-safe cursor of at most 512 characters (docs/rules.md#lists). */
 export const encodeCursor = <L extends ListName>(
   query: ListQuery<L>,
   side: CursorSide,
@@ -81,10 +78,7 @@ const fromWire = (column: SortColumn<never>, value: string | number | undefined)
   }
 }
 
-/**
- * Reads a cursor. Fails if it is malformed, changed, or of another query or direction
- * (docs/rules.md#lists).
- */
+/** Reads a cursor. Fails if it is malformed, changed, or of another query or direction. */
 export const decodeCursor = <L extends ListName>(
   query: ListQuery<L>,
   side: CursorSide,

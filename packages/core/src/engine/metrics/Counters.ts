@@ -72,9 +72,7 @@ class ByLabels<Instrument extends { readonly read: () => Reading["value"] }> {
     if (definition.labels.length === 0) this.of()
   }
 
-  /**
-   * The instrument for these values, in the order of the definition's labels; created if missing.
-   */
+  /** By values in the order of the definition's labels; created if missing. */
   of(...labels: ReadonlyArray<string>): Instrument {
     const name = labels.join("\0")
     const found = this.#instruments.get(name)
@@ -107,10 +105,7 @@ export class Counters extends ByLabels<Counter> {
     super(definition, () => new Counter())
   }
 
-  /**
-   * The counters for all values of the only label. Those of events that have not happened are 0, so
-   * that rates work from the first event.
-   */
+  /** By the only label. Events that have not happened count 0, so that rates work from the first. */
   forEach<const Value extends string>(values: ReadonlyArray<Value>): Readonly<Record<Value, Counter>> {
     const counters = values.map((value) => [value, this.of(value)] as const)
     return Object.fromEntries(counters) as Record<Value, Counter>

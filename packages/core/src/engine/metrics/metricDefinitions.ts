@@ -158,10 +158,7 @@ const storage = {
   ),
 }
 
-/**
- * Every metric of the service, by subject in the order of the metrics page. Adapters define their
- * own.
- */
+/** Every metric of the core, in the order of the metrics page. Adapters define their own. */
 export const metricSubjects = {
   "Requests and ingestion": ingestion,
   Notifications: delivery,

@@ -38,10 +38,7 @@ export const decideSync = <A>(decision: Decision<A>, load: (request: RowRequest)
   return step.value
 }
 
-/**
- * The outcome of a decision. Only `committed` hands out its reply, so that no storage can answer a
- * command without reporting its changes.
- */
+/** Only `committed` hands out the reply: no storage can answer without reporting the changes. */
 export class Outcome<A> {
   /** The command's changes, without those of others on the same unit of work. */
   readonly changes: CommandChanges

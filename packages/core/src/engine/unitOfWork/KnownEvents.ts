@@ -1,10 +1,7 @@
 import type { CheckRef } from "../../model/CheckRecord.ts"
 import type { CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 
-/**
- * Event IDs known to be in the stored history, with their checks, or known to be absent; by
- * registration.
- */
+/** Event IDs known to be in the stored history, with their checks, or known to be absent. */
 export class KnownEvents {
   #known: Map<RegistrationId, Map<EventId, CheckId | undefined>> | undefined
   #removed: Array<CheckRef> | undefined

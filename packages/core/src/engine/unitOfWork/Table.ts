@@ -22,10 +22,7 @@ export const NO_CHANGES: CommandChanges = {
 /** The changes of a command in which nothing is new but times. */
 export const OTHER_CHANGES: CommandChanges = { ...NO_CHANGES, isWrite: true }
 
-/**
- * A row changed by a transaction: inserted if there was none `before`, deleted if there is none
- * `after`.
- */
+/** A changed row: inserted if there was none `before`, deleted if there is none `after`. */
 export interface Change<Row> {
   readonly before: Row | undefined
   readonly after: Row | undefined
@@ -108,10 +105,7 @@ export class Table<Id, Row> {
     return this.#known(id).after
   }
 
-  /**
-   * Inserts or replaces a row. A row that was not loaded counts as new, and overwrites a stored
-   * one.
-   */
+  /** Inserts or replaces a row. One that was not loaded counts as new, and overwrites a stored one. */
   put(row: Row): void {
     const id = this.#options.idOf(row)
     const part = this.#partOf(id) ?? this.#addPart(id)

@@ -115,10 +115,7 @@ export class UnitOfWork {
     this.agents.put(agent)
   }
 
-  /**
-   * Deletes an agent's row. Its checks and history leave every list with its registration;
-   * retention removes them later.
-   */
+  /** Retention removes the checks and the history of a deleted agent's registration later. */
   removeAgent(agent: AgentRecord): void {
     this.#pendingAgentsAdded -= pendingCount(agent)
     this.agents.delete(agent.agent_id)
@@ -131,10 +128,7 @@ export class UnitOfWork {
     this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
   }
 
-  /**
-   * Deletes a check. The storage removes its history in the same transaction, before it stores
-   * later rows.
-   */
+  /** The storage removes the history of a deleted check before it stores later rows. */
   removeCheck(check: CheckRecord): void {
     const { check_id, registration_id } = check
     this.checks.delete(check)
@@ -252,10 +246,7 @@ export class UnitOfWork {
       incident_log: this.#incidentLog as ReadonlyArray<IncidentLogRecord>,
       /** Changes of incidents to delete once the new ones are written. */
       timelineCuts: Array.from(this.#timelineCuts?.values() ?? []) as ReadonlyArray<TimelineCut>,
-      /**
-       * Deleted checks. Remove their history before adding new rows: some may have been reported
-       * again.
-       */
+      /** Remove their history before adding new rows: some may have been reported again. */
       removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
       /** New history rows, in the order of their numbers. */
       check_event: this.#stored as ReadonlyArray<HistoryRecord>,
