@@ -25,15 +25,10 @@ import {
   uuids,
 } from "./TableShape.ts"
 
-export interface CheckName {
-  readonly agent_id: AgentId
-  readonly check_id: CheckId
-}
+export type CheckName = Pick<CheckRecord, "agent_id" | "check_id">
 
 /** A check of one registration: a new registration never sees checks of a deleted agent. */
-export interface CheckRef extends CheckName {
-  readonly registration_id: RegistrationId
-}
+export type CheckRef = Pick<CheckRecord, "agent_id" | "check_id" | "registration_id">
 
 /** Finds rows by their check, whatever the order in which a storage gave them. */
 export const findByCheck = <Row extends CheckRef>(

@@ -9,7 +9,6 @@ export interface OperatorIdentity {
   /** The name of an operator, or `token-` and eight digits for a token of the settings. */
   readonly name: string
   readonly role: Role
-  /** When the operator expires, if ever. */
   readonly expires_at: Instant | undefined
 }
 
@@ -29,7 +28,6 @@ export const libraryOperator = (name = "library"): ActingOperator => ({
   request_id: undefined,
 })
 
-/** The actor of Tocsin's own actions. */
 export const systemOperator: ActingOperator = { ...libraryOperator(SYSTEM), via: "system" }
 
 /** The operator of the present request. A program that calls the library acts as `library`. */

@@ -9,6 +9,5 @@ export const IdlePause = Context.Reference<(every: Duration.Duration) => Effect.
   { defaultValue: () => Effect.sleep },
 )
 
-/** Pauses an idle loop until its next round. */
 export const idlePause = (every: Duration.Duration): Effect.Effect<void> =>
   Effect.flatMap(IdlePause, (pause) => pause(every))

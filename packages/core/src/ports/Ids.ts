@@ -1,7 +1,6 @@
 import { Context } from "effect"
 import type { Instant } from "@tocsin/contract/Instant"
 
-/** Source of new IDs and secrets. */
 export class Ids extends Context.Service<
   Ids,
   {
@@ -16,7 +15,6 @@ export class Ids extends Context.Service<
   }
 >()("@tocsin/core/ports/Ids") {}
 
-/** A source of new IDs of one brand. */
 export const newId =
   <Id extends string>(ids: Ids["Service"]) =>
   (now: Instant): Id =>

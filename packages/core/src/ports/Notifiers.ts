@@ -10,7 +10,6 @@ import type { AlertRecord } from "../model/OutboxRecord.ts"
 
 /** Addresses for the reader of a message (docs/rules.md#links). */
 export interface MessageLinks {
-  /** The incident in the console. */
   readonly incident: string
   /** A page that acknowledges the incident for so long. */
   readonly acknowledge: { readonly url: string; readonly for: Duration.Duration } | undefined
@@ -93,11 +92,9 @@ export type SendResult = DeliveryResult | { readonly outcome: "shadow" }
 /** The receiver's answer to a test message. */
 export interface TestReceipt {
   readonly result: DeliveryResult
-  /** HTTP status, if there was one. */
   readonly status: number | undefined
 }
 
-/** One way to notify people. */
 export interface Notifier {
   /** The name in outbox items: its kind, or a custom name. */
   readonly kind: NotifierName
@@ -124,7 +121,6 @@ export interface Notifier {
   readonly remembers?: true
   /** A danger of its settings, which the doctor names; absent without one. */
   readonly caution?: string
-  /** Sends a message marked as a test. */
   readonly test: Effect.Effect<TestReceipt>
 }
 

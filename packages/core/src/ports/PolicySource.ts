@@ -40,7 +40,6 @@ export const PolicySource = Context.Reference<PolicySource>("@tocsin/core/ports/
 /** A policy with the receivers that it does not define. */
 export type BacktestedPolicy = Pick<RuleOptions, "policy" | "notifiers">
 
-/** The notifications that one policy would have sent. */
 export interface PolicyCounts {
   /** Firings and resolutions by receiver; every receiver of the policy is there. */
   readonly messages: ReadonlyMap<NotifierName, number>

@@ -5,13 +5,11 @@ import type { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { TryWatchRequest } from "@tocsin/contract/Watches"
 
-/** The refill rate and the size of a token bucket. */
 export interface RateLimit {
   readonly perMinute: number
   readonly burst: number
 }
 
-/** The settings that the rules depend on. */
 export interface RuleOptions {
   /** Receivers that a policy may name without defining them (docs/rules.md#policy). */
   readonly notifiers: ReadonlyArray<NotifierName>
@@ -24,7 +22,6 @@ export interface RuleOptions {
   readonly keepsNotifiers: boolean
   /** Why no watch may have its target; absent where nothing is probed (docs/rules.md#watches). */
   readonly watchProblem?: ((watch: TryWatchRequest) => FieldProblem | undefined) | undefined
-  /** The policy in force at the start. */
   readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
@@ -39,7 +36,6 @@ export interface RuleOptions {
   readonly registrationRate: RateLimit
   /** Bytes per client address, from keys that are not accepted. */
   readonly unknownKeyVolume: RateLimit
-  /** Failed authentications per client address. */
   readonly failedAuthenticationRate: RateLimit
   /** Requests of the senders of one integration (docs/rules.md#integrations). */
   readonly integrationRate: RateLimit

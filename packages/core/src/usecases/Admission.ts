@@ -37,7 +37,6 @@ const makeEnrolments = Effect.gen(function* () {
   const signed = signing(yield* Commits, ids)
   const page = pageReader(yield* Storage, hashing.sha256)
   return {
-    /** Enrolments, the newest first. */
     list: (parameters: PageParameters) =>
       page(
         { list: "enrolments", filter: {}, sort: "created_at", direction: "desc" },
@@ -161,7 +160,6 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
           count += yield* signed((by) => actions.unblock(keyIds, by))
         }
       }).pipe(Effect.uninterruptible),
-      /** The tokens by which agents are accepted. */
       enrolments: yield* makeEnrolments,
     }
   }),
@@ -175,7 +173,6 @@ interface Places {
   readonly instruments: Instruments
 }
 
-/** Does something to all agents with a pending key, piece by piece. */
 const onAllPending = Effect.fnUntraced(function* (
   { commits, instruments, storage }: Places,
   name: ManyAgents,

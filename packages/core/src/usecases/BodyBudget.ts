@@ -104,7 +104,6 @@ export class UnknownSenders {
   }
 }
 
-/** A request whose headers have arrived. */
 export interface Arrival {
   readonly key: Redacted.Redacted
   /** The client's address; requests without one are not limited. */
@@ -113,7 +112,6 @@ export interface Arrival {
   readonly bytes: number
 }
 
-/** A request whose body may be read. */
 export interface Visit {
   /** Call when the request is answered or its client has disconnected. Idempotent. */
   readonly leave: () => void
@@ -124,7 +122,6 @@ const FREE: Visit = { leave: () => {} }
 // At most about 10 MB.
 const KEYS_KEPT = 50_000
 
-/** A client that has used up its budget. */
 interface Refused {
   readonly address: string
   readonly retryAfterSeconds: number
@@ -166,14 +163,13 @@ export class BodyBudget {
     return "leave" in entry ? entry : undefined
   }
 
-  /** Admits a heartbeat, or fails with the reason. */
   enterHeartbeat(
     arrival: Arrival,
   ): Effect.Effect<Visit, AgentBlocked | NotAnAgentKey | RateLimited | StorageError> {
     return this.#unlessOperators(arrival, this.#examine(arrival, tooMany.ofUnknownKeys))
   }
 
-  /** Admits a batch, or fails with the reason: also for keys that are not accepted. */
+  /** Admits a batch, or fails with the reason: it must be of an accepted key. */
   enterEvents(
     arrival: Arrival,
   ): Effect.Effect<Visit, AgentBlocked | AgentNotAccepted | NotAnAgentKey | StorageError> {
@@ -236,7 +232,6 @@ export class BodyBudget {
     })
   }
 
-  /** Counts a refused request, and logs its client's address. */
   #noteRefusal(address: string, now: Instant.Instant): Effect.Effect<void> {
     this.#needed.instruments.throttled.unknown_key.value += 1
     return this.#logLines.take(address, now).allowed

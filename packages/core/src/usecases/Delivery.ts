@@ -1,12 +1,10 @@
 import { Context, Duration, Effect, FiberMap, FiberSet, Layer, Queue, Stream } from "effect"
-import type { Commits } from "../engine/commits/Commits.ts"
 import type { PolicyReceiver } from "../policy/compilePolicy.ts"
 import { deliverItems, type ReceiverOptions } from "../notifications/deliverItems.ts"
 import { resendAlerts } from "../notifications/resendAlerts.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import type { Storage } from "../ports/Storage.ts"
 import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 
 export interface DeliveryOptions {
@@ -24,7 +22,6 @@ export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core
   defaultValue: () => defaultDelivery,
 })
 
-/** A receiver's options, from the policy or the settings. */
 const optionsOf = (receiver: PolicyReceiver | undefined, concurrency: number): ReceiverOptions => {
   const definition = receiver?.definition
   return {
@@ -45,32 +42,31 @@ const FINISH_WITHIN = Duration.seconds(4)
  * its attempts may still run when it comes back. On close, running attempts end or are released
  * (docs/rules.md#delivery).
  */
-export const layer: Layer.Layer<never, never, Commits | Storage | OutboxSignal | Receivers | PolicyInForce> =
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { lease, concurrency } = yield* DeliverySettings
-      const { current } = yield* Receivers
-      const policy = yield* PolicyInForce
-      const signal = yield* OutboxSignal
-      const underWay = yield* FiberSet.make()
-      // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
-      // rest.
-      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN))
-      const workers = yield* FiberMap.make<WorkerName, never>()
-      const run = (name: WorkerName, worker: Worker) =>
-        FiberMap.run(workers, name, worker, { onlyIfMissing: true })
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { lease, concurrency } = yield* DeliverySettings
+    const { current } = yield* Receivers
+    const policy = yield* PolicyInForce
+    const signal = yield* OutboxSignal
+    const underWay = yield* FiberSet.make()
+    // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
+    // rest.
+    yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN))
+    const workers = yield* FiberMap.make<WorkerName, never>()
+    const run = (name: WorkerName, worker: Worker) =>
+      FiberMap.run(workers, name, worker, { onlyIfMissing: true })
 
-      const follow = Effect.gen(function* () {
-        for (const [receiver, { kind, resend }] of current()) {
-          const options = () => optionsOf(policy.current().receivers.get(receiver), concurrency)
-          yield* run(`${receiver}/items`, deliverItems({ receiver, kind, options, lease, underWay }))
-          if (resend !== undefined)
-            yield* run(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
-        }
-        yield* signal.raise
-      })
-      const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
-      yield* follow
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(replaced), follow)))
-    }),
-  )
+    const follow = Effect.gen(function* () {
+      for (const [receiver, { kind, resend }] of current()) {
+        const options = () => optionsOf(policy.current().receivers.get(receiver), concurrency)
+        yield* run(`${receiver}/items`, deliverItems({ receiver, kind, options, lease, underWay }))
+        if (resend !== undefined)
+          yield* run(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
+      }
+      yield* signal.raise
+    })
+    const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
+    yield* follow
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(replaced), follow)))
+  }),
+)

@@ -46,94 +46,75 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
 const PURGE_EVERY = Duration.seconds(10)
 const EXPIRE_EVERY = Duration.minutes(10)
 
-/** Each piece of a rule starts where the previous one ended. */
-const expiry = (
-  storage: Storage["Service"],
-  {
-    limit,
-    rule,
-    time,
-  }: { readonly rule: RetentionName; readonly limit: number; readonly time: () => Duration.Duration },
-) => {
-  let after: string | undefined
-  return Effect.gen(function* () {
-    const before = Instant.minus(yield* Instant.now, time())
-    const result = yield* storage.expire({ rule, before, after, limit })
-    after = result.after
-    return result.isMore
-  })
-}
-
 /** How long an incident may count as an opening of its key. Removing it earlier would end a hold. */
 const countsFor = ({ flapping }: Policy): Duration.Duration =>
   flapping === undefined ? Duration.zero : Duration.sum(flapping.within, flapping.after)
 
-/** The chores that remove rows after their retention. */
 const retentionChores = (
   { commits, pieces: { rows: limit }, storage }: ChoreServices,
   retention: RetentionOptions,
   incidents: IncidentOptions,
-): ReadonlyArray<Chore> => [
-  {
-    name: "removing the rows of deleted agents",
-    pause: idlePause(PURGE_EVERY),
-    piece: expiry(storage, { rule: "deleted_agents", limit, time: () => Duration.zero }),
-  },
-  {
-    name: "removing idempotency keys after a day",
-    pause: Effect.sleep(EXPIRE_EVERY),
-    piece: expiry(storage, { rule: "idempotency_keys", limit, time: () => IDEMPOTENCY_KEY_TIME }),
-  },
-  ...(["history", "outbox", "incidents", "silences", "enrolments", "audit"] as const).flatMap((rule) => {
-    // The timelines of incidents name silences.
-    const isOfIncidents = rule === "incidents" || rule === "silences"
-    const time = retention[isOfIncidents ? "incidents" : rule === "enrolments" ? "pending" : rule]
-    if (time === undefined) return []
-    return {
-      name: `removing ${RetentionRules[rule].subject} after its retention`,
-      pause: Effect.sleep(EXPIRE_EVERY),
-      piece: expiry(storage, {
-        rule,
-        limit,
-        time: () => (isOfIncidents ? Duration.max(time, countsFor(incidents.policy())) : time),
-      }),
-    }
-  }),
-  {
-    name: "removing pending agents that went silent",
-    pause: Effect.sleep(EXPIRE_EVERY),
-    piece:
-      retention.pending === undefined
-        ? Effect.succeed(false)
-        : Effect.map(
-            commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit })),
-            isWhole(limit),
-          ),
-  },
-]
+): ReadonlyArray<Chore> => {
+  const pause = Effect.sleep(EXPIRE_EVERY)
+  const expiry = (name: string, rule: RetentionName, time: () => Duration.Duration): Chore => {
+    // Each piece starts where the previous one ended.
+    let after: string | undefined
+    const piece = Effect.gen(function* () {
+      const before = Instant.minus(yield* Instant.now, time())
+      const result = yield* storage.expire({ rule, before, after, limit })
+      after = result.after
+      return result.isMore
+    })
+    return { name, pause, piece }
+  }
+  const purge = expiry("removing the rows of deleted agents", "deleted_agents", () => Duration.zero)
+  return [
+    { ...purge, pause: idlePause(PURGE_EVERY) },
+    expiry("removing idempotency keys after a day", "idempotency_keys", () => IDEMPOTENCY_KEY_TIME),
+    ...(["history", "outbox", "incidents", "silences", "enrolments", "audit"] as const).flatMap((rule) => {
+      // The timelines of incidents name silences.
+      const isOfIncidents = rule === "incidents" || rule === "silences"
+      const time = retention[isOfIncidents ? "incidents" : rule === "enrolments" ? "pending" : rule]
+      if (time === undefined) return []
+      return expiry(`removing ${RetentionRules[rule].subject} after its retention`, rule, () =>
+        isOfIncidents ? Duration.max(time, countsFor(incidents.policy())) : time,
+      )
+    }),
+    {
+      name: "removing pending agents that went silent",
+      pause,
+      piece:
+        retention.pending === undefined
+          ? Effect.succeed(false)
+          : Effect.map(
+              commits.transact(removeIdlePending({ silence: retention.pending, incidents, limit })),
+              isWhole(limit),
+            ),
+    },
+  ]
+}
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
-export const layer: Layer.Layer<never, never, Commits | Storage | Hashing | Ids | Receivers | PolicyInForce> =
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const rules = yield* RuleSettings
-      const policy = yield* PolicyInForce
-      const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
-      const ids = yield* Ids
-      const incidents = incidentOptions(ids, policy, rules)
-      const newEventId = newId<EventId>(ids)
-      const { sha256 } = yield* Hashing
-      const chores = [
-        serviceHeartbeatChore(services),
-        deadAgentsChore(services, incidents),
-        overdueChore(services, incidents, (input) => evaluateReported({ ...input, newEventId, sha256 })),
-        evaluationChore(services, incidents),
-        evaluationPassChore(services, incidents),
-        overdueRulesChore(services, policy, incidents),
-        integrationsChore(services, incidents),
-        ...retentionChores(services, yield* Retention, incidents),
-        unclaimedChore(services, yield* Receivers),
-      ]
-      for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))
-    }),
-  )
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const rules = yield* RuleSettings
+    const policy = yield* PolicyInForce
+    const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
+    const ids = yield* Ids
+    const incidents = incidentOptions(ids, policy, rules)
+    const newEventId = newId<EventId>(ids)
+    const { sha256 } = yield* Hashing
+    const chores = [
+      serviceHeartbeatChore(services),
+      deadAgentsChore(services, incidents),
+      overdueChore(services, incidents, (input) => evaluateReported({ ...input, newEventId, sha256 })),
+      evaluationChore(services, incidents),
+      evaluationPassChore(services, incidents),
+      overdueRulesChore(services, policy, incidents),
+      integrationsChore(services, incidents),
+      ...retentionChores(services, yield* Retention, incidents),
+      unclaimedChore(services, yield* Receivers),
+    ]
+    for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))
+  }),
+)

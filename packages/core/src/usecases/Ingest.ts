@@ -115,7 +115,6 @@ const isOfAcceptedKey = (outcome: HeartbeatOutcome): boolean => outcome === "see
 
 type HeartbeatError = AgentBlocked | KeyConflict | NotAnAgentKey | RateLimited | StorageError
 
-/** Takes heartbeats and batches of check results. */
 export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ingest", {
   make: Effect.gen(function* () {
     const commits = yield* Commits

@@ -62,7 +62,6 @@ const toIntegration = (record: IntegrationRecord): Integration => ({
   })),
 })
 
-/** The addresses to paste into senders. */
 const urlsOf = ({ kind, options }: IntegrationRecord, key: string): ReadonlyArray<string> =>
   kind === "watch" ? [] : KINDS[kind].paths(key, options).map((path) => `/in/${kind}${path}`)
 
@@ -119,7 +118,6 @@ const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHas
 
 const MOST_SENTENCES = 10
 
-/** A request of which parts are refused, with a sentence for each. */
 const refused = (
   { refused: why }: Refusal,
   refusals: ReadonlyArray<Refusal>,
@@ -231,7 +229,6 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
         if (typeof created === "string") return yield* new StateConflict({ message: CONFLICTS[created] })
         return withKey(created, secret)
       }),
-      /** Replaces the options of an integration. */
       change: Effect.fn("Integrations.change")(function* (
         name: AgentId,
         { options }: ChangeIntegrationRequest,

@@ -117,7 +117,6 @@ const shownPolicy = (
   replicas_differ: policyHashes(live).length > 1,
 })
 
-/** Occurrences of each listed window. */
 export const SHOWN_OCCURRENCES = 5
 
 /** The policy in force, for operators (docs/rules.md#policy). */
@@ -179,7 +178,6 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const others = live.length - following.length
         return { following: following.length, others, unusable: unusableReceivers(following) }
       }),
-      /** The stored versions, the newest first. */
       versions: Effect.map(storage.policyVersions(0, KEPT_VERSIONS), (items) => ({ items })),
       /**
        * Puts another policy in force with the notifiers of its receivers, once the audit has it. Refused
@@ -196,7 +194,6 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       current: Effect.zipWith(storage.replicas, Instant.now, (replicas, now) =>
         shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing),
       ),
-      /** Its windows, each with its next times. */
       windows: Effect.map(Instant.now, (now) => ({
         items: inForce.current().windows.map((window) => ({
           ...window,

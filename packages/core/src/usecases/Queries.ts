@@ -34,10 +34,8 @@ import { type ExpectationRecord, hasTerms, isWhileRunning } from "../model/Expec
 // Reading the service heartbeat once a second is enough: its effects last minutes.
 const HEARTBEAT_KEPT_FOR = Duration.seconds(1)
 
-/** The parameters of a list: paging and filters. */
 type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
 
-/** The same for lists with a choice of orders. */
 export type Sorted<L extends ListName> = Narrowed<L> & {
   readonly sort: ListSort<L>
   readonly direction: "asc" | "desc"
@@ -190,7 +188,6 @@ const findAgents = Effect.fnUntraced(function* (
   return { ...found, items: found.items.map((row) => toAgent(row, context)) }
 })
 
-/** When a check must report next, if ever. */
 const expectedAt = (
   expectation: ExpectationRecord | undefined,
   reportedAt: Instant.Instant | undefined,
@@ -200,7 +197,6 @@ const expectedAt = (
   return isLogAlone ? null : dueTime(expectation, reportedAt)
 }
 
-/** A check as /ops/v1/checks shows it. */
 export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {
   readonly status: CheckState["status"] | null
   readonly last_observed_at: CheckState["last_observed_at"] | null

@@ -55,7 +55,6 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
             const report = { id, version, policy_hash, probes, started_at, receivers, unavailable }
             return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
-        /** Reports that it shuts down. */
         end: transact(endReplica(id)),
       }
     }),
@@ -75,7 +74,7 @@ const EQUAL = "all servers of this installation follow the same policy again"
  * Reports this process in its row until the layer closes, compares its policy with those of the other
  * replicas, and renews it once they have ended (docs/rules.md#replicas).
  */
-export const layer: Layer.Layer<never, never, ReplicaIdentity | PolicyInForce> = Layer.effectDiscard(
+export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const policy = yield* PolicyInForce
     const replica = yield* ReplicaIdentity

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Latch, Layer, type Scope, Stream } from "effect"
+import { Context, Duration, Effect, Latch, Layer, Stream } from "effect"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { Commits } from "../engine/commits/Commits.ts"
@@ -39,52 +39,44 @@ class Unread {
 export type UnreadTopics = Pick<Unread, "some" | "take">
 
 /** Changed topics, for live views: names only, of this process and others (docs/rules.md#live-views). */
-export class TopicFeed extends Context.Service<
-  TopicFeed,
-  {
-    /** Topics that change from now on, until the scope closes. Refused beyond 100 at a time. */
-    readonly open: Effect.Effect<UnreadTopics, RateLimited, Scope.Scope>
-  }
->()("@tocsin/core/usecases/TopicFeed") {
-  static readonly layer: Layer.Layer<TopicFeed, never, Commits | PolicyInForce | Storage> = Layer.effect(
-    TopicFeed,
-    Effect.gen(function* () {
-      const clients = new Set<Unread>()
-      const isChanged = Latch.makeUnsafe()
-      let changed = NO_TOPICS
-      const raise = (topics: Topics): void => {
-        if (clients.size === 0 || topics === NO_TOPICS) return
-        changed |= topics
-        isChanged.openUnsafe()
-      }
-      const announce = Effect.sync(() => {
-        for (const unread of clients) unread.add(changed)
-        changed = NO_TOPICS
-        isChanged.closeUnsafe()
-      })
+export class TopicFeed extends Context.Service<TopicFeed>()("@tocsin/core/usecases/TopicFeed", {
+  make: Effect.gen(function* () {
+    const clients = new Set<Unread>()
+    const isChanged = Latch.makeUnsafe()
+    let changed = NO_TOPICS
+    const raise = (topics: Topics): void => {
+      if (clients.size === 0 || topics === NO_TOPICS) return
+      changed |= topics
+      isChanged.openUnsafe()
+    }
+    const announce = Effect.sync(() => {
+      for (const unread of clients) unread.add(changed)
+      changed = NO_TOPICS
+      isChanged.closeUnsafe()
+    })
 
-      const { listen } = yield* Commits
-      yield* listen({ committed: ({ topics }) => raise(topics) })
-      const { remoteChanges } = yield* Storage
-      yield* Effect.forkScoped(Stream.runForEach(remoteChanges, (topics) => Effect.sync(() => raise(topics))))
-      const { replaced } = yield* PolicyInForce
-      yield* Effect.forkScoped(Stream.runForEach(replaced, () => Effect.sync(() => raise(topic("policy")))))
-      const follow = isChanged.await.pipe(Effect.andThen(announce), Effect.andThen(Effect.sleep(REST)))
-      yield* Effect.forkScoped(Effect.forever(follow))
+    const { listen } = yield* Commits
+    yield* listen({ committed: ({ topics }) => raise(topics) })
+    const { remoteChanges } = yield* Storage
+    yield* Effect.forkScoped(Stream.runForEach(remoteChanges, (topics) => Effect.sync(() => raise(topics))))
+    const { replaced } = yield* PolicyInForce
+    yield* Effect.forkScoped(Stream.runForEach(replaced, () => Effect.sync(() => raise(topic("policy")))))
+    const follow = isChanged.await.pipe(Effect.andThen(announce), Effect.andThen(Effect.sleep(REST)))
+    yield* Effect.forkScoped(Effect.forever(follow))
 
-      return TopicFeed.of({
-        open: Effect.gen(function* () {
-          if (clients.size >= MOST_STREAMS) return yield* tooMany
-          const unread = new Unread()
-          return yield* Effect.acquireRelease(
-            Effect.sync(() => {
-              clients.add(unread)
-              return unread
-            }),
-            () => Effect.sync(() => clients.delete(unread)),
-          )
-        }),
-      })
-    }),
-  )
+    return {
+      /** Topics that change from now on, until the scope closes. Refused beyond 100 at a time. */
+      open: Effect.gen(function* () {
+        if (clients.size >= MOST_STREAMS) return yield* tooMany
+        const unread = new Unread()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => clients.add(unread)),
+          () => Effect.sync(() => clients.delete(unread)),
+        )
+        return unread
+      }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(TopicFeed, TopicFeed.make)
 }

@@ -1,4 +1,4 @@
-import { type Cause, Duration, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { type Cause, Duration, Effect, Layer, Queue, Stream } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -24,7 +24,6 @@ import { termsOf, watchAgentOf } from "./Watches.ts"
 
 const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
 
-/** Results in one transaction. */
 const MOST_RESULTS = 100
 // Many watches are due in each second; each look reads all of them.
 const SHORTEST_PAUSE = Duration.seconds(1)
@@ -97,7 +96,9 @@ const startDue = (runner: Runner, probes: WatchProbes) => {
   const { replica, sha256, storage, underWay } = runner
   return Effect.gen(function* () {
     const watches: Array<WatchRecord> = []
-    yield* eachPage(storage, ALL_WATCHES, (rows) => Effect.sync(() => void watches.push(...rows)))
+    yield* eachPage(storage, ALL_WATCHES, (rows) => {
+      watches.push(...rows)
+    })
     if (watches.length === 0) return LOOK_EVERY
     const replicas = yield* storage.replicas
     const now = yield* Instant.now
@@ -126,31 +127,18 @@ const followWatches = ({ agent, change, commits, ids, policy }: Runner) =>
     Effect.catchCause(warnOf("following the watches of the policy")),
   )
 
-const run = Effect.fnUntraced(function* (
-  probes: WatchProbes,
-): Effect.fn.Return<
-  void,
-  never,
-  Commits | Hashing | Ids | PolicyInForce | ReplicaIdentity | Scope.Scope | Storage
-> {
-  const runner = yield* makeRunner
-  const replaced = yield* Stream.toQueue(runner.policy.replaced, { capacity: "unbounded" })
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(followWatches(runner), Queue.take(replaced))))
-  yield* Effect.forkScoped(Effect.forever(recordResults(runner)))
-  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(startDue(runner, probes), idlePause)))
-})
-
 /**
  * Probes the watches that this replica owns, and follows those of the policy, until the layer closes
  * (docs/rules.md#watches). Does nothing where the process has no probes.
  */
-export const layer: Layer.Layer<
-  never,
-  never,
-  Commits | Hashing | Ids | PolicyInForce | ReplicaIdentity | Storage
-> = Layer.effectDiscard(
+export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const probes = yield* WatchProbes
-    if (probes !== undefined) yield* run(probes)
+    if (probes === undefined) return
+    const runner = yield* makeRunner
+    const replaced = yield* Stream.toQueue(runner.policy.replaced, { capacity: "unbounded" })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(followWatches(runner), Queue.take(replaced))))
+    yield* Effect.forkScoped(Effect.forever(recordResults(runner)))
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(startDue(runner, probes), idlePause)))
   }),
 )

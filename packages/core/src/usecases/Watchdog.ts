@@ -5,7 +5,6 @@ import { type DeliveryResult, type WatchdogPing, WatchdogReceiver } from "../por
 export interface WatchdogOptions {
   /** From the start of one watchdog ping to the start of the next. */
   readonly interval: Duration.Duration
-  /** Whether the service is shutting down. */
   readonly isStopping: Effect.Effect<boolean>
 }
 

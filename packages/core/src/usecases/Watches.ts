@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Struct } from "effect"
 import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
@@ -53,7 +53,6 @@ const CONFLICTS = {
 
 const ONE_PROBE = "give exactly one probe: http, tcp, tls or dns"
 
-/** A watch as it is shown, without header fields. */
 const toWatch = (record: WatchRecord, now: Instant.Instant): Watch => {
   const { http, ...others } = record.probe
   const { headers: _headers, ...page } = http ?? { url: "" }
@@ -72,9 +71,7 @@ const toWatch = (record: WatchRecord, now: Instant.Instant): Watch => {
       record.probed_at === undefined || record.status === undefined
         ? null
         : { at: record.probed_at, status: record.status, output: record.output ?? "" },
-    next_probe_at: record.next_probe_at,
-    created_at: record.created_at,
-    created_by: record.created_by,
+    ...Struct.pick(record, ["next_probe_at", "created_at", "created_by"]),
   }
 }
 
@@ -86,7 +83,6 @@ export const termsOf = (name: CheckId, given: Omit<CreateWatchRequest, "name">):
   probe: encodeProbe(probeOf(given)),
 })
 
-/** The agent of watches, by the settings. */
 export const watchAgentOf = Effect.gen(function* () {
   const hashing = yield* Hashing
   const ids = yield* Ids
@@ -96,7 +92,6 @@ export const watchAgentOf = Effect.gen(function* () {
   return { name, newKey } satisfies WatchAgent
 })
 
-/** Fails if another agent has the name of the watches' agent. */
 export const verifyWatchAgent = Effect.gen(function* () {
   const { watchAgent } = yield* RuleSettings
   const { transact } = yield* Commits

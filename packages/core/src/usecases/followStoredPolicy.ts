@@ -11,19 +11,15 @@ import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicySource } from "../ports/PolicySource.ts"
 import { Storage, StorageError } from "../ports/Storage.ts"
 
-/** Puts a policy in force with the notifiers of its receivers. */
 type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void, E>
 
-/** The policy while none is stored. */
 const NO_RULES = "{}"
 
-/** Problems of a policy, each with its line. */
 const issuesText = (issues: ReadonlyArray<PolicyIssue>): string =>
   issues
     .map(({ line, message, path }) => `line ${line}: ${path === "" ? "the policy" : path} ${message}`)
     .join("; ")
 
-/** The refusal of a policy with problems. */
 export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationError =>
   new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` })
 

@@ -20,7 +20,6 @@ import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
 import { toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
 
-/** The sources of {@link heldLists}. */
 interface Sources {
   readonly storage: Storage["Service"]
   readonly commits: Pick<Commits["Service"], "transact">
@@ -28,16 +27,22 @@ interface Sources {
   readonly options: FiringOptions
 }
 
-/** Reads the holds of rows of lists, in transactions of bounded pieces. */
-const readHolds = ({ commits: { transact }, options }: Sources) => {
-  const ofIncidents = Effect.fnUntraced(function* (incidents: ReadonlyArray<IncidentRecord>) {
+/** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */
+export const heldLists = ({ commits: { transact }, options, sha256, storage }: Sources) => {
+  // Holds are read in transactions of bounded pieces.
+  const holdsOfIncidents = Effect.fnUntraced(function* (incidents: ReadonlyArray<IncidentRecord>) {
     const open = incidents.filter(({ state }) => state === "open")
     const held = yield* Effect.forEach(piecesOf(open, MOST_EVALUATED), (piece) =>
-      transact(heldIncidents(idsOf(piece), options)),
+      transact(
+        heldIncidents(
+          piece.map(({ id }) => id),
+          options,
+        ),
+      ),
     )
     return new Map(held.flatMap((piece) => Array.from(piece)))
   })
-  const ofItems = Effect.fnUntraced(function* (items: ReadonlyArray<OutboxRecord>) {
+  const holdsOfItems = Effect.fnUntraced(function* (items: ReadonlyArray<OutboxRecord>) {
     const found = new Map<OutboxId, HeldBy>()
     for (let left = items.filter(isPendingFiring); left.length > 0;) {
       const { held, rest } = yield* transact(heldItems(left, options))
@@ -46,15 +51,6 @@ const readHolds = ({ commits: { transact }, options }: Sources) => {
     }
     return found
   })
-  return { ofIncidents, ofItems }
-}
-
-const idsOf = (incidents: ReadonlyArray<IncidentRecord>) => incidents.map(({ id }) => id)
-
-/** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */
-export const heldLists = (sources: Sources) => {
-  const { sha256, storage } = sources
-  const holds = readHolds(sources)
   return {
     incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
       const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
@@ -62,7 +58,7 @@ export const heldLists = (sources: Sources) => {
       const now = yield* Instant.now
       const query = { list: "incidents", filter, sort, direction } as const
       const page = yield* readPage(pagesAt(storage, now), sha256, query, paging)
-      const held = yield* holds.ofIncidents(page.items)
+      const held = yield* holdsOfIncidents(page.items)
       return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
     }),
     outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
@@ -70,8 +66,8 @@ export const heldLists = (sources: Sources) => {
       const filter = { state, notifier, event_type, held: isHeld }
       const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)
       const ids = page.items.map(({ incident_id }) => incident_id)
-      const incidents = yield* sources.commits.transact(readIncidents(ids))
-      const held = yield* holds.ofItems(page.items)
+      const incidents = yield* transact(readIncidents(ids))
+      const held = yield* holdsOfItems(page.items)
       const incidentOf = new Map(incidents.map((incident) => [incident.id, incident]))
       const items = page.items.flatMap((row) => {
         const incident = incidentOf.get(row.incident_id)
@@ -82,7 +78,7 @@ export const heldLists = (sources: Sources) => {
     }),
     /** A timeline with what holds its firings now, and whom it notifies next. */
     withOutlook: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
-      return { ...timeline, ...(yield* sources.commits.transact(readOutlook(timeline, sources.options))) }
+      return { ...timeline, ...(yield* transact(readOutlook(timeline, options))) }
     }),
   }
 }

@@ -142,7 +142,6 @@ export const enrolReplies: Readonly<
 }
 
 interface Refused {
-  /** The decision about the request. */
   readonly outcome: string
   readonly presented: Redacted.Redacted
   readonly key_hash: KeyHash

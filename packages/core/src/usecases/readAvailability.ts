@@ -30,7 +30,6 @@ const DAY = 86_400_000_000n
 const MOST_CHANGES = 200_000
 const MOST_OCCURRENCES = 10_000
 
-/** The checks and the span of which to state the availability. */
 export type AvailabilityQuery = PageParameters & Omit<AvailabilityParameters, keyof PageParameters>
 
 const spanOf = Effect.fnUntraced(function* (
@@ -150,17 +149,15 @@ const changesOf = Effect.fnUntraced(function* (
     sort: "stored",
     direction: "desc",
   } as const
-  yield* eachPage(storage, query, (rows) =>
-    Effect.sync(() => {
-      for (const { observed_at, received_at, status } of rows) {
-        // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
-        const at = Instant.min(observed_at, received_at)
-        changes.push({ at, status })
-        if (at <= from || changes.length > room) return false
-      }
-      return true
-    }),
-  )
+  yield* eachPage(storage, query, (rows) => {
+    for (const { observed_at, received_at, status } of rows) {
+      // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
+      const at = Instant.min(observed_at, received_at)
+      changes.push({ at, status })
+      if (at <= from || changes.length > room) return false
+    }
+    return true
+  })
   return changes.toReversed()
 })
 
@@ -214,14 +211,12 @@ const incidentsIn = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<IncidentRecord>, StorageError> {
   const found: Array<IncidentRecord> = []
   const query = { list: "incidents", filter, sort: "resolved_at", direction: "desc" } as const
-  yield* eachPage(storage, query, (rows) =>
-    Effect.sync(() => {
-      for (const row of rows) {
-        if (row.resolved_at !== undefined && row.resolved_at <= from) return false
-        if (row.opened_at < to) found.push(row)
-      }
-      return true
-    }),
-  )
+  yield* eachPage(storage, query, (rows) => {
+    for (const row of rows) {
+      if (row.resolved_at !== undefined && row.resolved_at <= from) return false
+      if (row.opened_at < to) found.push(row)
+    }
+    return true
+  })
   return found
 })

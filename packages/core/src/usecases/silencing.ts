@@ -48,15 +48,13 @@ const coveredAgents = Effect.fnUntraced(function* (storage: Storage["Service"], 
     ),
   )
   let [accepted, agents] = [0, 0]
-  yield* eachPage(storage, ALL_AGENTS, (rows) =>
-    Effect.sync(() => {
-      for (const agent of rows) {
-        if (agent.admission_state !== "accepted") continue
-        accepted += 1
-        if (matches(matchedFacts(agent))) agents += 1
-      }
-    }),
-  )
+  yield* eachPage(storage, ALL_AGENTS, (rows) => {
+    for (const agent of rows) {
+      if (agent.admission_state !== "accepted") continue
+      accepted += 1
+      if (matches(matchedFacts(agent))) agents += 1
+    }
+  })
   const isNamed = matchers.some(
     ({ field, op }) => op === "=" && (field === "incident_key" || field === "check_id"),
   )
@@ -82,12 +80,8 @@ const previewSilence = Effect.fnUntraced(function* (
     WORST_FIRST,
     Effect.fnUntraced(function* (rows) {
       for (const piece of piecesOf(rows, MOST_EVALUATED)) {
-        for (const incident of yield* transact(
-          coveredBy(
-            mutes,
-            piece.map(({ id }) => id),
-          ),
-        )) {
+        const ids = piece.map(({ id }) => id)
+        for (const incident of yield* transact(coveredBy(mutes, ids))) {
           covered.add(incident.id)
           if (sample.length < SAMPLE) sample.push(incident)
         }
@@ -96,11 +90,9 @@ const previewSilence = Effect.fnUntraced(function* (
   )
   let held_now = 0
   if (covered.size > 0) {
-    yield* eachPage(storage, PENDING_FIRINGS, (rows) =>
-      Effect.sync(() => {
-        for (const item of rows) if (canBeHeld(item) && covered.has(item.incident_id)) held_now += 1
-      }),
-    )
+    yield* eachPage(storage, PENDING_FIRINGS, (rows) => {
+      for (const item of rows) if (canBeHeld(item) && covered.has(item.incident_id)) held_now += 1
+    })
   }
   return { ...(yield* coveredAgents(storage, matchers)), open_incidents: covered.size, held_now, sample }
 })

@@ -84,7 +84,6 @@ export const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem =>
   last_seen_at: record.last_seen_at,
 })
 
-/** An acknowledgement as /ops/v1 shows it. */
 export const toAcknowledgement = ({ note, ...rest }: Acknowledgement) => ({
   ...rest,
   ...(note !== undefined && { note }),

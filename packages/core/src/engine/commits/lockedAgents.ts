@@ -4,7 +4,6 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import { CurrentInstruments, type Instruments } from "../metrics/Instruments.ts"
 import type { Command, Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
-import type { StorageError } from "../../ports/Storage.ts"
 import type { AgentRecord } from "../../model/AgentRecord.ts"
 
 export interface WorkOnMany {
@@ -53,12 +52,6 @@ export const reportPassedOver = Effect.fnUntraced(function* (
   )
 })
 
-export interface ManyActed {
-  readonly count: number
-  /** How many agents stayed locked, and are left as they were; absent if none. */
-  readonly skipped?: number
-}
-
 /** A heartbeat locks its agent for milliseconds. Servers under load, or a hanging session, lock it for longer. */
 const PASSES = 5
 const BETWEEN_PASSES = Duration.millis(200)
@@ -74,7 +67,7 @@ export const finishLocked = Effect.fnUntraced(function* (
   commits: Commits["Service"],
   { limit, name, piece }: Work,
   held: ReadonlyArray<AgentId>,
-): Effect.fn.Return<Required<ManyActed>, StorageError> {
+) {
   let count = 0
   let left = held
   for (let pass = 1; left.length > 0 && pass <= PASSES; pass++) {

@@ -100,13 +100,14 @@ const readPiece = Effect.fnUntraced(function* <L extends ListName>(
 export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
   storage: Storage["Service"],
   query: ListQuery<L>,
-  use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<boolean | void, StorageError>,
+  use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<boolean | void, StorageError> | boolean | void,
 ): Effect.fn.Return<void, StorageError> {
   const { rows: limit } = yield* PieceSizes
   let from: Position | undefined
   do {
     const piece: Piece<ListRows[L]> = yield* readPiece(storage, query, { from, limit })
-    if ((yield* use(piece.rows)) === false) return
+    const used = use(piece.rows)
+    if ((Effect.isEffect(used) ? yield* used : used) === false) return
     from = piece.next
   } while (from !== undefined)
 })
