@@ -21,7 +21,6 @@ import {
   orUndefined,
   type RecordOf,
   storedTable,
-  type TableShape,
   text,
   uuid,
 } from "./TableShape.ts"
@@ -237,9 +236,8 @@ export const agent_key: KeyedShape<StoredKey, readonly ["key_hash"], readonly ["
 }
 
 /** A registration whose agent is deleted; its checks and history are removed later. */
-export type RemovedRegistration = Pick<AgentRecord, "agent_id" | "registration_id">
-export const removed_registration: TableShape<RemovedRegistration> = {
+export const removed_registration = storedTable({
   name: "removed_registration",
   key: ["registration_id"],
-  columns: { agent_id: text(), registration_id: uuid() },
-}
+  columns: { agent_id: text<AgentId>(), registration_id: uuid<RegistrationId>() },
+})

@@ -1,15 +1,6 @@
 import type { CheckName } from "./CheckRecord.ts"
 import type { AuditActionName, AuditId, AuditSubjectKind, AuditVia } from "@tocsin/contract/Audit"
-import {
-  array,
-  instant,
-  object,
-  orUndefined,
-  type RecordOf,
-  storedTable,
-  type TableShape,
-  text,
-} from "./TableShape.ts"
+import { array, instant, object, orUndefined, type RecordOf, storedTable, text } from "./TableShape.ts"
 
 export interface AuditSubject {
   readonly kind: AuditSubjectKind
@@ -44,13 +35,22 @@ export const auditedCheck = ({ agent_id, check_id }: CheckName): string => `${ag
 export const MAX_SUBJECTS = 100
 
 /** A subject of a row, with all that the list is filtered and ordered by: an index finds the rows of a subject in order. */
-export interface AuditSubjectRow extends Pick<AuditRecord, "recorded_at" | "actor" | "action"> {
-  readonly subject_id: string
-  readonly audit_id: AuditId
-}
+export const audit_subject = storedTable({
+  name: "audit_subject",
+  key: ["audit_id", "subject_id"],
+  columns: {
+    subject_id: text(),
+    audit_id: text<AuditId>(),
+    recorded_at: instant,
+    actor: text(),
+    action: text<AuditActionName>(),
+  },
+})
 
 /** The subjects of rows, each once a row. */
-export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<AuditSubjectRow> =>
+export const subjectRowsOf = (
+  rows: ReadonlyArray<AuditRecord>,
+): ReadonlyArray<RecordOf<typeof audit_subject>> =>
   rows.flatMap(({ id, recorded_at, actor, action, subjects }) =>
     Array.from(new Set(subjects.map((subject) => subject.id)), (subject_id) => ({
       subject_id,
@@ -60,9 +60,3 @@ export const subjectRowsOf = (rows: ReadonlyArray<AuditRecord>): ReadonlyArray<A
       action,
     })),
   )
-
-export const audit_subject: TableShape<AuditSubjectRow> = {
-  name: "audit_subject",
-  key: ["audit_id", "subject_id"],
-  columns: { subject_id: text(), audit_id: text(), recorded_at: instant, actor: text(), action: text() },
-}

@@ -11,10 +11,7 @@ export interface KeyIdentity {
 export class Hashing extends Context.Service<
   Hashing,
   {
-    /**
-     * SHA-256 (HMAC with the pepper, if set) and fingerprint of an agent key
-     * (docs/rules.md#what-is-stored-of-a-key).
-     */
+    /** SHA-256 (HMAC with the pepper, if set) and fingerprint of an agent key. */
     readonly identify: (key: Redacted.Redacted) => KeyIdentity
     /** SHA-256 of the UTF-8 bytes of `text`, in lower-case hex. */
     readonly sha256: (text: string) => string
@@ -22,10 +19,7 @@ export class Hashing extends Context.Service<
     readonly seal: (secret: Redacted.Redacted, text: string) => string
     /** Decrypts a sealed text; `undefined` with another secret. */
     readonly open: (secret: Redacted.Redacted, sealed: string) => string | undefined
-    /**
-     * Identifies the pepper without revealing it; constant without a pepper
-     * (docs/rules.md#what-is-stored-of-a-key).
-     */
+    /** Identifies the pepper without revealing it; constant without a pepper. */
     readonly pepperCheck: string
   }
 >()("@tocsin/core/ports/Hashing") {}

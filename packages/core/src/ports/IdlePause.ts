@@ -1,9 +1,6 @@
 import { Context, type Duration, Effect } from "effect"
 
-/**
- * How an idle loop pauses. With a test's clock, such loops skip whole rounds; otherwise this is a
- * sleep.
- */
+/** A sleep; with a test's clock, idle loops skip whole rounds. */
 export const IdlePause = Context.Reference<(every: Duration.Duration) => Effect.Effect<void>>(
   "@tocsin/core/ports/IdlePause",
   { defaultValue: () => Effect.sleep },

@@ -44,9 +44,7 @@ export interface DeliveryAttempt {
   /** Absent for a resolved, and for firings of versions without causes. */
   readonly cause: FiringCause | undefined
   readonly severity: Severity
-  /**
-   * The incident's summary when the notification was enqueued: one line of at most 512 characters.
-   */
+  /** When the notification was enqueued: one line of at most 512 characters. */
   readonly summary: string | undefined
   readonly created_at: Instant
   /** From when its age counts; the same for every attempt, except after a replay. */
@@ -135,10 +133,7 @@ export type WatchdogPing = { readonly isWell: true } | { readonly isWell: false;
 export class WatchdogReceiver extends Context.Service<
   WatchdogReceiver,
   {
-    /**
-     * Makes one attempt to send a watchdog ping. Never fails: errors are results, without an address. Ends
-     * within 10 s.
-     */
+    /** Makes one attempt. Never fails: errors are results, without an address. Ends within 10 s. */
     readonly send: (watchdog: WatchdogPing) => Effect.Effect<TestReceipt>
   }
 >()("@tocsin/core/ports/WatchdogReceiver") {}

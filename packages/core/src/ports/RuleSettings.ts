@@ -15,20 +15,14 @@ export interface RuleOptions {
   readonly notifiers: ReadonlyArray<NotifierName>
   /** The kinds of those that are not named by their kinds. */
   readonly notifierKinds?: Readonly<Record<NotifierName, NotifierKind>> | undefined
-  /**
-   * Whether they remain receivers where a policy defines some: a program's own notifiers do, those
-   * of a server's settings do not.
-   */
+  /** Whether they remain receivers where a policy defines some, as a program's own notifiers do. */
   readonly keepsNotifiers: boolean
   /** Why no watch may have its target; absent where nothing is probed (docs/rules.md#watches). */
   readonly watchProblem?: ((watch: TryWatchRequest) => FieldProblem | undefined) | undefined
   readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
-  /**
-   * Limit on pending agents; further registrations are refused
-   * (docs/rules.md#registration).
-   */
+  /** Further registrations are refused (docs/rules.md#registration). */
   readonly maxPendingAgents: number
   /** Heartbeats of one key (docs/rules.md#rate-limits). */
   readonly heartbeatRate: RateLimit

@@ -41,9 +41,7 @@ export type StorageFailure = typeof StorageFailure.Type
 export class StorageError extends Schema.TaggedError<StorageError>()("StorageError", {
   reason: StorageFailure,
   message: Schema.String,
-  /**
-   * Whether the command may have been kept, which cannot be found out. Repeat it if that is safe.
-   */
+  /** Whether the command may have been kept: repeat it if that is safe. */
   isUnknown: Schema.optionalKey(Schema.Literal(true)),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
@@ -67,9 +65,7 @@ export interface IncidentTimeline {
   readonly outbox: ReadonlyArray<OutboxRecord>
 }
 
-/**
- * All state of the service. Every adapter passes the shared suite, `@tocsin/testing`.
- */
+/** All state of the service. Every adapter passes the shared suite, `@tocsin/testing`. */
 export class Storage extends Context.Service<
   Storage,
   {
@@ -98,10 +94,7 @@ export class Storage extends Context.Service<
      * over agents once in a while, never over checks.
      */
     readonly counts: (aliveSince: Instant) => Effect.Effect<SummaryCounts, StorageError>
-    /**
-     * Counts for metrics. Passes over no table: each number comes from an index, or from a running
-     * total.
-     */
+    /** Passes over no table: each number comes from an index, or from a running total. */
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
     /**
      * Agents without a heartbeat incident that were accepted and last seen at `seenBefore` or earlier,
@@ -189,10 +182,7 @@ export class Storage extends Context.Service<
     readonly serviceHeartbeat: Effect.Effect<ServiceHeartbeatRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
-    /**
-     * Succeeds if the storage answers and knows of nothing that prevents writes. Reads almost
-     * nothing, and waits for no lock.
-     */
+    /** Succeeds if the storage answers and knows of nothing that prevents writes. Waits for no lock. */
     readonly probe: Effect.Effect<void, StorageError>
   }
 >()("@tocsin/core/ports/Storage") {}

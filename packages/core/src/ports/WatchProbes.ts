@@ -6,10 +6,7 @@ import { Context, type Effect } from "effect"
 export interface WatchProbes {
   /** Fails if the options are not those of one probe. */
   readonly check: (watch: TryWatchRequest) => Effect.Effect<void, ValidationError>
-  /**
-   * Runs one probe within its time-out; interruption ends it. A failure of the host is a result.
-   * Fails if its options are not those of one probe.
-   */
+  /** Runs one probe within its time-out. A failure of the host is a result. */
   readonly run: (watch: TryWatchRequest) => Effect.Effect<WatchTrial, ValidationError>
 }
 

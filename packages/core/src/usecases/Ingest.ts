@@ -144,8 +144,8 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
       /**
        * Takes a heartbeat; registers an unknown key. Safe to repeat. Durable when it succeeds.
        * Registrations are limited per `address`, if given (docs/rules.md#rate-limits).
+       * Few steps and no generator: this is the hot path.
        */
-      // Few steps and no generator: this is the hot path.
       heartbeat: (presented: Redacted.Redacted, request: HeartbeatRequest, address?: string) =>
         Effect.flatMap(Instant.now, (now): Effect.Effect<AcceptedResponse, HeartbeatError> => {
           const key = hashing.identify(presented)

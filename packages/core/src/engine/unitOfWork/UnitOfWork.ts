@@ -12,7 +12,7 @@ import {
   type TimelineCut,
 } from "../../model/IncidentRecord.ts"
 import { compareMembers, type MemberRecord } from "../../model/MemberRecord.ts"
-import { Heap } from "../Heap.ts"
+import { Heap } from "../TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../../topics/Topics.ts"
 import type { KeyedName } from "../../model/StoredTables.ts"
