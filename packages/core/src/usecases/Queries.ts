@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Exit, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -70,6 +70,12 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
     const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
       Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
     )
+    const scope = yield* Effect.scope
+    /** Runs once for all concurrent callers, and never after the layer has closed. */
+    const shared = <A, E>(effect: Effect.Effect<A, E>) =>
+      Effect.map(Effect.cachedWithTTL(effect, Duration.zero), (cached) =>
+        Effect.flatMap(Effect.forkIn(cached, scope), Fiber.join),
+      )
     const statusContext = Effect.gen(function* () {
       return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }
     })
@@ -100,9 +106,9 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
           ),
         ),
       /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
-      summary: yield* Effect.cachedWithTTL(summarise(storage, rules), Duration.zero),
+      summary: yield* shared(summarise(storage, rules)),
       /** The same with counts of what waits for people. */
-      overview: yield* Effect.cachedWithTTL(overviewOf(storage, rules), Duration.zero),
+      overview: yield* shared(overviewOf(storage, rules)),
       metricCounts: storage.metricCounts,
     }
   }),
