@@ -251,9 +251,6 @@ const open = (file: string, readOnly: boolean): DatabaseSync =>
   new (nodeSqlite().DatabaseSync)(file, {
     readOnly,
     timeout: BUSY_MILLIS,
-    // They take a tenth of the time of writing rows of an incident. One place writes incidents
-    // before their rows, and one removes them after.
-    enableForeignKeyConstraints: false,
     readBigInts: true,
     returnArrays: true,
   })
