@@ -5,7 +5,7 @@ import { shownPath } from "../routes.ts"
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"])
 
-interface AnsweredRequest {
+export interface AnsweredRequest {
   readonly method: string
   readonly url: string
   readonly status: number

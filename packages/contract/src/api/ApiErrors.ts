@@ -25,77 +25,32 @@ const bodyOf = <const Code extends ErrorCode>(code: Code, { message, request_id 
   error: { code, message, request_id },
 })
 
-/** The class of errors of one code: on the wire without a tag, its fields in a body. */
-const apiError = <const Tag extends string, const Code extends ErrorCode>(
-  tag: Tag,
+/** The schema of an error class as it is on the wire: no tag, its fields in a body of one code. */
+const onWire = <const Code extends ErrorCode, S extends Schema.Top & { readonly Type: Fields }>(
+  errorClass: S & (new (fields: Fields) => S["Type"]),
   code: Code,
-  description: string,
+  identifier: string,
   status: number = errorStatus[code],
-) => {
-  class ApiError extends Schema.TaggedError<ApiError>()(tag, fields, { description }) {
-    static readonly code: Code = code
-    static readonly wire = body(code, `${tag}Error`)
-      .pipe(
-        Schema.decodeTo(
-          Schema.toType(ApiError),
-          SchemaTransformation.transform({
-            decode: (encoded: { readonly error: Fields }) => new ApiError(encoded.error),
-            encode: (error: Fields) => bodyOf(code, error),
-          }),
-        ),
-      )
-      .annotate({ httpApiStatus: status })
-  }
-  return ApiError
-}
+) =>
+  body(code, identifier)
+    .pipe(
+      Schema.decodeTo(
+        Schema.toType(errorClass),
+        SchemaTransformation.transform({
+          decode: (encoded: { readonly error: Fields }): S["Type"] => new errorClass(encoded.error),
+          encode: (error: S["Type"]) => bodyOf(code, error),
+        }),
+      ),
+    )
+    .annotate({ httpApiStatus: status })
 
 /** The request does not fit the contract. */
-export class Validation extends apiError(
-  "Validation",
-  "validation",
-  "The body or a parameter does not fit the contract.",
-) {}
-
-/** The role of the token is too low (docs/rules.md#order-of-checks, docs/rules.md#operators). */
-export class Forbidden extends apiError("Forbidden", "forbidden", "The role of the token is too low.") {}
-
-/** The agent key is blocked. */
-export class AgentBlocked extends apiError("AgentBlocked", "agent_blocked", "The agent key is blocked.") {}
-
-/** The agent key is not accepted for this agent. */
-export class AgentNotAccepted extends apiError(
-  "AgentNotAccepted",
-  "agent_not_accepted",
-  "The agent key is not accepted for this agent.",
-) {}
-
-/** There is no such agent. */
-export class NotFound extends apiError("NotFound", "not_found", "There is no such agent.") {}
-
-/** The key and the agent id of a heartbeat do not belong together. */
-export class Conflict extends apiError(
-  "Conflict",
-  "conflict",
-  "The agent key and the agent_id do not go together now.",
-) {}
-
-/** The replaced version is not the present one: a conflict with the status 412 (RFC 9110, 13.1.1). */
-export class PreconditionFailed extends apiError(
-  "PreconditionFailed",
-  "conflict",
-  "If-Match names another version than the present one.",
-  412,
-) {}
-
-/** The body is larger than 1 MiB. */
-export class PayloadTooLarge extends apiError(
-  "PayloadTooLarge",
-  "payload_too_large",
-  "The body is larger than 1 MiB.",
-) {}
-
-/** The storage is unreachable or refuses writes, or the service is shutting down. */
-export class NotReady extends apiError("NotReady", "not_ready", "The service is not ready.") {}
+export class Validation extends Schema.TaggedError<Validation>()("Validation", fields, {
+  description: "The body or a parameter does not fit the contract.",
+}) {
+  static readonly code = "validation"
+  static readonly wire = onWire(Validation, Validation.code, "ValidationError")
+}
 
 /** The bearer token is missing, malformed or not valid here. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", fields, {
@@ -117,6 +72,64 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
       },
     ),
   )
+}
+
+/** The role of the token is too low (docs/rules.md#order-of-checks, docs/rules.md#operators). */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fields, {
+  description: "The role of the token is too low.",
+}) {
+  static readonly code = "forbidden"
+  static readonly wire = onWire(Forbidden, Forbidden.code, "ForbiddenError")
+}
+
+/** The agent key is blocked. */
+export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", fields, {
+  description: "The agent key is blocked.",
+}) {
+  static readonly code = "agent_blocked"
+  static readonly wire = onWire(AgentBlocked, AgentBlocked.code, "AgentBlockedError")
+}
+
+/** The agent key is not accepted for this agent. */
+export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", fields, {
+  description: "The agent key is not accepted for this agent.",
+}) {
+  static readonly code = "agent_not_accepted"
+  static readonly wire = onWire(AgentNotAccepted, AgentNotAccepted.code, "AgentNotAcceptedError")
+}
+
+/** There is no such agent. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", fields, {
+  description: "There is no such agent.",
+}) {
+  static readonly code = "not_found"
+  static readonly wire = onWire(NotFound, NotFound.code, "NotFoundError")
+}
+
+/** The key and the agent id of a heartbeat do not belong together. */
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", fields, {
+  description: "The agent key and the agent_id do not go together now.",
+}) {
+  static readonly code = "conflict"
+  static readonly wire = onWire(Conflict, Conflict.code, "ConflictError")
+}
+
+/** The replaced version is not the present one: a conflict with the status 412 (RFC 9110, 13.1.1). */
+export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()(
+  "PreconditionFailed",
+  fields,
+  { description: "If-Match names another version than the present one." },
+) {
+  static readonly code = "conflict"
+  static readonly wire = onWire(PreconditionFailed, PreconditionFailed.code, "PreconditionFailedError", 412)
+}
+
+/** The body is larger than 1 MiB. */
+export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", fields, {
+  description: "The body is larger than 1 MiB.",
+}) {
+  static readonly code = "payload_too_large"
+  static readonly wire = onWire(PayloadTooLarge, PayloadTooLarge.code, "PayloadTooLargeError")
 }
 
 /** The request exceeds a rate or volume. */
@@ -175,4 +188,12 @@ export class Internal extends Schema.TaggedError<Internal>()(
       },
     ),
   )
+}
+
+/** The storage is unreachable or refuses writes, or the service is shutting down. */
+export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields, {
+  description: "The service is not ready.",
+}) {
+  static readonly code = "not_ready"
+  static readonly wire = onWire(NotReady, NotReady.code, "NotReadyError")
 }
