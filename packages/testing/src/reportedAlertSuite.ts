@@ -167,16 +167,22 @@ const followsModel = (replica: Replica) =>
         const found = yield* shown(site)
         for (const [name, last] of firing) {
           const quiet = now - last.at
-          const hearing = heardFor(heard.get(last.source) ?? [], now)
-          const without = Math.min(hearing, quiet - LEASE - 60)
+          const times = heard.get(last.source) ?? []
+          const lastHeard = Math.max(...times, 0)
+          /** For how long, at a moment, its source was heard while it was due. */
+          const withoutAt = (moment: number) =>
+            Math.min(heardFor(times, moment), moment - last.at - LEASE - 60)
+          const without = withoutAt(now)
           if (found[name] === "lapsed") {
-            assert.isAtLeast(without, 3 * RESEND, `${name} lapsed`)
+            // It may have lapsed within the step, before its source fell silent.
+            const most = Math.max(without, withoutAt(Math.min(now, lastHeard + RESEND + 10)))
+            assert.isAtLeast(most, 3 * RESEND, `${name} lapsed`)
             firing.delete(name)
             continue
           }
           assert.match(String(found[name]), /^critical/, name)
           assert.isAtMost(without, 3 * RESEND + RESEND + 60, `${name} has not lapsed`)
-          const silence = now - Math.max(...(heard.get(last.source) ?? [0]))
+          const silence = now - lastHeard
           const isAsHeard = found[name] !== "critical"
           if (isAsHeard) assert.isAtLeast(quiet, LEASE, `${name} is as last heard`)
           if (quiet < LEASE) assert.isFalse(isAsHeard, name)
