@@ -163,6 +163,18 @@ describe("a trial of a policy", () => {
     assert.deepStrictEqual(Object.fromEntries(trial.end(at(200)).messages), { debug: 1, webhook: 2 })
   })
 
+  it("plays results of watches, whose agent no key may register", () => {
+    const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)
+    const { staleAfter, watchAgent: agent_id } = defaultRules
+    const trial = new Backtest(
+      { policy: {}, notifiers: ["debug"] },
+      { staleAfter, agents: [{ agent_id, hostname: "watches" }], start: at(0), since: at(0) },
+    )
+    const event = eventOf(1, { check_id: "site", observed_at: at(10) })
+    trial.take([{ entry: "results", agent_id, at: at(10), events: [event] }])
+    assert.deepStrictEqual(Array.from(trial.end(at(200)).messages), [["debug", 1]])
+  })
+
   it("counts from a moment on, and keeps nothing but the present", () => {
     const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)
     const start = at(0)

@@ -237,11 +237,12 @@ export class SimulatedService {
   }
 
   #heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
+    const { watchAgent: _, ...rules } = this.#rules
     const outcome = this.#commits.run(
       heartbeat({
         request,
         key: this.#keyOf(request.agent_id),
-        rules: this.#rules,
+        rules,
         mayRegister: true,
         incidents: this.#options,
         newRegistrationId: newId<RegistrationId>(this.#ids),

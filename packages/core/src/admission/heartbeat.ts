@@ -24,7 +24,8 @@ import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 export interface HeartbeatInput {
   readonly request: HeartbeatRequest
   readonly key: KeyIdentity
-  readonly rules: RuleOptions
+  /** A simulation plays the agent of the watches as any other: without `watchAgent`. */
+  readonly rules: Omit<RuleOptions, "watchAgent"> & Partial<Pick<RuleOptions, "watchAgent">>
   /**
    * Whether an unknown key may be registered. If not, nothing changes and the outcome is
    * `unknown_key`.
