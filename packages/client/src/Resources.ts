@@ -25,7 +25,11 @@ export interface HeartbeatRequest extends Body<"heartbeat"> {}
 export interface EventBatchRequest extends Body<"events"> {}
 
 type SentResult = Body<"events">["events"][number]
-/** One result of one check. `event_id`, a lower-case UUID version 7, identifies a repeated delivery. */
+/**
+ * One result of one check. `event_id`, a lower-case UUID version 7, identifies a repeated delivery. With
+ * `notifications_enabled: false`, Tocsin sends no notification because of this result. Checks that share an
+ * `incident_key` share an incident.
+ */
 export interface CheckResultEvent extends SentResult {}
 
 /** The answer to a heartbeat: whether an operator has accepted the key. */
@@ -110,7 +114,11 @@ export interface HistoryParameters extends Query<"queryEvents"> {}
 /** Checks that are or were not ok, gathered under one key; `resolved_at` is null while it is open. */
 export interface Incident extends Item<"listIncidents"> {}
 
-/** Filters, order and paging of incidents: those in which a check is or was, open and worst first. */
+/**
+ * Filters, order and paging of incidents. `agent_id` and `check_id` select those in which this agent, this
+ * check, or this check of this agent is or was a member. `sort` is `status` unless given: open first, worst
+ * first, newest first. `direction` is `desc` unless given.
+ */
 export interface IncidentListParameters extends Query<"listIncidents"> {}
 
 /** An incident with its acknowledgement, and with what withholds its firings now. */
@@ -225,7 +233,7 @@ export interface WatchChanges extends Body<"changeWatch"> {}
 /** For how long to pause a watch: a duration up to `24h`, or `0s` to end a pause. */
 export interface WatchPause extends Body<"pauseWatch"> {}
 
-/** One probe, `http` or `tcp`. */
+/** One probe: `http`, `tcp`, `tls` or `dns`. */
 export interface WatchToTry extends Body<"tryWatch"> {}
 
 /** The result of a probe that nothing stores. */

@@ -17,12 +17,17 @@ import type { IncidentNews } from "./live/IncidentFeed.ts"
 export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   /**
    * Calls back with each incident change that this process commits, one after another, and awaits its
-   * promise. Returns a function that ends it. A live view: for a callback more than 1,000 changes behind,
-   * the oldest are dropped and counted in `missed`. A notifier misses none.
+   * promise; what a callback throws is logged. Returns a function that ends it. Throws with code `closed`
+   * after `close`.
+   *
+   * A live view: each change at most once, none from before the call, none of other processes on the
+   * storage. For a callback more than 1,000 changes behind, the oldest are dropped and counted in `missed`.
+   * A notifier misses none: the outbox delivers at least once.
    */
   readonly onIncident: (callback: (change: IncidentNews) => unknown) => () => void
   /**
-   * The same as an iterator. It ends by `break`, by its signal or when the monitor closes.
+   * The same as an iterator. It subscribes immediately, and ends by `break`, by its signal or when the
+   * monitor closes. After `close` its first `next` rejects with code `closed`.
    *
    * @example
    * ```ts
@@ -33,8 +38,9 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<IncidentNews, undefined>
   /**
-   * Yields the names of topics to fetch again: first all, then those that have changed, by any process on
-   * the storage. Beyond 100 of these and of the API's streams it rejects with `rate_limited`.
+   * Yields the names of topics to fetch again, without data: first all, then those that have changed, by any
+   * process on the storage. It ends as the iterator of incident changes does. Beyond 100 of these and of the
+   * API's streams its first `next` rejects with `rate_limited`.
    *
    * @example
    * ```ts
@@ -46,19 +52,23 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<TopicsChanged, undefined>
 
-  /** The HTTP API as a web-standard handler, for Hono, Next.js routes, Deno or Bun. */
+  /**
+   * The HTTP API (`/api/v1`, `/ops/v1`, `/openapi.json`, `/docs`) as a web-standard handler, for Hono,
+   * Next.js routes, Deno or Bun. If its paths have a prefix, set `basePath`. The host limits slow clients.
+   */
   readonly fetch: (request: Request) => Promise<Response>
   /**
    * The same for node:http, Express (`app.use("/monitoring", monitor.node)`) and Fastify. With Express's
    * `next`, paths that are not Tocsin's are passed on. A body that `express.json()` has parsed is taken from
-   * `request.body`, within its limit (100 kB): for large batches, mount the monitor first.
+   * `request.body`, within its limit (100 kB): for large batches, mount the monitor first. The host limits
+   * slow clients.
    */
   readonly node: NodeListener
 
   /**
    * Puts another policy in force, as `createMonitor` takes it. Rejects with `validation` and every problem
    * by its path, and with `conflict` where a receiver would get more than 100 firings immediately, unless
-   * `confirm` is set.
+   * `confirm` is set; the policy in force then stays.
    *
    * @example
    * ```ts
@@ -86,7 +96,8 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
 
   /**
    * Stops: refuses new calls, waits up to 5 s for those under way, up to 4 s more for notifications being
-   * sent and up to 5 s for callbacks, and closes the storage. Safe to call more than once.
+   * sent (the next process sends unfinished ones again) and up to 5 s for callbacks of `onIncident`, and
+   * closes the storage. Safe to call more than once.
    */
   readonly close: () => Promise<void>
 }

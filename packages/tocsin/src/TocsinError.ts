@@ -3,9 +3,11 @@ import type { StorageFailure } from "@tocsin/core/ports/Storage"
 /**
  * Why a call failed. The first seven are codes of the HTTP API.
  *
- * - `validation`: `message` names the first bad field by its path
+ * - `validation`: a request or parameter is invalid; `message` names the first bad field by its path
  * - `unauthorized`: no agent key, or an operator's token
+ * - `agent_blocked`: the agent key is blocked
  * - `agent_not_accepted`: the agent key is not accepted for that agent_id, so its events do not count
+ * - `not_found`: no such agent, check, incident, outbox item or notifier
  * - `conflict`: the current state forbids it
  * - `rate_limited`: retry after `retryAfterSeconds`
  * - `storage`: `reason` says how it failed. After `timed_out` and `unavailable` the call may have taken

@@ -57,15 +57,27 @@ const action = call<[], R.ActionCount>()
  * answers are plain data as on the wire; arguments are checked before anything is sent.
  */
 export const callTable = {
-  /** Reports that an agent is alive, and registers its key if it is unknown. Durable, and safe to repeat. */
+  /**
+   * Reports that an agent is alive, under its key. Registers the key if it is unknown; `accepted` says whether
+   * an operator has accepted it. Durable once it succeeds, and safe to repeat.
+   */
   heartbeat: call<[request: R.HeartbeatRequest], R.AcceptedResponse>()("heartbeat"),
-  /** Sends 1 to 200 check results of one agent, stored all or none. Durable, and safe to repeat. */
+  /**
+   * Sends 1 to 200 check results of one agent, stored all or none. Durable once it succeeds, and safe to
+   * repeat: results with a known `event_id` count as deduplicated.
+   */
   events: call<[request: R.EventBatchRequest], R.EventBatchAcceptedResponse>()("events"),
-  /** Declares checks of an agent that must report, and how often; with `complete`, no others. */
+  /**
+   * Declares checks of an agent that must report, and how often; with `complete`, no others. An equal
+   * declaration changes nothing.
+   */
   expectations: call<[agentId: string, declaration: R.ExpectationsRequest], R.ExpectationsResponse>()(
     "declareExpectations",
   ),
-  /** Has a pending agent accepted by the token of an enrolment, after a heartbeat with the same key. */
+  /**
+   * Has a pending agent accepted by the token of an enrolment, after a heartbeat with the same key. Safe to
+   * repeat: an accepted key spends no use.
+   */
   enrol: call<[agentId: string, request: R.EnrolRequest], R.AcceptedResponse>()("enrol"),
   /** Agents, by agent_id. */
   agents: {
@@ -124,7 +136,10 @@ export const callTable = {
     withHolds: listing<R.HeldIncidentListParameters, R.HeldIncident>()("listHeldIncidents"),
     /** One incident with its members, its timeline, its notifications, and whom it notifies next. */
     get: call<[id: string], R.IncidentDetail>()("showIncident"),
-    /** Acknowledges an open incident: until that ends, or it worsens, Tocsin sends no more firings of it. */
+    /**
+     * Acknowledges an open incident, or replaces its acknowledgement: until that ends, or the incident worsens,
+     * Tocsin sends no firing of it that has not been attempted yet.
+     */
     acknowledge: call<[id: string, request: R.AcknowledgeRequest], R.Acknowledgement>()("acknowledge"),
     /** Withdraws the acknowledgement of an incident; a count of 0 if there is none. */
     withdraw: rowAction("withdrawAcknowledgement"),
@@ -184,7 +199,7 @@ export const callTable = {
     create: call<[integration: R.NewIntegration], R.IntegrationWithKey>()("createIntegration"),
     /** Replaces the options. */
     change: call<[name: string, changes: R.IntegrationChanges], R.Integration>()("changeIntegration"),
-    /** Replaces the key, shown this once; the former one stays valid for `grace`. Opens a blocked one. */
+    /** Replaces the key, shown this once; the former one stays valid for `grace`: `24h` unless given. Opens a blocked one. */
     rotate: call<[name: string, options: R.RotationOptions], R.IntegrationWithKey>()("rotateIntegration"),
     /** Removes an integration with its agent, checks and history. */
     remove: rowAction("removeIntegration"),
@@ -213,11 +228,21 @@ export const callTable = {
     schema: call<[], R.PolicySchema>()("getPolicySchema"),
     /** The last 100 policies that were applied, the newest first. */
     versions: call<[], R.PolicyVersionList>()("listPolicyVersions"),
-    /** Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. */
+    /**
+     * Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. With the hash of a
+     * policy as `if-match`, it replaces only that one; with `confirm`, a receiver may get more than 100 firings
+     * immediately.
+     */
     apply: call<[text: string, parameters?: R.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
-    /** Names every problem of a policy, or the firings that it would send immediately. Opens no secret. */
+    /**
+     * Names every problem of a policy in YAML or JSON, and of a valid one the firings that it would send
+     * immediately. Opens nothing that the text names.
+     */
     check: call<[text: string], R.PolicyCheck>()("checkPolicy"),
-    /** Counts the messages that a policy would have sent of the server's history. Takes up to a minute. */
+    /**
+     * Counts the messages that a policy in YAML or JSON would have sent of the server's history, beside those
+     * of the policy in force. Takes up to a minute.
+     */
     try: call<[text: string, parameters?: R.PolicyTrialParameters], R.PolicyTrial>()("tryPolicy"),
   },
   /** Maintenance windows. */

@@ -45,17 +45,26 @@ export interface MonitorOptions {
    * policy, every notifier is notified of everything.
    */
   readonly policy?: PolicyOption | undefined
-  /** Operators' tokens for `fetch` and `node`; without any, operators get 401. The methods need none. */
+  /** Operators' tokens for `fetch` and `node`; without any, their part of the HTTP API answers 401. The methods need none. */
   readonly operatorTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */
   readonly readTokens?: ReadonlyArray<string> | undefined
-  /** The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. */
+  /**
+   * The prefix of `/api/v1` in the paths that reach `fetch` and `node`: `/monitoring`. With Express's `next`,
+   * other paths are the app's own.
+   */
   readonly basePath?: string | undefined
   /** How many proxies add to X-Forwarded-For; 0 unless given. */
   readonly trustedProxies?: number | undefined
-  /** Origins whose pages may call from browsers (CORS); `["*"]` for all. None unless given. */
+  /**
+   * Origins whose pages may call `fetch` and `node` from browsers (CORS), such as
+   * `https://dashboard.example`; `["*"]` for all. None unless given: omit it if the host handles CORS.
+   */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
-  /** Prometheus metrics at `/metrics`: for the tokens above, also for `token`, or for everyone. */
+  /**
+   * Serves Prometheus metrics at `/metrics` of `fetch` and `node`: `true` for the tokens above, `{ token }`
+   * also for that token, `"open"` for everyone. False unless given.
+   */
   readonly metrics?: boolean | "open" | { readonly token: string } | undefined
   /**
    * The console at `/`: `await consoleFiles()` of `tocsin/console`. Serve it below a path that ends with a
@@ -65,7 +74,7 @@ export interface MonitorOptions {
 
   /** An agent that is silent for this long is stale. 2 minutes unless given; at least 2 seconds. */
   readonly staleAfter?: DurationOption | undefined
-  /** Then it is dead, and an incident opens. 5 minutes unless given; longer than `staleAfter`. */
+  /** An agent silent for this long is dead, and an incident opens. 5 minutes unless given; longer than `staleAfter`. */
   readonly deadAfter?: DurationOption | undefined
   /** How long an acknowledgement lasts unless it says otherwise. 8 hours unless given. */
   readonly acknowledgedFor?: DurationOption | undefined
@@ -93,7 +102,10 @@ export interface MonitorOptions {
   readonly housekeeping?: boolean | undefined
   /** Pings another system while all is well, and reports trouble. None unless given. */
   readonly watchdog?: WatchdogOption | undefined
-  /** How long a process may hold a notification; an attempt takes two thirds at most. 1 minute unless given. */
+  /**
+   * How long a process may hold a notification. An attempt takes at most 15 s, or two thirds of this. 1 minute
+   * unless given.
+   */
   readonly deliveryLease?: DurationOption | undefined
   /** Attempts under way at each notifier, from 1 to 1000. 32 unless given. */
   readonly deliveryConcurrency?: number | undefined
@@ -101,9 +113,15 @@ export interface MonitorOptions {
   readonly storageTimeout?: DurationOption | undefined
   /** Peppers the hashes of agent keys. Never change it: all agent keys would become unknown. */
   readonly keyPepper?: string | undefined
-  /** Signs the links of receivers with `acknowledge`: 64 hex digits, the same in all processes. */
+  /**
+   * Signs the links of receivers with `acknowledge`: 64 hex digits, the same in all processes. Without it, or
+   * without `publicUrl`, messages have no such links.
+   */
   readonly linkKey?: string | undefined
-  /** Where people reach `fetch` or `node`, `basePath` included, for links in notifications. */
+  /**
+   * Where people reach `fetch` or `node`, `basePath` included: notifications then link to their incident. None
+   * unless given.
+   */
   readonly publicUrl?: string | undefined
   /** Refuses to send to private addresses. False unless given. */
   readonly denyPrivateTargets?: boolean | undefined
