@@ -1,8 +1,5 @@
-/**
- * Types of the data on the wire and of the parameters of calls, derived from the schemas of the API:
- * plain data whose ids are strings and whose times are ISO 8601 strings in UTC. The OpenAPI documents
- * describe every field.
- */
+// Types of the data on the wire and of the parameters of calls, derived from the schemas of the API: plain data whose
+// ids are strings and whose times are ISO 8601 strings in UTC. The OpenAPI documents describe every field.
 import type { Topic, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import type { Answer, Body, Headers, Item, Path, Query } from "./calls/endpoints.ts"
 
@@ -26,9 +23,8 @@ export interface EventBatchRequest extends Body<"events"> {}
 
 type SentResult = Body<"events">["events"][number]
 /**
- * One result of one check. `event_id`, a lower-case UUID version 7, identifies a repeated delivery. With
- * `notifications_enabled: false`, Tocsin sends no notification because of this result. Checks that share an
- * `incident_key` share an incident.
+ * One result of one check. `event_id`, a lower-case UUID version 7, identifies a repeated delivery. Checks that share
+ * an `incident_key` share an incident. With `notifications_enabled: false`, this result notifies nobody.
  */
 export interface CheckResultEvent extends SentResult {}
 
@@ -115,9 +111,8 @@ export interface HistoryParameters extends Query<"queryEvents"> {}
 export interface Incident extends Item<"listIncidents"> {}
 
 /**
- * Filters, order and paging of incidents. `agent_id` and `check_id` select those in which this agent, this
- * check, or this check of this agent is or was a member. `sort` is `status` unless given: open first, worst
- * first, newest first. `direction` is `desc` unless given.
+ * Filters, order and paging of incidents. `agent_id` and `check_id` select those in which such a check is or was a
+ * member. `sort` is `status` unless given: open, worst, newest first. `direction` is `desc` unless given.
  */
 export interface IncidentListParameters extends Query<"listIncidents"> {}
 
@@ -140,10 +135,7 @@ export interface NotifiedReceiver extends Readonly<Detail["notified"][number]> {
 /** The next firing of a receiver if nothing else happens: due now without `due_at`, not sent while it has `holds`. */
 export interface NextFiring extends Readonly<Detail["next"][number]> {}
 
-/**
- * One incident with at most 200 of its members and notifications, the first 100 and the last 900
- * changes of its timeline, and whom it notifies `next`.
- */
+/** One incident: at most 200 members and notifications, 1,000 changes of its timeline, and who is `next`. */
 export interface IncidentDetail extends Detail {}
 
 /** A note of up to 4,096 characters. */
