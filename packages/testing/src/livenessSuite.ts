@@ -47,6 +47,22 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
+  it.effect("the summary: of the present moment while the clock is set back", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* TestClock.setTime(START_MILLIS)
+      yield* enroll(replica, "a")
+      yield* Effect.all([replica.queries.summary, replica.queries.overview])
+      const back = START_MILLIS - 600_000
+      yield* TestClock.setTime(back)
+      yield* enroll(replica, "b")
+      for (const read of [replica.queries.summary, replica.queries.overview]) {
+        const { agents_offline, agents_online, generated_at } = yield* read
+        assert.deepStrictEqual([agents_online + agents_offline, generated_at], [2, Instant.fromMillis(back)])
+      }
+    }),
+  )
+
   it.effect("idle pending agents: pending, last seen at or before the bound", () =>
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)

@@ -71,9 +71,12 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
       Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
     )
     const scope = yield* Effect.scope
-    /** Runs once for all concurrent callers, and never after the layer has closed. */
+    /**
+     * Runs once for all concurrent callers, and never after the layer has closed. No result is kept: the end of
+     * a time from now on may be long to come once the clock is set back.
+     */
     const shared = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.map(Effect.cachedWithTTL(effect, Duration.zero), (cached) =>
+      Effect.map(Effect.cachedWithTTL(effect, Duration.negativeInfinity), (cached) =>
         Effect.flatMap(Effect.forkIn(cached, scope), Fiber.join),
       )
     const statusContext = Effect.gen(function* () {
