@@ -154,10 +154,14 @@ const fitting = (characters: ReadonlyArray<string>, room: number): ReadonlyArray
   return characters.slice(0, kept)
 }
 
-const firstCharacters = (text: string, room: number): string => fitting(Array.from(text), room).join("")
+// A code unit takes a byte at least: no more of them fit, and a half of a pair that is cut does not.
+const firstCharacters = (text: string, room: number): string =>
+  fitting(Array.from(text.slice(0, room)), room).join("")
 
 const lastCharacters = (text: string, room: number): string =>
-  fitting(Array.from(text).toReversed(), room).toReversed().join("")
+  fitting(Array.from(text.slice(-room)).toReversed(), room)
+    .toReversed()
+    .join("")
 
 const outputBy =
   (cut: (text: string, room: number) => string, join: (kept: string, marker: string) => string) =>
