@@ -103,10 +103,20 @@ const isPending = (agent: AgentRecord): boolean => agent.admission_state === "pe
 
 const hasPendingKey = (agent: AgentRecord): boolean => agent.pending_key_hash !== undefined
 
+interface ManyOptions extends OperatorOptions {
+  /** Whether replacement keys are accepted too. */
+  readonly includeRotation?: boolean
+}
+
 /** The actions on agents: their names in the audit, and the agents among many that each concerns. */
 const ACTIONS = {
   /** Accepts a pending key. */
-  accept: { action: "agent.accepted", act: acceptPending, isMeant: isPending },
+  accept: {
+    action: "agent.accepted",
+    act: acceptPending,
+    isMeant: (agent: AgentRecord, { includeRotation = false }: ManyOptions) =>
+      includeRotation || isPending(agent),
+  },
   /** Blocks one key of an agent; of many, pending ones. Not idempotent (docs/rules.md#accept-block-remove). */
   block: { action: "agent.blocked", act: blockOne, isMeant: hasPendingKey },
   /** Deletes an agent with its keys, checks and history; of many, pending ones. */
@@ -133,16 +143,15 @@ export const actOnOne = commandOf(function* (
 })
 
 /**
- * One bounded piece of an action on many agents; replacement keys are accepted only with
- * `includeRotation`. Agents deleted meanwhile, or left as they are, do not count. Skips agents that another
- * transaction locks.
+ * One bounded piece of an action on many agents. Agents deleted meanwhile, or left as they are, do not count.
+ * Skips agents that another transaction locks.
  */
 export const actOnEach = commandOf(function* (
   unit,
   now,
   name: ActionName,
   agentIds: ReadonlyArray<AgentId>,
-  options: OperatorOptions & { readonly includeRotation?: boolean },
+  options: ManyOptions,
   by: Signature,
 ): Decision<WorkOnMany> {
   const { act, action, isMeant } = ACTIONS[name]
@@ -150,8 +159,7 @@ export const actOnEach = commandOf(function* (
   const { agents, held } = yield* skipLockedAgents(unit, agentIds)
   yield* load(unit, { rows: { agent_key: agents.flatMap((agent) => agent.pending_key_hash ?? []) } })
   for (const agent of agents) {
-    const isConcerned = options.includeRotation === true || isMeant(agent)
-    if (isConcerned && (yield* act(unit, agent, now, options))) changed.push(agent.agent_id)
+    if (isMeant(agent, options) && (yield* act(unit, agent, now, options))) changed.push(agent.agent_id)
   }
   recordAudit(unit, now, by, action, changed, {})
   return { count: changed.length, held }
