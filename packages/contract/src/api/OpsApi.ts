@@ -23,7 +23,7 @@ import {
   AgentAuthentication,
   IgnoredBody,
   OperatorAuthentication,
-  requiring,
+  RequiredRole,
   ValidParameters,
 } from "./operation.ts"
 import * as resources from "./opsResources.ts"
@@ -35,9 +35,9 @@ const Events = Schema.String.annotate({
 /** The stream of changed topics, for live views (docs/rules.md#live-views). */
 class StreamApi extends HttpApiGroup.make("stream")
   .add(
-    ...requiring(
+    HttpApiEndpoint.get("stream", "/stream", { success: Events, error: RateLimited.wire }).annotate(
+      RequiredRole,
       "read",
-      HttpApiEndpoint.get("stream", "/stream", { success: Events, error: RateLimited.wire }),
     ),
   )
   .middleware(IgnoredBody)
@@ -82,69 +82,60 @@ const check = { params: Parameters.CheckPathParameters, success, error: NotFound
 
 class OperationsApi extends HttpApiGroup.make("operations")
   .add(
-    ...requiring(
+    HttpApiEndpoint.get("getOverview", "/summary", { success: resources.Overview }).annotate(
+      RequiredRole,
       "read",
-      HttpApiEndpoint.get("getOverview", "/summary", { success: resources.Overview }),
-      HttpApiEndpoint.get("findAgents", "/agents", {
-        query: Parameters.FoundAgentListParameters,
-        success: AgentPage,
-      }),
-      HttpApiEndpoint.get("listExpectedChecks", "/checks", {
-        query: Parameters.ExpectedCheckListParameters,
-        success: resources.ExpectedCheckStatePage,
-      }),
-      HttpApiEndpoint.get("listAvailability", "/availability", {
-        query: AvailabilityParameters,
-        success: pageOf(CheckAvailability, "AvailabilityPage"),
-      }),
     ),
-    ...requiring(
+    HttpApiEndpoint.get("findAgents", "/agents", {
+      query: Parameters.FoundAgentListParameters,
+      success: AgentPage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("listExpectedChecks", "/checks", {
+      query: Parameters.ExpectedCheckListParameters,
+      success: resources.ExpectedCheckStatePage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("listAvailability", "/availability", {
+      query: AvailabilityParameters,
+      success: pageOf(CheckAvailability, "AvailabilityPage"),
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", item).annotate(RequiredRole, "admin"),
+    HttpApiEndpoint.post("release", "/outbox/:id/release", item).annotate(RequiredRole, "admin"),
+    HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
+      query: Parameters.HeldOutboxListParameters,
+      success: pageOf(resources.HeldOutboxItem, "HeldOutboxPage"),
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
+      params: resources.NotifierPath,
+      success: resources.NotifierTest,
+      error: NotFound.wire,
+    }).annotate(RequiredRole, "respond"),
+    HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check).annotate(
+      RequiredRole,
       "admin",
-      HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", item),
-      HttpApiEndpoint.post("release", "/outbox/:id/release", item),
     ),
-    ...requiring(
-      "read",
-      HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
-        query: Parameters.HeldOutboxListParameters,
-        success: pageOf(resources.HeldOutboxItem, "HeldOutboxPage"),
-      }),
-    ),
-    ...requiring(
-      "respond",
-      HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
-        params: resources.NotifierPath,
-        success: resources.NotifierTest,
-        error: NotFound.wire,
-      }),
-    ),
-    ...requiring(
+    HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check).annotate(
+      RequiredRole,
       "admin",
-      HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
-      HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
     ),
-    ...requiring(
-      "read",
-      HttpApiEndpoint.get("explain", "/explain", {
-        query: resources.CheckQuery,
-        success: resources.CheckExplanation,
-        error: NotFound.wire,
-      }),
-      HttpApiEndpoint.get("listHeldIncidents", "/incidents", {
-        query: Parameters.HeldIncidentListParameters,
-        success: pageOf(resources.HeldIncident, "HeldIncidentPage"),
-      }),
-      HttpApiEndpoint.get("showIncident", "/incidents/:id", {
-        params: resources.IncidentPath,
-        success: resources.IncidentDetail,
-        error: NotFound.wire,
-      }),
-      // The changes that people made (docs/rules.md#audit).
-      HttpApiEndpoint.get("listAudit", "/audit", {
-        query: AuditListParameters,
-        success: pageOf(AuditEntry, "AuditPage"),
-      }),
-    ),
+    HttpApiEndpoint.get("explain", "/explain", {
+      query: resources.CheckQuery,
+      success: resources.CheckExplanation,
+      error: NotFound.wire,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("listHeldIncidents", "/incidents", {
+      query: Parameters.HeldIncidentListParameters,
+      success: pageOf(resources.HeldIncident, "HeldIncidentPage"),
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("showIncident", "/incidents/:id", {
+      params: resources.IncidentPath,
+      success: resources.IncidentDetail,
+      error: NotFound.wire,
+    }).annotate(RequiredRole, "read"),
+    // The changes that people made (docs/rules.md#audit).
+    HttpApiEndpoint.get("listAudit", "/audit", {
+      query: AuditListParameters,
+      success: pageOf(AuditEntry, "AuditPage"),
+    }).annotate(RequiredRole, "read"),
   )
   // The last one is the first that a request meets.
   .middleware(ValidParameters)

@@ -8,7 +8,7 @@ import {
   AgentAuthentication,
   IgnoredBody,
   OperatorAuthentication,
-  requiring,
+  RequiredRole,
   ValidParameters,
 } from "./operation.ts"
 
@@ -57,61 +57,70 @@ const error = ApiErrors.NotFound.wire
 /** Operators' reads and decisions (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
 class OperatorsApi extends HttpApiGroup.make("operators")
   .add(
-    ...requiring(
+    HttpApiEndpoint.get("listAgents", "/agents", {
+      query: Parameters.PageParameters,
+      success: Responses.AgentPage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }).annotate(
+      RequiredRole,
       "read",
-      HttpApiEndpoint.get("listAgents", "/agents", {
-        query: Parameters.PageParameters,
-        success: Responses.AgentPage,
-      }),
-      HttpApiEndpoint.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }),
     ),
-    ...requiring(
+    HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", { params, success, error }).annotate(
+      RequiredRole,
       "admin",
-      HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", { params, success, error }),
-      HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }),
-      HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block", { params, success, error }),
-      HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
-        query: Parameters.AcceptAllParameters,
-        success,
-      }),
-      HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", { success }),
-      HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", { success }),
     ),
-    ...requiring(
-      "read",
-      HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
-        query: Parameters.BlacklistParameters,
-        success: Responses.AgentBlacklistPage,
-      }),
-    ),
-    ...requiring(
+    HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }).annotate(
+      RequiredRole,
       "admin",
-      HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", { success }),
-      HttpApiEndpoint.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
-        params: Parameters.BlacklistPathParameters,
-        success,
-      }),
     ),
-    ...requiring(
+    HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block", { params, success, error }).annotate(
+      RequiredRole,
+      "admin",
+    ),
+    HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
+      query: Parameters.AcceptAllParameters,
+      success,
+    }).annotate(RequiredRole, "admin"),
+    HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", { success }).annotate(
+      RequiredRole,
+      "admin",
+    ),
+    HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", { success }).annotate(
+      RequiredRole,
+      "admin",
+    ),
+    HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
+      query: Parameters.BlacklistParameters,
+      success: Responses.AgentBlacklistPage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", { success }).annotate(
+      RequiredRole,
+      "admin",
+    ),
+    HttpApiEndpoint.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
+      params: Parameters.BlacklistPathParameters,
+      success,
+    }).annotate(RequiredRole, "admin"),
+    HttpApiEndpoint.get("listChecks", "/checks", {
+      query: Parameters.CheckListParameters,
+      success: Responses.CheckStatePage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("listIncidents", "/incidents", {
+      query: Parameters.IncidentListParameters,
+      success: Responses.IncidentPage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("queryEvents", "/events/query", {
+      query: Parameters.EventListParameters,
+      success: Responses.StoredCheckResultEventPage,
+    }).annotate(RequiredRole, "read"),
+    HttpApiEndpoint.get("getSummary", "/system-summary", { success: SystemSummary }).annotate(
+      RequiredRole,
       "read",
-      HttpApiEndpoint.get("listChecks", "/checks", {
-        query: Parameters.CheckListParameters,
-        success: Responses.CheckStatePage,
-      }),
-      HttpApiEndpoint.get("listIncidents", "/incidents", {
-        query: Parameters.IncidentListParameters,
-        success: Responses.IncidentPage,
-      }),
-      HttpApiEndpoint.get("queryEvents", "/events/query", {
-        query: Parameters.EventListParameters,
-        success: Responses.StoredCheckResultEventPage,
-      }),
-      HttpApiEndpoint.get("getSummary", "/system-summary", { success: SystemSummary }),
-      HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
-        query: Parameters.OutboxListParameters,
-        success: Responses.NotificationOutboxPage,
-      }),
     ),
+    HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
+      query: Parameters.OutboxListParameters,
+      success: Responses.NotificationOutboxPage,
+    }).annotate(RequiredRole, "read"),
   )
   // The last one is the first that a request meets.
   .middleware(ValidParameters)

@@ -1,5 +1,5 @@
 import { Context, type Redacted } from "effect"
-import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { Role } from "../Operators.ts"
 import { Forbidden, Internal, PayloadTooLarge, Unauthorized, Validation } from "./ApiErrors.ts"
 
@@ -63,14 +63,3 @@ export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAu
 export class RequiredRole extends Context.Service<RequiredRole, Role>()(
   "@tocsin/adapter-http/api/RequiredRole",
 ) {}
-
-interface Annotated extends HttpApiEndpoint.Constraint {
-  readonly annotate: (key: typeof RequiredRole, role: Role) => unknown
-}
-
-export const requiring = <const Endpoints extends ReadonlyArray<Annotated>>(
-  role: Role,
-  ...endpoints: Endpoints
-): Endpoints =>
-  // An annotation changes no type.
-  endpoints.map((endpoint) => endpoint.annotate(RequiredRole, role)) as unknown as Endpoints
