@@ -1,3 +1,4 @@
+import type { Duration } from "effect"
 import type { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type { RowRequest, WithIncident } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
@@ -6,7 +7,6 @@ import { loadRows } from "@tocsin/adapter-memory/transact"
 import { isHeldByParent } from "@tocsin/core/firings/parents"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
-import type { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IncidentKind, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 

@@ -1,3 +1,4 @@
+import { Duration, Result } from "effect"
 import { recordAudit, recordLogEntry } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
@@ -16,7 +17,6 @@ import {
   AcknowledgementTransitions,
   NOT_ACKNOWLEDGED,
 } from "../model/Acknowledgement.ts"
-import { Duration, Result } from "effect"
 import type { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import type { RuleOptions } from "../ports/RuleSettings.ts"

@@ -1,3 +1,4 @@
+import { Duration } from "effect"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import type { Severity, NotifierName } from "@tocsin/contract/Status"
@@ -9,7 +10,6 @@ import { memberCount, compareMembers, type MemberRecord } from "../model/MemberR
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, NamedReceivers, Naming, RouteId } from "../policy/routing.ts"
 import { isBelow } from "./Hold.ts"
-import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { reachedAt, SEVERITIES } from "../model/Announced.ts"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"

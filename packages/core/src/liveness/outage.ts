@@ -19,9 +19,9 @@ export const isInGrace = (
 }
 
 /**
- * The last outage, in which the service could not commit: it began after the last service heartbeat. It ends now if the last service heartbeat is older than the stale threshold. An end in the
- * future comes from a clock set back since, and counts as now; otherwise the grace would last until
- * the clock caught up.
+ * The last outage, in which the service could not commit, and the last service heartbeat before it. It ends
+ * now if the last service heartbeat is older than the stale threshold. An end in the future comes from a
+ * clock set back since, and counts as now; otherwise the grace would last until the clock caught up.
  */
 export const lastOutage = (
   serviceHeartbeat: ServiceHeartbeatRecord | undefined,

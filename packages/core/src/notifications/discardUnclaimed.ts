@@ -31,7 +31,7 @@ export const discardUnclaimed = commandOf(function* (
   yield* load(unit, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
   let count = 0
   for (const found of unclaimedOutbox) {
-    // Nobody has recorded the end of an expired lease: a retry, or a failure after the last attempt.
+    // No process has recorded the end of an expired lease: a retry, or a failure after the last attempt.
     const item =
       isSending(found) && found.leased_until !== undefined
         ? attempted(found, LEASE_EXPIRED, found.leased_until, 0)

@@ -1,5 +1,5 @@
-import { EnrolmentId } from "@tocsin/contract/Enrolments"
 import { Redacted } from "effect"
+import { EnrolmentId } from "@tocsin/contract/Enrolments"
 import type { Hashing } from "../ports/Hashing.ts"
 
 const PREFIXES = { operator: "tocsin_", integration: "in_", enrolment: "enrol_" } as const

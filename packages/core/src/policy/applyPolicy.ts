@@ -1,9 +1,9 @@
+import { Predicate, Record, Schema } from "effect"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
-import { Predicate, Record, Schema } from "effect"
 import type { Hashing } from "../ports/Hashing.ts"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 

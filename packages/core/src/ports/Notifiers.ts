@@ -44,7 +44,7 @@ export interface DeliveryAttempt {
   /** Absent for a resolved, and for firings of versions without causes. */
   readonly cause: FiringCause | undefined
   readonly severity: Severity
-  /** When the notification was enqueued: one line of at most 512 characters. */
+  /** The incident's summary when the notification was enqueued: one line of at most 512 characters. */
   readonly summary: string | undefined
   readonly created_at: Instant
   /** From when its age counts; the same for every attempt, except after a replay. */

@@ -22,7 +22,7 @@ export interface RuleOptions {
   readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>
-  /** Further registrations are refused (docs/rules.md#registration). */
+  /** At this many pending agents, further registrations are refused (docs/rules.md#registration). */
   readonly maxPendingAgents: number
   /** Heartbeats of one key (docs/rules.md#rate-limits). */
   readonly heartbeatRate: RateLimit

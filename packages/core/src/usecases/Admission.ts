@@ -1,5 +1,5 @@
-import { firstRows, type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { Context, Effect, Layer, Schema, Duration, Redacted } from "effect"
+import { firstRows, type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
