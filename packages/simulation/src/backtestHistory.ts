@@ -1,3 +1,4 @@
+/// <reference lib="es2024.collection" />
 import type {
   Backtested,
   BacktestedPolicy,
@@ -89,16 +90,6 @@ const readAll = <Row, Kept>(
     },
   )
 
-const groupBy = <Key, Row>(rows: ReadonlyArray<Row>, keyOf: (row: Row) => Key) => {
-  const groups = new Map<Key, Array<Row>>()
-  for (const row of rows) {
-    const group = groups.get(keyOf(row))
-    if (group === undefined) groups.set(keyOf(row), [row])
-    else group.push(row)
-  }
-  return groups
-}
-
 /** The agents that are registered now, and the labels of their checks. */
 const readAgents = Effect.fnUntraced(function* (source: CopySource) {
   const labelled = yield* readAll(
@@ -106,7 +97,7 @@ const readAgents = Effect.fnUntraced(function* (source: CopySource) {
     EXPECTATIONS,
     ({ labels, ...check }) => labels && { ...check, labels },
   )
-  const checks = groupBy(labelled, ({ agent_id }) => agent_id)
+  const checks = Map.groupBy(labelled, ({ agent_id }) => agent_id)
   return yield* readAll(source, AGENTS, ({ labels, ...agent }): KnownAgent => {
     const ofAgent = checks.get(agent.agent_id)
     return { ...agent, ...(labels && { labels }), ...(ofAgent && { labelled: ofAgent }) }
@@ -119,7 +110,7 @@ const readLog = (source: CopySource) =>
     readAll(source, LOG, (act) =>
       act.action === "acknowledged" || act.action === "withdrawn" ? act : undefined,
     ),
-    (acts) => groupBy(acts, ({ incident_id }) => incident_id),
+    (acts) => Map.groupBy(acts, ({ incident_id }) => incident_id),
   )
 
 /** Silences as they begin; one whose end comes first was expired before. */
