@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { MOST_EVALUATED, MOST_MEMBERS } from "@tocsin/core/firings/nameReceivers"
+import { MOST_EVALUATED, MOST_MEMBERS } from "@tocsin/core/firings/loudMembers"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
 import { incidentOptions } from "@tocsin/core/incidents/incidentOptions"

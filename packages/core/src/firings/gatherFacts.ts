@@ -12,15 +12,14 @@ import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { FiringFacts } from "./decideFirings.ts"
 import {
-  firstDue,
   matchedFacts,
   MOST_MEMBERS,
-  nameReceivers,
   EVALUATED_TOGETHER,
   loudFacts,
   piecesOf,
   readLoudMembers,
-} from "./nameReceivers.ts"
+} from "./loudMembers.ts"
+import { firstDue, nameReceivers } from "./nameReceivers.ts"
 import { incidentHolds, type Hold, canBeHeld } from "./Hold.ts"
 import {
   activeMutes,

@@ -12,7 +12,7 @@ import type { Policy } from "../policy/compilePolicy.ts"
 import { type Dependencies, type DependencyRule, emptySearches, listed } from "../policy/dependencies.ts"
 import type { FindMatching } from "../policy/indexMatchers.ts"
 import { isBelow, type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
-import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers, MOST_MEMBERS } from "./nameReceivers.ts"
+import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers, MOST_MEMBERS } from "./loudMembers.ts"
 import { comparesShared, type LoudMembers } from "./mutes.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 

@@ -6,7 +6,7 @@ import { type HoldName, isFiring, type OutboxRecord, isBehind, isUnended } from 
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
-import { firstPiece, MOST_EVALUATED } from "./nameReceivers.ts"
+import { firstPiece, MOST_EVALUATED } from "./loudMembers.ts"
 import { type Hold, lastEnd, UNTIL_A_CHANGE, waitingUnderHolds } from "./Hold.ts"
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { decideFor, type FiringFacts } from "./decideFirings.ts"

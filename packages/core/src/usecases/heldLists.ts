@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
-import { MOST_EVALUATED, piecesOf } from "../firings/nameReceivers.ts"
+import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
 import {
   heldIncidents,
   heldItems,

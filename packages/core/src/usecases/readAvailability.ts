@@ -7,7 +7,7 @@ import { compileMatchers, type Matcher } from "@tocsin/contract/Matcher"
 import { type AvailabilityFacts, phasesOf, type Span, sumPhases } from "../availability/availability.ts"
 import { eachPage, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { Severity } from "@tocsin/contract/Status"
-import { mergeLabels } from "../firings/nameReceivers.ts"
+import { mergeLabels } from "../firings/loudMembers.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
 import {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { incidentRecord } from "@tocsin/testing/records"
-import { piecesOf } from "../../src/firings/nameReceivers.ts"
+import { piecesOf } from "../../src/firings/loudMembers.ts"
 
 const ofMembers = (count: number): IncidentRecord =>
   incidentRecord(`of ${count}`, { members_critical: count, member_changes: count })

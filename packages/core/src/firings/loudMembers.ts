@@ -1,0 +1,135 @@
+import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
+import type { MatchedFacts } from "@tocsin/contract/Matcher"
+import type { Decision } from "../engine/unitOfWork/Decision.ts"
+import { load } from "../engine/unitOfWork/load.ts"
+import type { LoudMember } from "../engine/unitOfWork/RowRequest.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckName } from "../model/CheckRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { compareMembers, memberCount, type MemberRecord } from "../model/MemberRecord.ts"
+import type { LoudMembers } from "./mutes.ts"
+
+/** An incident with more present members than this is evaluated by this many (docs/rules.md#mutes). */
+export const MOST_MEMBERS = 500
+
+/** Most members whose incidents one transaction evaluates; one incident may have more. */
+export const MOST_EVALUATED = 5_000
+
+/** Most members that are evaluated together; one incident may have all of them. */
+export const EVALUATED_TOGETHER = 2_000
+
+const evaluatedMembers = (incident: IncidentRecord): number => Math.min(memberCount(incident), MOST_MEMBERS)
+
+/** The first of these incidents, as many as have so many members: at least one. */
+export const firstPiece = (
+  incidents: ReadonlyArray<IncidentRecord>,
+  most: number,
+): ReadonlyArray<IncidentRecord> => {
+  let members = 0
+  const end = incidents.findIndex((incident, n) => {
+    members += evaluatedMembers(incident)
+    return n > 0 && members > most
+  })
+  return end === -1 ? incidents : incidents.slice(0, end)
+}
+
+/** All of these incidents, in pieces with so many members. */
+export const piecesOf = (
+  incidents: ReadonlyArray<IncidentRecord>,
+  most: number,
+): ReadonlyArray<ReadonlyArray<IncidentRecord>> => {
+  const pieces: Array<ReadonlyArray<IncidentRecord>> = []
+  for (let rest = incidents; rest.length > 0; rest = rest.slice(pieces.at(-1)?.length))
+    pieces.push(firstPiece(rest, most))
+  return pieces
+}
+
+/**
+ * Reads the worst loud present members of incidents, and their agents, as this transaction leaves them.
+ * Needs no read where all present members are loaded.
+ */
+export function* readLoudMembers(
+  unit: UnitOfWork,
+  incidents: ReadonlyArray<IncidentRecord>,
+  { limit, readsLabels = false }: { readonly limit: number; readonly readsLabels?: boolean },
+): Decision<ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>> {
+  const isUnread = (incident: IncidentRecord) => {
+    const loaded = unit.membersOf(incident.id)
+    return (
+      loaded.length < memberCount(incident) || !loaded.every(({ agent_id }) => unit.agents.isLoaded(agent_id))
+    )
+  }
+  const unread = new Set(incidents.filter(isUnread))
+  // Loaded members may have left or improved since: as many more are read.
+  const limitOf = (id: IncidentId) => limit + unit.members.group(`incident/${id}`).length
+  if (unread.size > 0)
+    yield { loudMembers: Array.from(unread, ({ id }) => ({ incident_id: id, limit: limitOf(id) })) }
+  const { loudMembers } = unit.searchResults
+  const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
+  for (const incident of incidents) {
+    const found = new Map<string, LoudMember>()
+    if (unread.has(incident))
+      for (const loud of loudMembers.get(incident.id) ?? []) found.set(keyOf(loud.member), loud)
+    for (const member of unit.members.group(`incident/${incident.id}`)) {
+      const stored = found.get(keyOf(member))
+      found.set(keyOf(member), stored ? { ...stored, member } : yield* joined(unit, member, readsLabels))
+    }
+    const present = Array.from(found.values()).filter(
+      ({ member }) => member.is_loud && member.left_at === undefined,
+    )
+    read.set(incident.id, present.toSorted((a, b) => compareMembers(a.member, b.member)).slice(0, limit))
+  }
+  return read
+}
+
+const keyOf = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
+
+function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): Decision<LoudMember> {
+  const { agent_id, check_id } = member
+  const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
+  if (agent === undefined || !readsLabels || check_id.startsWith("@"))
+    return { member, agent, labels: undefined }
+  const ref = { agent_id, registration_id: agent.registration_id, check_id }
+  yield* load(unit, { rows: { expectation: [ref] } })
+  return { member, agent, labels: unit.expectations.get(ref)?.labels }
+}
+
+/** The facts of the loud present members of an incident that matchers compare. */
+export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudMembers => {
+  const [worst] = loud
+  if (worst === undefined) return { kind: "listed", members: [] }
+  const { incident_key, severity } = incident
+  const factsOf = ({ agent, labels, member }: LoudMember) => matchedFacts(incident, member, agent, labels)
+  if (memberCount(incident) > MOST_MEMBERS)
+    return { kind: "too_many", shared: { incident_key, severity }, members: loud.map(factsOf) }
+  if (!isOfAgent(incident)) return { kind: "listed", members: loud.map(factsOf) }
+  const { agent_id, hostname, labels } = matchedFacts(incident, worst.member, worst.agent)
+  return { kind: "listed", members: [{ agent_id, hostname, labels, incident_key, severity }] }
+}
+
+/** Whether an incident is about one agent: its heartbeat, or its overdue checks. No ID contains an `@`. */
+const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
+  kind === "automatic" && incident_key.includes("/@")
+
+/** The facts of an incident's member that matchers compare; its agent may be gone. */
+export const matchedFacts = (
+  { incident_key, severity }: Pick<IncidentRecord, "incident_key" | "severity">,
+  { agent_id, check_id }: CheckName,
+  { hostname = "", labels }: Partial<Pick<AgentRecord, "hostname" | "labels">> = {},
+  ofCheck?: Labels,
+): MatchedFacts => ({
+  agent_id,
+  check_id,
+  incident_key,
+  severity,
+  hostname,
+  labels: mergeLabels(labels, ofCheck),
+})
+
+const NONE: Labels = {}
+
+/** The labels that matchers compare: those of the check, and of its agent where the check has no such name. */
+export const mergeLabels = (ofAgent: Labels = NONE, ofCheck: Labels | undefined): Labels =>
+  ofCheck === undefined ? ofAgent : { ...ofAgent, ...ofCheck }
