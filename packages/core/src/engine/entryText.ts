@@ -16,7 +16,7 @@ const causeIn = (part: unknown): Cause.Cause<unknown> | undefined => {
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : Formatter.formatJson(part))
 
-/** A connection that was tried at two addresses may have no message. */
+/** The error of a connection that was tried at two addresses may have no message. */
 const explainError = (error: Error): string =>
   error instanceof AggregateError && error.message === ""
     ? error.errors.map((each) => (each instanceof Error ? each.message : textOf(each))).join("; ")

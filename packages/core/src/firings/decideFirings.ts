@@ -66,8 +66,8 @@ const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undef
   known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
 
 /**
- * The firings that an event makes owed to receivers that have none that waits (docs/rules.md#firings). After an
- * acknowledgement that a worsening ended, `again`, that is every receiver that the routes name.
+ * The firings that receivers are owed and do not wait for yet (docs/rules.md#firings). After an acknowledgement
+ * that a worsening ended, `again`, every receiver that the routes name is owed one.
  */
 export const owedFirings = (
   { firings, incident, naming }: Pick<FiringFacts, "firings" | "incident" | "naming">,

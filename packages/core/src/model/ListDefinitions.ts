@@ -55,7 +55,7 @@ export interface ListFilters {
   readonly incidents: {
     readonly state?: IncidentState | undefined
     readonly severity?: Severity | undefined
-    /** In which this check is or was a member; one member must match both IDs. */
+    /** Finds incidents in which this check is or was a member; one member must match both IDs. */
     readonly agent_id?: AgentId | undefined
     readonly check_id?: CheckId | undefined
     /** Whether there is an acknowledgement, in force at a moment if one is given. */

@@ -60,7 +60,10 @@ export const phasesOf = ({
   ...(state === "resolved" || acknowledged === false ? [] : [{ phase: 2, state_rank: 1 } as const]),
 ]
 
-/** Incidents whose timer has not dealt with the end of their acknowledgement: few, in phase 2. */
+/**
+ * The end up to which an acknowledgement has run out, where the filter also finds incidents whose timer has
+ * not dealt with it: few, in phase 2.
+ */
 export const ranOutBy = ({ acknowledged, at, state }: ListFilters["incidents"]): Instant | undefined =>
   acknowledged === false && state !== "resolved" ? at : undefined
 
