@@ -1,5 +1,5 @@
-// Types of the data on the wire and of the parameters of calls, derived from the schemas of the API: plain data whose
-// ids are strings and whose times are ISO 8601 strings in UTC. The OpenAPI documents describe every field.
+// Types of data on the wire and of parameters, from the schemas of the API: plain data whose ids are strings and whose
+// times are ISO 8601 in UTC with three fraction digits, or six. The OpenAPI documents describe every field.
 import type { Topic, TopicsChanged as Changed } from "@tocsin/contract/Topics"
 import type { Answer, Body, Headers, Item, Path, Query } from "./calls/endpoints.ts"
 
@@ -31,7 +31,7 @@ export interface CheckResultEvent extends SentResult {}
 /** The answer to a heartbeat: whether an operator has accepted the key. */
 export interface AcceptedResponse extends Answer<"heartbeat"> {}
 
-/** How many events of a batch changed a status (`accepted`), and how many were repeated or late. */
+/** `accepted` counts changes of status, `deduplicated` repeated and late events: together they are the batch. */
 export interface EventBatchAcceptedResponse extends Answer<"events"> {}
 
 type SentExpectation = Body<"declareExpectations">["checks"][number]
@@ -107,7 +107,7 @@ export interface StoredCheckResultEvent extends Item<"queryEvents"> {}
 /** Filters and paging of stored results. */
 export interface HistoryParameters extends Query<"queryEvents"> {}
 
-/** Checks that are or were not ok, gathered under one key; `resolved_at` is null while it is open. */
+/** Checks that are or were not ok, under one key. No `agent_id` with several; `resolved_at` is null while open. */
 export interface Incident extends Item<"listIncidents"> {}
 
 /**
@@ -135,7 +135,7 @@ export interface NotifiedReceiver extends Readonly<Detail["notified"][number]> {
 /** The next firing of a receiver if nothing else happens: due now without `due_at`, not sent while it has `holds`. */
 export interface NextFiring extends Readonly<Detail["next"][number]> {}
 
-/** One incident: at most 200 members and notifications, 1,000 changes of its timeline, and who is `next`. */
+/** One incident: the worst 200 members, the newest 200 notifications, and changes without the `timeline_left_out`. */
 export interface IncidentDetail extends Detail {}
 
 /** A note of up to 4,096 characters. */

@@ -1,24 +1,10 @@
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["m", 60],
-  ["s", 1],
-] as const
+import { largestUnits } from "@tocsin/contract/durationMillis"
 
 /** A span as people read it at a glance: its two largest units, `2h 5m`. */
-export const spanText = (millis: number): string => {
-  let left = Math.floor(Math.abs(millis) / 1_000)
-  const parts: Array<string> = []
-  for (const [unit, seconds] of UNITS) {
-    const count = Math.floor(left / seconds)
-    left -= count * seconds
-    if (count > 0) parts.push(`${count}${unit}`)
-    // A unit that is followed by a zero stands alone: "2h", not "2h 30s".
-    else if (parts.length > 0) break
-    if (parts.length === 2) break
-  }
-  return parts.length === 0 ? "0s" : parts.join(" ")
-}
+export const spanText = (millis: number): string =>
+  largestUnits(Math.abs(millis) / 1_000, 2)
+    .map(({ count, unit }) => `${count}${unit}`)
+    .join(" ") || "0s"
 
 /** How long ago, or in how long: `5m ago`, `in 2h`. */
 export const relativeText = (at: string, now: number): string => {

@@ -8,12 +8,11 @@ export const spanText = (seconds: number, most = 1): string =>
     .map(({ count, unit }) => `${count}${unit}`)
     .join(" ") || "0s"
 
-/** The age of an instant in its largest unit: `3m ago`, or `in 5m` for one in the future; empty without one. */
+/** The age of an instant in its largest unit: `3m ago`; of one in the future in two: `in 4m 59s`; empty without one. */
 export const ageText = (instant: Instant.Instant | null | undefined, now: Instant.Instant): string => {
   if (instant === null || instant === undefined) return ""
   const seconds = Math.trunc(Instant.secondsBetween(instant, now))
-  const span = spanText(Math.abs(seconds))
-  return seconds < 0 ? `in ${span}` : `${span} ago`
+  return seconds < 0 ? `in ${spanText(-seconds, 2)}` : `${spanText(seconds)} ago`
 }
 
 /** An instant; empty without one. */

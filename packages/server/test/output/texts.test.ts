@@ -10,6 +10,7 @@ describe("texts of the command line", () => {
     [7_199, "1h ago"],
     [200_000, "2d ago"],
     [-300, "in 5m"],
+    [-299, "in 4m 59s"],
   ])("%i seconds are %s", (seconds, text) => {
     const now = fromMicros(1_800_000_000_000_000n)
     assert.strictEqual(ageText(fromMicros(now - BigInt(seconds) * 1_000_000n), now), text)
