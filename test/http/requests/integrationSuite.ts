@@ -102,6 +102,8 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
         '{"ok":true}',
       ])
       assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "no route"])
+      yield* sent("GET", `${base}/web?status=down`)
+      assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, 'status "down"'])
       assert.deepStrictEqual(yield* sent("PUT", `${base}/api/push/web?status=up`, ""), [200, '{"ok":true}'])
       assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["ok", 0, undefined])
       const [status, text] = yield* sent("GET", `${base}/web?ping=-1`)
@@ -258,7 +260,7 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       const token = { headers: { authorization: `Bearer ${key}` } }
       const post = (json: object) => call("POST", "/in/webhook", { json, ...token })
       assert.strictEqual((yield* post({ name: "web", state: "down" })).status, 200)
-      assert.deepStrictEqual(yield* checkOf("hooks", "web"), ["critical", 2, undefined])
+      assert.deepStrictEqual(yield* checkOf("hooks", "web"), ["critical", 2, 'status "down"'])
       assert.strictEqual((yield* post({ name: "web", state: "odd" })).status, 400)
       const alerts = [{ status: "firing", labels: { alertname: "A" } }]
       assert.strictEqual((yield* post({ version: "4", alerts })).status, 200)

@@ -178,3 +178,8 @@ export const lastOutput = outputBy(lastCharacters, (kept, marker) => `${marker}\
 
 /** The beginning of such a text, before a marker: an alert begins with its summary. */
 export const firstOutput = outputBy(firstCharacters, (kept, marker) => `${kept}\n${marker}`)
+
+/** The output of a bad result without a text: the sender's own word for its status. */
+export const unexplained = (status: string): Pick<Report, "otherwise"> => ({
+  otherwise: firstOutput(`status "${status}"`).output ?? "",
+})

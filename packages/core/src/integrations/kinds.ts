@@ -10,6 +10,7 @@ import {
   type Refusal,
   type Translate,
   type TranslationContext,
+  unexplained,
 } from "./Report.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { ping, push } from "./pings.ts"
@@ -62,7 +63,8 @@ const readMapped = (
     return { refused: "invalid", message: `the status at ${map.status} must be one of the option values` }
   const output = (map.output === undefined ? undefined : textAt(json, map.output)) ?? ""
   const expects = { by: "source", source: "", lease_millis: undefined } as const
-  return readingOf(resultOf(checkIdOf(name, sha256), status, output, expects))
+  const report = resultOf(checkIdOf(name, sha256), status, output, expects)
+  return readingOf(status === "ok" ? report : { ...report, ...unexplained(value) })
 }
 
 const readWebhook: Translate = ({ body, path }, context) => {

@@ -9,6 +9,7 @@ import {
   type Report,
   type SenderRequest,
   type Translate,
+  unexplained,
 } from "./Report.ts"
 
 const EXIT_CODE = /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/u
@@ -115,6 +116,7 @@ const translatePush: Translate = ({ path, query }, { options: { check }, sha256 
     exit_code: isUp ? 0 : 1,
     duration_ms: Math.round(Number(millis)),
     ...lastOutput(query["msg"] ?? ""),
+    ...(!isUp && unexplained(query["status"] ?? "")),
   })
 }
 

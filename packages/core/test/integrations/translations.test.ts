@@ -152,14 +152,17 @@ describe("a push", () => {
     const reading = push.translate(request(path, { query }), context)
     if ("refused" in reading) return reading.refused
     const [report = assert.fail("no report")] = reading.reports
-    return report.signal === "result" ? [report.status, report.duration_ms, report.output] : report.signal
+    return report.signal === "result"
+      ? [report.status, report.duration_ms, report.output ?? report.otherwise]
+      : report.signal
   }
 
   it("is ok unless its status is another word than up", () => {
     assert.deepStrictEqual(readPush({}), ["ok", 0, undefined])
     assert.deepStrictEqual(readPush({ status: "up", msg: "OK", ping: "31.6" }), ["ok", 32, "OK"])
-    assert.deepStrictEqual(readPush({ status: "down", ping: "" }), ["critical", 0, undefined])
-    assert.deepStrictEqual(readPush({ status: "" }), ["critical", 0, undefined])
+    assert.deepStrictEqual(readPush({ status: "down", ping: "" }), ["critical", 0, 'status "down"'])
+    assert.deepStrictEqual(readPush({ status: "", msg: "" }), ["critical", 0, 'status ""'])
+    assert.deepStrictEqual(readPush({ status: "down", msg: "no route" }), ["critical", 0, "no route"])
     assert.deepStrictEqual(readPush({}, "api/push/web"), ["ok", 0, undefined])
   })
 
