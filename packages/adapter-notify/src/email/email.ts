@@ -30,30 +30,33 @@ const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain }
 /** Longer subjects are cut by most programs. */
 const MOST_SUBJECT = 200
 
-/** Readable on light and dark grounds. */
+/** Of lines: three times as light or dark as a white ground, and as one of #121212. */
 const COLOURS: Readonly<Record<Tone, string>> = {
   critical: "#d13438",
-  warning: "#c19c00",
+  warning: "#a87f00",
   unknown: "#8764b8",
   resolved: "#2d8a4e",
   test: "#2d8a4e",
 }
 
 const BUTTON =
-  "display:inline-block;margin:12px 8px 0 0;padding:6px 14px;border:1px solid #8c959f;border-radius:6px;" +
-  "text-decoration:none"
+  "display:inline-block;box-sizing:border-box;max-width:100%;overflow-wrap:anywhere;margin:12px 8px 0 0;" +
+  "padding:6px 14px;border:1px solid #858d96;border-radius:6px;text-decoration:none"
 
 const buttonOf = ({ title, url }: NamedLink): string =>
   `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(title)}</a>`
 
-/** Without a stylesheet, script or image: every program shows the same, and loads nothing. */
+/**
+ * Without a stylesheet, script or image: every program shows the same, and loads nothing. Texts, links and the
+ * ground have the colours of the reader's theme; older programs of Apple know it by its former name.
+ */
 const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArray<NamedLink>): string => {
   const [title = "", ...rest] = lines.map(escapeHtml)
   const shown = rest.map((line) => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`).join("")
   return (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+    '<!doctype html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
-    '</head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
+    '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
     `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
     `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links.map(buttonOf).join("")}</div></body></html>`
   )

@@ -4,15 +4,14 @@ import type { IncidentKey } from "@tocsin/contract/Identifiers"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import type { ClaimedAlert } from "@tocsin/core/ports/Notifiers"
-import { Duration, Effect, Fiber, Queue, Record, Redacted, Result } from "effect"
+import { Duration, Effect, Fiber, Queue, Result } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { makeReceiver } from "../../src/policyReceivers.ts"
 import { services } from "../../src/services/services.ts"
+import { receiverOf } from "../messages.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 import { type Received, startReceiver } from "../Receiver.ts"
-import { testIds } from "../testIds.ts"
 import { fakes } from "./fakes.ts"
 
 type ServiceType = keyof typeof services
@@ -43,13 +42,9 @@ const start = (type: ServiceType, answer?: Answer, secrets: Readonly<Record<stri
       response.writeHead(status, after === undefined ? {} : { "retry-after": after }).end(body)
     })
     const url = `${receiver.origin}${fake.path}`
-    const notifier = yield* makeReceiver(
-      fake.definition,
-      Record.map({ url, ...fake.secrets, ...secrets }, (secret) => Redacted.make(secret)),
-      { timeout: Duration.seconds(15), denyPrivateTargets: false },
-    )
+    const notifier = yield* receiverOf(fake.definition, { url, ...fake.secrets, ...secrets })
     return { ...notifier, requests: receiver.requests, textOf: fake.textOf }
-  }).pipe(Effect.provide(testIds))
+  })
 
 describe("the types of receivers", () => {
   it("are made from a policy with exactly their keys", () => {
