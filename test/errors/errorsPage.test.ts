@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ErrorCode, errorStatus } from "@tocsin/contract/Errors"
 import { StorageFailure } from "@tocsin/core/ports/Storage"
-import { definitions } from "@tocsin/server/settings/Settings"
 import { entries, rowsOf, sectionOf, titlesBetween } from "./ErrorsPage.ts"
 import { messages, misplaced, NOT_ON_PAGE, PASSED_ON, wordings } from "./sourceMessages.ts"
+import { IMPERATIVES, imperativesOf, statesRemedy } from "./statesRemedy.ts"
 
 /** Less than that explains nothing. */
 const SHORTEST_EXPLANATION = 3
@@ -18,17 +18,6 @@ describe("docs/errors.md", () => {
     }
   })
 
-  it("lists the values of each setting, in one row for equal ones", () => {
-    const values = new Map<string, Array<string>>()
-    for (const [name, { takes }] of Object.entries(definitions)) {
-      values.set(takes, [...(values.get(takes) ?? []), name])
-    }
-    assert.deepStrictEqual(
-      rowsOf("Settings"),
-      Array.from(values, ([takes, names]) => [names.join(", "), takes]),
-    )
-  })
-
   it("lists the reasons of storage failures", () => {
     assert.sameMembers(
       rowsOf("The storage").map(([reason = ""]) => reason),
@@ -36,15 +25,16 @@ describe("docs/errors.md", () => {
     )
   })
 
-  it("lists every message of the source", () => {
+  it("lists every message of the source that does not say itself what to do", () => {
     const present = new Set(entries.map(({ wording }) => wording))
-    const absent = messages.filter((message) =>
-      message.wordings.some((wording) => wordings.has(wording) && !present.has(wording)),
-    )
+    const isAbsent = (wording: string) =>
+      wordings.has(wording) && !present.has(wording) && !statesRemedy(wording)
     assert.deepStrictEqual(
-      absent.map((message) => `${message.file}:${message.line} ${message.wordings.join(" | ")}`),
+      messages
+        .filter((message) => message.wordings.some(isAbsent))
+        .map((message) => `${message.file}:${message.line} ${message.wordings.filter(isAbsent).join(" | ")}`),
       [],
-      "add these to docs/errors.md, with what they mean and what to do",
+      "say in these what to do, or add them to docs/errors.md with what they mean and what to do",
     )
   })
 
@@ -64,6 +54,35 @@ describe("docs/errors.md", () => {
     )
     assert.deepStrictEqual(
       unexplained.map(({ wording }) => wording),
+      [],
+    )
+  })
+})
+
+describe("a message that says what to do", () => {
+  it.each([
+    "name at least one agent, or use --all",
+    "this agent key is blocked; to let it register again, delete its blacklist row",
+    "this command backs up SQLite only: for PostgreSQL, use pg_dump",
+    "… must be a number",
+    "SERVICE_DEAD_AFTER must be longer than SERVICE_STALE_AFTER",
+  ])("is: %s", (wording) => {
+    assert.isTrue(statesRemedy(wording))
+  })
+
+  it.each([
+    "nothing was changed",
+    "the incident has resolved, so it cannot be acknowledged",
+    "… names a folder, but must name a file",
+    "the storage refuses writes (…)",
+  ])("is not: %s", (wording) => {
+    assert.isFalse(statesRemedy(wording))
+  })
+
+  it("begins its remedy with each of the imperatives", () => {
+    const said = new Set(Array.from(wordings).flatMap(imperativesOf))
+    assert.deepStrictEqual(
+      IMPERATIVES.filter((word) => !said.has(word)),
       [],
     )
   })

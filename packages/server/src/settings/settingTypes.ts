@@ -244,7 +244,7 @@ export const database: SettingType<Database> = {
 /** The text that counts when a setting is unset, or a description of what unset means. */
 type Unset = { readonly fallback: string } | { readonly whenUnset: string }
 
-/** One setting as data: the reader, `--help`, docs/errors.md and the doctor derive from it. */
+/** One setting as data: the reader, `--help` and the doctor derive from it. */
 export type Setting<A> = SettingType<A> & { readonly meaning: string } & Unset
 
 /** Defines a setting: its type, its purpose in a few words, and what counts when it is unset. */
