@@ -18,8 +18,8 @@ export default defineConfig({
     ],
     setupFiles: ["test/properties/drawFromSeed.ts"],
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
-    // Two more than cores: a third of the time, tests wait for a process, a disk, a connection or a clock.
-    maxWorkers: availableParallelism() + 2,
+    // Four more than cores: half of the time, tests wait for a process, a disk, a connection or a clock.
+    maxWorkers: availableParallelism() + 4,
     // A larger young generation is collected less often: a twentieth less of processor time.
     execArgv: ["--max-semi-space-size=32"],
     // Files that share a process load what they have in common once. What a test needs for itself, it makes.

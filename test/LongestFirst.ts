@@ -6,10 +6,12 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  * at most.
  */
 const LONGEST = [
-  "test/http/memory.test.ts",
   "test/docs/codeBlocks.test.ts",
   "test/packages/packages.test.ts",
   "test/storage/pg.test.ts",
+  "test/http/memory.test.ts",
+  "test/firings/firingStories.test.ts",
+  "test/deploy/",
   "test/failover/",
   "test/processes/",
   "test/http/",
@@ -21,6 +23,11 @@ const LONGEST = [
   "test/cli/",
   "packages/agent/test/main.test.ts",
   "test/agent/",
+  "test/delivery/",
+  "test/depth/",
+  "test/openapi/",
+  "test/security/expressions.test.ts",
+  "test/senders/",
 ]
 
 const rankOf = ({ moduleId, project }: TestSpecification): number => {
