@@ -41,7 +41,7 @@ function makeBundle(source, bundle) {
 
 /**
  * Runs a program of a package from one bundled file, which takes half the memory and a quarter of
- * the time of its many small modules (docs/decisions/0008). The bundle is rebuilt when a source is
+ * the time of its many small modules (docs/decisions/README.md, 0008). The bundle is rebuilt when a source is
  * newer.
  *
  * @param {string} folder the name of a package's folder

@@ -28,7 +28,7 @@ export const licencesOf = (root: string, modules: ReadonlyArray<string>): string
 
 /**
  * Writes the server with its command line to `folder`: all that a machine with Node.js needs to run
- * it (docs/decisions/0008). It begins at `tocsin.mjs`. Resolves with the paths of the bundled modules.
+ * it (docs/decisions/README.md, 0008). It begins at `tocsin.mjs`. Resolves with the paths of the bundled modules.
  */
 export const bundleServer = async (root: string, folder: string): Promise<ReadonlyArray<string>> => {
   cpSync(join(root, "scripts/build/bin"), folder, { recursive: true })

@@ -35,34 +35,36 @@ export const tableOf = (rows: ReadonlyArray<Row>): string =>
     ...rows.map((row) => COLUMNS.map(([, cellOf]) => cellOf(row))),
   ])
 
-/** One row for each fault: a cell lists its storages' values in their order, or the one that all share. */
-const tableOfFaults = (faults: ReadonlyArray<ReadonlyArray<Row>>): string =>
-  markdown([
-    COLUMNS.map(([heading]) => heading),
-    ...faults.map((rows) =>
-      COLUMNS.map(([, cellOf]) => {
-        const cells = rows.map(cellOf)
-        return new Set(cells).size === 1 ? cells.slice(0, 1).join() : cells.join(", ")
-      }),
-    ),
-  ])
+/** The values of a fault's storages in their order, or the one that all share. */
+const shared = (cells: ReadonlyArray<string>): string =>
+  new Set(cells).size === 1 ? cells.slice(0, 1).join() : cells.join(", ")
 
-const causes = ({ faults, title }: FaultKind): string =>
-  [
-    `### ${title}`,
-    markdown([
-      ["fault", "cause", "meanwhile"],
-      ...faults.map(({ cause, name, seen }) => [name, cause, seen]),
-    ]),
-  ].join("\n\n")
+/** What a fault must leave at 0. */
+const WRONG: ReadonlyArray<readonly [heading: string, countOf: (row: Row) => number]> = [
+  ["lost", ({ lost }) => lost],
+  ["duplicated", ({ duplicated }) => duplicated],
+  ["out of order", ({ outOfOrder }) => outOfOrder],
+  ["wrongly notified", ({ wronglyNotified }) => wronglyNotified],
+]
 
-const counts = (kinds: ReadonlyArray<FaultKind>, rows: ReadonlyArray<Row>): string => {
-  const found = kinds
-    .flatMap(({ faults }) => faults)
-    .map(({ name, setups }) =>
-      setups.flatMap((setup) => rows.filter((row) => row.fault === name && row.setup === setup)),
-    )
-  return ["### Counts", tableOfFaults(found.filter((ofFault) => ofFault.length > 0))].join("\n\n")
+const wrong = (rows: ReadonlyArray<Row>): string =>
+  WRONG.filter(([, countOf]) => rows.some((row) => countOf(row) > 0))
+    .map(([heading, countOf]) => `${shared(rows.map((row) => String(countOf(row))))} ${heading}`)
+    .join("; ")
+
+/** The columns of one fault's counts. */
+const COUNTS: ReadonlyArray<readonly [heading: string, cellOf: (row: Row) => string]> = COLUMNS.filter(
+  ([heading]) => heading !== "fault" && !WRONG.some(([other]) => other === heading),
+)
+
+const sectionOf = ({ faults, title }: FaultKind, results: ReadonlyArray<Row>): string => {
+  const body = faults.map(({ cause, name, seen, setups }) => {
+    const rows = setups.flatMap((setup) => results.filter((row) => row.fault === name && row.setup === setup))
+    const counts = COUNTS.map(([, cellOf]) => shared(rows.map(cellOf)))
+    return [name, cause, seen, wrong(rows) || "nothing", ...counts]
+  })
+  const heading = ["fault", "cause", "meanwhile", "wrong", ...COUNTS.map(([name]) => name)]
+  return [`### ${title}`, markdown([heading, ...body])].join("\n\n")
 }
 
 /** The page with the latest results between its marks. */
@@ -73,6 +75,6 @@ export const renderPage = (
 ): string => {
   const [before = "", rest = ""] = page.split(BEGIN)
   const [, after = ""] = rest.split(END)
-  const sections = [...kinds.map(causes), counts(kinds, rows)]
+  const sections = kinds.map((kind) => sectionOf(kind, rows))
   return `${before}${BEGIN}\n\n${[`The latest run: ${machine}.`, ...sections].join("\n\n")}\n\n${END}${after}`
 }

@@ -144,7 +144,7 @@ const isFrom =
     return isInclusive
   }
 
-/** Reads one page of a list: all its rows once, and no order is kept (docs/decisions/0033). */
+/** Reads one page of a list: all its rows once, and no order is kept (docs/decisions/README.md, 0033). */
 export const readRows = <L extends ListName>(
   tables: MemoryTables,
   request: PageRequest<L>,
