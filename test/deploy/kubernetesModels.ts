@@ -2,7 +2,7 @@ import { ServiceMonitor } from "@kubernetes-models/prometheus-operator/monitorin
 import { Deployment, StatefulSet } from "kubernetes-models/apps/v1"
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1"
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1"
-import { Namespace, Secret, Service, ServiceAccount } from "kubernetes-models/v1"
+import { Namespace, Pod, Secret, Service, ServiceAccount } from "kubernetes-models/v1"
 
 /** A kind of object that the manifests may have. */
 export interface Model {
@@ -22,6 +22,7 @@ const apps = "kubernetes-models/apps/v1"
 export const models: Readonly<Record<string, Model>> = {
   Namespace: { module: core, type: "INamespace", check: (object) => new Namespace(object).validate() },
   Secret: { module: core, type: "ISecret", check: (object) => new Secret(object).validate() },
+  Pod: { module: core, type: "IPod", check: (object) => new Pod(object).validate() },
   Service: { module: core, type: "IService", check: (object) => new Service(object).validate() },
   ServiceAccount: {
     module: core,

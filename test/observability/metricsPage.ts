@@ -107,6 +107,17 @@ const rowOf = (definition: MetricDefinition): string => {
   return `| \`${definition.name}\` | ${typeOf(definition)} | ${labels} | ${definition.help} |`
 }
 
+const isOurs = ({ name }: MetricDefinition): boolean => name.startsWith("tocsin_")
+
+/** Metrics that any process of Node.js may have, whose names say what they are: a list below the table. */
+const sentenceOn = (definitions: ReadonlyArray<MetricDefinition>): string =>
+  definitions.length === 0
+    ? ""
+    : `\nAnd these of the process and of Node.js, which \`/metrics\` explains:\n\n- ${["process", "nodejs"]
+        .map((prefix) => definitions.filter(({ name }) => name.startsWith(prefix)))
+        .map((those) => those.map(({ name }) => `\`${name}\``).join(", "))
+        .join("\n- ")}\n`
+
 /** The page docs/metrics.md, from the definitions that the code follows. */
 export const metricsPage = (): string => {
   const tables = Object.entries(metricSubjects).map(
@@ -115,8 +126,8 @@ export const metricsPage = (): string => {
 
 | metric | type | labels | meaning |
 | --- | --- | --- | --- |
-${definitions.map(rowOf).join("\n")}
-`,
+${definitions.filter(isOurs).map(rowOf).join("\n")}
+${sentenceOn(definitions.filter((definition) => !isOurs(definition)))}`,
   )
   return [HEAD, ...tables].join("")
 }

@@ -73,7 +73,6 @@ describe("an example in docs/notifications.md", () => {
   it("is one of these", () => {
     assert.deepStrictEqual(Array.from(examples.keys()), [
       "webhook firing",
-      "webhook resolved",
       "webhook test",
       "signature",
       "slack",
@@ -85,7 +84,6 @@ describe("an example in docs/notifications.md", () => {
 
   it.each([
     ["webhook firing", WebhookMessage],
-    ["webhook resolved", WebhookMessage],
     ["webhook test", WebhookMessage],
     ["slack", SlackMessage],
     ["telegram", TelegramMessage],
@@ -101,7 +99,6 @@ describe("an example in docs/notifications.md", () => {
 
   it.effect.each([
     ["webhook firing", webhook, (notifier: Notifier) => notifier.send(firing)],
-    ["webhook resolved", webhook, (notifier: Notifier) => notifier.send(resolved)],
     ["webhook test", webhook, (notifier: Notifier) => notifier.test],
     ["slack", slack, (notifier: Notifier) => notifier.send(shared)],
     ["telegram", telegram, (notifier: Notifier) => notifier.send(resolved)],

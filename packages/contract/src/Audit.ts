@@ -4,21 +4,19 @@ import { InstantFromString } from "./Instant.ts"
 import { paging } from "./Parameters.ts"
 import { isPlainParameter } from "./Text.ts"
 
-/** The kinds of thing that a change can concern, with the form of their IDs. */
-export const AuditSubjectKinds = {
-  agent: "the agent_id",
-  check: "the agent_id and the check_id, joined by a slash",
-  key: "the id of its row in the blacklist",
-  enrolment: "the id of the enrolment",
-  notification: "the id of the outbox item",
-  incident: "the id of the incident",
-  integration: "the integration's name",
-  operator: "the operator's name",
-  policy: "the hash of the policy",
-  silence: "the id of the silence",
-  watch: "the watch's name",
-} as const
-export type AuditSubjectKind = keyof typeof AuditSubjectKinds
+/** The kinds of thing that a change can concern. docs/operators.md#actions has the form of their IDs. */
+export type AuditSubjectKind =
+  | "agent"
+  | "check"
+  | "key"
+  | "enrolment"
+  | "notification"
+  | "incident"
+  | "integration"
+  | "operator"
+  | "policy"
+  | "silence"
+  | "watch"
 
 /**
  * Every change that the audit knows (docs/rules.md#audit): its kind of subject and a verb, the change to each
