@@ -6,12 +6,7 @@ import { Webhook } from "standardwebhooks"
 import { Alert, alertRouter } from "../src/alertrouter/alertRouter.ts"
 import { debug, DebugNotification } from "../src/debug/debug.ts"
 import { type BadNotifierSetting, DEFAULT_SEND_TIMEOUT } from "../src/http/HttpPost.ts"
-import {
-  messengerSlack,
-  messengerTelegram,
-  SlackMessage,
-  TelegramMessage,
-} from "../src/messenger/messenger.ts"
+import { messengerSlack, SlackMessage } from "../src/messenger/messenger.ts"
 import {
   parseSecrets,
   signatureHeaders,
@@ -21,7 +16,7 @@ import {
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
-import { at, firing, resolved, shared } from "./notifications.ts"
+import { at, firing, shared } from "./notifications.ts"
 import { answering, startReceiver } from "./Receiver.ts"
 import { testIds } from "./testIds.ts"
 
@@ -39,8 +34,6 @@ const posting = { denyPrivateTargets: false, timeout: DEFAULT_SEND_TIMEOUT }
 type Form = (url: Redacted.Redacted) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 const webhook: Form = (url) => makeWebhook({ ...posting, url, secrets: [Redacted.make(secret)] })
 const slack: Form = (url) => messengerSlack({ ...posting, url })
-const telegram: Form = (apiUrl) =>
-  messengerTelegram({ ...posting, apiUrl, token: Redacted.make("1:a"), chat: "@ops" })
 const alertmanager: Form = (url) => alertRouter({ ...posting, url })
 
 /** The request that a receiver gets when a notifier of this form is used so. */
@@ -76,7 +69,6 @@ describe("an example in docs/notifications.md", () => {
       "webhook test",
       "signature",
       "slack",
-      "telegram",
       "alertmanager",
       "debug",
     ])
@@ -86,7 +78,6 @@ describe("an example in docs/notifications.md", () => {
     ["webhook firing", WebhookMessage],
     ["webhook test", WebhookMessage],
     ["slack", SlackMessage],
-    ["telegram", TelegramMessage],
     ["alertmanager", Schema.Array(Alert)],
     ["debug", DebugNotification],
   ] as const)("decodes with its schema, nothing left over: %s", (name, schema) => {
@@ -101,7 +92,6 @@ describe("an example in docs/notifications.md", () => {
     ["webhook firing", webhook, (notifier: Notifier) => notifier.send(firing)],
     ["webhook test", webhook, (notifier: Notifier) => notifier.test],
     ["slack", slack, (notifier: Notifier) => notifier.send(shared)],
-    ["telegram", telegram, (notifier: Notifier) => notifier.send(resolved)],
     ["alertmanager", alertmanager, (notifier: Notifier) => notifier.send(firing)],
   ] as const)("shows the payload: %s", ([name, form, use]) =>
     Effect.gen(function* () {

@@ -69,7 +69,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 export const telegramMedium: TextMedium = { limit: 4_096, escape: plain }
 
 /** The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning. */
-export const TelegramMessage = Schema.Struct({
+const TelegramMessage = Schema.Struct({
   chat_id: Schema.NonEmptyString,
   text: Schema.NonEmptyString.check(Schema.isMaxLength(telegramMedium.limit)),
   link_preview_options: Schema.Struct({ is_disabled: Schema.Literal(true) }),

@@ -1,7 +1,4 @@
-/**
- * Workarounds for defects of `@effect/sql-pg` 4.0.5 and `effect/sql` 4.1.0. Record 0020 describes
- * each; remove its part when it is fixed upstream.
- */
+/** Workarounds for defects of `@effect/sql-pg` 4.0.5 and `effect/sql` 4.1.0. Remove a part when it is fixed upstream. */
 import { Buffer } from "node:buffer"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { type Context, Effect, Result } from "effect"
