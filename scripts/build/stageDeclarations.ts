@@ -7,7 +7,7 @@ const SPECIFIER = /(\bfrom |\bimport\()"([^"]+)"/g
 /** A module of the workspace by its package and path. */
 const OURS = /^@tocsin\/([^/]+)(?:\/(.+))?$/
 
-/** The path of a declaration's import, relative to the declaration, or the name of somebody else's package. */
+/** The path of a declaration's import, relative to the declaration, or the name of another package. */
 const staged = (module: string, specifier: string): string => {
   const [, folder, path = "index"] = OURS.exec(specifier) ?? []
   if (folder === undefined) return specifier.replace(/^(\..*)\.ts$/, "$1.js")

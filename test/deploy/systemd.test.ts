@@ -44,7 +44,7 @@ describe("the systemd unit", () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it("runs as a user of its own", () => {
+  it("runs as a separate user", () => {
     assert.deepStrictEqual([service["User"], service["Group"]], [["tocsin"], ["tocsin"]])
     assert.deepStrictEqual(service["StateDirectory"], ["tocsin"])
     assert.strictEqual(environmentOf(readUnit(UNIT))["SERVICE_DATA_DIR"], "%S/tocsin")

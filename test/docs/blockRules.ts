@@ -63,7 +63,7 @@ export const blockRules: ReadonlyArray<BlockRule> = [
     mark: "tried",
     by: "test",
     because:
-      "it counts a month of somebody's history: test/cli/policyTry compares such a report line by line",
+      "it counts a month of an installation's history: test/cli/policyTry compares such a report line by line",
   },
   {
     language: "mermaid",

@@ -25,7 +25,7 @@ export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   "The transaction was rolled back: a statement in it had failed, and its error was caught":
     "the cause of another message, in the log",
   "The agent was registered meanwhile": "the decision is made again",
-  "A command of a group needs a transaction of its own": "it gets one",
+  "A command of a group needs a separate transaction": "it gets one",
   "origins such as https://dashboard.example, or * alone": "the page lists it as the value of the setting",
   "origins such as https://dashboard.example, or * alone; …": "the page lists it as the value of the setting",
   "the storage took too long": "the page lists its reason",

@@ -24,7 +24,7 @@ export interface EventBatchRequest extends Body<"events"> {}
 type SentResult = Body<"events">["events"][number]
 /**
  * One result of one check. `event_id`, a lower-case UUID version 7, identifies a repeated delivery. Checks that share
- * an `incident_key` share an incident. With `notifications_enabled: false`, this result notifies nobody.
+ * an `incident_key` share an incident. With `notifications_enabled: false`, this result sends no notification.
  */
 export interface CheckResultEvent extends SentResult {}
 

@@ -16,7 +16,7 @@ import type { ErrorCode } from "@tocsin/contract/Errors"
  *
  * - `connection`: no server listens there, or the connection broke
  * - `timeout`: no complete answer arrived in time
- * - `unavailable`: a proxy answered 500 or above, in words of its own
+ * - `unavailable`: a proxy answered 500 or above, in its own words
  * - `unexpected_answer`: the answer is not Tocsin's, or an older one's; check the base address
  * - `options`: the client's options are invalid
  *

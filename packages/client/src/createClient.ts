@@ -65,7 +65,7 @@ export const createClient = (options: PromiseClientOptions): Client => {
   return asPromises(Effect.runSync(Effect.provide(endpointCalls(read), sending)))
 }
 
-// Spans that nobody collects would add headers, for which a browser has to ask the service.
+// Spans that are not collected would add headers, for which a browser has to ask the service.
 const withoutTracing = Context.make(HttpClient.TracerDisabledWhen, () => true)
 
 const signalOf = (options: CallOptions = {}): AbortSignal | undefined => {

@@ -45,7 +45,7 @@ export const Silence = Schema.Struct({
   created_at: InstantFromString,
 }).annotate({
   identifier: "Silence",
-  description: "While it is active, nobody is notified of the incidents that it covers.",
+  description: "While it is active, it holds the firings of the incidents that it covers.",
 })
 export type Silence = typeof Silence.Type
 

@@ -19,7 +19,7 @@ interface KeptSecret {
   readonly isValid: (stored: Redacted.Redacted) => boolean
 }
 
-/** A secret that is generated once, in a file of its own, and whether this call has generated it. */
+/** A secret that is generated once, in a separate file, and whether this call has generated it. */
 const keptSecret = Effect.fnUntraced(function* ({ drawn, isValid, name, path, setting }: KeptSecret) {
   const files = yield* FileSystem.FileSystem
   const failed = (cause: unknown) =>

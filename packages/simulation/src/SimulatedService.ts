@@ -256,7 +256,7 @@ export class SimulatedService {
   #keyOf(agentId: AgentId): KeyIdentity {
     const known = this.#keys.get(agentId)
     if (known !== undefined) return known
-    // Invented: nobody presents this key.
+    // Invented: no agent presents this key.
     const key_hash = KeyHash.make(this.#keys.size.toString(16).padStart(64, "0"))
     const key = { key_hash, key_fingerprint: FINGERPRINT }
     this.#keys.set(agentId, key)

@@ -6,7 +6,7 @@ import { agentRecord, checkRecord } from "./records.ts"
 
 const CHARACTERS = 256
 
-/** A text of its own memory, two bytes a character. */
+/** A text that shares no memory, two bytes a character. */
 const textOf = (...parts: ReadonlyArray<number>): string =>
   String(JSON.parse(JSON.stringify(parts.join("-").padEnd(CHARACTERS, "\u65e5"))))
 

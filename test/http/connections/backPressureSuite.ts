@@ -185,7 +185,7 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
   const impatient = { bytes: 1_100 * KIB, turnMillis: 50 }
 
   for (const sent of [1, 1_000 * KIB]) {
-    withLimits(`clients that stop after ${sent} bytes hold nobody up`, impatient, () =>
+    withLimits(`clients that stop after ${sent} bytes delay no others`, impatient, () =>
       Effect.fnUntraced(function* () {
         const finish: Array<() => void> = []
         const slow = yield* Effect.forEach([1, 2, 3], () =>

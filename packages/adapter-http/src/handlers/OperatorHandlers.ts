@@ -182,7 +182,7 @@ const textsOf = (unread: UnreadTopics): Stream.Stream<string> =>
     ),
   )
 
-/** Waits until the token is no longer accepted. A storage that is down refuses nobody. */
+/** Waits until the token is no longer accepted. A storage that is down refuses no token. */
 const untilRefused = Effect.gen(function* () {
   const isStillAuthorized = Effect.orElseSucceed(yield* IsStillAuthorized, () => true)
   while (true) {

@@ -13,7 +13,7 @@ const OTHER_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
 /** The fault of an origin; it completes "… must be origins, but …". */
 const faultOf = (text: string): string | undefined => {
   if (text === EVERY) return "* allows every origin, so the others must go"
-  if (text === "null") return "null is what any sandboxed page sends, so it names nobody"
+  if (text === "null") return "null is what any sandboxed page sends, so it names no origin"
   if (OTHER_SCHEME.test(text)) return undefined
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || text.includes("*")) return `${shown(text)} is none`

@@ -117,7 +117,7 @@ const complete = (
   const vary = [answer.headers["vary"], given["vary"]].filter((field) => field !== undefined)
   return HttpServerResponse.setHeaders(answer, {
     ...given,
-    // An answer's own fields take precedence: a page has a policy of its own.
+    // An answer's own fields take precedence: a page has its own policy.
     ...answer.headers,
     ...(vary.length > 0 && { vary: vary.join(", ") }),
   })

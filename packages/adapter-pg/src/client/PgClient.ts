@@ -32,7 +32,7 @@ export class PgClient extends Context.Service<
       statement: string,
       value: Schema.Json,
     ) => Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>
-    /** Listens on a channel, on a connection of its own. Succeeds with the payloads from now on. */
+    /** Listens on a channel, on a separate connection. Succeeds with the payloads from now on. */
     readonly listen: (
       channel: string,
     ) => Effect.Effect<Stream.Stream<string, SqlError.SqlError>, SqlError.SqlError, Scope.Scope>

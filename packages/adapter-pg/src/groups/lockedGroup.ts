@@ -102,7 +102,7 @@ const decideShared = Effect.fnUntraced(function* (
     else if (!isLoaded(unit, request, member.scope)) {
       if (!unit.commandChanges().isWrite) return moved(member, "alone", {})
       return yield* sqlError("UnknownError", {
-        message: "A command of a group needs a transaction of its own",
+        message: "A command of a group needs a separate transaction",
         operation: "execute",
       })
     }

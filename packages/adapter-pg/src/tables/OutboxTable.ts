@@ -94,7 +94,7 @@ export const alertTable = keyedTables.alert
 export const lockAlertsOfIncidents = `SELECT ${alertTable.columns} FROM alert AS l
   WHERE l.incident_id = ANY($1) ORDER BY l.incident_id, l.receiver, l.severity FOR UPDATE OF l`
 
-/** Locks due alerts of the receiver `$4` that nobody has leased, longest due first, skipping locked ones. */
+/** Locks due alerts of the receiver `$4` without a lease, longest due first, skipping locked ones. */
 export const lockClaimableAlerts = `SELECT ${alertTable.columns} FROM alert AS l
   WHERE l.receiver = $4 AND l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
   ORDER BY l.next_at, l.incident_id, l.severity LIMIT $3 FOR UPDATE OF l SKIP LOCKED`

@@ -107,7 +107,7 @@ const inUse = (message: string): StorageError => new StorageError({ reason: "in_
 
 /**
  * Fills a new database file with the rows that `use` writes. The file has another name until it is
- * complete, checked and synced, so that nobody takes an interrupted copy for a whole one. The next
+ * complete, checked and synced, so that an interrupted copy is not taken for a whole one. The next
  * run starts over. Fails with `in_use` if the file exists, or another copy into it is running.
  */
 export const withCopyTarget = <A, E, R>(

@@ -62,7 +62,7 @@ const openCheckpoint = (file: string, keptBytes: number) => {
 /**
  * The checkpoint worker. `move` copies the log into the file while the writer continues; a reader keeps every
  * process from starting the log over before the next step. `start_over` copies the rest, for which the writer
- * must wait, and starts the log over by a change of its own, which also pays for the sync of its header.
+ * must wait, and starts the log over by a change that it makes, which also pays for the sync of its header.
  *
  * The thread gets it as text, because it runs unbuilt, built and bundled alike: it uses only its arguments.
  */

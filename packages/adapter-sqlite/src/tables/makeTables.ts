@@ -32,7 +32,7 @@ const makeAuditTable = (connection: SqliteConnection) => {
   }
 }
 
-/** A table with statements of its own. */
+/** A table whose statements are written by hand. */
 const withMore = <T, More>(table: T, more: (table: T) => More): T & More => ({ ...table, ...more(table) })
 
 /** The prepared statements of every table, over one connection. */

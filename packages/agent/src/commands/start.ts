@@ -48,7 +48,7 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
   makeStateFolder(state)
   const release = lockAgent(state)
   if (release === undefined) {
-    complain(`another agent runs on ${state}: stop it, or give this one a folder of its own with --state`)
+    complain(`another agent runs on ${state}: stop it, or give this one a separate folder with --state`)
     return 1
   }
   // Made before anything is sent, so that a folder that cannot keep it stops the start.

@@ -41,7 +41,7 @@ const runningProcesses = async (): Promise<ReadonlyArray<RunningProcess>> => {
   const entries = await readdir("/proc")
   const ids = entries.filter((one) => /^\d+$/.test(one) && Number(one) !== process.pid)
   const found: Array<RunningProcess> = []
-  // One after another: a thousand open files at once help nobody.
+  // One after another: a thousand open files at once gain nothing.
   for (const id of ids) {
     try {
       const [, name = "", state] = STAT.exec(await readFile(`/proc/${id}/stat`, "utf8")) ?? []

@@ -148,7 +148,7 @@ export const callTable = {
     /** Adds a note to the timeline of an incident, open or resolved. */
     note: call<[id: string, request: R.NoteRequest], R.IncidentLogEntry>()("noteIncident"),
   },
-  /** Silences, the newest first: while one is active, nobody is notified of the incidents that it covers. */
+  /** Silences, the newest first: while active, it holds the firings of the incidents that it covers. */
   silences: {
     ...listing<R.SilenceListParameters, R.Silence>()("listSilences"),
     get: call<[id: string], R.Silence>()("getSilence"),

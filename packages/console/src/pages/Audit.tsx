@@ -154,7 +154,7 @@ export const Audit = () => {
           isFiltered ? (
             <Empty title="No change matches">Filters compare whole words.</Empty>
           ) : (
-            <Empty title="No changes yet">Each change that somebody makes is recorded here.</Empty>
+            <Empty title="No changes yet">Each change is recorded here.</Empty>
           )
         }
       >

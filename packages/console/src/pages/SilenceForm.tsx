@@ -25,7 +25,7 @@ import { FailureNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
 const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
-/** While somebody types, the preview waits for a pause. */
+/** While the operator types, the preview waits for a pause. */
 const TYPING_MILLIS = 250
 
 /** Above so many, no change reads the preview again: it takes a request for each silence. */

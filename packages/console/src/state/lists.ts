@@ -13,7 +13,7 @@ export interface List<Item> {
   readonly read: Read<Item>
   /** Whether a page takes many requests, so that it is read again less often. */
   readonly isSlow?: boolean
-  /** Whether it is read as a whole, so that nobody comes back to a place in it. */
+  /** Whether it is read as a whole, so that no place in it is kept. */
   readonly isWhole?: boolean
 }
 

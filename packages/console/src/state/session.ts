@@ -24,7 +24,7 @@ export const token = signal(stored())
 
 export const me = signal<Me | undefined>(undefined)
 
-/** Whose token the server has refused; empty while somebody is signed in, and after a sign-out. */
+/** Whose token the server has refused; empty while an operator is signed in, and after a sign-out. */
 export const lostName = signal("")
 
 export const notice = signal("")

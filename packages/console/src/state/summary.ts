@@ -10,7 +10,7 @@ import { call, token } from "./session.ts"
 
 export const summary = signal<Overview | undefined>(undefined)
 
-/** How many open incidents nobody has acknowledged, once that was read. */
+/** How many open incidents are unacknowledged, once that was read. */
 export const unacknowledged = computed(() => {
   const counts = summary.value
   return counts && Math.max(0, counts.open_incidents - counts.acknowledged_incidents)
@@ -21,7 +21,7 @@ const PULSE_MILLIS = 4_000
 let isReading = false
 const read = async (): Promise<void> => {
   const { notifies, sounds } = preferences.peek()
-  // A hidden tab rests, unless somebody relies on it.
+  // A hidden tab rests, unless it is to announce rises.
   if ((document.hidden && !notifies && !sounds) || token.peek() === "" || isReading) return
   isReading = true
   try {
@@ -89,7 +89,7 @@ const notify = async (count: number): Promise<void> => {
   shown.addEventListener("click", () => window.focus())
 }
 
-/** Shows how many open incidents nobody has; announces each rise, if that was asked for. */
+/** Shows how many open incidents are unacknowledged; announces each rise, if that was asked for. */
 export const startAlerting = (): void => {
   let before: number | undefined
   effect(() => {

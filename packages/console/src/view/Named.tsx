@@ -40,7 +40,7 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly fieldsOf: (former: Item | undefined) => Readonly<Record<string, FormField>>
   /** The body besides the name; with a name, where none is given. */
   readonly bodyOf: (texts: Texts, former: Item | undefined) => object
-  /** Whether somebody else than the administrators defines it. */
+  /** Whether another than the administrators defines it, such as the policy. */
   readonly isFixed?: (item: Item) => boolean
   /** The consequence of a removal: `Their tokens end immediately.` */
   readonly warning: string

@@ -26,7 +26,7 @@ export interface ClaimInput {
   readonly holds?: FiringOptions
 }
 
-/** One message about more is read by nobody. */
+/** A message about more is not read to its end. */
 const MOST_IN_DIGEST = 100
 
 /** A claimed item, and the notification to send. */

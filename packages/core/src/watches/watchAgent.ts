@@ -17,7 +17,7 @@ import { HOLD_FOR } from "./cutOff.ts"
 
 export interface WatchAgent {
   readonly name: AgentId
-  /** A key that nobody knows: an agent has one. */
+  /** An agent must have a key; this one is known to no program. */
   readonly newKey: () => NewKey
 }
 

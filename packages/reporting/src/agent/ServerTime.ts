@@ -1,6 +1,6 @@
 /** The clocks of a host. Tests bring clocks of their own. */
 export interface Clock {
-  /** Milliseconds since 1970. It steps when somebody sets it. */
+  /** Milliseconds since 1970. It steps when the clock is set. */
   readonly wall: () => number
   /** Milliseconds that never step, and stop while the host is suspended. Timers follow it. */
   readonly steady: () => number

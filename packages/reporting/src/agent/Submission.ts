@@ -45,7 +45,7 @@ const MILLIS_PER_SECOND = 1_000
  * not double its steady rate when the server returns, and soon enough after a short outage.
  */
 const WINDOWS = [1, 10, 40, 80, 160, 300]
-/** Before the first answer somebody may wait for the agent to register. */
+/** Before the first answer a caller may wait for the agent to register. */
 const FIRST_WINDOWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
 const FIRST_SERVER_MILLIS = 300_000
 

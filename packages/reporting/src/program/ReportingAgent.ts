@@ -199,7 +199,7 @@ export class ReportingAgent implements ProgramAgent {
     this.#ending.abort()
     this.#queue.hurry()
     this.#wake.abort()
-    // In real time, so that a clock that stands still in a test keeps nobody waiting.
+    // In real time, so that a clock that stands still in a test delays no caller.
     await within(CLOSE_MILLIS, this.#sending)
     this.#isGivenUp = true
     this.#wake.abort()

@@ -111,7 +111,7 @@ export const tryPolicy = command({
   name: "try",
   description:
     "Count the messages that a policy would have sent of this installation's history, beside those of the\n" +
-    "  policy in force. Reads one snapshot on a connection of its own, whether a server runs or not.",
+    "  policy in force. Reads one snapshot on a separate connection, whether a server runs or not.",
   short: "Try a policy on this installation's history",
   examples: ["tocsin policy try policy.yaml --since 30d"],
   parameters: {

@@ -65,7 +65,7 @@ const readMatcher = (text: string) =>
 
 const add = act({
   name: "add",
-  description: "Create a silence: nobody is notified of the incidents that it covers until it ends",
+  description: "Create a silence: it holds the notifications of the incidents that it covers until it ends",
   parameters: {
     match: flags
       .argument("MATCHER", "A field, an operator and a value, such as 'label:team = db'")

@@ -3,7 +3,7 @@ export interface AgentPlace {
   /** The address of the server. */
   readonly url: string
   readonly agentId: string
-  /** A folder of its own, which outlives a restart. */
+  /** The folder of its state, which outlives a restart. */
   readonly folder: string
 }
 
@@ -14,7 +14,7 @@ export type ReportedStatus = "ok" | "warning" | "critical" | "unknown"
 export interface RunningAgent {
   /** Takes a result; resolves once the agent must not lose it. */
   readonly report: (checkId: string, status: ReportedStatus, text: string) => Promise<void>
-  /** Makes the agent try again, where it waits for somebody to call it: the next run of a cron job. */
+  /** Makes the agent try again, where it waits to be called: the next run of a cron job. */
   readonly nudge?: () => Promise<void>
   /** Ends the agent in any way. */
   readonly stop: () => Promise<void>

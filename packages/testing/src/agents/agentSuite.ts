@@ -11,7 +11,7 @@ import { serve } from "./serve.ts"
 const PATIENCE_MILLIS = 120_000
 const BETWEEN_LOOKS_MILLIS = 20
 
-/** The cases that an agent can be held to, each with a server of its own. */
+/** The cases that an agent can be held to, each with its own server. */
 export const agentSuite = (agent: AgentUnderTest): void => {
   const reasons: Readonly<Record<string, string>> = agent.without ?? {}
   const unknown = Object.keys(reasons).filter((name) => !Object.hasOwn(agentCases, name))

@@ -208,7 +208,7 @@ const changesOf = (
       ]
     }
     default:
-      // Agents' calls, delivery, retention and looks are nobody's changes.
+      // Agents' calls, delivery, retention and looks are changes of no one.
       return []
   }
 }

@@ -140,7 +140,7 @@ export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.recor
   incident_severity: maybe(severity),
 })
 
-/** Something that somebody did about an incident. */
+/** A log entry of an incident: what a person did about it. */
 export const incidentLogRecord: fc.Arbitrary<IncidentLogRecord> = fc.record({
   incident_id: uuid.map((text) => IncidentId.make(text)),
   seq: fc.integer({ min: 1, max: 1_000_000 }),

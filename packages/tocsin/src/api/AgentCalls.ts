@@ -107,7 +107,7 @@ export interface AgentCalls {
 const unauthorized = (message: string) =>
   Effect.suspend(() => Effect.fail(new TocsinError("unauthorized", message)))
 const notWellFormed = unauthorized("an agent key is 1 to 512 visible ASCII characters")
-const ofOperators = unauthorized("this is an operators' token; an agent uses a key of its own")
+const ofOperators = unauthorized("this is an operators' token; give the agent its own key")
 
 /** Takes a body as if it had come as JSON, which most bodies need not. */
 const sendingAsJson = <A, E extends CallError>(

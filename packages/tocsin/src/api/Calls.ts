@@ -20,7 +20,7 @@ export type CodeOf<E extends CallError> =
 
 const CLOSED = "the monitor was closed before this was done; it is unknown whether it took effect"
 
-const MISTAKE = "Tocsin failed by a mistake of its own; report it with the cause of this error"
+const MISTAKE = "Tocsin failed because of a defect; report it with the cause of this error"
 
 const NO_SUCH_AGENT = "no agent has this agent_id; list agents with monitor.agents.list()"
 
@@ -104,7 +104,7 @@ export class Calls {
     })
     return Object.assign(value, {
       outcome: () => {
-        // The outcome reports the error, so nobody has to handle the rejection.
+        // The outcome reports the error, so the rejection needs no handler.
         value.catch(() => {})
         return outcome
       },
@@ -173,7 +173,7 @@ export interface By {
   readonly by?: string | undefined
 }
 
-/** The arguments of a call that may change something: its object, or one of its own, can name who acts. */
+/** The arguments of a call that may change something: its object, or a further one, can name who acts. */
 export type SignedInput<Input extends ReadonlyArray<unknown>> = [Extract<Input[number], object>] extends [
   never,
 ]

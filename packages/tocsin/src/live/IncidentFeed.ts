@@ -53,7 +53,7 @@ export const toIncidentNews = ({ type, incident, missed }: IncidentChange): Inci
 // Some hundred kilobytes for each subscriber at most.
 const CHANGES_KEPT = 1_000
 
-/** The changes that one subscriber has not taken yet. The oldest give way, so that it delays nobody. */
+/** The changes that one subscriber has not taken yet. The oldest give way, so that a slow one delays no commit. */
 interface Subscriber {
   readonly changes: Queue.Queue<Uncounted, Cause.Done>
   missed: number

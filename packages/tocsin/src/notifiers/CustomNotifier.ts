@@ -150,7 +150,7 @@ export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOp
     )
   const untested: TestReceipt = {
     status: undefined,
-    result: { outcome: "refused", error: `The notifier ${name} has no test of its own.` },
+    result: { outcome: "refused", error: `The notifier ${name} has no test.` },
   }
   return {
     kind: name,
