@@ -21,6 +21,20 @@ describe("docs/rules-map.md", () => {
     )
   })
 
+  it("names what its files contain", () => {
+    const named = Array.from(map.matchAll(/\[([a-z]+[A-Z]\w*)\]\(\.\.\/([^)]+\.ts)\)/g))
+    assert.isAbove(named.length, 50)
+    assert.deepStrictEqual(
+      named
+        .filter(
+          ([, name = "", path = ""]) =>
+            !path.includes(`/${name}.`) && !readFileSync(path, "utf8").includes(name),
+        )
+        .map(([link]) => link),
+      [],
+    )
+  })
+
   it("names every stored table", () => {
     assert.deepStrictEqual(
       copiedTables.map(({ name }) => name).filter((name) => !stored.includes(`\`${name}\``)),
