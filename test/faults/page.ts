@@ -39,7 +39,7 @@ export const tableOf = (rows: ReadonlyArray<Row>): string =>
 const shared = (cells: ReadonlyArray<string>): string =>
   new Set(cells).size === 1 ? cells.slice(0, 1).join() : cells.join(", ")
 
-/** What a fault must leave at 0. */
+/** Counts that a fault must leave at 0. */
 const WRONG: ReadonlyArray<readonly [heading: string, countOf: (row: Row) => number]> = [
   ["lost", ({ lost }) => lost],
   ["duplicated", ({ duplicated }) => duplicated],
