@@ -6,7 +6,7 @@ const VARYING: ReadonlyArray<readonly [pattern: RegExp, word: string]> = [
   [/\b[0-9a-f]{16}\b/g, "FINGERPRINT"],
   [/\b\d+(\.\d+)? (B|KiB|MiB|GiB|TiB)\b/g, "SIZE"],
   [/\b\d+(\.\d+)? ms\b/g, "MILLIS"],
-  [/\b(\d+[smhd] ago|in \d+[smhd])\b/g, "AGO"],
+  [/\b(\d+[smhd] ago|in \d+[smhd]( \d+[smhd])?)\b/g, "AGO"],
   [/\bat \d+ of \d+\b/g, "at SCHEMA"],
   // Columns are as wide as their content.
   [/ {2,}/g, " "],
