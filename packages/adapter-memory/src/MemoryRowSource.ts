@@ -1,11 +1,19 @@
-import type { AgentId, BlacklistId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type {
+  AgentId,
+  BlacklistId,
+  IncidentId,
+  IncidentKey,
+  RegistrationId,
+} from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
 import { comparing } from "@tocsin/core/engine/comparing"
 import type { RowSource } from "@tocsin/core/engine/unitOfWork/RowSource"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import { mergeLabels } from "@tocsin/core/firings/loudMembers"
 import { isSilent } from "@tocsin/core/model/AgentRecord"
 import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
-import type { IncidentRecord, IncidentRef } from "@tocsin/core/model/IncidentRecord"
+import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import { type Groups, groupText, type KeyedName, type Keys, keyText } from "@tocsin/core/model/StoredTables"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { type AlertRecord, isBehind, isDropped, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
@@ -159,26 +167,31 @@ export class MemoryRowSource implements RowSource {
   }
 
   parents(asked: Asked<"parents">) {
+    const { agents, incidents, keyed, openIncidents } = this.#tables
+    const open = Object.values(openIncidents)
     const { limit, staleSince } = asked
-    const [agents, checks, keys] = [asked.agents, asked.checks, asked.keys].map((ids) => new Set(ids))
-    const isWanted = ({ id, incident_key }: IncidentRecord) =>
-      asked.isAll ||
-      keys?.has(incident_key) ||
-      this.#tables.keyed.incident_member
-        .of("incident_id", id)
-        .some(
-          ({ agent_id, check_id, left_at }) =>
-            left_at === undefined && (agents?.has(agent_id) || checks?.has(check_id)),
-        )
-    const open = Object.values(this.#tables.openIncidents).flatMap((byKey) =>
-      Array.from(byKey.values()).flatMap((id) => this.#tables.incidents.get(id) ?? []),
+    const isNamed = new Set(asked.agents)
+    const ids = new Set<IncidentId | undefined>(
+      asked.isAll
+        ? open.flatMap((byKey) => Array.from(byKey.values()))
+        : [
+            // A text that is no key finds none.
+            ...asked.keys.flatMap((key) => open.map((byKey) => byKey.get(key as IncidentKey))),
+            ...[
+              ...asked.agents.flatMap((id) => keyed.incident_member.of("group", id)),
+              ...asked.checks.flatMap((id) => keyed.incident_member.of("check_id", id)),
+              ...this.#membersOn(asked),
+            ].map(({ incident_id }) => incident_id),
+          ],
     )
-    const known = Array.from(this.#tables.agents.values()).filter(
-      (agent) => agents?.has(agent.agent_id) || (staleSince !== undefined && isSilent(agent, staleSince)),
+    const known = Array.from(agents.values()).filter(
+      (agent) => isNamed.has(agent.agent_id) || (staleSince !== undefined && isSilent(agent, staleSince)),
     )
     return {
       incidents: firstInOrder(
-        open.filter(isWanted),
+        Array.from(ids)
+          .flatMap((id) => (id && incidents.get(id)) ?? [])
+          .filter(({ state }) => state === "open"),
         limit,
         comparing(({ id }) => id),
       ),
@@ -187,6 +200,29 @@ export class MemoryRowSource implements RowSource {
         limit,
         comparing(({ agent_id }) => agent_id),
       ),
+    }
+  }
+
+  /** The present members on hosts, and those that have labels. */
+  *#membersOn({ hostnames, labelled }: Asked<"parents">) {
+    if (hostnames.length === 0 && labelled.length === 0) return
+    const { agents, keyed } = this.#tables
+    const hosts = new Set(hostnames)
+    const textOf = ([name, value]: readonly [string, string]) => `${name}=${value}`
+    const some = new Set(labelled.flatMap(({ labels }) => Object.entries(labels).map(textOf)))
+    const hasSome = ({ labels = {} }: { readonly labels: Labels | undefined }) =>
+      Object.entries(labels).some((label) => some.has(textOf(label)))
+    for (const agent of agents.values()) {
+      const isOnHost = hosts.has(agent.hostname)
+      const ofChecks = keyed.expectation.of("registration_id", agent.registration_id)
+      if (!isOnHost && !hasSome(agent) && !ofChecks.some(hasSome)) continue
+      for (const member of keyed.incident_member.of("group", agent.agent_id)) {
+        const has = mergeLabels(agent.labels, this.labelsOf(member))
+        const isWanted = ({ check_id, labels }: Asked<"parents">["labelled"][number]) =>
+          (check_id ?? member.check_id) === member.check_id &&
+          Object.entries(labels).every(([name, value]) => has[name] === value)
+        if (isOnHost || labelled.some(isWanted)) yield member
+      }
     }
   }
 

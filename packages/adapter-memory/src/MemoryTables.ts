@@ -100,6 +100,7 @@ export class MemoryTables {
     incident_member: new IndexedRows({
       group: groupOf("incident_member"),
       incident_id: (member: MemberRecord) => member.incident_id,
+      check_id: ({ check_id, left_at }: MemberRecord) => (left_at === undefined ? check_id : undefined),
     }),
     outbox: new OutboxRows(),
     alert: new IndexedRows({

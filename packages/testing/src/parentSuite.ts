@@ -1,18 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { ParentSearch } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import { gatherFacts } from "@tocsin/core/firings/gatherFacts"
+import { unexpected } from "@tocsin/core/model/ExpectationRecord"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
-import { Effect } from "effect"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { Duration, Effect } from "effect"
 import { observe } from "./observe.ts"
 import { after } from "./outboxItems.ts"
-import { agentRecord, incidentIdOf, incidentRecord, memberRecord, write } from "./records.ts"
+import { agentRecord, incidentIdOf, incidentRecord, memberRecord, ONE_CRITICAL, write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { transact } from "./transact.ts"
 
 const NOTHING: ParentSearch = {
   agents: [],
   checks: [],
   keys: [],
+  hostnames: [],
+  labelled: [],
   isAll: false,
   staleSince: undefined,
   limit: 10,
@@ -42,6 +49,34 @@ const fill = (replica: Replica) =>
     unit.members.put(memberRecord({ incident: "over", agent: "alive", check: "disk" }, { left_at: after(0) }))
   })
 
+const labelled = (name: string, check: string, labels: Labels) => ({
+  ...unexpected({ ...agentRecord(name), check_id: CheckId.make(check) }, after(0)),
+  labels,
+})
+
+/** Incidents of three agents, whose labels and those of whose checks decide. */
+const fillLabels = Effect.fnUntraced(function* (replica: Replica) {
+  const agents = ["gate", "other", "web"].map((name) => AgentId.make(name))
+  yield* write(replica, [{ agents }], (unit) => {
+    unit.putAgent(agentRecord("gate", { hostname: "gate", labels: { site: "a" } }))
+    unit.putAgent(agentRecord("web", { hostname: "web", labels: { role: "web", site: "a" } }))
+    unit.putAgent(agentRecord("other", { hostname: "other", labels: { role: "web", rack: "7" } }))
+    for (const [name, check] of [
+      ["gate", "uplink"],
+      ["web", "disk"],
+      ["other", "disk"],
+    ] as const) {
+      unit.incidents.put(incidentRecord(`of ${name}`, ONE_CRITICAL))
+      unit.members.put(memberRecord({ incident: `of ${name}`, agent: name, check }))
+    }
+    unit.expectations.put(labelled("gate", "uplink", { role: "gate" }))
+    unit.expectations.put(labelled("gate", "disk", { role: "web" }))
+  })
+  yield* write(replica, [{ agents }], (unit) =>
+    unit.putAgent(agentRecord("other", { hostname: "other", labels: { role: "web", site: "b" } })),
+  )
+})
+
 /** The rows among which the parents of incidents are. */
 export const parentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("possible parents", () => {
@@ -66,6 +101,65 @@ export const parentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const both = { agents: ["pending"], staleSince: after(-300) }
         assert.deepStrictEqual(yield* find(both), ["pending", "stale"])
         assert.lengthOf(yield* find({ isAll: true, staleSince: after(-120), limit: 1 }), 2)
+      }),
+    )
+
+    it.effect("are open incidents of hosts, and of members with labels of their check or their agent", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* fillLabels(replica)
+        const find = (search: Partial<ParentSearch>) =>
+          observe(replica, [{ parents: { ...NOTHING, ...search } }], ({ searchResults: { parents } }) =>
+            parents.incidents.map(({ incident_key }): string => incident_key).toSorted(),
+          )
+        const has = (labels: Labels, check_id?: string) => find({ labelled: [{ labels, check_id }] })
+        assert.deepStrictEqual(yield* find({ hostnames: ["gate", "unknown"] }), ["of gate"])
+        assert.deepStrictEqual(yield* has({ site: "a" }), ["of gate", "of web"])
+        assert.deepStrictEqual(yield* has({ site: "a" }, "uplink"), ["of gate"])
+        assert.deepStrictEqual(yield* has({ role: "gate" }), ["of gate"])
+        assert.deepStrictEqual(yield* has({ role: "gate", site: "a" }), ["of gate"])
+        assert.deepStrictEqual(yield* has({ site: "a", role: "gate" }, "disk"), [])
+        assert.deepStrictEqual(yield* has({ role: "gate", site: "b" }), [])
+        assert.deepStrictEqual(yield* has({ role: "web" }), ["of other", "of web"])
+        // The other agent lost a label, and got one.
+        assert.deepStrictEqual(yield* has({ rack: "7" }), [])
+        assert.deepStrictEqual(yield* has({ site: "b" }), ["of other"])
+        const several = { hostnames: ["gate"], labelled: [{ labels: { site: "b" }, check_id: undefined }] }
+        assert.deepStrictEqual(yield* find(several), ["of gate", "of other"])
+      }),
+    )
+
+    it.effect("of a dependency of labels alone are as many as have the values of the child", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        yield* fillLabels(replica)
+        const names = Array.from({ length: 20 }, (_, n) => `far-${n}`)
+        yield* write(replica, [{ agents: names.map((name) => AgentId.make(name)) }], (unit) => {
+          for (const name of names) {
+            unit.putAgent(agentRecord(name, { labels: { site: name, role: "gate" } }))
+            unit.incidents.put(incidentRecord(`of ${name}`, ONE_CRITICAL))
+            unit.members.put(memberRecord({ incident: `of ${name}`, agent: name, check: "uplink" }))
+          }
+        })
+        const policy = compilePolicy(
+          {
+            dependencies: [
+              {
+                parent: [{ field: "label:role", op: "=", value: "gate" }],
+                child: [{ field: "label:role", op: "=", value: "web" }],
+                equal: ["label:site"],
+              },
+            ],
+          },
+          ["debug"],
+        )
+        const read = transact(replica.storage, function* (unit, now) {
+          const options = { policy: () => policy, staleAfter: Duration.minutes(2) }
+          const { onNew } = yield* gatherFacts(unit, [incidentRecord("of web", ONE_CRITICAL)], options, now)
+          const holds = onNew(incidentRecord("of web", ONE_CRITICAL)).map(({ by }): string => by)
+          return [holds.includes("parent:of gate"), unit.searchResults.parents.incidents.length]
+        })
+        assert.deepStrictEqual(yield* read, [true, 1])
       }),
     )
   })

@@ -39,6 +39,8 @@ CREATE INDEX listed_member_by_opened_at ON listed_member
 CREATE INDEX listed_member_by_resolved_at ON listed_member
 (agent_id, check_id, phase, severity_rank, resolved_order, id) WHERE phase >= 0;
 CREATE INDEX outbox_of_incident ON outbox (incident_id, receiver, incident_seq);
+CREATE INDEX agent_by_labels ON agent USING gin ((labels::jsonb) jsonb_path_ops);
+CREATE INDEX expectation_by_labels ON expectation USING gin ((labels::jsonb) jsonb_path_ops);
 
 -- seq + 0 is an order that the primary key does not have: PostgreSQL would walk it, past any number of other rows.
 CREATE INDEX check_event_of_agent ON check_event (agent_id, registration_id, (seq + 0));

@@ -78,13 +78,27 @@ export const findLoudMembers = `SELECT ${memberTable.columns}, ${LABELS}
 export const findOpenIncidents = `SELECT ${incidentTable.columns} FROM incident AS i
   WHERE i.state = 'open' ORDER BY i.id LIMIT $1`
 
-/** Reads the open incidents of agents, checks or keys. */
+/** Reads the open incidents of agents, checks, keys or hosts, or of members with labels. */
 export const findParents = `SELECT ${incidentTable.columns} FROM incident AS i
   WHERE i.state = 'open' AND i.id IN (
     SELECT incident_id FROM incident_member WHERE left_at IS NULL AND agent_id = ANY($1)
     UNION SELECT incident_id FROM incident_member WHERE left_at IS NULL AND check_id = ANY($2)
     UNION SELECT id FROM incident WHERE state = 'open' AND incident_key = ANY($3)
-  ) ORDER BY i.id LIMIT $4`
+    UNION SELECT m.incident_id FROM agent AS a JOIN incident_member AS m ON m.agent_id = a.agent_id
+    WHERE m.left_at IS NULL AND a.hostname = ANY($4)
+    UNION SELECT m.incident_id FROM json_to_recordset($5::json) AS wanted (labels jsonb, check_id text)
+    CROSS JOIN LATERAL (
+      SELECT a.agent_id, NULL AS check_id FROM agent AS a WHERE a.labels::jsonb @> wanted.labels
+      UNION ALL
+      SELECT e.agent_id, e.check_id FROM jsonb_each(wanted.labels) AS one
+      JOIN expectation AS e ON e.labels::jsonb @> jsonb_build_object(one.key, one.value)
+      JOIN agent AS a ON a.agent_id = e.agent_id
+      WHERE (coalesce(a.labels::jsonb, '{}') || e.labels::jsonb) @> wanted.labels
+    ) AS found
+    JOIN incident_member AS m ON m.agent_id = found.agent_id
+    WHERE m.left_at IS NULL AND m.check_id = coalesce(found.check_id, m.check_id)
+      AND m.check_id = coalesce(wanted.check_id, m.check_id)
+  ) ORDER BY i.id LIMIT $6`
 
 /** Reads when the incidents of keys were opened, each time the latest first. */
 export const findOpenings = `SELECT wanted.id, found.opened_at

@@ -143,11 +143,12 @@ const searchLoudMembers = Effect.fnUntraced(function* (
 
 const searchParents = Effect.fnUntraced(function* (
   pg: Loading["pg"],
-  { agents, checks, isAll, keys, limit, staleSince }: NonNullable<RowRequest["parents"]>,
+  asked: NonNullable<RowRequest["parents"]>,
 ): Effect.fn.Return<SearchResults["parents"], SqlError.SqlError> {
+  const { agents, checks, hostnames, isAll, keys, labelled, limit, staleSince } = asked
   const incidents = isAll
     ? yield* pg.query(findOpenIncidents, [limit])
-    : yield* pg.query(findParents, [agents, checks, keys, limit])
+    : yield* pg.query(findParents, [agents, checks, keys, hostnames, JSON.stringify(labelled), limit])
   const known =
     staleSince === undefined
       ? yield* pg.query(findAgents, [agents])

@@ -72,6 +72,37 @@ CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
 END;
 `
 
+/** The tables whose rows have labels, and their keys; an agent has no check. */
+const LABELLED = {
+  agent: "ROW.agent_id, '', ''",
+  expectation: "ROW.agent_id, ROW.check_id, ROW.registration_id",
+}
+
+/** A row for each label of an agent or a check, which finds these by it. Triggers keep them for every writer. */
+const LABELS = `
+CREATE TABLE label (
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  PRIMARY KEY (name, value, agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+${Object.entries(LABELLED)
+  .map(([table, key]) => {
+    const of = (row: string) =>
+      `SELECT key, value, ${key.replaceAll("ROW", row)} FROM json_each(${row}.labels)`
+    const add = `INSERT INTO label ${of("NEW")};`
+    const remove = `DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (${of("OLD")});`
+    return `
+CREATE TRIGGER ${table}_comes_with_labels AFTER INSERT ON ${table} WHEN NEW.labels IS NOT NULL BEGIN ${add} END;
+CREATE TRIGGER ${table}_changes_labels AFTER UPDATE OF labels ON ${table} WHEN OLD.labels IS NOT NEW.labels
+BEGIN ${remove} ${add} END;
+CREATE TRIGGER ${table}_goes_with_labels AFTER DELETE ON ${table} WHEN OLD.labels IS NOT NULL BEGIN ${remove} END;
+`
+  })
+  .join("")}`
+
 /** The terms of an agent in each total. */
 const COUNTS = {
   agents_accepted: "(ROW.admission_state = 'accepted')",
@@ -124,5 +155,5 @@ export const migration: Migration = {
   id: 1,
   name: "first",
   compatibility: "breaking",
-  sql: [TABLES, INDEXES, TOTALS, LISTS].join(""),
+  sql: [TABLES, INDEXES, TOTALS, LISTS, LABELS].join(""),
 }

@@ -31,7 +31,7 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
     WHERE incident_key = ? AND kind = ? AND opened_at > ? AND opened_at <= ? ORDER BY opened_at DESC LIMIT ?`,
   )
   // SQLite keeps such a list of IDs in their order, and reads the incidents in it: none is sorted.
-  const parents = table.all<[agents: string, checks: string, keys: string, isAll: number, limit: number]>(
+  const parents = table.all<ReadonlyArray<string | number>>(
     `WHERE state = 'open' AND id IN (
       SELECT incident_id FROM incident_member INDEXED BY incident_member_of_agent
       WHERE left_at IS NULL AND agent_id IN (SELECT value FROM json_each(?))
@@ -39,6 +39,20 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
       WHERE left_at IS NULL AND check_id IN (SELECT value FROM json_each(?))
       UNION ALL SELECT id FROM incident INDEXED BY incident_by_key
       WHERE incident_key IN (SELECT value FROM json_each(?)) AND state = 'open'
+      UNION ALL SELECT m.incident_id FROM agent AS a
+      CROSS JOIN incident_member AS m INDEXED BY incident_member_of_agent ON m.agent_id = a.agent_id
+      WHERE m.left_at IS NULL AND a.hostname IN (SELECT value FROM json_each(?))
+      UNION ALL SELECT m.incident_id FROM json_each(?) AS wanted
+      CROSS JOIN label AS l ON l.name = wanted.value ->> '$.labels[0][0]' AND l.value = wanted.value ->> '$.labels[0][1]'
+      CROSS JOIN incident_member AS m INDEXED BY incident_member_of_agent ON m.agent_id = l.agent_id
+      WHERE m.left_at IS NULL AND l.check_id IN (m.check_id, '')
+        AND coalesce(wanted.value ->> '$.check_id', m.check_id) = m.check_id
+        AND NOT EXISTS (
+          SELECT 1 FROM json_each(wanted.value, '$.labels') AS other WHERE NOT EXISTS (
+            SELECT 1 FROM label AS o WHERE o.name = other.value ->> 0 AND o.value = other.value ->> 1
+              AND o.agent_id = m.agent_id AND o.check_id IN (m.check_id, '')
+          )
+        )
       UNION ALL SELECT id FROM incident INDEXED BY incident_open WHERE state = 'open' AND ?
     ) ORDER BY id LIMIT ?`,
   )
@@ -55,8 +69,15 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
       { limit, since, until }: { readonly since: Instant; readonly until: Instant; readonly limit: number },
     ): ReadonlyArray<Instant> => openings.all(incident_key, kind, since, until, limit).map(([at]) => at),
     /** Open incidents that may be parents, by id. */
-    parents: ({ agents, checks, isAll, keys, limit }: ParentSearch): ReadonlyArray<IncidentRecord> =>
-      parents(JSON.stringify(agents), JSON.stringify(checks), JSON.stringify(keys), Number(isAll), limit),
+    parents: (search: ParentSearch): ReadonlyArray<IncidentRecord> => {
+      const { agents, checks, hostnames, isAll, keys, limit } = search
+      const labelled = search.labelled.map(({ check_id, labels }) => ({
+        check_id,
+        labels: Object.entries(labels),
+      }))
+      const lists = [agents, checks, keys, hostnames, labelled].map((list) => JSON.stringify(list))
+      return parents(...lists, Number(isAll), limit)
+    },
     findOpen: (ref: IncidentRef): IncidentRecord | undefined => findOpen(ref.kind, ref.incident_key),
     /** Writes resolved incidents first: one of the same key may have opened. */
     write: (changes: ReadonlyArray<Change<IncidentRecord>>): void => {

@@ -281,8 +281,8 @@ describe("damage that shows later", () => {
       yield* writeDatabase(file, 5_000)
       const pages = statSync(file).size / PAGE_BYTES
       const descriptor = openSync(file, "r+")
-      // Behind the schema; agents fill most of the file.
-      for (let page = Math.floor(pages / 2); page < pages; page++) {
+      // Behind the schema, and before the late pages that lead to all others; agents fill most of the file.
+      for (let page = Math.floor(pages / 2); page < pages * 0.8; page++) {
         writeSync(descriptor, Buffer.alloc(PAGE_BYTES, 0xa5), 0, PAGE_BYTES, page * PAGE_BYTES)
       }
       closeSync(descriptor)

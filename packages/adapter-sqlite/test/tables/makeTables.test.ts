@@ -11,7 +11,7 @@ import { makeTables } from "../../src/tables/makeTables.ts"
 /** Steps that read all of something, and why they may. */
 const allowedScans: ReadonlyArray<RegExp> = [
   // The values of parameters.
-  /^SCAN (json_each|wanted) /,
+  /^SCAN (json_each|wanted|other) /,
   /^SCAN \d+-ROW VALUES CLAUSE$/,
   // The summary while more agents are silent than are remembered: a pass over agents, never over checks.
   /^SCAN agent$/,

@@ -18,7 +18,7 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
 }
 
 /** Tables without a shape: the ledger of migrations, and what triggers keep. */
-const OTHER_TABLES = `'schema_migration', 'system_total', 'listed_member', 'sqlite_sequence'`
+const OTHER_TABLES = `'schema_migration', 'system_total', 'listed_member', 'label', 'sqlite_sequence'`
 
 describe("the shapes of tables", () => {
   const connection = SqliteConnection.open(IN_MEMORY)

@@ -200,6 +200,7 @@ export const firstTables: Readonly<Record<string, string>> = {
 /** The indexes that are the same in both databases. */
 export const FIRST_INDEXES = `
 CREATE INDEX agent_pending ON agent (agent_id) WHERE admission_state = 'pending';
+CREATE INDEX agent_by_hostname ON agent (hostname);
 CREATE INDEX agent_with_pending_key ON agent (agent_id) WHERE pending_key_hash IS NOT NULL;
 CREATE INDEX agent_key_of_agent ON agent_key (agent_id) WHERE blacklist_id IS NULL;
 CREATE UNIQUE INDEX agent_key_blacklist_id ON agent_key (blacklist_id) WHERE state = 'blocked';

@@ -1,6 +1,7 @@
 import { Duration } from "effect"
 import { compileField, isPositive, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 import type { Dependency } from "@tocsin/contract/PolicyDocument"
+import type { ParentSearch } from "../engine/unitOfWork/RowRequest.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { indexMatchers } from "./indexMatchers.ts"
 
@@ -15,16 +16,21 @@ export const emptySearches = () => ({
   agents: new Set<string>(),
   checks: new Set<string>(),
   keys: new Set<string>(),
+  hostnames: new Set<string>(),
+  /** By their texts. */
+  labelled: new Map<string, ParentSearch["labelled"][number]>(),
   isAll: false,
   takesStale: false,
 })
 type ParentSearches = ReturnType<typeof emptySearches>
 
 /** A search as storages run it. */
-export const listed = ({ agents, checks, isAll, keys }: ParentSearches) => ({
+export const listed = ({ agents, checks, hostnames, isAll, keys, labelled }: ParentSearches) => ({
   agents: Array.from(agents),
   checks: Array.from(checks),
   keys: Array.from(keys),
+  hostnames: Array.from(hostnames),
+  labelled: Array.from(labelled.values()),
   isAll,
 })
 
@@ -51,11 +57,12 @@ const HEARTBEAT_KEY = `/${HEARTBEAT}`
 const SEPARATOR = "\u0000"
 
 const compileRule = ({ child, equal = [], grace = Duration.zero, parent }: Dependency) => {
-  const fields = equal.map(compileField)
+  const shared = equal.map((field) => ({ field, read: compileField(field) }))
   const takesStale = parent.some(
     (matcher) =>
       matcher.field === "incident_key" && isPositive(matcher) && matcher.value.endsWith(HEARTBEAT_KEY),
   )
+  const addTo = addingOf(parent, takesStale)
   return {
     parent,
     child,
@@ -64,31 +71,48 @@ const compileRule = ({ child, equal = [], grace = Duration.zero, parent }: Depen
     takesStale,
     /** Joins the values that parent and child share. Absent if one is empty, which equals nothing. */
     valueOf: (facts: Partial<MatchedFacts>) => {
-      const values = fields.map((read) => read(facts))
+      const values = shared.map(({ read }) => read(facts))
       return values.includes("") ? undefined : values.join(SEPARATOR)
     },
-    addTo: addingOf(parent, equal, takesStale),
+    /** Adds to a search the rows that parents of some facts are among, or without facts those of any. */
+    addTo: (search: ParentSearches, facts?: Partial<MatchedFacts>): void => {
+      const values =
+        facts === undefined ? [] : shared.map(({ field, read }) => ({ field, value: read(facts) }))
+      if (values.every(({ value }) => value !== "")) addTo(search, values)
+    },
   }
 }
 
-/**
- * Adds to a search the rows that parents of some facts are among, or without facts those of any: by the first of
- * these that applies. All open incidents may be some.
- */
-const addingOf = (parent: ReadonlyArray<Matcher>, equal: ReadonlyArray<string>, takesStale: boolean) => {
-  const required = (field: string) => parent.find((matcher) => matcher.op === "=" && matcher.field === field)
-  const [key, agent, check] = [required("incident_key"), required("agent_id"), required("check_id")]
-  const hasAgent = equal.includes("agent_id")
-  return (search: ParentSearches, facts?: Partial<MatchedFacts>): void => {
-    const { agent_id, check_id, incident_key } = facts ?? {}
-    search.takesStale ||= takesStale && !(hasAgent && agent_id !== undefined)
-    if (hasAgent && agent_id !== undefined) search.agents.add(agent_id)
-    else if (key !== undefined) search.keys.add(key.value)
-    else if (agent !== undefined) search.agents.add(agent.value)
-    else if (takesStale) search.checks.add(HEARTBEAT)
-    else if (check !== undefined) search.checks.add(check.value)
-    else if (equal.includes("check_id") && check_id !== undefined) search.checks.add(check_id)
-    else if (equal.includes("incident_key") && incident_key !== undefined) search.keys.add(incident_key)
+const LABEL = "label:"
+
+type Values = ReadonlyArray<Pick<Matcher, "field" | "value">>
+
+/** Adds the rows of parents with these values, by the first of these that applies. All open incidents may be some. */
+const addingOf = (parent: ReadonlyArray<Matcher>, takesStale: boolean) => {
+  // An empty value stands for what is absent, which no index has.
+  const required = parent.filter(({ op, value }) => op === "=" && value !== "")
+  return (search: ParentSearches, shared: Values): void => {
+    const sharedIn = (field: string) => shared.find((one) => one.field === field)?.value
+    const find = (field: string) => required.find((one) => one.field === field)?.value ?? sharedIn(field)
+    const [key, agent, hostname] = [
+      find("incident_key"),
+      sharedIn("agent_id") ?? find("agent_id"),
+      find("hostname"),
+    ]
+    const check_id = takesStale ? HEARTBEAT : find("check_id")
+    const labels = [...required, ...shared].filter(({ field }) => field.startsWith(LABEL))
+    search.takesStale ||= takesStale && sharedIn("agent_id") === undefined
+    if (agent !== undefined) search.agents.add(agent)
+    else if (key !== undefined) search.keys.add(key)
+    else if (hostname !== undefined) search.hostnames.add(hostname)
+    else if (labels.length > 0) addLabelled(search, labels, check_id)
+    else if (check_id !== undefined) search.checks.add(check_id)
     else search.isAll = true
   }
+}
+
+const addLabelled = ({ labelled }: ParentSearches, values: Values, check_id: string | undefined): void => {
+  const labels = Object.fromEntries(values.map(({ field, value }) => [field.slice(LABEL.length), value]))
+  const one = { labels, check_id }
+  labelled.set(JSON.stringify(one), one)
 }

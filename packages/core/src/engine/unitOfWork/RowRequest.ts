@@ -17,6 +17,10 @@ export interface ParentSearch {
   /** Open incidents with a present member of one of these checks. */
   readonly checks: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
+  /** Open incidents with a present member on one of these hosts. */
+  readonly hostnames: ReadonlyArray<string>
+  /** Open incidents with a present member that has these labels, of its check or of its agent. */
+  readonly labelled: ReadonlyArray<{ readonly labels: Labels; readonly check_id: string | undefined }>
   readonly isAll: boolean
   /** Accepted agents without a heartbeat incident that were last seen by then. */
   readonly staleSince: Instant | undefined
