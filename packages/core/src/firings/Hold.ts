@@ -92,13 +92,17 @@ export const heldAtClaim = (
   holds: ReadonlyArray<Hold>,
   now: Instant.Instant,
 ): OutboxRecord => {
-  const item = heldItem(row, holds, now)
+  const item = heldItem(row, hasWaited(row) ? [...holds, { by: "outage", until: now }] : holds, now)
   return incident.member_changes > row.incident_seq ? { ...item, next_evaluation_at: now } : item
 }
 
 /** A held firing whose place another one takes. */
 export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord =>
   endedItem(item, move(OutboxTransitions, "pending", "coalesced"), now)
+
+/** Whether a firing waited after an outage, which it does once: `outage` stays among its holds, also when it is free. */
+export const hasWaited = ({ held_by }: Pick<OutboxRecord, "held_by">): boolean =>
+  held_by?.includes("outage") === true
 
 /** A firing that nothing holds any more: due, with what its incident shows now. */
 export const freed = (
@@ -112,7 +116,7 @@ export const freed = (
   severity,
   summary,
   next_attempt_at: now,
-  held_by: undefined,
+  held_by: hasWaited(item) ? ["outage"] : undefined,
   next_evaluation_at: undefined,
   parent_ended_at: undefined,
   age_starts_at: now,

@@ -5,7 +5,7 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
-import { waitingUnderHolds, incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
+import { waitingUnderHolds, hasWaited, incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
 import { hasSameTimes, holdByParents, type ParentTimes, type Parents } from "./parents.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 
@@ -119,7 +119,13 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const held = waiting.at(-1)
   const { held_by, next_evaluation_at, first_parent_ended_at, parent_ended_at } =
     waiting.findLast(isHeld) ?? {}
-  const evaluated = held && { ...held, held_by, first_parent_ended_at, parent_ended_at }
+  const evaluated = held && {
+    ...held,
+    held_by,
+    next_evaluation_at,
+    first_parent_ended_at,
+    parent_ended_at,
+  }
   // One that stays named has no delay but that under which its firing waits.
   const isDelayed = isOwed && known === undefined && held_by?.includes("after") === true
   const dueAt = due?.at ?? (isDelayed ? next_evaluation_at : undefined)
@@ -185,17 +191,14 @@ const withTimes = (item: OutboxRecord, times: ParentTimes) => {
 
 const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran_out" || cause === "reminder"
 
-/**
- * Adds the wait after an outage where nothing else holds a firing. It waits so once: `outage` stays among later
- * holds, also when that wait is over.
- */
+/** Adds the wait after an outage where nothing else holds a firing. It waits so once. */
 const withOutage = (
   others: ReadonlyArray<Hold>,
   { graceUntil }: FiringFacts,
   now: Instant.Instant,
   held?: OutboxRecord,
 ): ReadonlyArray<Hold> => {
-  const marks = held?.held_by?.includes("outage") === true ? held.held_by.length : 0
+  const marks = held && hasWaited(held) ? (held.held_by?.length ?? 0) : 0
   const isAlone = others.length === 0
   if (!isAlone && marks === 0) return others
   const before = marks === 0 ? undefined : held?.next_evaluation_at

@@ -213,7 +213,8 @@ export type ParentTimes = Pick<OutboxRecord, "first_parent_ended_at" | "parent_e
 
 const NEVER: ParentTimes = { first_parent_ended_at: undefined, parent_ended_at: undefined }
 
-type Waiting = ParentTimes & Pick<OutboxRecord, "age_starts_at" | "created_at" | "held_by">
+type Waiting = ParentTimes &
+  Pick<OutboxRecord, "age_starts_at" | "created_at" | "held_by" | "next_evaluation_at">
 
 const isParentName = (by: string): by is ParentName => by.startsWith("parent:")
 
@@ -278,7 +279,8 @@ export const hasSameTimes = (a: ParentTimes, b: ParentTimes): boolean =>
 const graceFrom = (row: Waiting | undefined, { due, now }: Moments): Instant.Instant | undefined => {
   if (row === undefined) return due ?? now
   // The creation of a row may have been dated ahead by a clock that was set back: such a row was free unless it is held.
-  const hasEnded = row.created_at > now ? row.held_by === undefined : row.age_starts_at > row.created_at
+  const hasEnded =
+    row.created_at > now ? row.next_evaluation_at === undefined : row.age_starts_at > row.created_at
   if (hasEnded) return undefined
   return due === undefined ? row.age_starts_at : Instant.max(row.age_starts_at, due)
 }

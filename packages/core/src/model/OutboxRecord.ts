@@ -60,7 +60,7 @@ export const outbox = keyedTable({
     next_attempt_at: orUndefined(instant),
     /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
     next_evaluation_at: orUndefined(instant),
-    /** The holds of a firing when its incident was last evaluated; absent for one that may be sent. */
+    /** The holds of a held firing when its incident was last evaluated; of another, `outage` if that held it. */
     held_by: orUndefined(array<HoldName>()),
     /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
     must_send: boolean,

@@ -5,7 +5,7 @@ import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { Duration } from "effect"
 import * as fc from "fast-check"
 import { decideFirings, type FiringFacts, owedFirings } from "../../src/firings/decideFirings.ts"
-import type { Hold } from "../../src/firings/Hold.ts"
+import { freed, heldAtClaim, type Hold } from "../../src/firings/Hold.ts"
 import { NO_PARENTS } from "../../src/firings/parents.ts"
 import { announce, NOT_ANNOUNCED, reachedAt, SEVERITIES } from "../../src/model/Announced.ts"
 import { SEVERITY_RANK } from "../../src/model/MemberRecord.ts"
@@ -176,6 +176,21 @@ describe("an evaluation of an incident", () => {
     expect(decided({ graceUntil, firings: [held("chat")], covering: [silence] }, 10).held).toEqual([
       ["chat", "held", "silence:s"],
     ])
+  })
+
+  it("waits so once, also where its claim finds another hold before it is sent", () => {
+    const incident = incidentRecord("i", { opened_at: minute(0), ...critical })
+    const waiting = held("chat", { held_by: ["outage"], next_evaluation_at: minute(12) })
+    expect(decided({ graceUntil: minute(12), firings: [waiting] }, 12).held).toEqual([
+      ["chat", "due", "opened"],
+    ])
+    const row = freed(waiting, incident, "hold_ended", minute(12))
+    const firings = [heldAtClaim({ incident, row }, [silence], minute(13))]
+    const given = { graceUntil: minute(62), firings }
+    expect(decided({ ...given, covering: [silence] }, 59).held).toEqual([
+      ["chat", "held", "silence:s", "outage"],
+    ])
+    expect(decided(given, 61).held).toEqual([["chat", "due", "opened"]])
   })
 
   it("reminds after the last attempt, also under holds, and through a firing that is not owed", () => {

@@ -21,6 +21,7 @@ describe("the grace of a dependency", () => {
       created_at: second(created),
       age_starts_at: second(from),
       held_by: heldBy && [heldBy],
+      next_evaluation_at: heldBy && second(until ?? 0),
       parent_ended_at: undefined,
       first_parent_ended_at: undefined,
     }
