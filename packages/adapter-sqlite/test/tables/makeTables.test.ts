@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { start } from "@tocsin/testing/samples"
@@ -33,7 +34,11 @@ const allowedScans: ReadonlyArray<RegExp> = [
 ]
 
 describe("statements of the tables", () => {
+  const opening = vi.spyOn(DatabaseSync.prototype, "prepare")
   const connection = SqliteConnection.open(IN_MEMORY)
+  const [database] = opening.mock.contexts
+  opening.mockRestore()
+  if (!(database instanceof DatabaseSync)) throw new Error("the connection prepared nothing")
   migrate(connection, start)
   const prepare = vi.spyOn(connection, "query")
   makeTables(connection)
@@ -42,10 +47,33 @@ describe("statements of the tables", () => {
   const statements = prepare.mock.calls.map(([sql]) => sql)
   prepare.mockRestore()
 
-  it.each(statements)("an index serves %s", (sql) => {
+  const explain = (sql: string) => {
     const parameters = Array.from(sql.matchAll(/\?(?!\d)|\?1/g), () => 1)
     const query = connection.query<[bigint, bigint, bigint, string]>(`EXPLAIN QUERY PLAN ${sql}`)
-    const plan = query.all(...(sql.includes("?1") ? [1] : parameters)).map(([, , , detail]) => detail)
+    return () => query.all(...(sql.includes("?1") ? [1] : parameters)).map(([, , , detail]) => detail)
+  }
+
+  it("are planned once, whatever their limits are", () => {
+    let questions = 0
+    // SQLite asks whenever it plans.
+    database.setAuthorizer(() => {
+      questions += 1
+      return 0
+    })
+    const again = statements.filter((sql) => {
+      const run = explain(sql)
+      run()
+      const before = questions
+      run()
+      return questions > before
+    })
+    database.setAuthorizer(null)
+    assert.deepStrictEqual(again, [])
+    assert.isAbove(questions, 0)
+  })
+
+  it.each(statements)("an index serves %s", (sql) => {
+    const plan = explain(sql)()
     const scans = plan.filter(
       (step) => step.startsWith("SCAN") && !allowedScans.some((allowed) => allowed.test(step)),
     )
