@@ -11,7 +11,7 @@ import { settled } from "../service/settled.ts"
 /** The receivers of every case. */
 const NAMES = ["chat", "mail", "pager"]
 
-const documentOf = (document: object) => Result.getOrThrow(readPolicy(document, NAMES))
+export const documentOf = (document: object) => Result.getOrThrow(readPolicy(document, NAMES))
 
 /** Retries follow the schedule exactly. */
 const noJitter = Random.Random.of({ nextIntUnsafe: () => 0, nextDoubleUnsafe: () => 0.5 })

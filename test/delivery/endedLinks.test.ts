@@ -1,4 +1,5 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import * as Instant from "@tocsin/contract/Instant"
 import { assert, it } from "@effect/vitest"
 import { type EndOfLink, followLink } from "@tocsin/core/acknowledgements/acknowledge"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
@@ -47,5 +48,28 @@ it.effect.each(Object.entries(CASES))("a link %s states why it has ended", ([, g
       followLink({ id: outboxIdOf("o"), isPressed: false, lengthOf }, signedBy("eva")),
     )
     assert.strictEqual(link.outcome === "ended" ? link.reason : undefined, ends)
+  }),
+)
+
+it.effect("a link is pressed although a milder acknowledgement is in force", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(START_MILLIS)
+    const replica = yield* openReplica({ name: "memory", place: Layer.empty, client: MemoryStorage.layer })
+    const until = Instant.plus(start, Duration.hours(1))
+    yield* write(replica, [], (unit) => {
+      // It has worsened silently since, which ends no acknowledgement.
+      const milder = { ack_by: "eva", ack_at: start, ack_until: until, ack_severity: "warning" } as const
+      unit.incidents.put(incidentRecord("i", { severity: "critical", ...milder }))
+      const sent = { state: "sent", next_attempt_at: undefined, first_attempted_at: start } as const
+      unit.outbox.put(outboxRecord("o", "i", { severity: "critical", ...sent }))
+    })
+    const link = yield* transact(
+      replica.storage,
+      followLink(
+        { id: outboxIdOf("o"), isPressed: true, lengthOf: () => Duration.hours(2) },
+        signedBy("eva"),
+      ),
+    )
+    assert.deepInclude(link.outcome === "ended" ? {} : link.acknowledgement, { severity: "critical" })
   }),
 )

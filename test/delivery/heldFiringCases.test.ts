@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { deferred, delivered } from "../service/Receivers.ts"
-import { openFiringCase } from "./FiringCase.ts"
+import { documentOf, openFiringCase } from "./FiringCase.ts"
 
 /** Chat first, the pager after a quarter of an hour. */
 const STEPS = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
@@ -61,6 +61,22 @@ describe("the holds of a firing (docs/rules.md#holds)", () => {
         yield* after("2 hours")
         assert.deepStrictEqual(messages(), ["0 min: chat opened warning"])
       }),
+  )
+
+  it.effect("one that is first seen with others behind it takes their place soon", () =>
+    Effect.gen(function* () {
+      const hourly = { name: "hourly", cron: "25 * * * *", tz: "Europe/Berlin", for: "30m" }
+      const policy = { windows: [{ ...hourly, match: ["check_id = disk"] }], routes: [{ to: ["chat"] }] }
+      const { after, firings, messages, service, turns } = yield* openFiringCase(policy, { delivers: false })
+      yield* turns("warning")
+      yield* turns("critical")
+      yield* service.open("sender", { rules: { policy: documentOf(policy) } })
+      yield* after("15 seconds")
+      const states = () => firings("chat").map(({ held_by, state }) => [state, ...(held_by ?? [])])
+      assert.sameDeepMembers(states(), [["discarded"], ["pending", "window:hourly"]])
+      yield* after("26 minutes")
+      assert.deepStrictEqual(messages(), ["25 min: chat opened critical"])
+    }),
   )
 
   it.effect("an acknowledgement in the instant of the opening holds until it expires", () =>

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report } from "../service/agents.ts"
 import { openService, type Process, type Service } from "../service/Service.ts"
@@ -14,9 +14,9 @@ const NAMES = ["chat", "mail", "pager"]
 const policyOf = (document: object) => compilePolicy(Result.getOrThrow(readPolicy(document, NAMES)), NAMES)
 
 /** A service whose policy has these routes, and what it enqueues. */
-const routed = Effect.fnUntraced(function* (routes: ReadonlyArray<object>) {
-  const service = yield* openService({ notifiers: NAMES })
-  const process = yield* service.open("a", { delivers: false })
+const routed = Effect.fnUntraced(function* (routes: ReadonlyArray<object>, { keepsHouse = false } = {}) {
+  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const process = yield* service.open("a", { delivers: false, keepsHouse })
   yield* process.policy.replace(policyOf({ routes }))
   yield* enroll(process, AGENT)
   return { service, process }
@@ -68,6 +68,29 @@ describe("a notification goes to", () => {
       assert.deepStrictEqual(firings(service), ["chat warning"])
       yield* report(process, [{ ...disk("warning"), ...shared }], db)
       assert.deepStrictEqual(firings(service), ["chat warning", "pager warning"])
+    }),
+  )
+
+  it.effect("the receivers for other labels of a member within minutes, each time", () =>
+    Effect.gen(function* () {
+      const { service, process } = yield* routed(
+        [
+          { match: ["label:team = db"], to: ["pager"] },
+          { match: ["label:team = web"], to: ["mail"] },
+          { match: ["label:env = prod"], to: ["chat"] },
+        ],
+        { keepsHouse: true },
+      )
+      yield* label(process, AGENT, { env: "prod" })
+      yield* report(process, [disk("critical")])
+      yield* service.passes("1 minute")
+      assert.deepStrictEqual(firings(service), ["chat critical"])
+      yield* label(process, AGENT, { team: "db" })
+      yield* service.passes("6 minutes")
+      assert.deepStrictEqual(firings(service), ["chat critical", "pager critical"])
+      yield* label(process, AGENT, { team: "web" })
+      yield* service.passes("6 minutes")
+      assert.deepStrictEqual(firings(service), ["chat critical", "mail critical", "pager critical"])
     }),
   )
 

@@ -396,6 +396,19 @@ describe("a rule of the policy", () => {
     }),
   )
 
+  it.effect("that goes with all others leaves no check expected, although none is overdue", () =>
+    Effect.gen(function* () {
+      const { after, disk, front, service } = yield* open()
+      yield* front.policy.replace(policyOf(disks))
+      yield* disk.turns("ok")
+      yield* after("10 seconds")
+      assert.strictEqual(expectationOf(service)?.origin, "policy")
+      yield* front.policy.replace(policyOf())
+      yield* after("10 seconds")
+      assert.isUndefined(expectationOf(service))
+    }),
+  )
+
   it.effect("that an agent declares too leaves the check expected when it goes", () =>
     Effect.gen(function* () {
       const { after, disk, front, service } = yield* open()

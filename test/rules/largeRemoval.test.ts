@@ -94,12 +94,18 @@ describe("deleting an agent with more failing checks than a transaction takes", 
       }),
   )
 
-  it.effect("passes over a check that recovers meanwhile", () =>
+  it.effect.each([
+    ["recovers", { incident_key: "shared", status: "ok", exit_code: 0 }],
+    ["moves to another incident", { incident_key: "another" }],
+  ] as const)("passes over a check that %s meanwhile", ([, event]) =>
     Effect.gen(function* () {
       const { replica, watch } = yield* openWatched()
       yield* fillIncident(replica)
-      const ok = eventOf(CHECKS, { check_id: WITHDRAWN, incident_key: "shared", status: "ok", exit_code: 0 })
-      watch.next = Effect.asVoid(Effect.orDie(send(replica, BIG, [ok])))
+      // Another status: an incident is chosen by a change of it.
+      const unknown = { check_id: WITHDRAWN, status: "unknown", exit_code: 3 } as const
+      watch.next = Effect.asVoid(
+        Effect.orDie(send(replica, BIG, [eventOf(CHECKS, { ...unknown, ...event })])),
+      )
       assert.deepStrictEqual(yield* replica.admission.remove(BIG), { count: 1 })
       assert.deepStrictEqual(yield* inconsistencies(replica), [])
     }),

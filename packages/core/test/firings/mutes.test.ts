@@ -27,8 +27,15 @@ describe("the covers in force", () => {
     const extended = mutes([silence("disk", 200)])
     expect(extended.find).toBe(first.find)
     expect(extended.mutes.map(({ until }) => until)).toEqual([at(200)])
-    for (const changed of [[silence("load")], [], [silence("disk"), silence("load")]])
-      expect(mutes(changed).find).not.toBe(first.find)
+    for (const changed of [
+      [silence("load")],
+      [],
+      [silence("disk"), silence("load")],
+      [{ ...silence("disk"), matchers: [{ field: "check_id", op: "!=", value: "disk" }] as const }],
+    ]) {
+      const before = mutes([silence("disk")]).find
+      expect(mutes(changed).find).not.toBe(before)
+    }
     // The same id stands for other matchers in another storage.
     expect(mutes([silence("load")]).find({ labels: {} })).toEqual([])
     expect(mutes([silence("")]).find({ labels: {} })).toEqual([0])

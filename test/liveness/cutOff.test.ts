@@ -1,0 +1,48 @@
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { assert, it } from "@effect/vitest"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/Status"
+import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { recordProbes } from "@tocsin/core/watches/recordProbes"
+import { newEventId, sha256 } from "@tocsin/testing/alertSender"
+import { openReplica, type Replica } from "@tocsin/testing/Replica"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+const WATCHES = AgentId.make("watches")
+const nameOf = (n: number) => CheckId.make(`page-${n}`)
+const DOWN = nameOf(7)
+const http = { url: "http://page.example/" }
+
+/** Probes six watches, and one more, with these results; then a period passes. */
+const probed = Effect.fnUntraced(function* (
+  { commits, incidents, watchAgent: agent, watches }: Replica,
+  six: CheckStatus,
+  last: CheckStatus,
+) {
+  const { staleAfter } = defaultRules
+  for (const [n, status] of [six, six, six, six, six, six, last].entries()) {
+    const name = nameOf(n + 1)
+    const { next_probe_at: due } = yield* watches.get(name)
+    const results = [{ name, due, status, output: "", duration_ms: 3 }]
+    yield* commits.transact(recordProbes({ agent, results, incidents, sha256, staleAfter, newEventId }))
+  }
+  yield* TestClock.adjust("1 minute")
+})
+
+it.effect("a watch that failed before the service was cut off needs as many good results after it", () =>
+  Effect.gen(function* () {
+    const replica = yield* openReplica({ name: "memory", place: Layer.empty, client: MemoryStorage.layer })
+    for (let n = 1; n < 7; n += 1) yield* replica.watches.create({ name: nameOf(n), http })
+    yield* replica.watches.create({ name: DOWN, http, confirm: { good: 2 } })
+    const status = Effect.map(replica.storage.check(WATCHES, DOWN), (row) => row?.status)
+    yield* probed(replica, "ok", "critical")
+    yield* probed(replica, "ok", "critical")
+    yield* probed(replica, "critical", "critical")
+    yield* probed(replica, "critical", "critical")
+    yield* probed(replica, "ok", "ok")
+    assert.strictEqual(yield* status, "critical")
+    yield* probed(replica, "ok", "ok")
+    assert.strictEqual(yield* status, "ok")
+  }),
+)
