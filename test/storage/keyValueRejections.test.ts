@@ -37,6 +37,8 @@ class FaultyStore implements KeyValueStore {
   readonly acknowledged: Entries = new Map()
   next: Array<Outcome> = []
   rejections = 0
+  /** The first write that it takes after a rejection undoes what that may have kept, and adds nothing. */
+  #isUndoing = false
 
   load(): Entries {
     return new Map(this.kept)
@@ -45,7 +47,12 @@ class FaultyStore implements KeyValueStore {
   async write(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
     const outcome = this.next.shift() ?? "kept"
     if (outcome !== "rejected") apply(this.kept, changes)
-    if (outcome === "kept") return apply(this.acknowledged, changes)
+    if (outcome === "kept") {
+      if (!this.#isUndoing) apply(this.acknowledged, changes)
+      this.#isUndoing = false
+      return
+    }
+    this.#isUndoing = true
     this.rejections += 1
     throw new Error("the disk failed")
   }
@@ -56,9 +63,13 @@ const openOn = (store: KeyValueStore): ReturnType<typeof openReplica> => {
   return openReplica({ name: "a map", place: Layer.empty, client: layer }, { notifiers: ["debug"] })
 }
 
-/** The loader reads no more of a deleted registration than its key. */
+/** The loader reads no more of a deleted registration than its key, and numbers results from 1 on. */
 const rowsIn = (entries: Entries): Entries =>
-  new Map(Array.from(entries, ([key, text]) => [key, key.startsWith("removed_registration/") ? "" : text]))
+  new Map(
+    Array.from(entries)
+      .filter(([, text]) => text !== '{"seq":0}')
+      .map(([key, text]) => [key, key.startsWith("removed_registration/") ? "" : text]),
+  )
 
 const openIncidents = (replica: Replica) =>
   Effect.map(replica.queries.summary, ({ open_incidents }) => open_incidents)

@@ -1,25 +1,36 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { topicsNamed } from "@tocsin/core/topics/Topics"
 import type { PgClient } from "../../src/client/PgClient.ts"
-import { Announcer } from "../../src/hints/remoteWakeups.ts"
+import { sqlError } from "../../src/client/toSqlError.ts"
+import { eventually } from "../client/eventually.ts"
+import { Announcer, TopicAnnouncer } from "../../src/hints/remoteWakeups.ts"
 
-/** An announcer, and what it has sent. */
-const make = () => {
-  const announcer = new Announcer("one")
-  const sent: Array<unknown> = []
+/** A client that notes what it sends, after so many statements that fail. */
+const noting = (sent: Array<unknown>, failures = 0): PgClient["Service"] => {
+  let left = failures
   const unused = Effect.die(new Error("not used"))
-  const pg: PgClient["Service"] = {
+  return {
     query: (_statement, parameters) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
+        if (left-- > 0)
+          return Effect.fail(sqlError("ConnectionError", { message: "lost", operation: "execute" }))
         sent.push(parameters[1])
-        return []
+        return Effect.succeed([])
       }),
     queryJson: () => unused,
     listen: () => unused,
     sound: Effect.void,
     poolStatus: unused,
   }
+}
+
+/** An announcer, and what it has sent. */
+const make = () => {
+  const announcer = new Announcer("one")
+  const sent: Array<unknown> = []
+  const pg = noting(sent)
   const attempt = (end: Effect.Effect<void, string>) =>
     Effect.exit(announcer.attempt((announce) => Effect.andThen(Effect.orDie(announce(pg)), end)))
   return { sent, attempt }
@@ -63,6 +74,21 @@ describe("an announcer", () => {
       yield* Fiber.join(slow)
       yield* attempt(Effect.void)
       assert.strictEqual(sent.length, 2)
+    }),
+  )
+})
+
+describe("an announcer of topics", () => {
+  it.live("announces what it could not with what has changed since", () =>
+    Effect.gen(function* () {
+      const sent: Array<unknown> = []
+      const announcer = yield* TopicAnnouncer.start(noting(sent, 1), "one")
+      announcer.note(topicsNamed(["audit"]))
+      yield* eventually(Effect.sync(() => sent.length > 0))
+      assert.deepStrictEqual(sent, ["one audit"])
+      announcer.note(topicsNamed(["agents"]))
+      yield* eventually(Effect.sync(() => sent.length > 1))
+      assert.deepStrictEqual(sent, ["one audit", "one agents"])
     }),
   )
 })

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { backUp } from "../../src/backup/backUp.ts"
@@ -39,6 +40,23 @@ describe("the partial copy of a backup", () => {
       })
       assert.deepStrictEqual(Array.from(modes), [0o600])
       assert.strictEqual(statSync(target).mode & PERMISSIONS, 0o640)
+      assert.deepStrictEqual(unfinishedIn(target), [])
+    }),
+  )
+
+  it.effect("takes the place of no database that a program has opened meanwhile", () =>
+    Effect.gen(function* () {
+      const { lookDuring, source, target } = yield* openSource
+      yield* lookDuring(() => {})
+      let other: DatabaseSync | undefined
+      yield* Effect.addFinalizer(() => Effect.sync(() => other?.close()))
+      const use = () => {
+        other ??= new DatabaseSync(target)
+        other.exec("PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS theirs (n)")
+      }
+      const failure = yield* Effect.flip(lookDuring(use))
+      assert.include(failure.message, `${target} is a database in use`)
+      assert.isTrue(existsSync(source))
       assert.deepStrictEqual(unfinishedIn(target), [])
     }),
   )

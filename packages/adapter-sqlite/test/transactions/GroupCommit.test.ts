@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { AgentId } from "@tocsin/contract/Identifiers"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
+import { SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { transact } from "@tocsin/testing/transact"
 
@@ -84,6 +86,35 @@ describe("group commit", () => {
       // One, or a few where the machine is so slow that a group ends early.
       assert.isBelow(commitsInLog(file) - before, 20)
       assert.deepStrictEqual(yield* agentIds(storage), names(100))
+    }),
+  )
+
+  it.effect("commands whose COMMIT fails leave nothing in the cache of rows", () =>
+    Effect.gen(function* () {
+      const storage = yield* openStorage(yield* scratchFile)
+      const hostname = (name: string): Command<string | undefined> =>
+        function* (unit) {
+          const agent_id = AgentId.make(name)
+          yield { agents: [agent_id] }
+          return unit.agents.get(agent_id)?.hostname
+        }
+      yield* transact(storage, putAgent("a", { hostname: "before" }))
+      const { transaction } = SqliteConnection.prototype
+      const failing = vi.spyOn(SqliteConnection.prototype, "transaction")
+      failing.mockImplementationOnce(function (this: SqliteConnection, use) {
+        return transaction.call(this, () => {
+          use()
+          throw new Error("the disk is full")
+        })
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(() => failing.mockRestore()))
+      assert.isTrue(
+        Exit.isFailure(yield* Effect.exit(transact(storage, putAgent("b", { hostname: "never" })))),
+      )
+      assert.deepStrictEqual(
+        [yield* transact(storage, hostname("a")), yield* transact(storage, hostname("b"))],
+        ["before", undefined],
+      )
     }),
   )
 

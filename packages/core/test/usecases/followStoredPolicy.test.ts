@@ -1,0 +1,55 @@
+import { assert, it } from "@effect/vitest"
+import * as Instant from "@tocsin/contract/Instant"
+import { Effect, Layer, Logger } from "effect"
+import type { PolicyVersionRecord } from "../../src/model/PolicyVersionRecord.ts"
+import { PolicySource } from "../../src/ports/PolicySource.ts"
+import { Storage } from "../../src/ports/Storage.ts"
+import { followStoredPolicy } from "../../src/usecases/followStoredPolicy.ts"
+
+const versionOf = (version: number, text: string): PolicyVersionRecord => ({
+  version,
+  text,
+  hash: text,
+  applied_at: Instant.fromMicros(BigInt(version)),
+  applied_by: "ann",
+})
+
+it.effect("a version that a process cannot read is refused once, and a later one is followed", () =>
+  Effect.gen(function* () {
+    const versions = [versionOf(1, "{}")]
+    const [refused, replaced]: [Array<string>, Array<string>] = [[], []]
+    const source = PolicySource.of({
+      source: "stored",
+      read: (text) =>
+        text === "{}" ? Effect.succeed({}) : Effect.fail([{ line: 1, message: "is unknown", path: text }]),
+      notifiers: () => Effect.succeed({ made: new Map(), unavailable: new Map() }),
+    })
+    const storage = Layer.mock(Storage, {
+      policyVersions: (after, limit) =>
+        Effect.sync(() =>
+          versions
+            .filter(({ version }) => version > after)
+            .toReversed()
+            .slice(0, limit),
+        ),
+    })
+    const log = Logger.layer([Logger.make(({ logLevel }) => void refused.push(logLevel))])
+    yield* Effect.gen(function* () {
+      const { follow } = yield* followStoredPolicy(
+        { notifiers: [], keepsNotifiers: false },
+        {
+          begin: () => Effect.void,
+          replace: () => Effect.sync(() => void replaced.push("replaced")),
+        },
+      )
+      versions.push(versionOf(2, "newer"))
+      yield* follow
+      yield* follow
+      assert.deepStrictEqual([refused, replaced], [["Error"], []])
+      versions.push(versionOf(3, "{}"))
+      yield* follow
+      yield* follow
+      assert.deepStrictEqual([refused, replaced], [["Error"], ["replaced"]])
+    }).pipe(Effect.provideService(PolicySource, source), Effect.provide([storage, log]))
+  }),
+)
