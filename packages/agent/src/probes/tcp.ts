@@ -1,6 +1,6 @@
-import { connect, type NetConnectOpts } from "node:net"
+import { connect, isIP, type NetConnectOpts, type Socket } from "node:net"
 import { afterMillis } from "../clock/Clock.ts"
-import { anyText, integer, type ReadBy, record } from "../config/Reader.ts"
+import { anyText, checked, flag, integer, type Place, type ReadBy, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
   absolutePath,
@@ -18,6 +18,7 @@ import {
   WAIT_MILLIS,
 } from "./Probe.ts"
 import { thresholdFields } from "./Range.ts"
+import { judgeTrust, trustFields, trusting } from "./trust.ts"
 
 export const port = integer({ min: 1, max: 65_535 })
 
@@ -25,36 +26,58 @@ export const port = integer({ min: 1, max: 65_535 })
 const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields }
 const exchanged = record(exchangeFields)
 
-/** Connects, sends a text if there is one, and waits for the expected one; thresholds are seconds. */
-export const tcp = probe(
-  { name: "tcp", lane: "network" },
-  record({ host, port, ...exchangeFields }, ["host", "port"]),
-  ({ host: to, port: at, ...settings }, around) =>
-    exchangeAt(
-      `${to}:${at}`,
-      () => ({ ...connecting(to, around.targets), host: to, port: at }),
-      settings,
-      around,
-    ),
-)
+const fields = { host, port, tls: flag, ...trustFields, ...exchangeFields }
+const read = record(fields, ["host", "port"])
+
+const judgeTls = (settings: ReadBy<typeof read>, place: Place): void => {
+  judgeTrust(settings, place)
+  for (const name of Object.keys(trustFields))
+    if (name in settings && settings.tls !== true) place.refuse("needs tls: true", [...place.path, name])
+}
+
+/**
+ * Connects, sends a text if there is one, and waits for the expected one, with `tls` inside TLS with a server whose
+ * certificate is trusted and names it; thresholds are seconds.
+ */
+export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTls), (settings, around) => {
+  const { host: to, port: at } = settings
+  const open = async (): Promise<Opening> => {
+    const options = { ...connecting(to, around.targets), host: to, port: at }
+    if (settings.tls !== true) return plainly(options)
+    const trust = await trusting(settings)
+    // Loaded only where it is used: TLS takes some megabytes. An address is no name to ask for.
+    const { connect: connectSecurely } = await import("node:tls")
+    const named = isIP(to) === 0 && { servername: to }
+    return { socket: connectSecurely({ ...options, ...named, ...trust }), ready: "secureConnect" }
+  }
+  return exchangeAt(`${to}:${at}`, open, settings, around)
+})
 
 /** The exchange of the tcp probe, over a Unix socket. */
 export const unix = probe(
   { name: "unix", lane: "host" },
   record({ path: absolutePath, ...exchangeFields }, ["path"]),
-  ({ path, ...settings }, around) => exchangeAt(path, () => ({ path }), settings, around),
+  ({ path, ...settings }, around) => exchangeAt(path, async () => plainly({ path }), settings, around),
 )
 
-/** The finding of one exchange at an address, which `optionsOf` may refuse. */
+/** A connection that begins, and the event that says that texts may follow. */
+interface Opening {
+  readonly socket: Socket
+  readonly ready: "connect" | "secureConnect"
+}
+
+const plainly = (options: NetConnectOpts): Opening => ({ socket: connect(options), ready: "connect" })
+
+/** The finding of one exchange at an address; `open` may refuse it. */
 const exchangeAt = async (
   target: string,
-  optionsOf: () => NetConnectOpts,
+  open: () => Promise<Opening>,
   { send, expect, wait: millis = WAIT_MILLIS, ...thresholds }: ReadBy<typeof exchanged>,
   around: ProbeAround,
 ): Promise<Finding> => {
   try {
-    const { seconds } = await timed(around.clock, () =>
-      exchange(optionsOf(), { send, expect, millis }, around),
+    const { seconds } = await timed(around.clock, async () =>
+      exchange(await open(), { send, expect, millis }, around),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
     return figure({ label: "time", value: seconds, unit: "s", thresholds, words })
@@ -70,23 +93,26 @@ interface Exchange {
 }
 
 const exchange = (
-  options: NetConnectOpts,
+  { socket, ready }: Opening,
   { send, expect, millis }: Exchange,
   { clock, signal }: ProbeAround,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    // The signal ends the connection too, as at the deadline of the check.
-    const socket = connect({ ...options, signal })
     const over = (error?: Error): void => {
       cancelLimit()
+      signal.removeEventListener("abort", end)
       socket.destroy()
       if (error === undefined) resolve()
       else reject(error)
     }
     const cancelLimit = afterMillis(clock, millis, () => over(new Error(noAnswerWithin(millis))))
+    // The signal ends the connection too, as at the deadline of the check.
+    const end = (): void => over(signal.reason)
+    signal.addEventListener("abort", end)
+    if (signal.aborted) end()
     const expected = expect === undefined ? undefined : Buffer.from(expect).toString("latin1")
     let recent = ""
-    socket.on("connect", () => {
+    socket.on(ready, () => {
       if (send !== undefined) socket.write(send)
       if (expected === undefined) over()
     })

@@ -126,6 +126,33 @@ describe.skipIf(!hasOpenssl)("a probe over TLS", () => {
       assert.strictEqual((await probed("http", { ...settings, ...shown })).status, "ok")
   })
 
+  it("exchanges texts with a trusted server only", async () => {
+    const request = { send: "GET / HTTP/1.0\r\n\r\n", expect: "hello stranger" }
+    const target = { host: "localhost", port: ports.https, tls: true, ...request }
+    const ca = at("root.pem")
+    assert.strictEqual((await probed("tcp", { ...target, ca })).status, "ok")
+    const shown = { ca, cert: at("bundle.pem"), expect: "hello client" }
+    assert.strictEqual((await probed("tcp", { ...target, ...shown })).status, "ok")
+    const { status, output } = await probed("tcp", target)
+    assert.strictEqual(status, "critical")
+    assert.match(output, /^TCP CRITICAL - localhost:\d+: self-signed certificate/)
+    assert.strictEqual((await probed("tcp", { ...target, tls: false, wait: "1s" })).status, "critical")
+  })
+
+  it("waits no longer for TLS than for a text, and ends at its deadline", async () => {
+    const mute = { host: "127.0.0.1", port: await servers.listen(createServer(() => {})), tls: true }
+    const { output } = await probed("tcp", { ...mute, wait: "1s" })
+    assert.match(output, /no answer within 1 s$/)
+    const late = await probed("tcp", mute, { timeoutMillis: 200 })
+    assert.strictEqual(late.output, "timed out after 0.2 s")
+  })
+
+  it("takes what TLS needs with TLS only", () => {
+    const settings = { host: "a", port: 1, ca: "root.pem" }
+    assert.throws(() => configured("tcp", settings, folder), /^ca needs tls: true$/)
+    assert.doesNotThrow(() => configured("tcp", { ...settings, tls: true }, folder))
+  })
+
   it.each<[object, RegExp]>([
     [{ ca: "none.pem" }, /^ca cannot be read \(ENOENT\)$/],
     [{ ca: "client.key" }, /^ca must be a file of PEM certificates$/],
