@@ -5,7 +5,7 @@ import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import { cutText, linksOf, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
-import { Duration, Effect, type Redacted, Result, type Scope } from "effect"
+import { Duration, Effect, type Option, type Redacted, Result, type Scope } from "effect"
 import { type Answer, type NoAnswer, receiptOf } from "../http/exchange.ts"
 import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
 import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
@@ -118,10 +118,7 @@ interface MailServerOptions extends TargetPolicy {
 /** More connections than this many servers refuse. */
 const MOST_CONNECTIONS = 3
 
-/**
- * A client of a mail server; its connections serve several mails and close with the scope. Answers
- * `none` if handing a mail over takes too long; the body has the number of refused recipients.
- */
+/** A client of a mail server; its connections serve several mails and close with the scope. */
 const makeSendMail = Effect.fnUntraced(function* ({
   needsTls,
   server,
@@ -174,7 +171,7 @@ const makeSendMail = Effect.fnUntraced(function* ({
         for (const socket of sockets) socket.destroy()
       }),
   )
-  return (mail: ReturnType<typeof mailOf>) =>
+  const sendMail: SendMail = (mail) =>
     Effect.tryPromise({
       try: (signal) => transport.sendMail({ ...mail, signal }),
       catch: (error): Refusal => refusalOf(error),
@@ -185,6 +182,7 @@ const makeSendMail = Effect.fnUntraced(function* ({
       ),
       Effect.timeoutOption(timeout),
     )
+  return sendMail
 })
 
 const DELIVERED = 250
@@ -233,24 +231,36 @@ const judge = ({ body, status }: Answer): DeliveryResult => {
   return { outcome: "refused", error: `${answered}: ${advice}.` }
 }
 
-/** Sends mails (docs/notifications.md#types). */
-export const email = Effect.fnUntraced(function* (
-  options: EmailOptions,
-): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+/** Hands one mail over. `none` if that takes too long; the body has the number of refused recipients. */
+type SendMail = (mail: ReturnType<typeof mailOf>) => Effect.Effect<Option.Option<Answer>, NoAnswer>
+
+/** Sends mails by a client of their server. */
+export const mailsOver = Effect.fnUntraced(function* (
+  sendMail: SendMail,
+  options: MailAddresses & { readonly timeout: Duration.Duration },
+): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
-  const timeout = options.mailTimeout ?? options.timeout
-  const server = yield* Effect.fromResult(parseMailServer(options.url, options)).pipe(
-    Effect.mapError((message) => new BadNotifierSetting({ notifier: "messenger", setting: "url", message })),
-  )
-  const sendMail = yield* makeSendMail({ ...options, server, needsTls: options.tls !== "off", timeout })
   const send = (message: ChatMessage) =>
-    receiptOf(sendMail(mailOf(message, options)), timeout, (answer) => Effect.succeed(judge(answer)))
+    receiptOf(sendMail(mailOf(message, options)), options.timeout, (answer) => Effect.succeed(judge(answer)))
   const deliver = (message: ChatMessage) => Effect.map(send(message), ({ result }) => result)
   return {
     kind: "messenger",
     send: (notification) => deliver(aboutNotification(notification)),
     sendDigest: (notifications) => deliver(aboutSeveral(notifications)),
-    ...(options.tls === "off" && !isLoopback(server.host) && { caution: "sends mails without TLS" }),
     test: Effect.flatMap(Instant.now, (now) => send({ about: "test", id: ids.uuidV7(now) })),
   }
+})
+
+/** Sends mails (docs/notifications.md#types). */
+export const email = Effect.fnUntraced(function* (
+  options: EmailOptions,
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+  const timeout = options.mailTimeout ?? options.timeout
+  const server = yield* Effect.fromResult(parseMailServer(options.url, options)).pipe(
+    Effect.mapError((message) => new BadNotifierSetting({ notifier: "messenger", setting: "url", message })),
+  )
+  const sendMail = yield* makeSendMail({ ...options, server, needsTls: options.tls !== "off", timeout })
+  const notifier = yield* mailsOver(sendMail, { ...options, timeout })
+  const isExposed = options.tls === "off" && !isLoopback(server.host)
+  return isExposed ? { ...notifier, caution: "sends mails without TLS" } : notifier
 })

@@ -3,7 +3,7 @@ import { NotifierKind } from "@tocsin/contract/Status"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope, Tracer } from "effect"
 import { type TargetPolicy, below, parseTarget } from "./Target.ts"
-import { receiptOf, resultOfStatus, type Answer, makeExchange } from "./exchange.ts"
+import { receiptOf, resultOfStatus, type Answer, type Exchange, makeExchange } from "./exchange.ts"
 
 /**
  * A setting of a notifier is invalid. `message` completes a sentence that begins with the setting's
@@ -108,22 +108,29 @@ const traceContext = Effect.withFiber((fiber) => {
   return Effect.succeed({ traceparent: `00-${span.traceId.padStart(32, "0")}-${span.spanId}-${flags}` })
 })
 
-/** A client of one receiver; its connections close with the scope (docs/rules.md#notifiers). */
-export const makeHttpPost = Effect.fnUntraced(function* (
-  options: HttpPostOptions,
-): Effect.fn.Return<HttpPost, BadNotifierSetting, Scope.Scope> {
-  const { notifier, setting, path, timeout } = options
-  const target = yield* Effect.fromResult(parseTarget(options.address, options)).pipe(
-    Effect.mapError((message) => new BadNotifierSetting({ notifier, setting, message })),
-  )
-  const exchange = yield* makeExchange(path === undefined ? target : below(target, path), options)
+/** Makes attempts by an exchange, judged by the statuses and hints of their answers (docs/rules.md#delivery). */
+export const postOver = (
+  exchange: Exchange,
+  { retryAfterOf, timeout }: Pick<HttpPostOptions, "retryAfterOf" | "timeout">,
+): HttpPost => {
   const judge = ({ status, retryAfter, body }: Answer) =>
     Effect.map(Instant.now, (now) =>
-      resultOfStatus(status, parseRetryAfter(retryAfter, now) ?? options.retryAfterOf?.(body)),
+      resultOfStatus(status, parseRetryAfter(retryAfter, now) ?? retryAfterOf?.(body)),
     )
   return (text, { headers, type = "application/json", ...place } = {}) =>
     Effect.flatMap(traceContext, (trace) => {
       const message = { content: { type, text }, headers: { ...headers, ...trace }, ...place }
       return receiptOf(exchange(message), timeout, judge)
     })
+}
+
+/** A client of one receiver; its connections close with the scope (docs/rules.md#notifiers). */
+export const makeHttpPost = Effect.fnUntraced(function* (
+  options: HttpPostOptions,
+): Effect.fn.Return<HttpPost, BadNotifierSetting, Scope.Scope> {
+  const { notifier, setting, path } = options
+  const target = yield* Effect.fromResult(parseTarget(options.address, options)).pipe(
+    Effect.mapError((message) => new BadNotifierSetting({ notifier, setting, message })),
+  )
+  return postOver(yield* makeExchange(path === undefined ? target : below(target, path), options), options)
 })

@@ -5,7 +5,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import type { ClaimedAlert, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { linksOf } from "@tocsin/core/notifications/incidentText"
-import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { BadNotifierSetting, type HttpPost, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
 import { type ServiceKeys, services, type Written } from "./services.ts"
 
@@ -22,34 +22,16 @@ const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 
 const DELIVERED: DeliveryResult = { outcome: "delivered" }
 
-/** Writes to the service of a type (docs/notifications.md#types). */
-export const serviceNotifier = Effect.fnUntraced(function* (
-  options: PostingOptions & {
-    readonly type: keyof typeof services
-    /** Absent for a service that has an address. */
-    readonly url: Redacted.Redacted | undefined
-    readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
-  },
-): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+/** Writes to the service of a type by a client of it. Needs the path of its address, without a slash at its end. */
+export const notifierOver = Effect.fnUntraced(function* (
+  post: HttpPost,
+  { keys, type }: { readonly type: keyof typeof services; readonly keys: Redacted.Redacted<ServiceKeys> },
+): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
-  const service = services[options.type]
-  const { kind } = receiverTypes[options.type]
-  for (const setting of ["token", "user", "key", "routing_key"] as const) {
-    if (VISIBLE_ASCII.test(Redacted.value(options.keys)[setting])) continue
-    const message = "must be visible ASCII characters, without spaces"
-    return yield* new BadNotifierSetting({ notifier: kind, setting, message })
-  }
-  const address = options.url ?? Redacted.make(service.address ?? "")
-  const post = yield* makeHttpPost({
-    ...options,
-    notifier: kind,
-    setting: "url",
-    address,
-    ...(service.retryAfterOf !== undefined && { retryAfterOf: service.retryAfterOf }),
-  })
-  const path = withoutTrailing(new URL(Redacted.value(address)).pathname, "/")
+  const service = services[type]
+  const { kind } = receiverTypes[type]
   const postWritten = (message: Written) => {
-    const { body, ...parts } = service.request(message, { ...Redacted.value(options.keys), path })
+    const { body, ...parts } = service.request(message, Redacted.value(keys))
     return post(typeof body === "string" ? body : JSON.stringify(body), parts)
   }
   const write = (message: ChatMessage) => {
@@ -76,4 +58,34 @@ export const serviceNotifier = Effect.fnUntraced(function* (
     }),
     test: Effect.flatMap(Instant.now, (now) => write({ about: "test", id: ids.uuidV7(now) })),
   }
+})
+
+/** Writes to the service of a type (docs/notifications.md#types). */
+export const serviceNotifier = Effect.fnUntraced(function* (
+  options: PostingOptions & {
+    readonly type: keyof typeof services
+    /** Absent for a service that has an address. */
+    readonly url: Redacted.Redacted | undefined
+    readonly keys: Redacted.Redacted<Omit<ServiceKeys, "path">>
+  },
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+  const { type } = options
+  const { address, retryAfterOf } = services[type]
+  const { kind } = receiverTypes[type]
+  const keys = Redacted.value(options.keys)
+  for (const setting of ["token", "user", "key", "routing_key"] as const) {
+    if (VISIBLE_ASCII.test(keys[setting])) continue
+    const message = "must be visible ASCII characters, without spaces"
+    return yield* new BadNotifierSetting({ notifier: kind, setting, message })
+  }
+  const url = options.url ?? Redacted.make(address ?? "")
+  const post = yield* makeHttpPost({
+    ...options,
+    notifier: kind,
+    setting: "url",
+    address: url,
+    ...(retryAfterOf !== undefined && { retryAfterOf }),
+  })
+  const path = withoutTrailing(new URL(Redacted.value(url)).pathname, "/")
+  return yield* notifierOver(post, { type, keys: Redacted.make({ ...keys, path }) })
 })
