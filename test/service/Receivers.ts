@@ -1,7 +1,13 @@
 import { assert } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { ClaimedAlert, DeliveryAttempt, Notifier, SendResult } from "@tocsin/core/ports/Notifiers"
+import type {
+  ClaimedAlert,
+  DeliveryAttempt,
+  DeliveryResult,
+  Notifier,
+  SendResult,
+} from "@tocsin/core/ports/Notifiers"
 import { Effect } from "effect"
 
 /** How one attempt goes, from the connection to the answer. */
@@ -26,6 +32,8 @@ export const refused: Answer = { ...deferred, outcome: "refused" }
 export const shadow: Answer = { ...deferred, outcome: "shadow" }
 /** The receiver accepts the message and never answers: the notifier times out. */
 export const timedOut: Answer = { ...deferred, reaches: true, answeringMillis: 15_000 }
+/** The receiver takes the request and never answers: the notifier times out. */
+export const silent: Answer = { ...deferred, answeringMillis: 15_000 }
 /** The notifier never returns. */
 export const hanging: Answer = { ...deferred, outcome: "hangs" }
 /** The notifier has a defect. */
@@ -38,6 +46,22 @@ export interface Attempt {
   readonly answer: Answer
   readonly startedAt: Instant.Instant
   endedAt: Instant.Instant | undefined
+  /** Whether its sender learnt a result. */
+  isAnswered: boolean
+  /** The seconds that a service of a type asked to wait. */
+  asked: number | undefined
+}
+
+/** A receiver of a type, whose attempts the code of that type makes. */
+export interface TypedReceiver {
+  readonly kind: NotifierName
+  /** Makes an attempt by its answer. `arrive` has the message arrive, unless the sender is cut off. */
+  readonly send: (attempt: Attempt, arrive: Effect.Effect<boolean>) => Effect.Effect<SendResult>
+  readonly resend?: (
+    alerts: ReadonlyArray<ClaimedAlert>,
+    answer: Answer,
+    arrive: Effect.Effect<boolean>,
+  ) => Effect.Effect<DeliveryResult>
 }
 
 /** One message that arrived. */
@@ -79,6 +103,8 @@ export interface ReceiversOptions {
   readonly onAttempt?: (attempt: Attempt) => void
   /** The alert router keeps alerts until they are sent as ended. */
   readonly remembers?: true
+  /** Receivers of types, by name; others accept, refuse and hang as this file does. */
+  readonly types?: ReadonlyMap<NotifierName, TypedReceiver>
 }
 
 /** The receivers of all notifiers, and everything that they and the notifiers saw. */
@@ -115,8 +141,16 @@ const makeAnswers = () => {
   }
 }
 
+/** Whether an answer is a service's, and not a defect of its notifier. */
+const isOfService = ({ outcome }: Answer): boolean => outcome !== "throws" && outcome !== "hangs"
+
 /** Receivers that accept everything by default. */
-export const makeReceivers = ({ answerTo, onAttempt, remembers }: ReceiversOptions = {}): Receivers => {
+export const makeReceivers = ({
+  answerTo,
+  onAttempt,
+  remembers,
+  types,
+}: ReceiversOptions = {}): Receivers => {
   const attempts: Array<Attempt> = []
   const arrivals: Array<Arrival> = []
   const repeats: Array<Repeat> = []
@@ -127,28 +161,37 @@ export const makeReceivers = ({ answerTo, onAttempt, remembers }: ReceiversOptio
   const dead = new Set<string>()
   let order = 0
 
-  const make = ({ answer, client, notification }: Attempt): Effect.Effect<SendResult> => {
-    const arrive = Effect.map(Instant.now, (at) => {
-      if (answer.reaches && !dead.has(client)) arrivals.push({ notification, at, order: order++ })
+  const arrive = ({ answer, client, notification }: Attempt): Effect.Effect<boolean> =>
+    Effect.map(Instant.now, (at) => {
+      const arrives = answer.reaches && !dead.has(client)
+      if (arrives) arrivals.push({ notification, at, order: order++ })
+      return arrives
     })
+
+  const make = (attempt: Attempt, typed: TypedReceiver | undefined): Effect.Effect<SendResult> => {
+    const { answer } = attempt
     return pause(answer.sendingMillis).pipe(
-      Effect.andThen(arrive),
-      Effect.andThen(pause(answer.answeringMillis)),
-      Effect.andThen(end(answer)),
+      Effect.andThen(
+        typed !== undefined && isOfService(answer)
+          ? typed.send(attempt, arrive(attempt))
+          : arrive(attempt).pipe(Effect.andThen(pause(answer.answeringMillis)), Effect.andThen(end(answer))),
+      ),
+      Effect.tap(() => Effect.sync(() => (attempt.isAnswered = true))),
     )
   }
 
-  const send = (client: string) =>
+  const send = (name: NotifierName, client: string) =>
     Effect.fnUntraced(function* (notification: DeliveryAttempt) {
       const startedAt = yield* Instant.now
-      const answer = answerTo?.(notification, client) ?? answers.to(client, notification.notifier)
-      const attempt: Attempt = { client, notification, answer, startedAt, endedAt: undefined }
+      const answer = answerTo?.(notification, client) ?? answers.to(client, name)
+      const rest = { endedAt: undefined, isAnswered: false, asked: undefined }
+      const attempt: Attempt = { client, notification, answer, startedAt, ...rest }
       onAttempt?.(attempt)
       attempts.push(attempt)
       const note = Effect.map(Instant.now, (now) => {
         attempt.endedAt = now
       })
-      return yield* Effect.onExit(make(attempt), () => note)
+      return yield* Effect.onExit(make(attempt, types?.get(name)), () => note)
     })
 
   const sendDigest = (kind: NotifierName, client: string) =>
@@ -170,6 +213,32 @@ export const makeReceivers = ({ answerTo, onAttempt, remembers }: ReceiversOptio
       return result.outcome === "shadow" ? assert.fail("alerts of a shadow are repeated") : result
     })
 
+  const notifier = (name: NotifierName, client: string): Notifier => {
+    const typed = types?.get(name)
+    const common: Notifier = {
+      kind: typed?.kind ?? name,
+      send: send(name, client),
+      test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
+    }
+    const again = typed?.resend
+    if (again !== undefined)
+      return {
+        ...common,
+        remembers: true,
+        resend: (alerts) =>
+          Effect.suspend(() => {
+            const answer = answers.to(client, name)
+            const arrive = Effect.sync(() => answer.reaches && !dead.has(client))
+            return isOfService(answer) ? again(alerts, answer, arrive) : Effect.never
+          }),
+      }
+    return {
+      ...common,
+      ...(name === "messenger" && { sendDigest: sendDigest(name, client) }),
+      ...(name === "alert_router" && { resend: resend(client), ...(remembers && { remembers }) }),
+    }
+  }
+
   return {
     attempts,
     arrivals,
@@ -179,13 +248,7 @@ export const makeReceivers = ({ answerTo, onAttempt, remembers }: ReceiversOptio
     answerWith: answers.set,
     answerRepeatsWith: repeatAnswers.set,
     cutOff: (client) => dead.add(client),
-    notifier: (kind, client) => ({
-      kind,
-      send: send(client),
-      ...(kind === "messenger" && { sendDigest: sendDigest(kind, client) }),
-      ...(kind === "alert_router" && { resend: resend(client), ...(remembers && { remembers }) }),
-      test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
-    }),
+    notifier,
   }
 }
 

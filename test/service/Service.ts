@@ -175,8 +175,19 @@ const layerOf = (
 
 /** Opens a service without rows or processes, and sets the clock to its start. */
 export const openService = Effect.fnUntraced(function* (options: ServiceOptions = {}) {
-  const { answerTo, onAttempt, onMove, remembers, hints, ids, storage, clientOf, idleFor, ...changes } =
-    options
+  const {
+    answerTo,
+    onAttempt,
+    onMove,
+    remembers,
+    types,
+    hints,
+    ids,
+    storage,
+    clientOf,
+    idleFor,
+    ...changes
+  } = options
   yield* TestClock.setTime(START_MILLIS)
   const closings: Array<Effect.Effect<void>> = []
   yield* Effect.addFinalizer(() =>
@@ -197,6 +208,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     ...(answerTo && { answerTo }),
     ...(onAttempt && { onAttempt }),
     ...(remembers && { remembers }),
+    ...(types && { types }),
   })
 
   let isLong = false

@@ -15,6 +15,8 @@ export interface TrueCheck {
   status: CheckStatus
   /** It does not run. */
   isMute: boolean
+  /** Its results that are ok may not notify. */
+  endsSilently: boolean
 }
 
 const EXIT_CODES: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
@@ -36,6 +38,8 @@ export class SimulatedAgent {
   readonly checks: ReadonlyArray<TrueCheck>
   /** How far its wall clock is off, in milliseconds. */
   clockOffset = 0
+  /** The keys of incidents that it may have ended silently. */
+  readonly silentEnds = new Set<string>()
   readonly #world: AgentWorld
   #key: string
   #nextKey: string | undefined
@@ -51,8 +55,8 @@ export class SimulatedAgent {
     this.#world = world
     this.#key = `key 1 of ${id}`
     this.checks = [
-      { check_id: "disk", incident_key: undefined, status: "ok", isMute: false },
-      { check_id: "load", incident_key: "shared", status: "ok", isMute: false },
+      { check_id: "disk", incident_key: undefined, status: "ok", isMute: false, endsSilently: false },
+      { check_id: "load", incident_key: "shared", status: "ok", isMute: false, endsSilently: false },
     ]
   }
 
@@ -91,11 +95,14 @@ export class SimulatedAgent {
   /** Runs its checks now. */
   report(): void {
     if (this.#sender === undefined || !this.isRunning) return
-    for (const { check_id: checkId, incident_key: incidentKey, isMute, status } of this.checks) {
+    for (const { check_id: checkId, endsSilently, incident_key: incidentKey, isMute, status } of this
+      .checks) {
       if (isMute) continue
       const exitCode = EXIT_CODES[status]
       const report = { checkId, status, exitCode, output: status, durationMillis: 1, incidentKey }
-      const notificationsEnabled = this.#world.isLoud || exitCode % 2 === 0
+      const isSilent = endsSilently && status === "ok"
+      if (isSilent) this.silentEnds.add(incidentKey ?? `${this.id}/${checkId}`)
+      const notificationsEnabled = (this.#world.isLoud || exitCode % 2 === 0) && !isSilent
       this.#queue.add({ ...report, notificationsEnabled }, this.#sender.now())
     }
     this.#wake.openUnsafe()

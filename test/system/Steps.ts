@@ -1,5 +1,3 @@
-import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { parseMatcher } from "@tocsin/contract/Matcher"
 import { Duration, Effect, Result } from "effect"
 import {
@@ -8,40 +6,27 @@ import {
   delivered,
   hanging,
   refused,
+  silent,
   throwing,
   timedOut,
 } from "../service/Receivers.ts"
 import type { Service } from "../service/Service.ts"
 import { AgentId } from "@tocsin/contract/Identifiers"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { SimulatedAgent } from "./Agents.ts"
 import type { Draws } from "./Draws.ts"
+import { POLICIES, RECEIVERS } from "./policies.ts"
 import type { SimulatedServer, Servers } from "./Servers.ts"
+import type { TypedService } from "./TypedService.ts"
 import type { VirtualTime } from "./VirtualTime.ts"
-
-/** The receivers of every policy, and of the settings. */
-export const RECEIVERS = ["chat", "pager"] as const
-
-const policy = (document: object): Policy =>
-  compilePolicy(Result.getOrThrow(readPolicy(document, RECEIVERS)), RECEIVERS)
-
-/** `chat` is notified first by each. */
-const POLICIES = [
-  policy({}),
-  policy({ routes: [{ match: ["check_id glob disk*"], after: "30s", remind: "15m", to: ["chat"] }] }),
-  policy({
-    routes: [{ match: [], steps: [{ to: ["chat"] }, { after: "3m", to: ["pager"] }] }],
-    windows: [
-      { name: "w", cron: "*/20 * * * *", tz: "Europe/Berlin", for: "2m", match: ["check_id = disk"] },
-    ],
-  }),
-  policy({ freshness: [{ match: ["check_id = disk"], every: "5m" }] }),
-] as const
 
 /** The subjects that a step can act on. */
 export interface Stage {
   readonly draws: Draws
   readonly time: VirtualTime
   readonly service: Service
+  /** The receivers of types; the others are of none. */
+  readonly types: ReadonlyMap<NotifierName, TypedService>
   readonly servers: Servers
   readonly agents: ReadonlyArray<SimulatedAgent>
   /** Milliseconds by which the storage's clock has been set. */
@@ -80,9 +65,12 @@ const onServer =
 const turn: Deed = onAgent((agent, { draws }) => {
   const check = draws.pick(agent.checks)
   if (check === undefined) return words("has no check")
-  check.status = draws.oneOf("ok", "critical", "warning", "ok", "unknown")
+  Object.assign(check, {
+    status: draws.oneOf("ok", "critical", "warning", "ok", "unknown"),
+    endsSilently: draws.chance(0.3),
+  })
   agent.report()
-  return words(`${check.check_id} turns ${check.status}`)
+  return words(`${check.check_id} turns ${check.status}${check.endsSilently ? ", to end silently" : ""}`)
 })
 
 const mute: Deed = onAgent((agent, { draws, later }) => {
@@ -136,10 +124,12 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   delivered,
   hanging,
   refused,
+  silent,
   throwing,
   timedOut,
 }
-const receive: Deed = ({ draws, service }) =>
+/** A receiver answers in another way. */
+export const receive: Deed = ({ draws, service }) =>
   Effect.sync(() => {
     const notifier = draws.pick(RECEIVERS) ?? "chat"
     const [name, answer] = draws.pick(Object.entries(ANSWERS)) ?? ["delivered", delivered]
@@ -294,6 +284,3 @@ export const USUAL: ReadonlyArray<Deed> = [
   open,
   onAgent((agent) => Effect.as(agent.start, "starts")),
 ]
-
-/** The policy without any route. */
-export const NO_POLICY = POLICIES[0]

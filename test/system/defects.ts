@@ -33,4 +33,17 @@ export const defects: Readonly<Record<string, () => Defect>> = {
       ]
     },
   }),
+  "a service's request to wait is passed over": () => ({
+    misread: (result) =>
+      result.outcome === "deferred" ? { outcome: "deferred", error: result.error } : result,
+  }),
+  "a permanent refusal is retried": () => ({
+    misread: (result) =>
+      result.outcome === "refused" ? { outcome: "deferred", error: result.error } : result,
+  }),
+  "an accepted message is sent again": () => ({
+    misread: (result) =>
+      result.outcome === "delivered" ? { outcome: "deferred", error: "no answer" } : result,
+  }),
+  "the end of an alert is not sent": () => ({ endsNoAlert: true }),
 }

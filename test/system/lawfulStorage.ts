@@ -9,6 +9,7 @@ import { Clock, Effect } from "effect"
 import type { Service } from "../service/Service.ts"
 import { lawsOfCommit } from "./laws.ts"
 import { OPERATOR } from "./Servers.ts"
+import type { Misread } from "./TypedService.ts"
 
 /** A planted defect, which the simulation must find. */
 export interface Defect {
@@ -16,6 +17,10 @@ export interface Defect {
   readonly spoils?: (workspace: UnitOfWork, tables: MemoryTables) => void
   /** Whether a command is answered, and its changes are not kept. */
   readonly loses?: (changes: UnitOfWorkChanges) => boolean
+  /** Misreads the results of receivers of types. */
+  readonly misread?: Misread
+  /** Whether receivers of types take silent resolutions and do nothing. */
+  readonly endsNoAlert?: boolean
 }
 
 /** The options of a storage in the simulation. */

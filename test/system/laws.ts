@@ -110,8 +110,24 @@ const ofItem = (
       after.state !== "sent" || attempt?.answer.outcome === "delivered",
       "sent, and its receiver did not accept it",
     )
+    if (attempt?.isAnswered === true && !isExpired)
+      for (const words of ofAnswered(attempt, after)) judge(false, words)
   }
   return broken
+}
+
+const MICROS_PER_SECOND = 1_000_000n
+const LONGEST_WAIT_SECONDS = 3_600
+
+/** An attempt whose answer its sender got in time (docs/rules.md#delivery). */
+const ofAnswered = ({ answer, asked }: Attempt, after: OutboxRecord): ReadonlyArray<string> => {
+  if (answer.outcome === "delivered") return after.state === "sent" ? [] : [`accepted, and ${after.state}`]
+  if (answer.outcome === "refused")
+    return after.state === "failed" ? [] : [`refused for good, and ${after.state}`]
+  const wait = after.next_attempt_at === undefined ? undefined : after.next_attempt_at - after.updated_at
+  const least = BigInt(Math.min(asked ?? 0, LONGEST_WAIT_SECONDS)) * MICROS_PER_SECOND
+  const isSooner = wait !== undefined && wait < least
+  return isSooner ? [`sent again in ${wait} µs, and its service asked to wait ${asked} s`] : []
 }
 
 /** The laws that each commit keeps, whatever happens; the broken ones in words. */

@@ -2,7 +2,8 @@ import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { inconsistencies } from "@tocsin/testing/inconsistencies"
 import { Effect } from "effect"
-import { RECEIVERS, type Stage } from "./Steps.ts"
+import { RECEIVERS } from "./policies.ts"
+import type { Stage } from "./Steps.ts"
 
 /** The laws that hold once all faults have ended and nothing is under way (docs/rules.md). */
 export const lawsOfEnd = Effect.fnUntraced(function* (stage: Stage) {
@@ -10,7 +11,13 @@ export const lawsOfEnd = Effect.fnUntraced(function* (stage: Stage) {
   const [server] = servers.running()
   if (server === undefined) return ["no server runs at the end"]
   const contradictions = yield* Effect.orDie(inconsistencies(server.process))
-  return [...contradictions, ...ofAgents(stage), ...ofIncidents(stage), ...ofNotifications(stage)]
+  return [
+    ...contradictions,
+    ...ofAgents(stage),
+    ...ofIncidents(stage),
+    ...ofNotifications(stage),
+    ...ofAlerts(stage),
+  ]
 })
 
 /** Each running agent has sent everything, and the service knows the true state of each check. */
@@ -51,7 +58,7 @@ const ofIncidents = ({ agents, service }: Stage): ReadonlyArray<string> => {
 }
 
 /** Each receiver was notified last of what is, and never of an end without a beginning. */
-const ofNotifications = ({ service }: Stage): ReadonlyArray<string> => {
+const ofNotifications = ({ agents, service }: Stage): ReadonlyArray<string> => {
   const { receivers, rows } = service
   const items = Array.from(rows().outbox.values())
   const broken: Array<string> = []
@@ -75,7 +82,12 @@ const ofNotifications = ({ service }: Stage): ReadonlyArray<string> => {
         .filter((message) => message.incident.id === id && isOf(message))
       const last = messages.at(-1)
       const expected = state === "open" ? "firing" : "resolved"
-      if (last !== undefined && last.event_type !== expected)
+      // A silent end has no row.
+      const isSilent =
+        state !== "open" &&
+        agents.some(({ silentEnds }) => silentEnds.has(incident_key)) &&
+        ofReceiver.every(({ event_type }) => event_type === "firing")
+      if (last !== undefined && last.event_type !== expected && !isSilent)
         broken.push(`${name}: was notified last of a ${last.event_type}`)
       if (state !== "open" || receiver !== "chat") continue
       // A severity that was notified once is not notified again.
@@ -84,6 +96,20 @@ const ofNotifications = ({ service }: Stage): ReadonlyArray<string> => {
     }
   }
   return broken
+}
+
+/** A service that keeps alerts has none of an incident that is over. */
+const ofAlerts = ({ service, types }: Stage): ReadonlyArray<string> => {
+  const { incidents, outbox } = service.rows()
+  return Array.from(types).flatMap(([receiver, { alerts }]) =>
+    Array.from(incidents.values()).flatMap(({ id, incident_key, state }) => {
+      const items = Array.from(outbox.values()).filter(
+        (item) => item.incident_id === id && item.receiver === receiver,
+      )
+      const isLeft = state !== "open" && alerts.has(id) && !items.some(mayBeUnknown)
+      return isLeft ? [`${receiver} of ${incident_key}: its alert is open, and the incident is over`] : []
+    }),
+  )
 }
 
 /**

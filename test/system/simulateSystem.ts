@@ -1,5 +1,6 @@
 import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { Duration, Effect, Random, References, Scope } from "effect"
 import { delivered } from "../service/Receivers.ts"
 import { openService, type Service } from "../service/Service.ts"
@@ -10,7 +11,9 @@ import { lawsOfAnswer } from "./laws.ts"
 import { lawsOfEnd } from "./lawsOfEnd.ts"
 import { CALM, drawFate, type NetworkFaults, transmit } from "./Network.ts"
 import { makeServers } from "./Servers.ts"
-import { DEEDS, NO_POLICY, RECEIVERS, type Stage, USUAL } from "./Steps.ts"
+import { NO_POLICY, RECEIVERS } from "./policies.ts"
+import { DEEDS, receive, type Stage, USUAL } from "./Steps.ts"
+import { startService, type TypedService, type TypedWorld, TYPES_OF } from "./TypedService.ts"
 import { VirtualTime } from "./VirtualTime.ts"
 
 /** The outcome of a seed. */
@@ -81,8 +84,16 @@ const play = Effect.fnUntraced(function* ({
   const scope = yield* Scope.Scope
   const tables = new MemoryTables()
   const network: NetworkFaults = { ...CALM }
+  const types = drawTypes(say, {
+    draws,
+    complain,
+    misread: (result) => result,
+    endsNoAlert: false,
+    ...defect,
+  })
   const service: Service = yield* openService({
     notifiers: RECEIVERS,
+    types,
     hints: draws.chance(0.5),
     idleFor: IDLE,
     onAttempt: ({ client, notification: { attempt, cause, event_type, incident, receiver, severity } }) =>
@@ -120,9 +131,10 @@ const play = Effect.fnUntraced(function* ({
   )
   const later = (millis: number, end: () => void) =>
     Effect.asVoid(Effect.forkIn(Effect.delay(Effect.sync(end), millis), scope))
-  const stage: Stage = { draws, time, service, servers, agents, storageClock, later }
+  const stage: Stage = { draws, time, service, types, servers, agents, storageClock, later }
   // Each scenario has some kinds of faults, so that rare combinations come up.
   const deeds = [...USUAL, ...Object.values(DEEDS).filter(() => draws.chance(0.35))]
+  if (types.size > 0 && draws.chance(0.5)) deeds.push(receive, receive, receive)
   for (const fate of ["refused", "requestLost", "answerLost", "late", "twice"] as const)
     if (draws.chance(0.3)) network[fate] = draws.oneOf(0.02, 0.1, 0.25)
 
@@ -146,6 +158,24 @@ const play = Effect.fnUntraced(function* ({
   for (const line of yield* lawsOfEnd(stage)) complain(line)
   for (const agent of agents) yield* agent.kill
 })
+
+const UNTYPED = 0.2
+
+/** The types of the receivers: `chat` is read by people, and `pager` keeps alerts. Some scenarios have none. */
+const drawTypes = (say: Play["say"], world: TypedWorld) => {
+  if (world.draws.chance(UNTYPED)) return new Map<NotifierName, TypedService>()
+  const chosen = {
+    chat: world.draws.pick(TYPES_OF.messenger),
+    pager: world.draws.pick(TYPES_OF.alert_router),
+  }
+  return new Map(
+    Object.entries(chosen).flatMap(([name, type]) => {
+      if (type === undefined) return []
+      say(`${name} is of type ${type}`)
+      return [[name, startService(type, world)] as const]
+    }),
+  )
+}
 
 /** All faults end, people clean up, and time passes until nothing is under way. */
 const recover = Effect.fnUntraced(function* (

@@ -62,6 +62,8 @@ const attemptsOf = (before: World, after: World) =>
             answer: { outcome: "delivered" as const, reaches: true, sendingMillis: 0, answeringMillis: 0 },
             startedAt: before.now,
             endedAt: after.now,
+            isAnswered: false,
+            asked: undefined,
           },
         ],
   )
