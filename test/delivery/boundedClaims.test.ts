@@ -8,7 +8,7 @@ import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { range } from "@tocsin/testing/numbers"
-import { incidentRecord, outboxRecord, write } from "@tocsin/testing/records"
+import { incidentRecord, ONE_CRITICAL, outboxRecord, write } from "@tocsin/testing/records"
 import { openReplica } from "@tocsin/testing/Replica"
 import { START_MILLIS, start } from "@tocsin/testing/samples"
 import { transact } from "@tocsin/testing/transact"
@@ -62,6 +62,34 @@ describe("a claim", () => {
         range(TOGETHER).map(() => false),
       )
       assert.deepStrictEqual(yield* claim(), [false])
+    }),
+  )
+
+  it.effect("judges each firing once, and few behind those that it takes where others are held", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(START_MILLIS)
+      const replica = yield* openReplica(memory)
+      const ack_until = Instant.plus(start, Duration.hours(1))
+      const acknowledged = { ack_by: "ann", ack_at: start, ack_until, ack_severity: "critical" } as const
+      yield* write(replica, [], (unit) => {
+        for (const n of range(100)) {
+          const changes = n % 3 === 0 ? { ...ONE_CRITICAL, ...acknowledged } : ONE_CRITICAL
+          unit.incidents.put(incidentRecord(`${n}`, changes))
+          unit.outbox.put(outboxRecord(`${n}`, `${n}`))
+        }
+      })
+      let judged = 0
+      const taken = yield* transact(replica.storage, function* (unit, now) {
+        const input = { receivers: ["debug"], limit: 10, lease: Duration.hours(1), random: 0 } as const
+        const claim = claimOutbox(input)(unit, now)
+        for (let step = claim.next(); ; step = claim.next()) {
+          if (step.done === true) return step.value.length
+          judged += step.value.loudMembers?.length ?? 0
+          yield step.value
+        }
+      })
+      assert.strictEqual(taken, 10)
+      assert.isAtMost(judged, 2 * taken)
     }),
   )
 })

@@ -93,11 +93,11 @@ export function* gatherFacts(
     incident.state === "open" ? [...incidentHolds(incident, now), ...covering(incident)] : []
   return {
     covering,
-    runbookOf: ({ id }) => seen.get(id)?.runbook,
+    runbookOf: ({ id }) => seen.get(id)?.runbook(),
     facts: (incident, firings) => ({
       incident,
       firings,
-      naming: seen.get(incident.id)?.naming,
+      naming: seen.get(incident.id)?.naming(),
       covering: covering(incident),
       parents: parentsIn(incident),
       quiet,
@@ -120,7 +120,7 @@ export function* gatherFacts(
       return [...common(incident), ...quietHolds(quiet, item.receiver, incident), ...holds]
     },
     onNew: (incident) => {
-      const naming = seen.get(incident.id)?.naming
+      const naming = seen.get(incident.id)?.naming()
       if (naming === undefined) return common(incident)
       const due = firstDue(incident, naming) ?? incident.opened_at
       const after = due <= now ? [] : [{ by: "after", until: due } as const]
@@ -130,13 +130,13 @@ export function* gatherFacts(
   }
 }
 
-/** An open incident with the decisions that its loud members lead to. */
+/** An open incident with the decisions that its loud members lead to; a claim needs few of them. */
 interface Compared {
   readonly incident: IncidentRecord
   readonly loud: LoudMembers
-  readonly naming: Naming | undefined
+  readonly naming: () => Naming | undefined
   readonly covering: ReadonlyArray<Hold>
-  readonly runbook: FoundRunbook | undefined
+  readonly runbook: () => FoundRunbook | undefined
 }
 
 /** Reads the loud members of open incidents, and compares them with a policy and the mutes in force. */
@@ -158,9 +158,9 @@ function* compareOpen(
       found.set(incident.id, {
         incident,
         loud,
-        naming: nameReceivers(policy, incident, present, openings(incident)),
+        naming: () => nameReceivers(policy, incident, present, openings(incident)),
         covering: mutingHolds(mutes, loud),
-        runbook: runbookOf(policy, incident, present),
+        runbook: () => runbookOf(policy, incident, present),
       })
     }
   }

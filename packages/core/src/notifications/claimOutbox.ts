@@ -1,13 +1,15 @@
 import type { Duration } from "effect"
 import { acknowledgementInForce } from "../model/Acknowledgement.ts"
+import type { OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { WithIncident } from "../engine/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type FiringOptions, type Gathered, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/Notifiers.ts"
@@ -50,7 +52,7 @@ export const claimOutbox = commandOf(function* (
 ): Decision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
-  const { due, free, held, runbookOf } = yield* search(unit, { ...input, limit }, now)
+  const { due, free, held } = yield* search(unit, { ...input, limit }, now)
   const { expiredOutbox, storageTime } = unit.searchResults
   if (storageTime === undefined) throw new Error("the storage gave no time")
   yield* endLeases(unit, expiredOutbox, input.random, now)
@@ -60,11 +62,10 @@ export const claimOutbox = commandOf(function* (
   return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
     const { item, notification } = claim(found, leased_until, now)
     unit.outbox.put(item)
-    const { event_type, id, incident_id, notifier } = item
-    const runbook = event_type === "firing" ? runbookOf(found.incident) : undefined
+    const { id, incident_id, notifier } = item
     return {
       claim: { id, notifier, incident_id, leased_until },
-      notification: { ...notification, runbook },
+      notification: { ...notification, runbook: found.runbook },
       isInDigest: isDigest,
     }
   })
@@ -92,11 +93,15 @@ export const claim = (
 
 /** Most due items that one claim reads: where many are held, a claim must still reach those behind. */
 const MOST_READ = 512
-const WIDENING = 8
+
+/** A due item that nothing holds. */
+interface FreeItem extends WithIncident<OutboxRecord> {
+  readonly runbook: FoundRunbook | undefined
+}
 
 /**
- * Finds due items, and parts those that are to be held from at most `limit` that are free. Judges as many as
- * have so many members in their incidents: the next claim judges the others.
+ * Finds due items, and parts those that are to be held from at most `limit` that are free. Judges each once, and as
+ * many as have so many members in their incidents: the next claim judges the others.
  */
 function* search(
   unit: UnitOfWork,
@@ -105,29 +110,30 @@ function* search(
 ): Decision<{
   /** How many are due and not held, as far as they were judged. */
   readonly due: number
-  readonly free: ReadonlyArray<WithIncident<OutboxRecord>>
-  readonly runbookOf: Gathered["runbookOf"]
+  readonly free: ReadonlyArray<FreeItem>
   readonly held: ReadonlyArray<OutboxRecord>
 }> {
-  for (let width = limit; ; width *= WIDENING) {
+  const judged = new Set<OutboxId>()
+  const free: Array<FreeItem> = []
+  const held: Array<OutboxRecord> = []
+  for (let width = limit; ; width *= 2) {
     yield { claimableOutbox: { receivers, limit: width } }
     const { claimableOutbox } = unit.searchResults
-    const judged = claimableOutbox.slice(
-      0,
-      firstPiece(claimableOutbox.map(incidentOf), MOST_EVALUATED).length,
-    )
-    const firings = judged.filter(({ row }) => row.event_type === "firing")
+    const piece = firstPiece(claimableOutbox.map(incidentOf), MOST_EVALUATED)
+    const others = claimableOutbox.slice(0, piece.length).filter(({ row }) => !judged.has(row.id))
+    const firings = others.filter(({ row }) => row.event_type === "firing")
     const { onDue, runbookOf } = yield* gatherFacts(unit, firings.map(incidentOf), options, now)
-    const free: Array<WithIncident<OutboxRecord>> = []
-    const held: Array<OutboxRecord> = []
-    for (const found of judged) {
-      const holds = onDue(found.incident, found.row)
+    for (const found of others) {
+      const { incident, row } = found
+      judged.add(row.id)
+      const holds = onDue(incident, row)
       if (holds.length > 0) held.push(heldAtClaim(found, holds, now))
-      else if (free.length < limit) free.push(found)
+      else if (free.length < limit)
+        free.push({ ...found, runbook: row.event_type === "firing" ? runbookOf(incident) : undefined })
     }
-    const mayFindMore = judged.length === width && width < MOST_READ
+    const mayFindMore = piece.length === width && width < MOST_READ
     if (free.length === limit || !mayFindMore)
-      return { due: Math.min(claimableOutbox.length - held.length, limit), free, held, runbookOf }
+      return { due: Math.min(claimableOutbox.length - held.length, limit), free, held }
   }
 }
 

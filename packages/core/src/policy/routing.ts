@@ -37,7 +37,13 @@ export type RouteId = number | "unmatched"
 /** Compiles the routes of a policy. A member that none matches names every receiver, without a delay. */
 export const compileRoutes = (routes: ReadonlyArray<Route>, receivers: ReadonlyArray<NotifierName>) => {
   const find = indexMatchers(routes.map(({ match = [] }) => match))
-  const everyone = receivers.map((name) => [name, AT_ONCE] as const)
+  const everyone: NamedReceivers = new Map(receivers.map((name) => [name, AT_ONCE]))
+  // Most incidents match one route, which names the same receivers each time unless it counts openings.
+  const byRoute = routes.map((route) => {
+    const named = (countOpenings: CountOpenings) => unite([namedBy(route, receivers, countOpenings)])
+    const always = named(() => 0)
+    return route.flapping === undefined ? () => always : named
+  })
   return {
     /** Adds the routes that match a member to those found before. */
     match: (facts: MatchedFacts, found: Set<RouteId>): void => {
@@ -47,15 +53,22 @@ export const compileRoutes = (routes: ReadonlyArray<Route>, receivers: ReadonlyA
     },
     /** All that match name their receivers; of delays and reminders, the least counts. */
     name: (found: ReadonlySet<RouteId>, countOpenings: CountOpenings): NamedReceivers => {
-      const named = new Map<NotifierName, NamedReceiver>()
-      for (const id of found) {
-        const route = id === "unmatched" ? undefined : routes[id]
-        const more = route === undefined ? everyone : namedBy(route, receivers, countOpenings)
-        for (const [name, receiver] of more) named.set(name, unite(named.get(name), receiver))
-      }
-      return named
+      const named = Array.from(found, (id) =>
+        id === "unmatched" ? everyone : (byRoute[id]?.(countOpenings) ?? everyone),
+      )
+      const [one] = named
+      return named.length === 1 && one !== undefined ? one : unite(named)
     },
   }
+}
+
+type NamedEntry = readonly [NotifierName, NamedReceiver]
+
+const unite = (all: ReadonlyArray<Iterable<NamedEntry>>): NamedReceivers => {
+  const named = new Map<NotifierName, NamedReceiver>()
+  for (const some of all)
+    for (const [name, receiver] of some) named.set(name, leastOf(named.get(name), receiver))
+  return named
 }
 
 export const AT_ONCE: NamedReceiver = {
@@ -70,7 +83,7 @@ const namedBy = (
   { after = Duration.zero, flapping, remind, steps, to }: Route,
   receivers: ReadonlyArray<NotifierName>,
   countOpenings: CountOpenings,
-): ReadonlyArray<readonly [NotifierName, NamedReceiver]> => {
+): ReadonlyArray<NamedEntry> => {
   const isFlapping = flapping !== undefined && countOpenings(flapping.within) >= flapping.openings
   const first = isFlapping ? flapping.after : after
   return (steps ?? [{ to: to ?? receivers, after: undefined }]).flatMap((step, n) =>
@@ -81,7 +94,7 @@ const namedBy = (
   )
 }
 
-const unite = (known: NamedReceiver | undefined, other: NamedReceiver): NamedReceiver => {
+const leastOf = (known: NamedReceiver | undefined, other: NamedReceiver): NamedReceiver => {
   if (known === undefined) return other
   const isLess = Duration.isLessThan(other.delay, known.delay)
   const isEqual = Duration.equals(other.delay, known.delay)
