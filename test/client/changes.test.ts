@@ -119,6 +119,35 @@ layer(Tocsin.layer(MemoryStorage.layer), { excludeTestServices: true })("changes
     }),
   )
 
+  it.effect("are soon asked for again after a stream that worked, however often they failed before", () =>
+    Effect.gen(function* () {
+      let calls = 0
+      const fetch = () => {
+        calls += 1
+        const headers = { "content-type": "text/event-stream" }
+        return Promise.resolve(
+          calls === 6 ? new Response(": open\n\n", { headers }) : new Response("", { status: 503 }),
+        )
+      }
+      const client = TocsinClient.layer({ baseUrl: "http://127.0.0.1:9", token: "t" }).pipe(
+        Layer.provide(FetchHttpClient.layer),
+        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch)),
+      )
+      yield* Effect.gen(function* () {
+        const { changes } = yield* TocsinClient
+        yield* Effect.forkChild(Stream.runDrain(changes()))
+        const turns = Effect.promise(async () => {
+          for (let n = 0; n < 50; n += 1) await new Promise((resolve) => setImmediate(resolve))
+        })
+        yield* turns
+        while (calls < 6) yield* Effect.andThen(TestClock.adjust("1 second"), turns)
+        yield* turns
+        yield* Effect.andThen(TestClock.adjust("1 second"), turns)
+        assert.isAtLeast(calls, 7)
+      }).pipe(Effect.provide(client), Effect.provide(TestClock.layer()))
+    }),
+  )
+
   it.effect("name every topic where a newer service names one that this version lacks", () =>
     Effect.promise(async () => {
       const event = { topics: ["incidents", "weather"], at: "2026-01-31T08:30:00.000Z" }

@@ -292,6 +292,8 @@ describe("a call that must not be repeated is sent once", () => {
         const { beganAt } = yield* courseOf(server, call, { retries: { times: 1 } })
         assert.strictEqual(beganAt.length, repeats ? 2 : 1)
         assert.strictEqual(server.arrivals.length, beganAt.length)
+        // The service carries out an act once by its key.
+        assert.strictEqual(new Set(server.arrivals.map(({ headers }) => headers["idempotency-key"])).size, 1)
       }),
     )
   }

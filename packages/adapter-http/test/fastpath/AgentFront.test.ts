@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { type AgentFront, make } from "../../src/fastpath/AgentFront.ts"
 import { AgentIntake, Intake } from "../../src/request/Intake.ts"
 import { heartbeat } from "../http.ts"
-import { stubServices, UI_TOKEN } from "../TestServer.ts"
+import { stubServices, UI_TOKEN, unlimitedBodies } from "../TestServer.ts"
 import { until } from "../until.ts"
 
 /** A gate that every heartbeat's use case passes. */
@@ -49,10 +49,11 @@ const request = (...lines: ReadonlyArray<string>): string =>
 const served = Effect.fnUntraced(function* (
   limits = { firstMillis: 10_000, idleMillis: 10_000 },
   intakeBytes = 1_000_000,
+  bodies = unlimitedBodies,
 ) {
   const gate = newGate()
   let isDraining = false
-  const ingest = { heartbeat: () => Effect.as(gate.pass, { accepted: true }) }
+  const ingest = { heartbeat: () => Effect.as(gate.pass, { accepted: true }), bodies }
   const context = yield* Layer.build(stubServices({ ingest, readiness: { isDraining: () => isDraining } }))
   const front = yield* make({ operatorTokens: [Redacted.make(UI_TOKEN)] }).pipe(
     Effect.provideContext(context),
@@ -197,6 +198,26 @@ it.live("the room of a request is there again after its answer", () =>
       yield* until(() => answers() === count)
     }
     assert.deepStrictEqual(handed, [])
+  }).pipe(Effect.scoped),
+)
+
+it.live("the room of a request is there again where its sender has used up the budget", () =>
+  Effect.gen(function* () {
+    let isUsedUp = true
+    const { tryEnter, ...others } = unlimitedBodies
+    const bodies = {
+      ...others,
+      tryEnter: (...given: Parameters<typeof tryEnter>) => (isUsedUp ? undefined : tryEnter(...given)),
+    }
+    const { port, handed } = yield* served(undefined, ONE_REQUEST, bodies)
+    const first = yield* client(port)
+    first.socket.write(request())
+    yield* until(() => handed[0] === request())
+    isUsedUp = false
+    const next = yield* client(port)
+    next.socket.write(request())
+    yield* until(() => next.answers() === 1 || handed.length > 1)
+    assert.lengthOf(handed, 1)
   }).pipe(Effect.scoped),
 )
 

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { newLines, savedPosition } from "../../src/probes/LogReader.ts"
+import { type LogPosition, newLines, savedPosition } from "../../src/probes/LogReader.ts"
 import { configured, probed } from "./probed.ts"
 
 /** Waits until files of this moment are newer than another one. */
@@ -253,6 +253,42 @@ describe("a log", () => {
     }
     assert.strictEqual(lines, 50)
     assert.isAbove(runs, 1)
+  })
+
+  it("is searched in parts across a rotation, without a gap between the files", async () => {
+    const path = join(root, "parts.log")
+    const found: Array<string> = []
+    let now = 0
+    const clock = { ...systemClock, steady: () => (now += 700) }
+    const search = async (position: LogPosition | undefined) =>
+      await newLines({
+        path,
+        position,
+        take: (line) => found.push(line),
+        clock,
+        signal: new AbortController().signal,
+      })
+    writeFileSync(path, "before\n")
+    let { position } = await search(undefined)
+    const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`)
+    appendFileSync(
+      path,
+      lines
+        .slice(0, 30)
+        .map((line) => `${line}\n`)
+        .join(""),
+    )
+    renameSync(path, `${path}.1`)
+    writeFileSync(
+      path,
+      lines
+        .slice(30)
+        .map((line) => `${line}\n`)
+        .join(""),
+    )
+    for (let runs = 0; runs < 60 && found.length < lines.length; runs++)
+      ({ position } = await search(position))
+    assert.deepStrictEqual(found, lines)
   })
 
   it.each([undefined, "", "{", "[]", "null", '{"path":"/other","file":"1:2","offset":0,"anchor":""}'])(

@@ -348,4 +348,14 @@ describe("a sender", () => {
     )
     assert.isUndefined(replacement.deed)
   })
+
+  it("knows what an answer says of its key, also where its configuration was read again meanwhile", async () => {
+    const { answers, sender } = sending()
+    answers.heartbeat = () => {
+      sender.restate(declaring("disk"))
+      return BLOCKED
+    }
+    await sender.step()
+    assert.strictEqual(sender.admission, "blocked")
+  })
 })
