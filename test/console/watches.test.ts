@@ -13,7 +13,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("a watch is tried, created under a name, and changed; its result is read on a phone", () =>
       Effect.gen(function* () {
-        const { baseUrl } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
         const context = yield* openContext
         yield* Effect.promise(async () => {
           const { page } = await openConsole(context, `${baseUrl}/#/watches`)
@@ -43,6 +43,17 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await row.getByText("every 5m").waitFor()
           await row.getByRole("button", { name: "Change" }).click()
           assert.strictEqual(await page.getByLabel("Failures that count").inputValue(), "3")
+
+          const http = { url: "http://127.0.0.1:9/", text: "fine", headers: { authorization: "Bearer 1" } }
+          await demo.call("POST", "ops/v1/watches", { name: "page", http })
+          await page.locator('[data-id="page"]').getByRole("button", { name: "Change" }).click()
+          await page.getByLabel("another one is sent no header fields").fill("http://127.0.0.1:9/status")
+          await click("Save")
+          await page.getByText("Changed page").waitFor()
+          const { http: stored } = (await demo.call("GET", "ops/v1/watches/page")) as {
+            readonly http: unknown
+          }
+          assert.deepStrictEqual(stored, { url: "http://127.0.0.1:9/status", text: "fine" })
         })
       }),
     )
@@ -57,6 +68,9 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
           await signIn(page)
           await page.getByText("No integrations yet").waitFor()
+          await page.getByLabel("Job", { exact: true }).fill("nightly")
+          await click("Add a job")
+          await page.getByText("?every=1d&after=26h").waitFor()
           await page.getByLabel("Name").fill("backup")
           await click("Create integration")
           await page.getByText("Addresses of backup").waitFor()

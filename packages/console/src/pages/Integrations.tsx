@@ -1,8 +1,11 @@
+import { useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { listOf } from "../state/lists.ts"
-import { refusal } from "../view/forms.tsx"
+import { linkTo } from "../state/Route.ts"
+import { mayAdminister } from "../state/session.ts"
+import { Form, refusal, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { Time } from "../view/states.tsx"
-import { type Kind, lastText, NamedTable } from "../view/Named.tsx"
+import { createNamed, type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 /** The protocols, as people know them. */
 const KINDS = [
@@ -39,7 +42,7 @@ groups:
 }
 
 /** An address as a sender reaches this server. */
-export const whole = (url: string): string => new URL(url, globalThis.location.origin).href
+const whole = (url: string): string => new URL(url, globalThis.location.origin).href
 
 const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
   const addresses = made.urls.map(whole)
@@ -105,12 +108,56 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   secretOf: (made) => ({ title: `Addresses of ${made.name}`, texts: textsOf(made) }),
 }
 
+/** How often a job runs, as its address says it: with a margin after which it is late. */
+const SCHEDULES = [
+  ["every=1h&after=2h", "every hour"],
+  ["every=1d&after=26h", "every day"],
+  ["every=7d&after=8d", "every week"],
+] as const
+
+/** The end of a crontab line, which reports how its command ended. */
+const cronText = (url: string, schedule: string): string =>
+  `; curl -fsS -m 10 --retry 3 -o /dev/null "${url}/$??${schedule}"`
+
+/** Declares a job of a crontab: how often it runs, and the line that reports it. */
+export const Job = () => {
+  const shown = useSignal<Secret | undefined>(undefined)
+  const add = ({ job = "", schedule = "" }: Texts) => {
+    const secretOf = ({ name, urls: [url = ""] }: IntegrationWithKey) => ({
+      title: `Append this to the line of ${name} in the crontab`,
+      texts: [cronText(whole(url), schedule)],
+    })
+    const body = { name: job, kind: "ping", options: { check: job } }
+    return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)
+  }
+  return (
+    <>
+      <Form
+        fields={{
+          job: { label: "Job", example: "backup" },
+          schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
+        }}
+        acts={[["Add a job", add, "main"]]}
+      />
+      <ShownOnce of={shown} />
+    </>
+  )
+}
+
 export const Integrations = () => (
   <>
     <h1>Integrations</h1>
+    {mayAdminister.value && (
+      <>
+        <h2>A cron job</h2>
+        <Job />
+        <h2>Other senders</h2>
+      </>
+    )}
     <NamedTable of={INTEGRATIONS}>
       <p class="lead">
-        Senders report by requesting an address, without an agent. Each check appears with its first report.
+        Senders report by requesting an address, without an agent. Each check appears with its first report.{" "}
+        <a href={linkTo("start")}>Watch something else</a>
       </p>
     </NamedTable>
   </>

@@ -9,7 +9,7 @@ import { createNamed, NamedList } from "../view/Named.tsx"
 import { Empty } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 import { AddHosts, AdmissionList } from "./Admission.tsx"
-import { INTEGRATIONS, prometheusLines, whole } from "./Integrations.tsx"
+import { INTEGRATIONS, Job, prometheusLines } from "./Integrations.tsx"
 import { Notifiers } from "./System.tsx"
 import { WatchTable } from "./Watches.tsx"
 
@@ -45,41 +45,6 @@ const Hosts = () => (
     <AdmissionList isFirst />
   </>
 )
-
-/** How often a job runs, as its address says it: with a margin after which it is late. */
-const SCHEDULES = [
-  ["every=1h&after=2h", "every hour"],
-  ["every=1d&after=26h", "every day"],
-  ["every=7d&after=8d", "every week"],
-] as const
-
-/** The end of a crontab line, which reports how its command ended. */
-const cronText = (url: string, schedule: string): string =>
-  `; curl -fsS -m 10 --retry 3 -o /dev/null "${url}/$??${schedule}"`
-
-const Job = () => {
-  const shown = useSignal<Secret | undefined>(undefined)
-  const add = ({ job = "", schedule = "" }: Texts) => {
-    const secretOf = ({ name, urls: [url = ""] }: IntegrationWithKey) => ({
-      title: `Append this to the line of ${name} in the crontab`,
-      texts: [cronText(whole(url), schedule)],
-    })
-    const body = { name: job, kind: "ping", options: { check: job } }
-    return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)
-  }
-  return (
-    <>
-      <Form
-        fields={{
-          job: { label: "Job", example: "backup" },
-          schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
-        }}
-        acts={[["Add a job", add, "main"]]}
-      />
-      <ShownOnce of={shown} />
-    </>
-  )
-}
 
 const Prometheus = () => {
   const shown = useSignal<Secret | undefined>(undefined)

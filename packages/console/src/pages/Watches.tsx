@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
-import { WATCH_ADDRESSES, watchOfAddress } from "@tocsin/contract/watchOfAddress"
+import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
 import { call, mayRespond } from "../state/session.ts"
 import { ActionButton, type FormAct, type Options, refusal } from "../view/forms.tsx"
@@ -27,6 +27,14 @@ const watchOf = (address = "") => {
   const watch = watchOfAddress(address)
   if (watch === undefined) throw refusal(`Write ${WATCH_ADDRESSES}.`)
   return watch
+}
+
+/** The probe of an address, with the options of the former one; header fields are secrets, which no answer shows. */
+const probeOf = (probe: WatchOfAddress["probe"], { dns, http, tcp, tls }: Watch) => {
+  if ("http" in probe) return { http: { ...http, ...probe.http } }
+  if ("tcp" in probe) return { tcp: { ...tcp, ...probe.tcp } }
+  if ("tls" in probe) return { tls: { ...tls, port: undefined, ...probe.tls } }
+  return { dns: { ...dns, ...probe.dns } }
 }
 
 const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
@@ -68,7 +76,7 @@ const WATCHES: Kind<Watch> = {
   creates: "Watch",
   fieldsOf: (former) => ({
     address: {
-      label: "Address",
+      label: former?.http === undefined ? "Address" : "Address: another one is sent no header fields",
       initial: former === undefined ? "" : addressOf(former),
       example: "https://example.org/",
     },
@@ -90,10 +98,9 @@ const WATCHES: Kind<Watch> = {
   }),
   bodyOf: ({ address = "", bad, ...times }, former) => {
     const settings = { ...times, confirm: { good: former?.confirm.good ?? 1, bad: Number(bad) } }
-    // A new probe takes the place of the former one, with its options and header fields.
     if (former !== undefined && address === addressOf(former)) return settings
     const { name, probe } = watchOf(address)
-    return { ...settings, ...probe, ...(former === undefined && { name }) }
+    return former === undefined ? { ...settings, ...probe, name } : { ...settings, ...probeOf(probe, former) }
   },
   isFixed: ({ is_of_policy }) => is_of_policy,
   warning: "Its check and its history go with it.",
