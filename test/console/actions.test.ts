@@ -76,7 +76,7 @@ describe("acts of the console", () => {
     token.value = ""
   })
 
-  it.effect("replay all dead letters of all pages, but not those that others replay meanwhile", () =>
+  it.effect("replay all failed ones of all pages, but not those that others replay meanwhile", () =>
     Effect.gen(function* () {
       const { monitor, demo, service } = yield* openService
       yield* Effect.promise(async () => {
@@ -98,7 +98,7 @@ describe("acts of the console", () => {
           shows: (text) => void shown.push(text),
           isStopped: () => false,
         })
-        assert.strictEqual(await asked, "Send all 5 dead letters again?")
+        assert.strictEqual(await asked, "Send all 5 failed notifications again?")
         assert.strictEqual(
           done?.text,
           "Replayed 4 notifications; left out 1: replayed already, or its incident is over",
@@ -281,7 +281,7 @@ describe("acts of the console", () => {
     }),
   )
 
-  it.effect("say how many dead letters they replayed before a failure", () =>
+  it.effect("say how many notifications they replayed before a failure", () =>
     Effect.gen(function* () {
       const { monitor, demo, service } = yield* openService
       yield* Effect.promise(async () => {

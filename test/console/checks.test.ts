@@ -70,6 +70,8 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
           const list = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
           await list.first().getByText("host-c/").waitFor()
           await page.getByText("host-b").waitFor({ state: "detached" })
+          await page.goto(`${baseUrl}/#/checks?view=grid&overdue=yes`)
+          await page.getByText("No check matches").waitFor()
         })
       }),
     )

@@ -23,7 +23,7 @@ describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipp
           await page.getByRole("link", { name: "no contact with web-1" }).click()
           await page.getByText("It is open because web-1 is silent.").waitFor()
           await page.getByText("It opened 2 times within an hour.").waitFor()
-          await page.getByRole("list", { name: "Timeline" }).getByText("web-1 joined: critical").waitFor()
+          await page.getByRole("list", { name: "Timeline" }).getByText("web-1 is critical").waitFor()
           await demo.heartbeat("web-1")
           await page.getByText("It resolved because web-1 made contact again").waitFor()
           const member = page.getByRole("list", { name: "Members" }).getByRole("link")

@@ -136,7 +136,8 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
             does={acceptAll}
             confirms={[
               [
-                `Accept all ${more}${countText(fresh, "waiting agent")}? Replacement keys are left out.`,
+                `Accept all ${more}${countText(fresh, "waiting agent")}?`,
+                ...(fresh === items.length ? [] : ["Keys that replace an accepted one are left out."]),
                 ...(silentQuestion(items)?.slice(0, 1) ?? []),
               ].join(" "),
               "Accept them all",
@@ -173,6 +174,7 @@ const BlockedKeys = () => (
   <Listing
     label="Blocked keys"
     kind="blocked"
+    heads={["Agent", "Host", "Fingerprint", "Blocked", ""]}
     listed={usePages(listOf<AgentBlacklistItem>("api/v1/agents/admission/blacklist", {}))}
     keyOf={({ id }) => id}
     empty={<Empty title="No key is blocked" />}

@@ -9,7 +9,7 @@ import { mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Facts, labelsFact, Mark, ReadingNote, Time } from "../view/states.tsx"
+import { Empty, Facts, labelsFact, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
 import { IncidentsOf, skewText } from "./CheckPage.tsx"
@@ -107,7 +107,7 @@ export const AgentPage = () => {
             more={linkTo("incidents", [], { filter: `${id}/` })}
           />
           <h2>Checks</h2>
-          <CheckListing listed={listed} isOfAgent empty="It has reported no check yet" />
+          <CheckListing listed={listed} isOfAgent empty={<Empty title="It has reported no check yet" />} />
         </>
       )}
     </article>

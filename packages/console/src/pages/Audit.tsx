@@ -35,7 +35,9 @@ const NAMELESS: Readonly<Record<string, string>> = {
 
 /** Pages that show all subjects of a kind. */
 const PAGE_OF: Readonly<Record<string, string>> = {
+  enrolment: "admission",
   integration: "integrations",
+  notification: "outbox",
   operator: "operators",
   policy: "system",
   silence: "silences",

@@ -1,4 +1,5 @@
 import type { ExpectedCheckState } from "@tocsin/client"
+import type { ComponentChildren } from "preact"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { type AgentRow, FEW_CHECKS, gridOf, listOf } from "../state/lists.ts"
@@ -52,6 +53,15 @@ const drawAgent = ({ agent_id, failing, ok }: AgentRow, most: number) => {
   )
 }
 
+const NoChecks = () => {
+  const { filter = "", status = "", overdue = "", from = "" } = route.value.parameters
+  return filter + status + overdue + from === "" ? (
+    <Empty title="No checks yet">Each check appears with its first result.</Empty>
+  ) : (
+    <Empty title="No check matches">Change the filters to see the others.</Empty>
+  )
+}
+
 /** Every agent in a row with its checks that are not well; the others are a count. */
 const CheckGrid = () => {
   const counts = summary.value
@@ -69,13 +79,7 @@ const CheckGrid = () => {
       listed={listed}
       keyOf={({ key }) => key}
       size="grid"
-      empty={
-        isFew ? (
-          <Empty title="No checks here">Each check appears with its first result.</Empty>
-        ) : (
-          <Empty title="Every check is ok" />
-        )
-      }
+      empty={isFew ? <NoChecks /> : <Empty title="Every check is ok" />}
     >
       {draw}
     </Listing>
@@ -110,18 +114,17 @@ interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>
   /** Whether the page is about their agent, whose name then goes without saying. */
   readonly isOfAgent?: boolean
-  readonly empty: string
-  readonly hint?: string
+  readonly empty: ComponentChildren
 }
 
-export const CheckListing = ({ listed, isOfAgent = false, empty, hint }: CheckListingProps) => (
+export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingProps) => (
   <Listing
     label="Checks"
     kind="check"
     heads={["State", "Check", "Last output", "Labels and expectation", "Changed"]}
     listed={listed}
     keyOf={keyOf}
-    empty={<Empty title={empty}>{hint}</Empty>}
+    empty={empty}
   >
     {isOfAgent ? drawOfAgent : drawWhole}
   </Listing>
@@ -148,13 +151,8 @@ const queryOf = ({ filter = "", from, overdue = "", status = "" }: Readonly<Reco
 
 const CheckList = () => {
   const { parameters } = route.value
-  const { filter = "", status = "", overdue = "" } = parameters
   const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", queryOf(parameters)))
-  return filter + status + overdue === "" ? (
-    <CheckListing listed={listed} empty="No checks yet" hint="Each check appears with its first result." />
-  ) : (
-    <CheckListing listed={listed} empty="No check matches" hint="Change the filters to see the others." />
-  )
+  return <CheckListing listed={listed} empty={<NoChecks />} />
 }
 
 export const Checks = () => {

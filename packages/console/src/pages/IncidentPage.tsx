@@ -187,9 +187,10 @@ const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
   </ul>
 )
 
-const Facts = ({ detail: { incident, runbook } }: { readonly detail: IncidentDetail }) => (
+const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly detail: IncidentDetail }) => (
   <p class="facts">
-    <Mark state={incident.severity} /> <b>{incident.state}</b> · opened{" "}
+    <Mark state={incident.severity} />{" "}
+    <b>{incident.state === "open" && acknowledgement !== null ? "acknowledged" : incident.state}</b> · opened{" "}
     <Time at={incident.opened_at} isAlone />
     {typeof incident.resolved_at === "string" && (
       <>

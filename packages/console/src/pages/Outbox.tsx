@@ -21,7 +21,7 @@ const TABS = [
   ["held", "Held", { held: true, state: "pending" }, "Nothing is held"],
   ["pending", "Pending", { state: "pending" }, "Nothing waits"],
   ["retry", "Retry", { state: "retry" }, "Nothing is tried again"],
-  ["failed", "Dead letters", { state: "failed" }, "No dead letters"],
+  ["failed", "Failed", { state: "failed" }, "Nothing has failed"],
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
@@ -37,35 +37,37 @@ const drawItem = (item: HeldOutboxItem) => {
       <span class="subject" title={about}>
         {about}
       </span>
-      <span class="subject reason" title={reason}>
-        {reason}
-      </span>
-      <span class="notes">
-        {item.held_by.length > 0 && (
-          <em class="is-held">
-            held: {item.held_by.map(holdText).join("; ")}
-            {typeof item.held_until === "string" && (
-              <>
-                , until <Time at={item.held_until} />
-              </>
-            )}
-          </em>
-        )}
-        {item.attempts > 1 && <em>{countText(item.attempts, "attempt")}</em>}
-        {item.state === "retry" && typeof item.next_attempt_at === "string" && (
-          <em>
-            tried again <Time at={item.next_attempt_at} />
-          </em>
-        )}
-        {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
-        {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
+      <span class="cause">
+        <span class="subject reason" title={reason}>
+          {reason}
+        </span>
+        <span class="notes">
+          {item.held_by.length > 0 && (
+            <em class="is-held">
+              held: {item.held_by.map(holdText).join("; ")}
+              {typeof item.held_until === "string" && (
+                <>
+                  , until <Time at={item.held_until} />
+                </>
+              )}
+            </em>
+          )}
+          {item.attempts > 1 && <em>{countText(item.attempts, "attempt")}</em>}
+          {item.state === "retry" && typeof item.next_attempt_at === "string" && (
+            <em>
+              tried again <Time at={item.next_attempt_at} />
+            </em>
+          )}
+          {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
+          {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
+        </span>
       </span>
       {item.updated_at !== undefined && <Time at={item.updated_at} />}
     </>
   )
 }
 
-/** Sends all dead letters again, until the operator stops it. */
+/** Sends all failed notifications again, until the operator stops it. */
 const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
   const progress = useSignal("")
   const isStopped = useRef(false)
@@ -105,7 +107,7 @@ export const Outbox = () => {
       <Listing
         label="Notifications"
         kind="outbox"
-        heads={["State", "Notification", "Incident", "Cause or error", "", "Changed"]}
+        heads={["State", "Notification", "Incident", "Cause or error", "Changed"]}
         listed={listed}
         keyOf={({ id }) => id}
         empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}

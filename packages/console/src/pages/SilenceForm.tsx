@@ -62,7 +62,7 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
     <p role="status" class={isNothing ? "preview is-warning" : "preview"}>
       {value === undefined
         ? "Counting …"
-        : `${countText(value.open_incidents, "incident")}, ${countText(value.agents, "agent")}`}
+        : `It covers ${countText(value.open_incidents, "open incident")} and ${countText(value.agents, "agent")}`}
       {value !== undefined && value.held_now > 0 && (
         <small> {countText(value.held_now, "notification")} would be held now</small>
       )}

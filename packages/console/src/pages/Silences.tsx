@@ -49,7 +49,7 @@ const drawSilence = (silence: Silence) => (
       {matchersText(silence.matchers).replaceAll("\n", ", ")}
     </code>
     <span class="notes">
-      <em>by {silence.created_by}</em>
+      <em>{silence.created_by}</em>
     </span>
     <When silence={silence} />
     {mayRespond.value && silence.state !== "expired" && (
@@ -58,7 +58,7 @@ const drawSilence = (silence: Silence) => (
           Extend
         </ActionButton>
         <ActionButton kind="danger" describes="End it now" does={() => expire(silence)}>
-          Expire
+          End
         </ActionButton>
       </span>
     )}
@@ -128,6 +128,7 @@ export const Silences = () => {
       <Listing
         label="Silences"
         kind="silence"
+        heads={["State", "Comment and matchers", "By", "Time", ""]}
         listed={listed}
         keyOf={({ id }) => id}
         size="double"

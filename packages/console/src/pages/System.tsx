@@ -39,7 +39,9 @@ const DELIVERY: Readonly<
 type Letters = ReadonlyArray<HeldOutboxItem>
 
 const lettersText = (letters: Letters): string =>
-  letters.length < MOST ? countText(letters.length, "dead letter") : `more than ${MOST} dead letters`
+  letters.length < MOST
+    ? countText(letters.length, "failed notification")
+    : `more than ${MOST} failed notifications`
 
 const faultsText = ({ storage, notifications }: ServiceState, letters: Letters): string => {
   if (storage.status === "failing") return "its storage fails."

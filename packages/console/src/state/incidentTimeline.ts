@@ -29,6 +29,13 @@ const ACTS: Readonly<Record<string, string>> = {
   noted: "noted",
 }
 
+const CHANGES: Readonly<Record<IncidentDetail["timeline"][number]["change"], string>> = {
+  joined: "is",
+  worsened: "worsened to",
+  improved: "improved to",
+  left: "is no longer in it",
+}
+
 type Delivery = IncidentDetail["deliveries"][number]
 
 const wordsOf = (cause: Delivery["cause"]): ReadonlyArray<string> =>
@@ -93,7 +100,7 @@ export const timelineOf = (
     ...timeline.map(({ at, change, severity, ...member }) => ({
       at,
       kind: "change",
-      text: `${memberText(member)} ${change}${change === "left" ? "" : `: ${severity}`}`,
+      text: `${memberText(member)} ${CHANGES[change]}${change === "left" ? "" : ` ${severity}`}`,
     })),
     ...log.map(({ at, action, by, text, until }) => {
       const ends = action === "acknowledged" ? untilText(until, now) : ""

@@ -51,13 +51,13 @@ interface Watch {
 const isPast = (error: unknown): boolean =>
   error instanceof ApiFailure && (error.status === 409 || error.status === 404)
 
-/** Sends all dead letters again, one after the other. Asks first, with their count. */
+/** Sends all failed notifications again, one after the other. Asks first, with their count. */
 export const replayAll = async ({ follow, shows, isStopped }: Watch): Promise<Message | undefined> => {
   // The order in which receivers were to get them. A replay may be sent before the next one begins.
   const query = { state: "failed", sort: "created_at", direction: "asc" }
   const letters = await readAll(listOf<HeldOutboxItem>("ops/v1/outbox", query, MOST))
   const all = numberText(letters.length)
-  const question = `Send all ${countText(letters.length, "dead letter")} again?`
+  const question = `Send all ${countText(letters.length, "failed notification")} again?`
   if (letters.length > 0 && !(await confirmed(question, `Replay all ${all} now`, false))) return undefined
   const replayed: Array<string> = []
   let past = 0

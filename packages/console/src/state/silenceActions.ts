@@ -193,7 +193,7 @@ export const expire = async (silence: Silence): Promise<Message> => {
   await call("DELETE", path(silence))
   const body = { matchers, ends_at, comment, confirm: true, ...(state === "scheduled" && { starts_at }) }
   return {
-    text: "Expired the silence; what it held is sent",
+    text: "Ended the silence; what it held is sent",
     undo: async () => {
       await call("POST", PATH, { body })
       return UNDONE

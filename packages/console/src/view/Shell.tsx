@@ -88,7 +88,7 @@ const Navigation = () => {
   const { dead_letters: letters = 0, waiting_keys: keys = 0 } = summary.value ?? {}
   const waits: Readonly<Record<string, readonly [count: number, noun: string]>> = {
     admission: [keys, "pending key"],
-    outbox: [letters, "dead letter"],
+    outbox: [letters, "failed notification"],
   }
   useEffect(() => {
     const link = links.current?.querySelector<HTMLElement>("[aria-current]")
