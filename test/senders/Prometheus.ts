@@ -55,7 +55,7 @@ export const startProgram = Effect.fnUntraced(function* (
   }
 })
 
-/** A real Prometheus that evaluates rules once a second and sends alerts as often. */
+/** A real Prometheus that evaluates rules once a second, sends alerts as often, and reads its own metrics. */
 export const startPrometheus = Effect.fnUntraced(function* (
   { key, pathPrefix, port }: Target,
   rules: ReadonlyArray<Rule>,
@@ -69,7 +69,8 @@ export const startPrometheus = Effect.fnUntraced(function* (
     write("rules.yml", { groups: [{ name: "test", rules: given }] })
   writeRules(rules)
   write("prometheus.yml", {
-    global: { evaluation_interval: "1s" },
+    global: { evaluation_interval: "1s", scrape_interval: "1s" },
+    scrape_configs: [{ job_name: "itself", static_configs: [{ targets: [`127.0.0.1:${own}`] }] }],
     rule_files: [join(folder, "rules.yml")],
     alerting: {
       alertmanagers: [

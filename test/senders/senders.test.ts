@@ -73,6 +73,14 @@ const LOAD: Rule = {
   annotations: { summary: "load is {{ $value }}" },
 }
 
+/** Parses, and finds two values for one label set when it is evaluated. */
+const FAILING = `vector(1) + on() (label_replace(vector(1), "n", "1", "", "") or vector(2))`
+/** The alert that the page recommends beside every other rule. */
+const FAILURES: Rule = {
+  alert: "Failures",
+  expr: "sum(increase(prometheus_rule_evaluation_failures_total[10s])) > 0",
+}
+
 describe("a real Prometheus", () => {
   it.live.skipIf(noPrometheus !== undefined)(
     named("reports rules that fire and resolve", noPrometheus),
@@ -114,6 +122,28 @@ describe("a real Prometheus", () => {
         // A rule is removed: nothing tells so but the source that is still heard.
         yield* third.follow([ALWAYS])
         yield* shows(server, { Always: "warning", Load: "lapsed" })
+      }),
+    600_000,
+  )
+})
+
+describe("a rule of a real Prometheus", () => {
+  it.live.skipIf(noPrometheus !== undefined || !AT_LENGTH)(
+    named(
+      "that fails looks as one that was removed, and an alert on failures says so before",
+      noPrometheus ?? (AT_LENGTH ? undefined : "skipped: npm run test:long"),
+    ),
+    () =>
+      Effect.gen(function* () {
+        const { key, server } = yield* site("alertmanager", { resend: "15s" })
+        const to = { port: server.port, pathPrefix: PATH, key }
+        const prometheus = yield* startPrometheus(to, [ALWAYS, LOAD, FAILURES])
+        yield* shows(server, { Always: "warning", Load: "critical" })
+        yield* prometheus.follow([ALWAYS, { ...LOAD, expr: FAILING }, FAILURES])
+        yield* shows(server, { Always: "warning", Load: "critical", Failures: "critical" })
+        yield* shows(server, { Always: "warning", Load: "lapsed", Failures: "critical" })
+        yield* prometheus.follow([ALWAYS, LOAD, FAILURES])
+        yield* shows(server, { Always: "warning", Load: "critical", Failures: "ok" })
       }),
     600_000,
   )
