@@ -71,19 +71,23 @@ export interface Refusal {
 }
 
 export const eventOf = (
-  { otherwise, output = otherwise, ...report }: Report,
-  at: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
-) => ({
-  ...at,
-  check_id: report.check_id,
-  status: report.status,
-  exit_code: report.exit_code,
-  duration_ms: report.duration_ms,
-  output_truncated: report.output_truncated,
-  notifications_enabled: true,
-  ...(output !== undefined && { output }),
-  ...(report.incident_key !== undefined && { incident_key: report.incident_key }),
-})
+  report: Report,
+  { event_id, observed_at }: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
+): CheckResultEvent => {
+  const { incident_key, output = report.otherwise } = report
+  return {
+    event_id,
+    observed_at,
+    check_id: report.check_id,
+    status: report.status,
+    exit_code: report.exit_code,
+    duration_ms: report.duration_ms,
+    output_truncated: report.output_truncated,
+    notifications_enabled: true,
+    ...(output !== undefined && { output }),
+    ...(incident_key !== undefined && { incident_key }),
+  }
+}
 
 export interface Reading {
   readonly reports: ReadonlyArray<AnyReport>

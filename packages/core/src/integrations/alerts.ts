@@ -4,6 +4,7 @@ import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { resendOf } from "./sources.ts"
 import { deriveCheck, plainText, type Texts } from "./deriveCheck.ts"
@@ -52,15 +53,26 @@ const PREFIX = /^(.*?)\/(?:graph|alerting|explore)(?:\/|$)/u
 const LONGEST_SOURCE = 256
 
 /** The origin and path prefix of the server that sends an alert, without a user. */
-const sourceOf = (generatorURL: unknown): string => {
-  const [, scheme, host, path = ""] =
-    typeof generatorURL === "string" ? (ADDRESS.exec(generatorURL) ?? []) : []
+const readSource = (generatorURL: string): string => {
+  const [, scheme, host, path = ""] = ADDRESS.exec(generatorURL) ?? []
   if (scheme === undefined || host === undefined) return ""
   const source = plainText(`${scheme}://${host}`.toLowerCase() + (PREFIX.exec(path)?.[1] ?? ""))
   return source.length > LONGEST_SOURCE ? "" : source
 }
 
-const readAlert = (given: unknown, place: number): Alert | Refusal => {
+/** The sources of one request: its alerts have few. */
+type Sources = Map<unknown, string>
+
+const sourceOf = (generatorURL: unknown, sources: Sources): string => {
+  if (typeof generatorURL !== "string") return ""
+  const known = sources.get(generatorURL)
+  if (known !== undefined) return known
+  const source = readSource(generatorURL)
+  sources.set(generatorURL, source)
+  return source
+}
+
+const readAlert = (given: unknown, place: number, sources: Sources): Alert | Refusal => {
   if (!Predicate.isObject(given)) return { refused: "invalid", message: `alert ${place} must be an object` }
   const { annotations = {}, generatorURL, labels, status } = given
   if (!isTexts(labels))
@@ -80,7 +92,7 @@ const readAlert = (given: unknown, place: number): Alert | Refusal => {
     labels: present,
     annotations: isTexts(annotations) ? annotations : {},
     ends_at: ends_at === "absent" ? undefined : ends_at,
-    source: sourceOf(generatorURL),
+    source: sourceOf(generatorURL, sources),
     status,
   }
 }
@@ -118,10 +130,9 @@ const groupKey = (
 }
 
 const outputOf = ({ annotations, labels }: Alert): string => {
-  const texts = [annotations["summary"], annotations["description"]].filter(
-    (text) => text !== undefined && text !== "",
-  )
-  if (texts.length > 0) return texts.join("\n")
+  const { description = "", summary = "" } = annotations
+  if (summary !== "" && description !== "") return `${summary}\n${description}`
+  if (summary !== "" || description !== "") return summary || description
   return Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
     .join(", ")
@@ -131,8 +142,9 @@ const outputOf = ({ annotations, labels }: Alert): string => {
 export const resultOf = (
   check_id: CheckId,
   status: CheckStatus,
-  output: string,
+  text: string,
   expects: Expects,
+  labels?: Labels,
 ): Report => ({
   signal: "result",
   check_id,
@@ -142,7 +154,8 @@ export const resultOf = (
   exit_code: EXIT_CODES[status],
   duration_ms: 0,
   isOfKnownCheck: status === "ok",
-  ...firstOutput(output),
+  ...firstOutput(text),
+  ...(labels !== undefined && { labels }),
 })
 
 /** Leases are rounded up to this, so that what senders repeat is equal. */
@@ -171,8 +184,8 @@ const reportOf = (alert: Alert, context: TranslationContext, rules: AlertRules):
   if (options.watchdog !== undefined && labels["alertname"] === options.watchdog) {
     const check_id = checkIdOf(options.watchdog, sha256)
     const status = isFiring ? "ok" : "critical"
-    const report = resultOf(check_id, status, outputOf(alert), { by: "watchdog" })
-    return { ...report, isOfKnownCheck: false, labels: made.labels }
+    const report = resultOf(check_id, status, outputOf(alert), { by: "watchdog" }, made.labels)
+    return { ...report, isOfKnownCheck: false }
   }
   const firing = firingStatus(labels, options)
   if (firing === undefined) return undefined
@@ -182,11 +195,8 @@ const reportOf = (alert: Alert, context: TranslationContext, rules: AlertRules):
     source: alert.source,
     lease_millis: isFiring && rules.repeats ? leaseOf(alert, context) : undefined,
   }
-  return {
-    ...resultOf(made.check_id, isFiring ? firing : "ok", outputOf(alert), expects),
-    labels: made.labels,
-    ...(incident_key !== undefined && { incident_key }),
-  }
+  const report = resultOf(made.check_id, isFiring ? firing : "ok", outputOf(alert), expects, made.labels)
+  return incident_key === undefined ? report : { ...report, incident_key }
 }
 
 const MOST_ALERTS = 10_000
@@ -202,8 +212,9 @@ export const readAlerts = (
   const reports: Array<Report> = []
   const refusals: Array<Refusal> = []
   const heard = new Set<string>()
+  const sources: Sources = new Map()
   for (const [index, one] of given.entries()) {
-    const alert = readAlert(one, index + 1)
+    const alert = readAlert(one, index + 1, sources)
     if ("refused" in alert) {
       refusals.push(alert)
       continue

@@ -10,7 +10,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
-import type { CheckRef } from "../model/CheckRecord.ts"
+import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import { hasTerms, type Terms } from "../model/ExpectationRecord.ts"
 import {
   alertStateOf,
@@ -20,7 +20,7 @@ import {
 } from "../model/IntegrationRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/declareExpectations.ts"
-import { forgetInTime, forgetRun, remember, termsOf, withRun } from "./expected.ts"
+import { declarationOf, forgetInTime, forgetRun, remember, termsOf, withRun } from "./expected.ts"
 import { KINDS } from "./kinds.ts"
 import { isRefusal, noted } from "./sources.ts"
 import {
@@ -177,6 +177,7 @@ function* refusalOfNew(unit: UnitOfWork, accepted: Accepted, created: number): D
 /** A report that is taken, with what it needs beyond its check. */
 interface Item {
   readonly ref: CheckRef
+  readonly check: CheckRecord | undefined
   readonly report: AnyReport
   readonly declaration: string
   /** The terms that it gives, if its expectation may have to change. */
@@ -184,27 +185,20 @@ interface Item {
   readonly isDeclaring: boolean
 }
 
-const UNDECLARED = "-"
-
-/** Stands for the labels and terms of a report. */
-const declarationOf = (report: AnyReport, sha256: (text: string) => string): string => {
-  const { expects } = report
-  const labels = "labels" in report ? report.labels : undefined
-  const isNothing = labels === undefined && expects.by === "terms" && Object.keys(expects.terms).length === 0
-  return isNothing ? UNDECLARED : sha256(JSON.stringify([labels, expects])).slice(0, 16)
-}
-
 /** Takes the reports of a part, and returns why it refuses some. */
 function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decision<ReadonlyArray<Refusal>> {
   const { agent, now, start } = accepted
   const { agent_id } = agent
   const reports = partOf(reading, start)
-  yield* load(unit, { checks: { agent_id, check_ids: idsOf(reports) } })
+  if (reading !== accepted.reading) yield* load(unit, { checks: { agent_id, check_ids: idsOf(reports) } })
   const refusals = start === 0 ? Array.from(reading.refusals) : []
   const items: Array<Item> = []
   const created = new Set<CheckId>()
   for (const report of reports) {
-    const judged = yield* judge(unit, accepted, report, created)
+    const found = find(unit, accepted, report)
+    // Most reports repeat what their check shows, and a generator would double their cost.
+    const isRepeated = found.check !== undefined && !found.isDeclaring
+    const judged = isRepeated ? found : yield* judge(unit, accepted, found, created)
     if (judged === undefined) continue
     if ("refused" in judged) refusals.push(judged)
     else items.push(judged)
@@ -222,19 +216,23 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
   return refusals
 }
 
-/** Whether a report is taken; `undefined` if it is ignored. */
-function* judge(
-  unit: UnitOfWork,
-  accepted: Accepted,
-  report: AnyReport,
-  created: Set<CheckId>,
-): Decision<Item | Refusal | undefined> {
-  const { agent, integration, sha256, staleAfter } = accepted
+const find = (unit: UnitOfWork, { agent, sha256 }: Accepted, report: AnyReport): Item => {
   const ref = { agent_id: agent.agent_id, registration_id: agent.registration_id, check_id: report.check_id }
   const check = unit.checks.get(ref)
   const declaration = declarationOf(report, sha256)
   const isDeclaring = report.signal !== "result" || check?.declaration !== declaration
-  const terms = isDeclaring ? termsOf(report, integration.options, staleAfter) : Result.succeed(undefined)
+  return { ref, check, report, declaration, isDeclaring, terms: undefined }
+}
+
+/** Whether a report is taken, and by which terms; `undefined` if it is ignored. */
+function* judge(
+  unit: UnitOfWork,
+  accepted: Accepted,
+  found: Item,
+  created: Set<CheckId>,
+): Decision<Item | Refusal | undefined> {
+  const { check, ref, report } = found
+  const terms = termsOf(report, accepted.integration.options, accepted.staleAfter)
   if (Result.isFailure(terms)) return terms.failure
   if (check === undefined && !created.has(report.check_id)) {
     if (report.signal === "result" && report.isOfKnownCheck === true) return undefined
@@ -244,15 +242,14 @@ function* judge(
     if (refusal !== undefined) return refusal
     created.add(report.check_id)
   }
-  return { ref, report, declaration, isDeclaring, terms: terms.success }
+  return { ...found, terms: terms.success }
 }
 
 /** Applies the results among these reports, in their order. */
 function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<Item>): Decision<void> {
   const { agent, now } = accepted
-  const events = items.flatMap(({ isDeclaring, ref, report }) => {
+  const events = items.flatMap(({ check, isDeclaring, ref, report }) => {
     if (report.signal !== "result") return []
-    const check = unit.checks.get(ref)
     if (report.expects.by === "source")
       move(ReportedAlertTransitions, alertStateOf(check), report.status === "ok" ? "resolved" : "fired")
     return eventOf(isDeclaring ? withRun(unit.expectations.get(ref), report, now) : report, {

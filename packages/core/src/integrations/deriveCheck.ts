@@ -60,23 +60,46 @@ interface Derived {
   readonly labels: Labels
 }
 
-// Senders repeat their alerts, and deriving these takes ten times as long as parsing the request.
-const DERIVED_KEPT = 10_000
-/** Longer label sets are rare, and would fill the memory. */
-const LONGEST_KEPT = 4_096
-const derived = new Map<string, Derived>()
+/** Senders repeat their alerts, and deriving these takes ten times as long as parsing the request. */
+const CHARACTERS_KEPT = 8_000_000
+
+/** The older of two generations is dropped whole, so that alerts that come in turn stay. */
+let young = new Map<string, Derived>()
+let old = new Map<string, Derived>()
+let characters = 0
+
+const keep = (key: string, made: Derived): Derived => {
+  characters += key.length
+  if (characters > CHARACTERS_KEPT) {
+    old = young
+    young = new Map()
+    characters = key.length
+  }
+  young.set(key, made)
+  return made
+}
+
+/** The parts that a check follows from, each behind its length. Joining them is cheaper than JSON. */
+const keyOf = ({ annotations, labels }: Alert, { group_by }: IntegrationOptions): string => {
+  const { runbook_url = "" } = annotations
+  let key = group_by === undefined ? "" : JSON.stringify(group_by)
+  key += `${runbook_url.length}:${runbook_url}`
+  for (const name in labels) {
+    const value = labels[name] ?? ""
+    key += `${name.length}:${name}${value.length}:${value}`
+  }
+  return key
+}
 
 export const deriveCheck = (alert: Alert, { options, sha256 }: TranslationContext): Derived => {
-  const key = JSON.stringify([alert.labels, alert.annotations["runbook_url"], options.group_by])
-  const known = derived.get(key)
+  const key = keyOf(alert, options)
+  const known = young.get(key)
   if (known !== undefined) return known
+  const before = old.get(key)
+  if (before !== undefined) return keep(key, before)
   const names = Object.keys(alert.labels).toSorted()
-  const made = {
+  return keep(key, {
     check_id: alertId(alert.labels, names, sha256),
     labels: checkLabels(alert, names, options),
-  }
-  if (key.length > LONGEST_KEPT) return made
-  if (derived.size >= DERIVED_KEPT) derived.clear()
-  derived.set(key, made)
-  return made
+  })
 }

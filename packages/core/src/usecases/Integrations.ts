@@ -87,34 +87,36 @@ type Sender = Pick<SenderInput, "key_hash" | "known">
 const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   const perIntegration = new TokenBuckets(integrationRate, KEYS_KEPT)
   const perCheck = new TokenBuckets(integrationCheckRate, BUCKETS_KEPT)
-  return Effect.fnUntraced(function* (name: AgentId, { path }: SenderRequest) {
-    const now = yield* Instant.now
-    for (const permission of [perIntegration.take(name, now), perCheck.take(`${name}/${path[0] ?? ""}`, now)])
-      if (!permission.allowed) return yield* tooMany(permission.retryAfterSeconds)
-  })
+  /** Why a request comes too soon; `undefined` if it does not. */
+  return (name: AgentId, { path }: SenderRequest, now: Instant.Instant): RateLimited | undefined => {
+    const both = [perIntegration.take(name, now), perCheck.take(`${name}/${path[0] ?? ""}`, now)]
+    const refused = both.find(({ allowed }) => !allowed)
+    return refused?.allowed === false ? tooMany(refused.retryAfterSeconds) : undefined
+  }
 }
 
-/** Takes a request in parts, each in its own transaction, and returns why it refuses some of it. */
-const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) =>
-  Effect.fnUntraced(function* (
-    shared: Omit<SenderInput, "reading" | "start">,
-  ): Effect.fn.Return<ReadonlyArray<Refusal> | "unknown_key", StorageError> {
-    // Reading takes long, and a transaction may run again: it reads only what has changed since.
-    let before: Pick<SenderInput, "known" | "reading"> = {
-      known: shared.known,
-      reading: readRequest(shared, shared.known.integration, yield* Instant.now),
-    }
-    const refusals: Array<Refusal> = []
-    for (let start = 0; ; start += MOST_REPORTS) {
-      const taken = yield* transact(applyReports({ ...shared, ...before, start }))
-      if (taken === "unknown_key") return taken
-      before = taken
-      known.set(shared.key_hash, taken.known)
-      refusals.push(...taken.refusals)
+type Taken = Effect.Effect<ReadonlyArray<Refusal> | "unknown_key", StorageError>
+
+/**
+ * Takes a request in parts, each in its own transaction, and returns why it refuses some of it.
+ * Few steps and no generator: this is the hot path.
+ */
+const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) => {
+  const takeFrom = (input: SenderInput, refusals: ReadonlyArray<Refusal>): Taken =>
+    Effect.flatMap(transact(applyReports(input)), (taken): Taken => {
+      if (taken === "unknown_key") return Effect.succeed(taken)
+      known.set(input.key_hash, taken.known)
+      const all = [...refusals, ...taken.refusals]
       const { reading } = taken
-      if ("refused" in reading || start + MOST_REPORTS >= reading.reports.length) return refusals
-    }
-  })
+      const start = input.start + MOST_REPORTS
+      return "refused" in reading || start >= reading.reports.length
+        ? Effect.succeed(all)
+        : takeFrom({ ...input, known: taken.known, reading, start }, all)
+    })
+  // Reading takes long, and a transaction may run again: it reads only what has changed since.
+  return (input: Omit<SenderInput, "reading" | "start">, now: Instant.Instant): Taken =>
+    takeFrom({ ...input, reading: readRequest(input, input.known.integration, now), start: 0 }, [])
+}
 
 const MOST_SENTENCES = 10
 
@@ -139,46 +141,62 @@ const makeSenderCalls = Effect.gen(function* () {
   const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
   const { integrationRequests } = yield* CurrentInstruments
   const limit = limiting(rules)
+  const { staleAfter } = rules
+  const { sha256 } = hashing
   const newEventId = newId<EventId>(ids)
   // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()
   const take = takingParts(repeatingUnsettled(commits), known)
+  const findKnown = (key: Redacted.Redacted): Sender | undefined => {
+    if (!isTokenOf("integration", key)) return undefined
+    const { key_hash } = hashing.identify(key)
+    const found = known.get(key_hash)
+    return found && { key_hash, known: found }
+  }
+  const lookUp = Effect.fnUntraced(function* (key: Redacted.Redacted) {
+    if (!isTokenOf("integration", key)) return yield* UNKNOWN_KEY
+    const { key_hash } = hashing.identify(key)
+    const read = yield* commits.transact(integrationOfKey(key_hash))
+    if (read === undefined) return yield* UNKNOWN_KEY
+    if (known.size >= KEYS_KEPT) known.clear()
+    known.set(key_hash, read)
+    return { key_hash, known: read }
+  })
   return {
+    /** The integration of a key that was recognised before, without a look at the storage. */
+    known: findKnown,
     /** Finds the integration of a key before a body is read; fails as for every unknown key. */
-    recognise: Effect.fnUntraced(function* (key: Redacted.Redacted) {
-      if (!isTokenOf("integration", key)) return yield* UNKNOWN_KEY
-      const { key_hash } = hashing.identify(key)
-      const found = known.get(key_hash)
-      if (found !== undefined) return { key_hash, known: found }
-      const read = yield* commits.transact(integrationOfKey(key_hash))
-      if (read === undefined) return yield* UNKNOWN_KEY
-      if (known.size >= KEYS_KEPT) known.clear()
-      known.set(key_hash, read)
-      return { key_hash, known: read }
-    }),
+    recognise: (key: Redacted.Redacted): Effect.Effect<Sender, NotFound | StorageError> => {
+      const found = findKnown(key)
+      return found === undefined ? lookUp(key) : Effect.succeed(found)
+    },
     /** Takes a request of a sender: durable when it succeeds, and safe to repeat. */
-    report: Effect.fnUntraced(function* (
+    report: (
       kind: IntegrationKind,
       sender: Sender,
       request: SenderRequest,
-    ): Effect.fn.Return<void, SenderError> {
-      const { name } = sender.known.integration
-      const count = (outcome: string) => {
-        integrationRequests.of(name, outcome).value += 1
-      }
-      if (KINDS[kind].isLimited)
-        yield* Effect.tapError(limit(name, request), () => Effect.sync(() => count("rate_limited")))
-      const { sha256 } = hashing
-      const { staleAfter } = rules
-      const refusals = yield* take({ ...sender, kind, request, incidents, staleAfter, sha256, newEventId })
-      if (refusals === "unknown_key") {
-        known.delete(sender.key_hash)
-        return yield* UNKNOWN_KEY
-      }
-      const [first] = refusals
-      count(first?.refused ?? "applied")
-      if (first !== undefined) return yield* refused(first, refusals)
-    }),
+    ): Effect.Effect<void, SenderError> =>
+      Effect.flatMap(Instant.now, (now): Effect.Effect<void, SenderError> => {
+        const { name } = sender.known.integration
+        const count = (outcome: string) => {
+          integrationRequests.of(name, outcome).value += 1
+        }
+        const early = KINDS[kind].isLimited ? limit(name, request, now) : undefined
+        if (early !== undefined) {
+          count("rate_limited")
+          return Effect.fail(early)
+        }
+        const input = { ...sender, kind, request, incidents, staleAfter, sha256, newEventId }
+        return Effect.flatMap(take(input, now), (refusals) => {
+          if (refusals === "unknown_key") {
+            known.delete(sender.key_hash)
+            return Effect.fail(UNKNOWN_KEY)
+          }
+          const [first] = refusals
+          count(first?.refused ?? "applied")
+          return first === undefined ? Effect.void : refused(first, refusals)
+        })
+      }),
   }
 })
 
