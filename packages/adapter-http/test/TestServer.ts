@@ -37,6 +37,7 @@ export interface Stubs {
   readonly admission?: Partial<Admission["Service"]>
   readonly queries?: Partial<Queries["Service"]>
   readonly readiness?: Partial<Readiness["Service"]>
+  readonly integrations?: Partial<Integrations["Service"]>
 }
 
 const visit = { leave: () => {} }
@@ -52,11 +53,11 @@ const unexpected = () => Effect.die("no request of these tests concerns enrolmen
 const noEnrolments = { list: unexpected, create: unexpected, remove: unexpected }
 
 /** The services that the API requires, as stubs. */
-export const stubServices = ({ ingest, admission, queries, readiness }: Stubs) =>
+export const stubServices = ({ ingest, admission, queries, readiness, integrations }: Stubs) =>
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
-    Layer.mock(Integrations, {}),
+    Layer.mock(Integrations, { known: () => undefined, ...integrations }),
     Layer.mock(Watches, {}),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, {}),

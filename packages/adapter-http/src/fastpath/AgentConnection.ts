@@ -1,12 +1,12 @@
 import type { Socket } from "node:net"
 import type { Visit } from "@tocsin/core/usecases/BodyBudget"
 import { type Fiber, Result } from "effect"
-import type { Sender } from "../handlers/agentCalls.ts"
 import { clientAddress } from "../request/clientAddress.ts"
+import type { Sender } from "../handlers/agentCalls.ts"
 import { partsOf } from "../response/pipelining.ts"
 import { inboundRequestId } from "../response/headerFields.ts"
 import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
-import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
+import { type AgentAnswer, answerText, type AgentHead, isOfSender, parseHead } from "./agentMessages.ts"
 
 /** The server that a connection belongs to. */
 export interface ConnectionHost {
@@ -44,14 +44,17 @@ interface KnownSender extends Sender {
   readonly forwardedFor: string | undefined
 }
 
+/** The visit of a sender whose key is known: only keys of agents may be unknown. */
+const KNOWN: Visit = { leave: () => {} }
+
 const HEAD_END = Buffer.from("\r\n\r\n")
 const MOST_HEAD_BYTES = 8_192
 /** A proxy sends the requests of several agents on one connection. */
 const MOST_KNOWN = 4
 
 /**
- * A connection on which each read so far has brought one whole usual request of an agent and
- * nothing else. It is parsed, done and answered here, for a third of the cost of node:http. The
+ * A connection on which each read so far has brought one whole usual request of an agent, or
+ * of a sender whose key is known, and nothing else. It is parsed, done and answered here, for a third of the cost of node:http. The
  * first read that brings anything else is put back, and the connection is node:http's from then on
  * (docs/decisions/0018).
  */
@@ -102,7 +105,9 @@ export class AgentConnection {
     const { requestId } = request
     const isFinal = services.isDraining()
     const millis = services.clock.currentTimeMillisUnsafe()
-    const isTaken = this.#socket.write(answerText(answer, { requestId, isFinal, millis, keepAliveSeconds }))
+    const { method } = request.head
+    const text = answerText(answer, { requestId, isFinal, method, millis, keepAliveSeconds })
+    const isTaken = this.#socket.write(text)
     if (isFinal) this.#socket.destroySoon()
     else if (!isTaken) this.#waitForDrain()
     else if (this.#isHeldBack) this.#readOn()
@@ -133,10 +138,12 @@ export class AgentConnection {
 
   /** Asks whether the body of a request, which has arrived, may be taken in. */
   #enter({ head, sender }: KnownHead): boolean {
-    const { bodies, intake, now } = this.#host.services
+    const { bodies, intake, integrations, now } = this.#host.services
     const bytes = head.bodyLength
+    // The API refuses unknown keys as failed authentications.
+    if (isOfSender(head) && integrations.known(sender.key) === undefined) return false
     if (!intake.takeWhole(bytes)) return false
-    const visit = bodies.tryEnter({ ...sender, bytes }, now)
+    const visit = isOfSender(head) ? KNOWN : bodies.tryEnter({ ...sender, bytes }, now)
     if (visit === undefined) intake.leaveWhole(bytes)
     else this.#inside = { bytes, visit }
     return visit !== undefined
@@ -145,8 +152,7 @@ export class AgentConnection {
   #begin({ head, sender }: KnownHead, body: Uint8Array): void {
     const { services } = this.#host
     const requestId = inboundRequestId(head.headers["x-request-id"]?.toString()) ?? services.newRequestId()
-    const url = `/api/v1/${head.endpoint}`
-    const request = { head, url, body, sender, requestId, peer: this.#socket.remoteAddress }
+    const request = { head, body, sender, requestId, peer: this.#socket.remoteAddress }
     this.#request = request
     const fiber = startWork(services, request, this.#onAnswer)
     if (fiber.pollUnsafe() !== undefined) return
@@ -189,18 +195,23 @@ export class AgentConnection {
   }
 
   /** The sender of a request. Most connections have few senders, and recognising them is expensive. */
-  #senderOf({ headers }: AgentHead): KnownSender | undefined {
+  #senderOf(head: AgentHead): KnownSender | undefined {
     const { access, trustedHops } = this.#host.services
-    const { authorization } = headers
-    const forwardedFor = headers["x-forwarded-for"]?.toString()
+    const { authorization } = head.headers
+    const forwardedFor = head.headers["x-forwarded-for"]?.toString()
+    const addressing = () => ({
+      address: clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops),
+      authorization,
+      forwardedFor,
+    })
+    if (isOfSender(head)) return { ...addressing(), key: head.about.key }
     const known = this.#known.find(
-      ({ sender }) => sender.authorization === authorization && sender.forwardedFor === forwardedFor,
+      ({ head: other, sender }) =>
+        !isOfSender(other) && sender.authorization === authorization && sender.forwardedFor === forwardedFor,
     )
     if (known !== undefined) return known.sender
     const key = access.agent(authorization)
-    if (Result.isFailure(key)) return undefined
-    const address = clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops)
-    return { key: key.success, address, authorization, forwardedFor }
+    return Result.isFailure(key) ? undefined : { ...addressing(), key: key.success }
   }
 
   #holdBack(bytes: Buffer): void {

@@ -3,6 +3,7 @@ import { Readiness } from "@tocsin/core/health/Readiness"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { type Cause, Clock, Effect, type Fiber, Option, Result, Tracer } from "effect"
 import {
   Headers,
@@ -18,8 +19,9 @@ import { AgentIntake } from "../request/Intake.ts"
 import { parseJson } from "../request/RequestBody.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
-import { type CoreError, failureOfCause } from "../response/failures.ts"
-import { type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
+import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
+import { answerOf, DIALECTS } from "../senders/dialects.ts"
+import { type AgentAnswer, statusOf, type AgentHead, isOfSender } from "./agentMessages.ts"
 
 export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
   const ids = yield* Ids
@@ -33,10 +35,9 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
     trustedHops,
     calls: agentCalls(ingest),
     bodies: ingest.bodies,
-    recorders: {
-      heartbeat: recorder.of("/api/v1/heartbeat", "POST"),
-      events: recorder.of("/api/v1/events", "POST"),
-    },
+    integrations: yield* Integrations,
+    recorderOf: (head: AgentHead) =>
+      recorder.of(isOfSender(head) ? `/in/${head.to}/*` : head.url, head.method),
     intake: yield* AgentIntake,
     isDraining,
     /** Whether spans are exported. */
@@ -50,16 +51,14 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
 
 export type FrontServices = Effect.Success<ReturnType<typeof frontServices>>
 
-const METHOD = "POST"
 const FIRST_SERVER_ERROR = 500
 const HTTP_PORT = 80
 /** The brackets around an IPv6 address. */
 const BRACKETS = /^\[|\]$/g
 
-/** A whole request of an agent. */
+/** A whole request of an agent, or of a sender to an integration. */
 export interface AgentRequest {
   readonly head: AgentHead
-  readonly url: string
   readonly body: Uint8Array
   readonly sender: Sender
   /** The address that connected. */
@@ -80,15 +79,16 @@ const addressAttributes = ({ origin, hostname, port }: URL, url: string) => ({
   "server.port": port === "" ? HTTP_PORT : Number(port),
 })
 
-const makeHeadSpan = (head: AgentHead, url: string) => {
+const makeHeadSpan = (head: AgentHead) => {
+  const { method, url } = head
   const { host, "user-agent": userAgent } = head.headers
   const address = URL.parse(`http://${host}`)
   return {
-    name: `${METHOD} ${url}`,
+    name: `${method} ${url}`,
     // In the caller's trace if the head names one.
     parent: Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput(head.headers))),
     attributes: {
-      "http.request.method": METHOD,
+      "http.request.method": method,
       "http.route": url,
       ...(address !== null && addressAttributes(address, url)),
       ...(userAgent !== undefined && { "user_agent.original": userAgent }),
@@ -96,21 +96,21 @@ const makeHeadSpan = (head: AgentHead, url: string) => {
   }
 }
 
-const headSpanOf = ({ head, url }: AgentRequest): HeadSpan => {
+const headSpanOf = ({ head }: AgentRequest): HeadSpan => {
   const known = headSpans.get(head)
   if (known !== undefined) return known
-  const made = makeHeadSpan(head, url)
+  const made = makeHeadSpan(head)
   headSpans.set(head, made)
   return made
 }
 
 /** As the API makes it: without a stack, which would cost more than the request. */
-const errorOf = (url: string, status: number) => {
+const errorOf = ({ method, url }: AgentHead, status: number) => {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   const error = new HttpServerError.HttpServerError({
     reason: new HttpServerError.ResponseError({
-      request: HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method: METHOD })),
+      request: HttpServerRequest.fromWeb(new Request(`http://localhost${url}`, { method })),
       response: HttpServerResponse.empty({ status }),
     }),
   })
@@ -124,12 +124,12 @@ const errorOf = (url: string, status: number) => {
  */
 const withinSpan = (work: Effect.Effect<number>, request: AgentRequest): Effect.Effect<void> => {
   const { attributes, name, parent } = headSpanOf(request)
-  const { peer, requestId, url } = request
+  const { head, peer, requestId } = request
   const own = { ...(peer !== undefined && { "client.address": peer }), "tocsin.request_id": requestId }
   return work.pipe(
     Effect.tap((status) => Effect.annotateCurrentSpan("http.response.status_code", status)),
     Effect.flatMap((status) =>
-      status < FIRST_SERVER_ERROR ? Effect.void : Effect.fail(errorOf(url, status)),
+      status < FIRST_SERVER_ERROR ? Effect.void : Effect.fail(errorOf(head, status)),
     ),
     Effect.withSpan(
       name,
@@ -138,6 +138,27 @@ const withinSpan = (work: Effect.Effect<number>, request: AgentRequest): Effect.
     ),
     Effect.ignore,
   )
+}
+
+/** A call that a request makes, and what its body names. */
+interface Call {
+  readonly call: Effect.Effect<object | void, CoreError>
+  readonly body?: unknown
+}
+
+/** The call of a request; fails with the message about its body. */
+const callOf = (
+  { calls, integrations }: FrontServices,
+  { body, head, sender }: AgentRequest,
+): Result.Result<Call, string> => {
+  if (!isOfSender(head))
+    return Result.map(parseJson(body), (parsed) => ({ call: calls[head.to](sender, parsed), body: parsed }))
+  const { about, to } = head
+  return Result.map(DIALECTS[to].decode(body), (text) => ({
+    call: Effect.flatMap(integrations.recognise(about.key), (known) =>
+      integrations.report(to, known, { ...about, body: text }),
+    ),
+  }))
 }
 
 /**
@@ -150,39 +171,40 @@ const workOf = (
   request: AgentRequest,
   answer: (answer: AgentAnswer) => boolean,
 ): Effect.Effect<number> => {
-  const { calls, recorders } = services
-  const { head, url, body, sender, requestId } = request
+  const { head, sender, requestId } = request
+  const { method, url } = head
+  const dialect = isOfSender(head) ? DIALECTS[head.to] : undefined
   const startedAt = performance.now()
 
   const finish = (made: AgentAnswer): Effect.Effect<number> => {
     const status = statusOf(made)
     if (!answer(made)) return Effect.succeed(status)
     const millis = performance.now() - startedAt
-    return Effect.as(
-      recorders[head.endpoint].record({ method: METHOD, url, status, millis, requestId }),
-      status,
-    )
+    return Effect.as(services.recorderOf(head).record({ method, url, status, millis, requestId }), status)
   }
-  const fail = (cause: Cause.Cause<CoreError>, parsed: unknown): Effect.Effect<number> =>
+  const finishWith = (failure: Failure) =>
+    finish(dialect === undefined ? { failure } : { said: answerOf(dialect, failure) })
+  const fail = (cause: Cause.Cause<CoreError>, body: unknown): Effect.Effect<number> =>
     Effect.flatMap(
       Effect.annotateLogs(failureOfCause(cause), {
-        ...logFieldsOf({ requestId, method: METHOD, url, client: sender.address }),
-        ...agentNamedIn(parsed),
+        ...logFieldsOf({ requestId, method, url, client: sender.address }),
+        ...agentNamedIn(body),
       }),
-      (failure) => finish({ failure }),
+      finishWith,
     )
   return Effect.suspend((): Effect.Effect<number> => {
-    const parsed = parseJson(body)
-    if (Result.isFailure(parsed)) return finish({ failure: { code: "validation", message: parsed.failure } })
-    const call: Effect.Effect<object, CoreError> = calls[head.endpoint](sender, parsed.success)
+    const parsed = callOf(services, request)
+    if (Result.isFailure(parsed)) return finishWith({ code: "validation", message: parsed.failure })
+    const { body, call } = parsed.success
     return Effect.matchCauseEffect(call, {
-      onSuccess: (reply) => finish({ reply }),
-      onFailure: (cause) => fail(cause, parsed.success),
+      onSuccess: (reply) =>
+        finish(dialect === undefined ? { reply: reply ?? {} } : { said: answerOf(dialect) }),
+      onFailure: (cause) => fail(cause, body),
     })
   })
 }
 
-/** Starts the work of a request, within its span if there is a tracer. */
+/** Starts the work of a request, within its span if there is a tracer. Those of senders have none: keys are in their paths. */
 export const startWork = (
   services: FrontServices,
   request: AgentRequest,
@@ -190,5 +212,6 @@ export const startWork = (
 ): Fiber.Fiber<unknown> => {
   const { context, isTraced } = services
   const work = workOf(services, request, answer)
-  return Effect.runForkWith(context)(isTraced ? withinSpan(work, request) : work)
+  const hasSpan = isTraced && !isOfSender(request.head)
+  return Effect.runForkWith(context)(hasSpan ? withinSpan(work, request) : work)
 }

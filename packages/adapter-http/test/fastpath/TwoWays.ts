@@ -7,7 +7,11 @@ import {
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { StorageError } from "@tocsin/core/ports/Storage"
+import { Operations } from "@tocsin/core/usecases/Operations"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
+import type { Integrations } from "@tocsin/core/usecases/Integrations"
+import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import { ValidationError } from "@tocsin/contract/Errors"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import * as ApiServer from "../../src/HttpServer.ts"
@@ -53,13 +57,50 @@ export const SPECIAL = [endings, heartbeatEndings, eventsEndings, { slow: 0, con
   Object.keys,
 )
 
-const ingest = (taken: Way["taken"]): Service => {
-  const counted = <A, E>(agentId: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+/** The key that every integration of a test has. */
+export const SENDER_KEY = `in_${"k".repeat(43)}`
+
+/** The endings of reports, by the check that their path names. */
+const reportEndings = {
+  ...endings,
+  limited: Effect.fail(new RateLimited({ message, retryAfterSeconds: 7 })),
+  lost: Effect.fail(new NotFound({ message: "not found" })),
+  full: Effect.fail(new StateConflict({ message })),
+  invalid: Effect.fail(new ValidationError({ message })),
+}
+
+/** Integrations of which the check `seen` answers with the report. */
+const integrations = (taken: Way["taken"]): Partial<Integrations["Service"]> => {
+  // The use case fills it in, and these are all that the paths of requests pass on.
+  const sender = {} as Effect.Success<ReturnType<Integrations["Service"]["recognise"]>>
+  const isKnown = (key: Redacted.Redacted) => Redacted.value(key) === SENDER_KEY
+  const unknown = Effect.fail(new NotFound({ message: "not found" }))
+  return {
+    known: (key) => (isKnown(key) ? sender : undefined),
+    recognise: (key) => (isKnown(key) ? Effect.succeed(sender) : unknown),
+    report: (kind, _, { body, method, path, query }) => {
+      const [check = ""] = path
+      const seen = new ValidationError({ message: JSON.stringify([kind, method, path, query, body]) })
+      const ending = Object.entries(reportEndings).find(([name]) => name === check)?.[1]
+      const usual = check === "seen" ? Effect.fail(seen) : Effect.void
+      // Agents end in some ways in which reports do not.
+      const end = (ending ?? usual) as ReturnType<Integrations["Service"]["report"]>
+      return countedBy(taken)(check, end)
+    },
+  }
+}
+
+const countedBy =
+  (taken: Way["taken"]) =>
+  <A, E>(name: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Effect.serviceOption(HttpServerRequest.HttpServerRequest), (request) => {
       if (Option.isSome(request)) taken.byApi += 1
       else taken.directly += 1
-      return agentId === "slow" ? Effect.andThen(Effect.yieldNow, effect) : effect
+      return name === "slow" ? Effect.andThen(Effect.yieldNow, effect) : effect
     })
+
+const ingest = (taken: Way["taken"]): Service => {
+  const counted = countedBy(taken)
   return {
     bodies: unlimitedBodies,
     expectations: () => Effect.die("no request of this test declares checks"),
@@ -97,13 +138,16 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {
     },
   })
   const taken = { byApi: 0, directly: 0 }
-  const server = ApiServer.layer({
+  const server = ApiServer.layerWithOperations({
     host: "127.0.0.1",
     port: 0,
     operatorTokens: [Redacted.make("operator-token")],
     trustedHops: 1,
   }).pipe(
-    Layer.provide(stubServices({ ...stubs, ingest: ingest(taken) })),
+    Layer.provide([
+      stubServices({ ...stubs, ingest: ingest(taken), integrations: integrations(taken) }),
+      Layer.mock(Operations, {}),
+    ]),
     Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Debug")),
     // Lines that stand for several requests depend on when these came.

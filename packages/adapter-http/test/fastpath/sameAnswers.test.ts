@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { MAX_BODY_BYTES } from "../../src/request/RequestBody.ts"
 import { REQUEST_ID } from "../TestServer.ts"
 import { type RequestText, requestText } from "./requestTexts.ts"
-import { TwoWays, type Way } from "./TwoWays.ts"
+import { SENDER_KEY, TwoWays, type Way } from "./TwoWays.ts"
 
 const FINAL_STATUS = /HTTP\/1\.1 [2-5]/g
 const answersIn = (received: string): number => received.match(FINAL_STATUS)?.length ?? 0
@@ -178,6 +178,53 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
         "192.0.2.1 one",
         "192.0.2.1 two",
       ])
+    }),
+  )
+
+  it.effect("to senders, whose requests have no spans", () =>
+    Effect.gen(function* () {
+      const ways = yield* TwoWays
+      const { spans, taken } = ways.traced
+      const before = { ...taken, spans: spans.length }
+      const sent = (line: string, body?: string, ...lines: ReadonlyArray<string>): RequestText =>
+        [
+          `${line} HTTP/1.1`,
+          "Host: tocsin",
+          ...lines,
+          ...(body === undefined ? [] : [`Content-Length: ${body.length}`]),
+          "",
+          body ?? "",
+        ].join("\r\n")
+      const last = sent("GET /in/ping/x/y", undefined, "Connection: close")
+      const alerts = "POST /in/alertmanager/seen/v2"
+      const texts = [
+        ...[
+          "backup",
+          "limited",
+          "lost",
+          "full",
+          "invalid",
+          "unavailable",
+          "dying",
+          "throwing",
+          "slow",
+        ].flatMap((check) => [
+          sent(`GET /in/ping/${SENDER_KEY}/${check}`),
+          sent(`POST /in/push/${SENDER_KEY}/${check}?status=up`, "all is well"),
+          sent(`POST /in/webhook/${SENDER_KEY}/${check}`, "{}"),
+        ]),
+        sent(`GET /in/ping/${SENDER_KEY}/seen/fail/?every=1d&every=2d&tz=Europe%2FBerlin`),
+        sent(`POST /in/ping/${SENDER_KEY}/seen/a%20b`, "gr\xf6\xdfer"),
+        sent(`POST /in/push/${SENDER_KEY}/seen?msg=a+b%E4`, ""),
+        sent(alerts, "[]", `Authorization: Bearer ${SENDER_KEY}`),
+        sent(alerts, "[]", `Authorization: Basic ${Buffer.from(`:${SENDER_KEY}`).toString("base64")}`),
+        sent(alerts, "\xff", `Authorization: Bearer ${SENDER_KEY}`),
+        sent(alerts, `[${"0,".repeat(60_000)}0]`, `Authorization: Bearer ${SENDER_KEY}`),
+      ]
+      for (const text of texts) yield* Effect.promise(() => compare(ways, text, last))
+      // The API has a body of several reads, and one that is no text makes no report.
+      assert.strictEqual(taken.directly - before.directly, texts.length - 2)
+      assert.strictEqual(spans.length, before.spans)
     }),
   )
 

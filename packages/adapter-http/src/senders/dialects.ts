@@ -1,0 +1,162 @@
+import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
+import { errorStatus } from "@tocsin/contract/Errors"
+import type { IntegrationKind } from "@tocsin/contract/Integrations"
+import type { SenderRequest } from "@tocsin/core/integrations/Report"
+import { isTokenOf } from "@tocsin/core/operators/tokens"
+import { Effect, Redacted, Result, Stream } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { readSenderText, senderText } from "../request/RequestBody.ts"
+import { errorFields, type Failure } from "../response/failures.ts"
+import { pathOf } from "../routes.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** The methods of a kind of integration, where its key is, and its senders' language for an outcome. */
+export interface Dialect {
+  readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
+  /** The body as text: the start of any text, or a whole one of at most 1 MiB. */
+  readonly read: (request: Request) => Effect.Effect<string, PayloadTooLarge | Validation>
+  /** The same of a body that has arrived; fails with the message for the sender. */
+  readonly decode: (body: Uint8Array) => Result.Result<string, string>
+  /** Whether the header Authorization may have the key, instead of the path. */
+  readonly hasHeader: boolean
+  readonly contentType: "application/json" | "text/plain"
+  readonly fields?: Readonly<Record<string, string>>
+  /** Its text about a failure, or about none. */
+  readonly say: (failure: Failure | undefined) => string
+}
+
+/** An answer to a sender, with the header fields that belong to it. */
+export interface SenderAnswer {
+  readonly status: number
+  readonly fields: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export const answerOf = ({ contentType, fields, say }: Dialect, failure?: Failure): SenderAnswer => {
+  const body = say(failure)
+  return {
+    status: failure === undefined ? 200 : errorStatus[failure.code],
+    body,
+    fields: {
+      "cache-control": "no-store",
+      ...(failure !== undefined && errorFields(failure)),
+      ...fields,
+      ...(body !== "" && { "content-type": contentType }),
+      "content-length": String(Buffer.byteLength(body)),
+    },
+  }
+}
+
+const MOST_BODY_BYTES = 65_536
+const decoder = new TextDecoder()
+
+/** The beginning of a body as text. Tocsin drops the rest: a job's output may have any length. */
+const readStart = (request: Request): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    let size = 0
+    const read = Stream.runForEachWhile(request.stream, (part) =>
+      Effect.sync(() => {
+        parts.push(part.subarray(0, MOST_BODY_BYTES - size))
+        size += part.length
+        return size < MOST_BODY_BYTES
+      }),
+    )
+    return Effect.match(read, {
+      onSuccess: () => decoder.decode(Buffer.concat(parts)),
+      onFailure: () => "",
+    })
+  })
+
+/** Senders of any text: it is the output of a job. */
+const anyText = {
+  read: readStart,
+  decode: (body: Uint8Array) => Result.succeed(decoder.decode(body.subarray(0, MOST_BODY_BYTES))),
+  hasHeader: false,
+} as const
+
+/** Senders of JSON: they log the status, and at most the text. */
+const json: Dialect = {
+  methods: ["POST"],
+  read: readSenderText,
+  decode: senderText,
+  hasHeader: true,
+  contentType: "text/plain",
+  say: (failure) => failure?.message ?? "",
+}
+
+export const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
+  alertmanager: json,
+  webhook: json,
+  ping: {
+    ...anyText,
+    methods: ["GET", "POST"],
+    contentType: "text/plain",
+    fields: { "ping-body-limit": "8192" },
+    say: (failure) => failure?.message ?? "OK",
+  },
+  push: {
+    ...anyText,
+    methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    contentType: "application/json",
+    say: (failure) =>
+      JSON.stringify(failure === undefined ? { ok: true } : { ok: false, msg: failure.message }),
+  },
+}
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    // Not an encoding: a name like any other.
+    return segment
+  }
+}
+
+/** The key that a header Authorization has: as a bearer token, or as the password. */
+const keyOfHeader = (authorization = ""): string | undefined => {
+  const [, scheme = "", credentials = ""] = /^(Bearer|Basic) +([^ ]+) *$/iu.exec(authorization) ?? []
+  if (scheme.toLowerCase() !== "basic") return credentials === "" ? undefined : credentials
+  const text = Buffer.from(credentials, "base64").toString()
+  return text.slice(text.indexOf(":") + 1)
+}
+
+const NO_QUERY: Readonly<Record<string, string>> = {}
+
+/** The first value of each parameter. */
+const queryOf = (url: string): Readonly<Record<string, string>> => {
+  const start = url.indexOf("?")
+  if (start === -1) return NO_QUERY
+  const parameters = new URLSearchParams(url.slice(start + 1))
+  return Object.fromEntries(Array.from(parameters).toReversed())
+}
+
+/** A sender's request before its key is recognised and its body is read. */
+export interface Addressed extends Omit<SenderRequest, "body"> {
+  readonly key: Redacted.Redacted
+}
+
+/** The key of a request, and what it is about. A slash at the end of its path means nothing. */
+export const addressed = (
+  {
+    authorization,
+    method,
+    url,
+  }: Readonly<Record<"method" | "url", string>> & { readonly authorization: string | undefined },
+  { hasHeader }: Dialect,
+): Addressed => {
+  const [, , , ...segments] = pathOf(url).split("/")
+  const path = segments.at(-1) === "" ? segments.slice(0, -1) : segments
+  const [first = "", ...rest] = path
+  const inHeader = hasHeader ? keyOfHeader(authorization) : undefined
+  const key = Redacted.make(first)
+  // A key in the path counts alone: a proxy may have added a header.
+  const isInPath = inHeader === undefined || isTokenOf("integration", key)
+  return {
+    key: isInPath ? key : Redacted.make(inHeader),
+    method,
+    path: (isInPath ? rest : path).map(decoded),
+    query: queryOf(url),
+  }
+}
