@@ -139,6 +139,18 @@ export interface PeersCase {
   readonly connectionsOf: Readonly<Record<Step, number>>
 }
 
+/** Integrations that are pinged and sent alerts, in turn with agents that report the same results. */
+export interface IntegrationsCase {
+  readonly kind: "integrations"
+  readonly name: string
+  readonly storage: StorageName
+  /** Of each kind, and agents. */
+  readonly integrations: number
+  readonly connections: number
+  /** The least part of the rate of the same results on the API, if any: a storage in memory shows the parsing alone. */
+  readonly ofEvents?: number
+}
+
 export type BenchCase =
   | ThroughputCase
   | LatencyCase
@@ -152,6 +164,7 @@ export type BenchCase =
   | ConsoleCase
   | AgentCase
   | FleetCase
+  | IntegrationsCase
   | PeersCase
 
 const HEARTBEAT_CONNECTIONS = 64
@@ -259,6 +272,14 @@ export const allCases: ReadonlyArray<BenchCase> = [
     load: [step],
     connections: step === "heartbeat" ? HEARTBEAT_CONNECTIONS : RESULT_CONNECTIONS,
     servers: 3,
+  })),
+  ...STORAGES.map((storage): IntegrationsCase => ({
+    kind: "integrations",
+    name: `${storage}-integrations`,
+    storage,
+    integrations: 200,
+    connections: HEARTBEAT_CONNECTIONS,
+    ...(storage !== "memory" && { ofEvents: 0.8 }),
   })),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
   {

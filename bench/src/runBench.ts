@@ -10,6 +10,7 @@ import { measureConsole } from "./measure/console.ts"
 import { measureFleet } from "./measure/fleet.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
+import { measureIntegrations } from "./measure/integrations.ts"
 import { measureLargeStorm } from "./measure/largeStorm.ts"
 import { measureLatency } from "./measure/latency.ts"
 import { measurePeers } from "./measure/peers.ts"
@@ -51,6 +52,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureAgent(bench, one)
     case "fleet":
       return measureFleet(bench, one)
+    case "integrations":
+      return measureIntegrations(bench, one)
     case "peers":
       return measurePeers(bench, one)
   }

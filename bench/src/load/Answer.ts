@@ -23,3 +23,9 @@ export const readAnswer = (bytes: Buffer): Answer | undefined => {
   if (bytes.length < start + Number(length)) return undefined
   return { status, body: bytes.toString("latin1", start, start + Number(length)) }
 }
+
+/** The error of an answer with another status than this, or undefined. */
+export const faultOf =
+  (expected: number) =>
+  (_step: unknown, { body, status }: Answer): string | undefined =>
+    status === expected ? undefined : `answered ${status} ${body}`

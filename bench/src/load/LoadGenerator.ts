@@ -30,6 +30,9 @@ export class LoadGenerator {
   #due: Array<number> = []
   #isClosedLoop = true
   #isSending = false
+  /** How many requests may still be sent. */
+  #left = Number.POSITIVE_INFINITY
+  #sentAll: () => void = () => undefined
   #latencies = new LatencyHistogram()
   #maxMillis = 0
   #operations = 0
@@ -52,13 +55,15 @@ export class LoadGenerator {
     this.#protocol = protocols[run.protocol ?? "tocsin"]
     await this.#connect(run)
     this.#isSending = true
+    this.#left = run.requests ?? Number.POSITIVE_INFINITY
+    const sentAll = new Promise<void>((resolve) => (this.#sentAll = resolve))
     this.#isClosedLoop = run.requestsPerSecond === undefined
     const pace = this.#start(run)
     await elapsed(run.warmUpSeconds)
     this.#forget()
     const cpuBefore = this.#cpu(run)
     const start = performance.now()
-    await elapsed(run.seconds)
+    await Promise.race([elapsed(run.seconds), sentAll])
     const seconds = (performance.now() - start) / 1000
     const measured = this.#measured()
     const cpuAfter = this.#cpu(run)
@@ -119,6 +124,8 @@ export class LoadGenerator {
   }
 
   #send(slot: Slot, since: number): void {
+    if (this.#left === 0) return this.#sentAll()
+    this.#left -= 1
     const { step, bytes } = slot.sender.next()
     slot.step = step
     slot.since = since

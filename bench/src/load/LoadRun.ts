@@ -12,6 +12,8 @@ export interface LoadRun {
   readonly connections: number
   readonly warmUpSeconds: number
   readonly seconds: number
+  /** Ends the run earlier, once so many are sent. */
+  readonly requests?: number | undefined
   /** A fixed rate; without it, each answer triggers the next request. */
   readonly requestsPerSecond?: number
   /** Root processes, by name, whose processor time is read before and after. */

@@ -45,8 +45,8 @@ export class Sender {
     if (agent === undefined || step === undefined) throw new Error("a connection has no agents, or no load")
     this.#advance()
     this.#stamp.advance()
-    const { check, isCritical } =
-      this.#protocol.operationsOf(step) === 1 ? single(agent, step) : batch(agent, step)
+    const { operationsOf, singles = CHECKS.length } = this.#protocol
+    const { check, isCritical } = operationsOf(step) === 1 ? single(agent, step, singles) : batch(agent, step)
     return { step, bytes: this.#templateOf(step, isCritical).render(agent, this.#stamp, check) }
   }
 
@@ -72,9 +72,9 @@ const batch = (agent: SendingAgent, step: Step) => {
 }
 
 /** The next check in turn: with the status that it has, or with the other one. */
-const single = (agent: SendingAgent, step: Step) => {
+const single = (agent: SendingAgent, step: Step, checks: number) => {
   const turn = step === "changing" ? agent.changes++ : agent.reports++
-  const index = turn % CHECKS.length
-  const changesOfIt = Math.floor((agent.changes + CHECKS.length - 1 - index) / CHECKS.length)
+  const index = turn % checks
+  const changesOfIt = Math.floor((agent.changes + checks - 1 - index) / checks)
   return { check: CHECKS[index] ?? NO_CHECK, isCritical: agent.isCritical !== (changesOfIt % 2 === 1) }
 }

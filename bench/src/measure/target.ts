@@ -15,7 +15,7 @@ import type { Sample } from "../report/Results.ts"
 /** How a target is loaded. */
 export type Pressure = Pick<
   LoadRun,
-  "load" | "protocol" | "connections" | "requestsPerSecond" | "warmUpSeconds" | "seconds"
+  "load" | "protocol" | "connections" | "requests" | "requestsPerSecond" | "warmUpSeconds" | "seconds"
 > &
   // A part of the servers, if several run.
   Partial<Pick<LoadRun, "ports">>

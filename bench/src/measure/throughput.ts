@@ -13,7 +13,7 @@ const UPSERT_CLIENTS = 32
  * The medians of what each pair of neighbours says: what disturbs the machine for a while disturbs
  * both.
  */
-const ratio = (
+export const ratio = (
   name: string,
   least: number | undefined,
   subjects: ReadonlyArray<Sample>,

@@ -20,6 +20,8 @@ export interface ChannelListener {
 export interface Protocol {
   /** How many reports one request of this step holds. */
   readonly operationsOf: (step: Step) => number
+  /** How many checks of an agent single reports take in turn; all of them unless given. */
+  readonly singles?: number
   readonly render: (
     step: Step,
     status: "ok" | "critical",

@@ -1,3 +1,4 @@
+import { faultOf } from "../Answer.ts"
 import { Connection } from "../Connection.ts"
 import { CHECK_NUMBERS, operationsOf } from "../Load.ts"
 import { httpPost, type RequestVariables } from "../RequestTemplate.ts"
@@ -19,5 +20,5 @@ export const alertRouter: Protocol = {
     )
     return httpPost({ host, path: "/api/v2/alerts" }, JSON.stringify(alerts))
   },
-  faultOf: (_step, { body, status }) => (status === 200 ? undefined : `answered ${status} ${body}`),
+  faultOf: faultOf(200),
 }
