@@ -19,6 +19,7 @@ export const nameReceivers = (
 ): Naming | undefined => {
   if (loud.length === 0) return undefined
   if (!policy.hasRoutes) return policy.everyone
+  const { incident_key } = incident
   const known = new Map<Severity, NamedReceivers>()
   const nameAs = (most: Severity): NamedReceivers => {
     const before = known.get(most)
@@ -26,7 +27,7 @@ export const nameReceivers = (
     const found = new Set<RouteId>()
     for (const { agent, labels, member } of loud) {
       const severity = isBelow(most, member.severity) ? most : member.severity
-      policy.routes.match(matchedFacts({ ...incident, severity }, member, agent, labels), found)
+      policy.routes.match(matchedFacts({ incident_key, severity }, member, agent, labels), found)
     }
     const named = policy.routes.name(found, countOpenings)
     known.set(most, named)
