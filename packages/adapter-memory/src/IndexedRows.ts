@@ -92,8 +92,8 @@ abstract class DueRows<Row, Name extends string = never> extends IndexedRows<Row
 
 /** The items due to one receiver. */
 interface Deliveries {
-  /** When waiting items are due. */
-  readonly waiting: TimerQueue<OutboxId>
+  /** When waiting items are due: those that claims take first, and the others. */
+  readonly waiting: readonly [TimerQueue<OutboxId>, TimerQueue<OutboxId>]
   /** When the leases of items end that are being sent. */
   readonly leased: TimerQueue<OutboxId>
 }
@@ -109,10 +109,12 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   }
 
   protected override note(item: OutboxRecord, isGone: boolean): void {
-    const { id, leased_until, next_evaluation_at, next_attempt_at, state } = item
+    const { id, is_backfill, leased_until, next_evaluation_at, next_attempt_at, state } = item
     const ofItem = (isSo: boolean, at: Instant | undefined) => (isSo && !isGone ? at : undefined)
     const { leased, waiting } = this.#deliveriesTo(item.receiver)
-    waiting.set(id, ofItem(state === "pending" || state === "retry", next_attempt_at))
+    const isWaiting = state === "pending" || state === "retry"
+    for (const [part, queue] of waiting.entries())
+      queue.set(id, ofItem(isWaiting && part === Number(is_backfill), next_attempt_at))
     leased.set(id, ofItem(true, leased_until))
     this.held.set(id, ofItem(isHeld(item), next_evaluation_at))
   }
@@ -126,7 +128,7 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
     const known = this.receivers.get(receiver)
     if (known !== undefined) return known
     const created = {
-      waiting: new TimerQueue<OutboxId>(itself),
+      waiting: [new TimerQueue<OutboxId>(itself), new TimerQueue<OutboxId>(itself)] as const,
       leased: new TimerQueue<OutboxId>(itself),
     }
     this.receivers.set(receiver, created)

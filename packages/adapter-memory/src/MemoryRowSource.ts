@@ -21,6 +21,7 @@ import { type KeyedMaps, labelsOf, type MemoryTables } from "./MemoryTables.ts"
 import { firstInOrder } from "./readRows.ts"
 
 const byDueTime = comparing<OutboxRecord>(
+  (item) => Number(item.is_backfill),
   (item) => item.next_attempt_at ?? 0n,
   (item) => item.id,
 )
@@ -109,15 +110,17 @@ export class MemoryRowSource implements RowSource {
   dueOutbox({ receivers, limit }: Asked<"claimableOutbox">, now: Instant) {
     const { incidents, keyed } = this.#tables
     const deliveries = keyed.outbox.deliveriesOf(receivers)
-    const due = deliveries.flatMap(({ waiting }) =>
-      waiting.due(now, limit, (id) => {
-        const item = keyed.outbox.get(id)
-        if (item === undefined || !incidents.has(item.incident_id)) return undefined
-        const others = keyed.outbox.of("incident_id", item.incident_id)
-        return others.some((other) => isBehind(item, other)) ? undefined : item
-      }),
-    )
-    return deliveries.length === 1 ? due : due.toSorted(byDueTime).slice(0, limit)
+    const due = deliveries
+      .flatMap(({ waiting }) => waiting)
+      .flatMap((queue) =>
+        queue.due(now, limit, (id) => {
+          const item = keyed.outbox.get(id)
+          if (item === undefined || !incidents.has(item.incident_id)) return undefined
+          const others = keyed.outbox.of("incident_id", item.incident_id)
+          return others.some((other) => isBehind(item, other)) ? undefined : item
+        }),
+      )
+    return (deliveries.length === 1 ? due : due.toSorted(byDueTime)).slice(0, limit)
   }
 
   expiredOutbox({ receivers, limit }: Asked<"claimableOutbox">, now: Instant) {

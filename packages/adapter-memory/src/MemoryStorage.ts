@@ -155,7 +155,7 @@ const untilNextDue = (
   const times = [
     ...tables.keyed.outbox
       .deliveriesOf(receivers)
-      .flatMap(({ leased, waiting }) => [waiting, leased])
+      .flatMap(({ leased, waiting }) => [...waiting, leased])
       .flatMap((agenda) => agenda.nextAfter(now) ?? []),
     ...alerts.map(({ leased_until, next_at }) => Instant.max(next_at, leased_until ?? next_at)),
   ].filter((time) => time > now)

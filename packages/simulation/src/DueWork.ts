@@ -74,7 +74,7 @@ export class DueWork {
     const outbox = this.#outbox
     const found: Array<WithIncident<OutboxRecord>> = []
     for (const { waiting } of outbox.receivers.values()) {
-      for (const id of waiting.take(now)) {
+      for (const id of waiting.flatMap((queue) => queue.take(now))) {
         const row = outbox.get(id)
         const incident = row && incidents.get(row.incident_id)
         if (row !== undefined && incident !== undefined) found.push({ row, incident })

@@ -40,16 +40,18 @@ const putIncident = (unit: UnitOfWork, n: number): void => unit.incidents.put(in
 const itemOf = (n: number, changes: Parameters<typeof outboxRecord>[2]) =>
   outboxRecord(`${n}`, `${n}`, { receiver: RECEIVERS[n % 2] ?? "debug", ...changes })
 
-const SEARCHES: Readonly<Record<string, DueSearch>> = {
-  "items to be sent": {
-    request: (limit) => ({ claimableOutbox: { receivers: RECEIVERS, limit } }),
-    put: (unit, n) => {
-      putIncident(unit, n)
-      unit.outbox.put(itemOf(n, {}))
-    },
-    idOf: (n) => outboxIdOf(`${n}`),
-    found: ({ searchResults: found }) => found.claimableOutbox.map(({ row }) => row.id),
+const toBeSent: DueSearch = {
+  request: (limit) => ({ claimableOutbox: { receivers: RECEIVERS, limit } }),
+  put: (unit, n) => {
+    putIncident(unit, n)
+    unit.outbox.put(itemOf(n, {}))
   },
+  idOf: (n) => outboxIdOf(`${n}`),
+  found: ({ searchResults: found }) => found.claimableOutbox.map(({ row }) => row.id),
+}
+
+const SEARCHES: Readonly<Record<string, DueSearch>> = {
+  "items to be sent": toBeSent,
   "items whose lease has expired": {
     request: (limit) => ({ claimableOutbox: { receivers: RECEIVERS, limit } }),
     put: (unit, n) => {
@@ -110,6 +112,24 @@ export const dueOrderSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         const inOrder = range(COUNT).map(idOf).toSorted()
         assert.deepStrictEqual(yield* search(COUNT), inOrder)
         assert.deepStrictEqual(yield* search(LIMIT), inOrder.slice(0, LIMIT))
+      }),
+    )
+
+    it.effect("and those that a policy made owed after all others, though they are longer due", () =>
+      Effect.gen(function* () {
+        const replica = yield* openWith(subject, [])
+        const { found, request } = toBeSent
+        yield* write(replica, [], (unit) => {
+          for (const n of range(COUNT)) {
+            putIncident(unit, n)
+            const changes = n < LIMIT ? { next_attempt_at: LONG_AGO, is_backfill: true } : {}
+            unit.outbox.put(itemOf(n, changes))
+          }
+        })
+        const idsOf = (ns: ReadonlyArray<number>) => ns.map((n) => outboxIdOf(`${n}`)).toSorted()
+        const inOrder = [...idsOf(range(COUNT).slice(LIMIT)), ...idsOf(range(LIMIT))]
+        assert.deepStrictEqual(yield* observe(replica, [request(COUNT)], found), inOrder)
+        assert.deepStrictEqual(yield* observe(replica, [request(LIMIT)], found), inOrder.slice(0, LIMIT))
       }),
     )
   })

@@ -176,6 +176,7 @@ export const outboxRecord = (
   next_evaluation_at: undefined,
   held_by: undefined,
   must_send: false,
+  is_backfill: false,
   parent_ended_at: undefined,
   first_parent_ended_at: undefined,
   released_at: undefined,

@@ -8,6 +8,9 @@ import { keyedTables } from "./keyedTables.ts"
 
 export const outboxTable = keyedTables.outbox
 
+/** Of a receiver, the rows that claims take first, and the others. */
+const PARTS = "(VALUES (false), (true)) AS part (is_backfill)"
+
 /** Locks the outbox items of incidents except dropped ones (`isDropped`): claims change them without the incident's lock. */
 export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND NOT (o.state = 'discarded' AND (o.attempts = 0 OR o.last_error IS NOT NULL))
   ORDER BY o.id FOR UPDATE`
@@ -24,9 +27,10 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
     SELECT due.* FROM (
       SELECT claimable.*
       FROM unnest($1::text[]) AS wanted (receiver)
+      CROSS JOIN ${PARTS}
       CROSS JOIN LATERAL (
         SELECT ${outboxTable.columns} FROM outbox AS o
-        WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
+        WHERE o.receiver = wanted.receiver AND o.is_backfill = part.is_backfill AND o.state IN ('pending', 'retry') AND o.next_attempt_at <= $2
           AND EXISTS (SELECT FROM incident AS i WHERE i.id = o.incident_id)
           AND NOT EXISTS (
             SELECT FROM outbox AS earlier
@@ -37,7 +41,7 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
           )
         ORDER BY o.next_attempt_at, o.id LIMIT $3 FOR UPDATE OF o SKIP LOCKED
       ) AS claimable
-      ORDER BY claimable.next_attempt_at, claimable.id LIMIT $3
+      ORDER BY claimable.is_backfill, claimable.next_attempt_at, claimable.id LIMIT $3
     ) AS due
     UNION ALL
     SELECT expired.* FROM (
@@ -46,7 +50,7 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
       ORDER BY o.leased_until, o.id LIMIT $3 FOR UPDATE SKIP LOCKED
     ) AS expired
   ) AS found ON true
-  ORDER BY found.next_attempt_at, found.leased_until, found.id`
+  ORDER BY found.leased_until IS NOT NULL, found.is_backfill, found.next_attempt_at, found.leased_until, found.id`
 
 /** Finds the incidents of held items that are to be examined by `$1`, longest due first. */
 export const findHeldOutbox = `SELECT o.incident_id AS id FROM outbox AS o
@@ -103,9 +107,10 @@ export const lockClaimableAlerts = `SELECT ${alertTable.columns} FROM alert AS l
 const findUntilNextDue = `SELECT least(
     (SELECT min(head.next_attempt_at) - $2::int8
      FROM unnest($1::text[]) AS wanted (receiver)
+     CROSS JOIN ${PARTS}
      CROSS JOIN LATERAL (
        SELECT o.next_attempt_at FROM outbox AS o
-       WHERE o.receiver = wanted.receiver AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
+       WHERE o.receiver = wanted.receiver AND o.is_backfill = part.is_backfill AND o.state IN ('pending', 'retry') AND o.next_attempt_at > $2::int8
        ORDER BY o.next_attempt_at LIMIT 1
      ) AS head),
     (SELECT o.leased_until - storage.now FROM outbox AS o

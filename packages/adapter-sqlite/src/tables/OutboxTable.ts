@@ -14,13 +14,14 @@ type Items = ReadonlyArray<OutboxRecord>
 const OF_RECEIVERS = "receiver IN (SELECT value FROM json_each(?))"
 
 const byDueTime = comparing<OutboxRecord>(
+  (item) => Number(item.is_backfill),
   (item) => item.next_attempt_at ?? 0n,
   (item) => item.id,
 )
 
 const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) => {
-  const due = table.all<[NotifierName, Instant, limit: number]>(
-    `AS item WHERE receiver = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
+  const due = table.all<[NotifierName, isBackfill: number, Instant, limit: number]>(
+    `AS item WHERE receiver = ? AND is_backfill = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
     AND EXISTS (SELECT 1 FROM incident WHERE incident.id = item.incident_id) AND NOT EXISTS (
       SELECT 1 FROM outbox AS earlier
       WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
@@ -57,7 +58,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
       AND (receiver <> notifier OR leased_until < ?) AND ${OF_RECEIVERS} LIMIT ?`,
   )
   const nextDue = connection.query<[Instant | null]>(
-    "SELECT min(next_attempt_at) FROM outbox WHERE receiver = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
+    "SELECT min(next_attempt_at) FROM outbox WHERE receiver = ? AND is_backfill = ? AND state IN ('pending', 'retry') AND next_attempt_at > ?",
   )
   const nextExpiry = connection.query<[Instant]>(
     `SELECT leased_until FROM outbox INDEXED BY outbox_leased
@@ -67,7 +68,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     /** Due items with no earlier item of their incident and receiver waiting, longest due first. */
     due: (receivers: Receivers, now: Instant, limit: number): Items =>
       Array.from(new Set(receivers))
-        .flatMap((receiver) => due(receiver, now, limit))
+        .flatMap((receiver) => [0, 1].flatMap((part) => due(receiver, part, now, limit)))
         .toSorted(byDueTime)
         .slice(0, limit),
     /** The incidents of held items that are to be examined, longest due first. */
@@ -86,7 +87,9 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     },
     /** The next moments after `now` at which an item is due or a lease expires. */
     nextMoments: (receivers: Receivers, now: Instant): ReadonlyArray<Instant> => [
-      ...receivers.flatMap((receiver) => nextDue.get(receiver, now)?.[0] ?? []),
+      ...receivers.flatMap((receiver) =>
+        [0, 1].flatMap((part) => nextDue.get(receiver, part, now)?.[0] ?? []),
+      ),
       ...(nextExpiry.get(now, JSON.stringify(receivers)) ?? []),
     ],
   }

@@ -116,6 +116,7 @@ export const freed = (
   severity,
   summary,
   next_attempt_at: now,
+  is_backfill: item.is_backfill && trigger !== "released",
   held_by: hasWaited(item) ? ["outage"] : undefined,
   next_evaluation_at: undefined,
   parent_ended_at: undefined,

@@ -1,3 +1,4 @@
+import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Status"
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
@@ -31,6 +32,8 @@ export interface NewFiring {
   readonly receiver: NotifierName
   readonly cause: FiringCause
   readonly must_send: boolean
+  /** Whether it is owed by a policy or a label, not by an event or in time. */
+  readonly is_backfill?: boolean
   readonly holds: ReadonlyArray<Hold>
 }
 
@@ -178,11 +181,24 @@ export const decideFor = (
   const found = [...after, ...common]
   const holds = due?.isDelayed === true ? withOutage(found, facts, now) : found
   return {
-    written: { receiver, cause: causeFor(known, due), must_send: false, holds },
+    written: {
+      receiver,
+      cause: causeFor(known, due),
+      must_send: false,
+      is_backfill: isBackfill(due, now),
+      holds,
+    },
     held: merged,
     next: reminded,
   }
 }
+
+/** A later step is written when it is due; an event has written all else. */
+const isBackfill = (due: Due | undefined, now: Instant.Instant): boolean =>
+  due === undefined || due.isWritten || !Instant.isRecent(due.at, SOON, now)
+
+/** Steps are due and written within this. */
+const SOON = Duration.minutes(1)
 
 const withTimes = (item: OutboxRecord, times: ParentTimes) => {
   const isChanged = !hasSameTimes(item, times)

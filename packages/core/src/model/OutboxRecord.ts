@@ -64,6 +64,8 @@ export const outbox = keyedTable({
     held_by: orUndefined(array<HoldName>()),
     /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
     must_send: boolean,
+    /** A policy or a label made its receiver owed it, after its time: claims take all others first. */
+    is_backfill: boolean,
     /** When the last parent of a held firing ended; absent while it has one (docs/rules.md#dependencies). */
     parent_ended_at: orUndefined(instant),
     /** When its last parent ended for the first time: from then on, parents hold it a bounded time. */

@@ -92,6 +92,7 @@ export const firstIncidentTables: Readonly<Record<string, string>> = {
   next_evaluation_at bigint,
   held_by json,
   must_send boolean NOT NULL DEFAULT false,
+  is_backfill boolean NOT NULL DEFAULT false,
   parent_ended_at bigint,
   first_parent_ended_at bigint,
   released_at bigint,
@@ -151,7 +152,7 @@ CREATE INDEX incident_member_of_agent ON incident_member (agent_id) WHERE left_a
 CREATE INDEX incident_member_of_check ON incident_member (check_id) WHERE left_at IS NULL;
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 CREATE INDEX outbox_by_updated_at ON outbox (listed_state, notifier, event_type, updated_at, id);
-CREATE INDEX outbox_due ON outbox (receiver, next_attempt_at, id) WHERE state IN ('pending', 'retry');
+CREATE INDEX outbox_due ON outbox (receiver, is_backfill, next_attempt_at, id) WHERE state IN ('pending', 'retry');
 CREATE INDEX outbox_leased ON outbox (leased_until, id) WHERE state = 'sending';
 CREATE INDEX outbox_held ON outbox (next_evaluation_at, id) WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX alert_due ON alert (receiver, next_at, incident_id, severity);

@@ -34,7 +34,8 @@ const enqueue = (
   notification: Pick<OutboxRecord, "event_type" | "notifier" | "receiver"> & Partial<NewFiring>,
   { newOutboxId, now }: EnqueueOptions,
 ): void => {
-  const { receiver, notifier, event_type, cause, holds = [], must_send = false } = notification
+  const { receiver, notifier, event_type, cause } = notification
+  const { holds = [], must_send = false, is_backfill = false } = notification
   const item: OutboxRecord = {
     id: newOutboxId(now),
     receiver,
@@ -52,6 +53,7 @@ const enqueue = (
     held_by: undefined,
     next_evaluation_at: undefined,
     must_send,
+    is_backfill,
     parent_ended_at: undefined,
     first_parent_ended_at: undefined,
     released_at: undefined,

@@ -64,6 +64,7 @@ export const replay = commandOf(function* (unit, now, id: OutboxId, by: Signatur
     ...found,
     state: move(OutboxTransitions, found.state, "replayed"),
     attempts: 0,
+    is_backfill: false,
     next_attempt_at: now,
     last_error: undefined,
     age_starts_at: now,

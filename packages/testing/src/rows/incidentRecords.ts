@@ -88,6 +88,7 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     next_evaluation_at: maybe(instant),
     held_by: maybe(fc.constant(["ack", "after"] as const)),
     must_send: fc.boolean(),
+    is_backfill: fc.boolean(),
     parent_ended_at: maybe(instant),
     first_parent_ended_at: maybe(instant),
     released_at: maybe(instant),
