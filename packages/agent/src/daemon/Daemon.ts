@@ -15,6 +15,7 @@ import { Spool, type SpooledResult } from "../spool/Spool.ts"
 import { spoolPath } from "../spool/StateFolder.ts"
 import { metricsPage, metricsServer } from "./metricsServer.ts"
 import { type Growth, growthOf, savedGrowth, selfReport, type SelfState } from "./selfReport.ts"
+import { CONFIGURED_NOTE, configuredNote, withoutRemoved } from "./removedChecks.ts"
 import { statementsOf } from "./statementsOf.ts"
 
 interface DaemonOptions {
@@ -86,10 +87,7 @@ export class Daemon {
     )
     made.sender = sender
     this.#sender = sender
-    this.#metrics = metricsServer(
-      () => metricsPage({ own: this.#selfState(), states: this.#spool.states(), notes: this.#spool.notes() }),
-      log,
-    )
+    this.#metrics = metricsServer(() => this.#metricsPage(), log)
     this.#awake = awakeClock(clock)
     this.#runner = new CheckRunner({
       clock,
@@ -153,8 +151,19 @@ export class Daemon {
 
   #plan(): void {
     this.#runner.plan(this.#config)
-    const orphaned = orphanedNotes(this.#spool.notes().keys(), this.#config.checks)
-    this.#record(() => orphaned.forEach((name) => this.#spool.setNote(name, "")))
+    const notes = this.#spool.notes()
+    const orphaned = orphanedNotes(notes.keys(), this.#config.checks)
+    const configured = configuredNote(notes.get(CONFIGURED_NOTE), this.#config.checks, this.#sender.now())
+    this.#record(() => {
+      orphaned.forEach((name) => this.#spool.setNote(name, ""))
+      this.#spool.setNote(CONFIGURED_NOTE, configured)
+    })
+  }
+
+  #metricsPage(): string {
+    const notes = this.#spool.notes()
+    const states = withoutRemoved(this.#spool.states(), notes.get(CONFIGURED_NOTE))
+    return metricsPage({ own: this.#selfState(), states, notes })
   }
 
   #lookAtOthers(): void {
