@@ -8,9 +8,12 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
+import { enroll, report } from "../processes/Agent.ts"
+import { outboxOf } from "../processes/api.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
 import { type Place, places, serverAt, tocsin } from "./tocsin.ts"
 
 interface Finding {
@@ -102,7 +105,7 @@ describe.concurrent("the doctor", () => {
       }),
   )
 
-  it.live("says where the running server sends, if this shell's settings name other receivers", () =>
+  it.live("examines delivery to the running server's receivers, if this shell's settings name others", () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolderOnDisk
       const alone = yield* examine({ cwd, environment: {} })
@@ -110,14 +113,20 @@ describe.concurrent("the doctor", () => {
         messageOf(alone.findings, "receivers"),
         "the receivers examined here are those of this shell's settings; a policy in force may replace those of SERVICE_* settings",
       )
-      const { url } = yield* receiverOf(204)
+      const { url } = yield* receiverOf(503)
       const environment = { SERVICE_WEBHOOK_URL: url, SERVICE_WEBHOOK_SECRET: webhookSecretOf("doctor") }
-      yield* startServer(serverAt({ cwd, environment }))
+      const server = yield* startServer(serverAt({ cwd, environment }))
+      yield* report(server, yield* enroll(server, "web-1"), { check_id: "disk", status: "critical" })
+      yield* until(
+        "the webhook has failed",
+        Effect.map(outboxOf(server), (items) => items.some(({ state }) => state === "retry")),
+      )
       const other = yield* examine({ cwd, environment: {} })
       assert.strictEqual(
         messageOf(other.findings, "receivers"),
         "the running servers send to debug, webhook; the receivers examined here are those of this shell's settings",
       )
+      assert.match(messageOf(other.findings, "delivery"), /^the receiver webhook began to fail /)
       const same = yield* examine({ cwd, environment })
       assert.strictEqual(messageOf(same.findings, "receivers"), "")
     }),

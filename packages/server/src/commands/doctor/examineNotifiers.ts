@@ -19,6 +19,7 @@ import {
   currentReceivers,
   liveReplicas,
   policyHashes,
+  servedReceivers,
   type UnusableReceiver,
   unusableReceivers,
 } from "@tocsin/core/replicas/listings"
@@ -141,9 +142,9 @@ export const examineDelivery = (receivers: ExaminedReceivers) =>
     const storage = yield* Storage
     const inForce = yield* Receivers
     const moments = yield* notificationMoments(storage, inForce)
-    const failing = yield* failingReceivers(storage, new Set(inForce.current().keys()))
     const replicas = yield* storage.replicas
     const now = yield* Instant.now
+    const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
     return [
       ...deliveryFindings({ ...moments, failing }, now),
       ...replicaFindings(replicas, now),
