@@ -44,10 +44,21 @@ describe("an accepted agent that turns dead", () => {
         resolved_at: null,
       })
       assert.notProperty(incident, "check_id")
-      assert.match(incident?.summary ?? "", /no contact with a /)
+      assert.strictEqual(incident?.summary, "no contact with a (a.example.org)")
       yield* after("10 minutes")
       yield* incidents.areOpen("a/@heartbeat")
       yield* webhook.has("firing critical a/@heartbeat")
+    }),
+  )
+
+  it.effect("names a host once whose agent has its name", () =>
+    Effect.gen(function* () {
+      const { after, front } = yield* open(1, [])
+      yield* front.ingest.heartbeat(keyOf("a"), heartbeatOf("a", { hostname: "a" }))
+      yield* front.admission.acceptAll({ includeRotation: false })
+      yield* after("6 minutes")
+      const [incident] = yield* openIncidents(front)
+      assert.strictEqual(incident?.summary, "no contact with a")
     }),
   )
 

@@ -30,14 +30,15 @@ export function* openHeartbeatIncident(
   now: Instant.Instant,
   options: IncidentOptions,
 ): Decision<AgentRecord> {
+  const { agent_id, hostname } = agent
   const member = {
-    agent_id: agent.agent_id,
+    agent_id,
     check_id: HEARTBEAT,
     severity: "critical",
-    summary: `no contact with ${agent.agent_id} (${agent.hostname})`,
+    summary: `no contact with ${agent_id}${hostname === agent_id ? "" : ` (${hostname})`}`,
   } as const
   const incidents = new Incidents(unit, now, options)
-  const heartbeat_incident_id = yield* incidents.join(heartbeatRef(agent.agent_id), { member, notify: true })
+  const heartbeat_incident_id = yield* incidents.join(heartbeatRef(agent_id), { member, notify: true })
   return { ...agent, heartbeat_incident_id }
 }
 
