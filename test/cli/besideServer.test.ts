@@ -80,7 +80,7 @@ describe("commands beside a running server", () => {
       assert.strictEqual(alone.code, EXIT_CODES.usage.code)
       assert.include(
         alone.stderr,
-        `no server answers at http://127.0.0.1:${server.port}: this shell's settings decide\n`,
+        `no server answers at http://127.0.0.1:${server.port}, which SERVICE_HOST and SERVICE_PORT name: this shell's settings decide\n`,
       )
       assert.include(alone.stderr, "set SERVICE_WATCH_LOOPBACK=true to allow it")
     }),

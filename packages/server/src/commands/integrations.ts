@@ -18,6 +18,8 @@ import type { Column } from "../output/makeTable.ts"
 import { ageText } from "../output/texts.ts"
 import { act, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
+import { addressOf } from "./serverProbes.ts"
+import { settingsOfCommand } from "./UseCases.ts"
 
 const name = flags.argument("NAME", "The name of an integration, as tocsin integrations list shows it")
 const NamedIntegration = Schema.Struct({ name: IntegrationName })
@@ -25,15 +27,24 @@ const NamedIntegration = Schema.Struct({ name: IntegrationName })
 const noSuchIntegration = (given: { readonly name: string }) =>
   notFound(`there is no integration ${given.name}: list integrations with tocsin integrations list`)
 
-/** The text is the addresses to paste, and the key where an address lacks it. */
-const keyResult = (integration: IntegrationWithKey) => {
-  const { key, urls } = integration
+/**
+ * The text is the addresses to paste, and the key where an address lacks it. Without SERVICE_PUBLIC_URL, they
+ * are those of a server on this machine.
+ */
+const keyResult = Effect.fnUntraced(function* (integration: IntegrationWithKey) {
+  const { key } = integration
+  const near = addressOf(yield* settingsOfCommand)
+  const urls = integration.urls.map((url) => (url.startsWith("/") ? `${near}${url}` : url))
   const lines = urls.map((url) =>
     url.includes(key) ? `address: ${url}` : `address, with the key in the header Authorization: ${url}`,
   )
   const texts = urls.every((url) => url.includes(key)) ? lines : [...lines, `key: ${key}`]
   return { answer: integration, text: `${texts.join("\n")}\n` }
-}
+})
+
+/** Without a period, a job that runs no more looks as if it were well. */
+const EVERY_HINT =
+  "add ?every=1d to the address of a daily job: Tocsin then notifies when it no longer reports\n"
 
 const options = {
   check: flags.text("check", "The only check, which the address without a name means"),
@@ -81,7 +92,10 @@ const add = act({
       refusal(`there is an agent or an integration ${given.name}: choose another name`),
   },
 })(function* (request) {
-  return keyResult(yield* Integrations.use((integrations) => integrations.create(request)))
+  const { answer, text } = yield* keyResult(
+    yield* Integrations.use((integrations) => integrations.create(request)),
+  )
+  return { answer, text: request.kind === "ping" ? `${text}${EVERY_HINT}` : text }
 })
 
 const change = act({
@@ -111,7 +125,7 @@ const rotate = act({
 })(function* ({ name: integration, ...request }) {
   const rotated = yield* Integrations.use((integrations) => integrations.rotate(integration, request))
   const length = formatDuration(request.grace ?? USUAL_GRACE)
-  return { ...keyResult(rotated), note: `the former key stays valid for ${length}\n` }
+  return { ...(yield* keyResult(rotated)), note: `the former key stays valid for ${length}\n` }
 })
 
 const remove = act({

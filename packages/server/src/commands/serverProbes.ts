@@ -12,7 +12,7 @@ import { makeWatchProbes } from "../watchProbes.ts"
 import { watchProblem } from "../watchTargets.ts"
 
 /** Where a server with these settings answers this machine. */
-const addressOf = ({ SERVICE_HOST: host, SERVICE_PORT: port }: Settings): string => {
+export const addressOf = ({ SERVICE_HOST: host, SERVICE_PORT: port }: Settings): string => {
   const near = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host
   return `http://${isIP(near) === 6 ? `[${near}]` : near}:${port}`
 }
@@ -72,7 +72,9 @@ export const serverProbes = (settings: Settings) =>
         const trial = yield* askServer(settings, watch)
         asked = { trial }
         if (trial === undefined)
-          yield* note(`no server answers at ${addressOf(settings)}: this shell's settings decide\n`)
+          yield* note(
+            `no server answers at ${addressOf(settings)}, which SERVICE_HOST and SERVICE_PORT name: this shell's settings decide\n`,
+          )
         return trial
       })
       return {
