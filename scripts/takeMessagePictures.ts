@@ -1,85 +1,74 @@
-// Writes docs/messages/*.png, pictures of messages: `node scripts/takeMessagePictures.ts`. Fakes of services
-// take what Tocsin sends. A picture has its words, with links or buttons, in a plain box; a mail is as Chromium
-// shows it. Needs a Chromium, as test/console does.
+// Writes docs/messages/*.png, a picture of the message of each type: `node scripts/takeMessagePictures.ts`. Each
+// is drawn from the request that the type makes, a mail from its HTML as a mail server has it. Needs a Chromium,
+// as test/console does.
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { escapeHtml } from "@tocsin/contract/escapeHtml"
-import type { Receiver } from "@tocsin/contract/PolicyDocument"
-import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
-import { Duration, Effect, Queue, Record, Redacted } from "effect"
-import { partsOf, startMailServer } from "../packages/adapter-notify/test/email/MailServer.ts"
-import { firing } from "../packages/adapter-notify/test/notifications.ts"
-import { startReceiver } from "../packages/adapter-notify/test/Receiver.ts"
+import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { Duration, Effect, Queue, Record, Redacted, type Scope } from "effect"
+import { htmlOfMails, linked, receiverOf } from "../packages/adapter-notify/test/messages.ts"
+import { answering, startReceiver } from "../packages/adapter-notify/test/Receiver.ts"
 import { fakes } from "../packages/adapter-notify/test/services/fakes.ts"
-import { testIds } from "../packages/adapter-notify/test/testIds.ts"
 import { Browser, openContext } from "../test/console/Console.ts"
+import { drawMessage, type Service } from "./messages/drawMessage.ts"
 
 const folder = fileURLToPath(new URL("../docs/messages", import.meta.url))
 
-const notification = {
-  ...firing,
-  runbook: { url: "https://wiki.example.org/disks", note: "Full disks" },
-  links: {
-    incident: "https://tocsin.example.org/#/incidents/0198a5f0",
-    acknowledge: { url: "https://tocsin.example.org/a/0198a5f0", for: Duration.hours(1) },
-  },
-}
+type Make = (origin: string) => Effect.Effect<Notifier, unknown, Scope.Scope>
 
-const deliver = (definition: Receiver, secrets: Readonly<Record<string, string>>) =>
-  Effect.gen(function* () {
-    const wrapped = Record.map(secrets, (secret) => Redacted.make(secret))
-    const { send } = yield* makeReceiver(definition, wrapped, {
+const typed = Record.map(
+  fakes,
+  ({ definition, path, secrets }): Make =>
+    (origin) =>
+      receiverOf("topic" in definition ? { ...definition, topic: "alerts" } : definition, {
+        ...secrets,
+        url: `${origin}${path}`,
+      }),
+)
+
+const makers: Readonly<Record<Service, Make>> = {
+  ...typed,
+  slack: (url) => receiverOf({ kind: "messenger" }, { url }),
+  telegram: (origin) =>
+    messengerTelegram({
+      apiUrl: Redacted.make(origin),
+      token: Redacted.make("1:a"),
+      chat: "@ops",
       timeout: Duration.seconds(15),
       denyPrivateTargets: false,
-    })
-    const { outcome } = yield* send(notification)
-    if (outcome !== "delivered") throw new Error(`the fake of ${definition.kind} answered ${outcome}`)
-  }).pipe(Effect.provide(testIds))
-
-/** The words of a message in a box, with its links below where the service shows them so. */
-const boxOf = (text: string, body: string): string => {
-  const [title = "", ...lines] = text.replaceAll(/\\(?=\W)|\u200b/g, "").split("\n")
-  const links = ["Incident", "Full disks", "Acknowledge for 1h"].filter(
-    (label) => body.includes(label) && !text.includes(`${label}: https`),
-  )
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><style>
-    body { margin: 0; padding: 16px; font: 15px/1.45 system-ui, sans-serif; background: #fff; color: #1b1f24 }
-    main { border: 1px solid #d0d7de; border-left: 4px solid #d13438; border-radius: 6px; padding: 10px 14px }
-    p { margin: 2px 0; overflow-wrap: anywhere } b { display: block; margin-bottom: 4px }
-    a { display: inline-block; margin: 8px 8px 0 0; padding: 3px 10px; border: 1px solid #d0d7de; border-radius: 6px; color: #0969da }
-    </style><main><b>${escapeHtml(title)}</b>${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}
-    ${links.map((link) => `<a>${escapeHtml(link)}</a>`).join("")}</main></html>`
+    }),
+  alert_router: (url) => receiverOf({ kind: "alert_router" }, { url }),
 }
 
-const messages = Effect.gen(function* () {
-  const pages: Array<readonly [name: string, html: string]> = []
-  // Every chat has the same text; push and cards have buttons.
-  for (const [name, fake] of [
-    ["chat", fakes.discord],
-    ["buttons", fakes.teams],
-  ] as const) {
-    const { origin, requests } = yield* startReceiver((response, request) => {
-      response.writeHead(fake.judge(request)).end("{}")
-    })
-    yield* deliver(fake.definition, { ...fake.secrets, url: `${origin}${fake.path}` })
-    const request = yield* Queue.take(requests)
-    pages.push([name, boxOf(fake.textOf(request), decodeURIComponent(request.body.replaceAll("%", "%25")))])
-  }
-  const { mails, port } = yield* startMailServer()
-  const mail = { from: "tocsin@example.org", to: ["ops@example.org"], tls: "off" } as const
-  yield* deliver({ kind: "messenger", type: "email", ...mail }, { url: `smtp://127.0.0.1:${port}` })
-  const html = partsOf((yield* Queue.take(mails)).raw).find((part) => part.includes("<!doctype"))
-  return [...pages, ["email", html ?? ""] as const]
-})
+const messages = Effect.forEach(
+  // The names of a record are its keys.
+  Object.entries(makers) as ReadonlyArray<readonly [Service, Make]>,
+  Effect.fnUntraced(function* ([service, make]) {
+    const { origin, requests } = yield* startReceiver(answering(200, {}, "{}"))
+    const result = yield* Effect.flatMap(make(origin), ({ send }) => send(linked))
+    if (result.outcome !== "delivered") throw new Error(`${service} answered ${result.outcome}`)
+    return { name: service, html: drawMessage(service, (yield* Queue.take(requests)).body) }
+  }),
+)
+
+const WIDTH = 520
+const PHONE = 360
 
 const takePictures = Effect.gen(function* () {
   mkdirSync(folder, { recursive: true })
-  const pages = yield* messages
+  const [mail = ""] = yield* htmlOfMails(({ send }) => send(linked))
+  const pictures: ReadonlyArray<{ name: string; html: string; width?: number; colorScheme?: "dark" }> = [
+    { name: "email", html: mail },
+    { name: "email-dark", html: mail, colorScheme: "dark" },
+    { name: "email-phone", html: mail, width: PHONE },
+    ...(yield* messages),
+  ]
   const context = yield* openContext
   yield* Effect.promise(async () => {
     const page = await context.newPage()
-    await page.setViewportSize({ width: 520, height: 120 })
-    for (const [name, html] of pages) {
+    for (const { colorScheme = "light", html, name, width = WIDTH } of pictures) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 80 })
       await page.setContent(html)
       await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
     }

@@ -1,12 +1,10 @@
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Queue, Redacted, Result, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
-import { Alert, alertRouter } from "../src/alertrouter/alertRouter.ts"
 import { debug, DebugNotification } from "../src/debug/debug.ts"
 import { type BadNotifierSetting, DEFAULT_SEND_TIMEOUT } from "../src/http/HttpPost.ts"
-import { messengerSlack, SlackMessage } from "../src/messenger/messenger.ts"
 import {
   parseSecrets,
   signatureHeaders,
@@ -16,7 +14,7 @@ import {
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
-import { at, firing, shared } from "./notifications.ts"
+import { at, firing } from "./notifications.ts"
 import { answering, startReceiver } from "./Receiver.ts"
 import { testIds } from "./testIds.ts"
 
@@ -33,8 +31,6 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const posting = { denyPrivateTargets: false, timeout: DEFAULT_SEND_TIMEOUT }
 type Form = (url: Redacted.Redacted) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
 const webhook: Form = (url) => makeWebhook({ ...posting, url, secrets: [Redacted.make(secret)] })
-const slack: Form = (url) => messengerSlack({ ...posting, url })
-const alertmanager: Form = (url) => alertRouter({ ...posting, url })
 
 /** The request that a receiver gets when a notifier of this form is used so. */
 const posted = (form: Form, use: (notifier: Notifier) => Effect.Effect<unknown>) =>
@@ -62,14 +58,25 @@ describe("the table of targets in docs/notifications.md", () => {
   )
 })
 
+describe("the sections of docs/notifications.md", () => {
+  const pictures = Object.keys(receiverTypes).concat("slack", "telegram", "alert_router")
+
+  it.each(pictures)("have a picture: %s", (name) => {
+    assert.include(page, `](messages/${name}.png)`)
+    assert.isTrue(existsSync(new URL(`../../../docs/messages/${name}.png`, import.meta.url)))
+  })
+
+  it.each(Object.keys(receiverTypes))("have the settings to paste: %s", (type) => {
+    assert.match(page, new RegExp(`^receivers: \\{ \\w+: \\{ kind: \\w+, type: ${type}, `, "m"))
+  })
+})
+
 describe("an example in docs/notifications.md", () => {
   it("is one of these", () => {
     assert.deepStrictEqual(Array.from(examples.keys()), [
       "webhook firing",
       "webhook test",
       "signature",
-      "slack",
-      "alertmanager",
       "debug",
     ])
   })
@@ -77,8 +84,6 @@ describe("an example in docs/notifications.md", () => {
   it.each([
     ["webhook firing", WebhookMessage],
     ["webhook test", WebhookMessage],
-    ["slack", SlackMessage],
-    ["alertmanager", Schema.Array(Alert)],
     ["debug", DebugNotification],
   ] as const)("decodes with its schema, nothing left over: %s", (name, schema) => {
     const decode = Schema.decodeUnknownResult<Schema.ConstraintDecoder<unknown>>(schema, {
@@ -91,8 +96,6 @@ describe("an example in docs/notifications.md", () => {
   it.effect.each([
     ["webhook firing", webhook, (notifier: Notifier) => notifier.send(firing)],
     ["webhook test", webhook, (notifier: Notifier) => notifier.test],
-    ["slack", slack, (notifier: Notifier) => notifier.send(shared)],
-    ["alertmanager", alertmanager, (notifier: Notifier) => notifier.send(firing)],
   ] as const)("shows the payload: %s", ([name, form, use]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* posted(form, use), example(name))

@@ -65,7 +65,7 @@ export const messengerSlack = Effect.fnUntraced(function* (
 const TELEGRAM = Redacted.make("https://api.telegram.org")
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
-/** Telegram's limit; plain text needs no escapes (docs/rules.md#notifiers). */
+/** Telegram's limit (core.telegram.org/bots/api, "sendMessage", November 2026); plain text needs no escapes. */
 export const telegramMedium: TextMedium = { limit: 4_096, escape: plain }
 
 /** The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning. */

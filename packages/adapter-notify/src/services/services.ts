@@ -206,6 +206,7 @@ export const services: Readonly<Record<Exclude<ReceiverType, "email">, Service>>
     address: "https://events.pagerduty.com",
     limit: 8_000,
     escape: plain,
+    hasLinks: true,
     request: (message, { path: base, routing_key }) => {
       const path = `${base}/v2/enqueue`
       const event = { routing_key, dedup_key: keyOf(message) }
