@@ -82,6 +82,8 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
     secrets: {},
     path: "/workflows/planted/triggers/manual/paths/invoke",
     judge: (request) => {
+      if (request.path !== "/workflows/planted/triggers/manual/paths/invoke") return 404
+      if (request.method !== "POST" || !isJson(request)) return 400
       const { attachments, type } = json(request)
       const [{ content, contentType }] = attachments as [{ content: { type: string }; contentType: string }]
       const isCard =
@@ -145,7 +147,7 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
     path: "",
     judge: (request) => {
       if (request.headers["x-gotify-key"] !== "planted") return 401
-      if (request.path !== "/message") return 404
+      if (request.path !== "/message" || !isJson(request)) return 404
       const { message, priority, title } = json(request)
       return isText(message, 20_000) && typeof title === "string" && Number.isInteger(priority) ? 200 : 400
     },
@@ -168,7 +170,8 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
     secrets: { routing_key: "planted-routing-key" },
     path: "",
     judge: (request) => {
-      if (request.path !== "/v2/enqueue" || bytes(request.body) > 512 * 1_024) return 404
+      if (request.path !== "/v2/enqueue" || !isJson(request)) return 404
+      if (bytes(request.body) > 512 * 1_024) return 413
       const { dedup_key, event_action, payload, routing_key } = json(request)
       if (routing_key !== "planted-routing-key" || !isText(dedup_key, 255)) return 400
       if (event_action === "resolve") return 202
@@ -186,6 +189,7 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
     path: "",
     judge: (request) => {
       if (request.headers.authorization !== "GenieKey planted-key") return 401
+      if (!isJson(request)) return 415
       if (/^\/v2\/alerts\/[\w-]+\/close\?identifierType=alias$/.test(request.path)) return 202
       if (request.path !== "/v2/alerts") return 404
       const { alias, description, message, priority } = json(request)

@@ -26,6 +26,9 @@ const links = {
 }
 const CHATS = TYPES.filter((type) => !PAGING.includes(type))
 
+/** Control characters, and those that turn the direction of a text. */
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u
+
 type Answer = (request: Received) => {
   readonly status: number
   readonly body?: string
@@ -105,6 +108,21 @@ describe("the types of receivers", () => {
       for (const status of [400, 401, 403, 404, 422])
         assert.strictEqual((yield* resultOf({ status, body: "planted" })).outcome, "refused")
       assert.strictEqual((yield* resultOf({ status: 202, body: "garbage" })).outcome, "delivered")
+    }),
+  )
+
+  it.effect.each(TYPES)("%s: wrong credentials, and an address of another, are refused for good", (type) =>
+    Effect.gen(function* () {
+      const { secrets } = fakes[type]
+      for (const name of Object.keys(secrets)) {
+        const { send } = yield* start(type, undefined, { [name]: "wrong" })
+        assert.strictEqual((yield* send(firing)).outcome, "refused", name)
+      }
+      const elsewhere = (yield* startReceiver((response, request) => {
+        response.writeHead(fakes[type].judge(request)).end("{}")
+      })).origin
+      const { send } = yield* start(type, undefined, { url: `${elsewhere}/elsewhere` })
+      assert.strictEqual((yield* send(firing)).outcome, "refused")
     }),
   )
 
@@ -244,11 +262,11 @@ describe("the types of receivers", () => {
 
   it.effect.each(TYPES)("%s: the service takes every hostile text", (type) =>
     Effect.gen(function* () {
-      const { send, sendDigest } = yield* start(type)
+      const { requests, send, sendDigest, textOf } = yield* start(type)
       const texts = [
         "@everyone <!channel> [a](https://e.test) ![b](c) ```",
         "🔥".repeat(5_000),
-        "\u202e\u0000\u001b[1m\r\n\r\n",
+        "\u202e\u2066\u0000\u001b[1m\u007f\r\n\r\n",
         "\\\"'`".repeat(2_500),
         "\\".repeat(10_000),
       ]
@@ -266,6 +284,7 @@ describe("the types of receivers", () => {
           assert.deepStrictEqual(yield* sendDigest(Array.from({ length: 20 }, () => hostile)), {
             outcome: "delivered",
           })
+        for (const request of yield* Queue.takeAll(requests)) assert.notMatch(textOf(request), INVISIBLE)
       }
     }),
   )
