@@ -221,22 +221,20 @@ const keysOf = (
   })
 }
 
-const KEY_OF: Readonly<Record<BadNotifierSetting["setting"], string>> = {
-  url: "url",
-  secrets: "secret",
-  token: "telegram_token",
-  chat: "telegram_chat",
-  apiUrl: "url",
-  user: "user",
-  key: "key",
-  routing_key: "routing_key",
+/** The beginning of the key of a receiver that gives a setting, where that is not the setting's name. */
+const KEY_OF: Partial<Readonly<Record<BadNotifierSetting["setting"], RegExp>>> = {
+  secrets: /^secret/,
+  token: /^(?:telegram_)?token/,
+  chat: /^telegram_chat/,
+  apiUrl: /^url/,
 }
 
 /** The problem of a setting, at the key of the receiver that gives it. */
 const settingProblem =
   (receiver: Receiver) =>
   ({ setting, message }: BadNotifierSetting): ReadonlyArray<FieldProblem> => {
-    const key = Object.keys(receiver).find((one) => one.startsWith(KEY_OF[setting])) ?? KEY_OF[setting]
+    const beginning = KEY_OF[setting] ?? new RegExp(`^${setting}`)
+    const key = Object.keys(receiver).find((one) => beginning.test(one)) ?? setting
     return [{ message: setting === "chat" ? message : `names a value that ${message}`, path: [key] }]
   }
 

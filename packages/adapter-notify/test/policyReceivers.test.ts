@@ -1,0 +1,28 @@
+import { assert, it, vi } from "@effect/vitest"
+import type { Receiver } from "@tocsin/contract/PolicyDocument"
+import { Duration, Effect } from "effect"
+import { policyReceivers } from "../src/policyReceivers.ts"
+import { fakes } from "./services/fakes.ts"
+import { testIds } from "./testIds.ts"
+
+const posting = { timeout: Duration.seconds(15), denyPrivateTargets: false }
+
+const secrets = Object.entries(fakes).flatMap(([type, fake]) =>
+  Object.keys(fake.secrets).map((name) => [type, name, fake.definition] as const),
+)
+
+it.effect.each(secrets)("the problem of a secret is at its key: %s, %s", ([_type, name, definition]) =>
+  Effect.gen(function* () {
+    vi.stubEnv("PLANTED", "planted with spaces")
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+    // Its other secrets are absent, as no checked policy has them.
+    const receiver = { ...definition, [`${name}_env`]: "PLANTED" } as Receiver
+    const { problems } = yield* Effect.provide(policyReceivers({ a: receiver }, posting), testIds)
+    assert.deepStrictEqual(problems, [
+      {
+        message: "names a value that must be visible ASCII characters, without spaces",
+        path: ["receivers", "a", `${name}_env`],
+      },
+    ])
+  }),
+)
