@@ -226,10 +226,13 @@ export const makeReceivers = ({
         ...common,
         remembers: true,
         resend: (alerts) =>
-          Effect.suspend(() => {
+          Effect.suspend((): Effect.Effect<DeliveryResult> => {
             const answer = answers.to(client, name)
             const arrive = Effect.sync(() => answer.reaches && !dead.has(client))
-            return isOfService(answer) ? again(alerts, answer, arrive) : Effect.never
+            if (isOfService(answer)) return again(alerts, answer, arrive)
+            // A notifier that resends has a time-out, so none hangs for good.
+            const millis = answer.outcome === "hangs" ? timedOut.answeringMillis : 0
+            return Effect.as(pause(millis), { outcome: "deferred", error: "no answer" } as const)
           }),
       }
     return {
