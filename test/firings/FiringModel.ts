@@ -1,148 +1,115 @@
 import {
+  covers,
+  type Facts,
+  namesOf,
+  quietBelow,
+  rankOf,
+  secondsOf,
+  severityOf,
+  windowsAt,
+} from "./NamingModel.ts"
+import {
   AGENTS,
   type Cause,
   DEAD_AFTER,
   type Happening,
   type Message,
-  type Policy,
-  type Route,
-  type Severity,
   STALE_AFTER,
+  type Story,
 } from "./Story.ts"
 
-/** How late background work may be, and how long after an outage its agents report recoveries. */
-const LATENESS = 15
-const SETTLING = 120
-const RETRY_AFTER = 3_600
-const MOST_MEMBERS = 500
+/** How late background work may be; how long after an outage agents may report; when a retry is due. */
+const [LATENESS, SETTLING, RETRY_AFTER] = [15, 120, 3_600]
 /** How long a child waits for its recovery, and how long parents hold it from the first end on. */
-const RECOVERY = 120
-const LONGEST = 600
-const RANK = { warning: 1, unknown: 2, critical: 3 } as const
-const rank = (severity: Severity | undefined): number => (severity === undefined ? 0 : RANK[severity])
-const WORST_FIRST: ReadonlyArray<Severity> = ["critical", "unknown", "warning"]
-
-/** A time, and how much later it may be because background work preceded it. */
-interface Time {
-  readonly at: number
-  readonly slack: number
-}
-const plus = ({ at, slack }: Time, more: number): Time => ({ at: at + more, slack })
-const earlier = (a: Time, b: Time): Time => (b.at < a.at ? b : a)
-const later = (a: Time, b: Time): Time => (b.at > a.at ? b : a)
-
-type Window = NonNullable<Policy["windows"]>[number]
+const [RECOVERY, LONGEST] = [120, 600]
+const MOST_MEMBERS = 500
+/** All times of stories are multiples of it. */
+const TICK = 10
 
 interface Member {
   readonly agent: string
-  readonly check: string | undefined
-  readonly status: Severity
+  readonly check: string
+  readonly rank: number
   readonly loud: boolean
 }
 
 interface Row {
   readonly receiver: string
   readonly event: "firing" | "resolved"
+  readonly written: number
   state: "held" | "pending" | "retry" | "sent" | "failed" | "discarded"
-  /** The reason of the row, if no rule of "who is owed" made it. */
-  reason: "ack_ran_out" | "reminder" | undefined
-  /** Whether it has a delay or a reason, or was held: only then an outage makes it wait. */
+  rank: number
+  due: number
+  cause?: Cause
+  /** The cause of one that no rule of "who is owed" made. */
+  byTime?: "ack_ran_out" | "reminder"
+  attempted?: number
+  /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
   mayWait: boolean
-  waited: boolean
-  waitsUntil: number
-  due: Time
-  written: Time
-  /** When its parents let it go. */
-  freed: Time
-  /** Whether parents hold it, when the last one ended, and when it did for the first time. */
+  waitsUntil?: number
+  /** Whether parents hold it, when the last one ended, and when one did for the first time. */
   hasParents: boolean
-  parentEnded: Time | undefined
-  firstParentEnded: number
-  graceUntil: Time
-  cause: Cause | undefined
-  severity: Severity
+  parentEnded?: number | undefined
+  firstEnded?: number
+  freed?: number
 }
 
 interface Incident {
   readonly key: string
   readonly opening: number
+  readonly openedAt: number
   readonly members: Map<string, Member>
   readonly rows: Array<Row>
-  readonly reached: Map<Severity, Time>
-  readonly attempted: Map<string, Time>
-  readonly owedSince: Map<string, Time>
-  /** Receivers that are owed a firing whatever they know, since a loud event ended the acknowledgement. */
-  readonly overAck: Set<string>
-  openedAt: number
-  severity: Severity
-  announced: Severity | undefined
-  ack: { readonly severity: Severity; until: number } | undefined
+  /** When it was first announced at each severity. */
+  readonly reached: Array<number>
+  /** Since when receivers are owed a firing, and those that are whatever they know. */
+  readonly owed: Map<string, number>
+  readonly again: Set<string>
+  rank: number
+  announced: number
+  ack?: { readonly rank: number; readonly until: number } | undefined
   isOpen: boolean
 }
 
-interface Naming {
-  readonly due: Time
-  readonly delay: number
-  /** Whether a first step, `to` or the absence of a route names it. */
-  readonly isFirst: boolean
-  readonly isEscalation: boolean
-  readonly remind: number | undefined
-}
-
-const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
-const secondsOf = (text = "0s"): number =>
-  Number(text.slice(0, -1)) * UNITS[text.slice(-1) as keyof typeof UNITS]
-
-const matches = (fields: ReadonlyMap<string, string>, matchers: ReadonlyArray<string> = []): boolean =>
-  matchers.every((matcher) => {
-    const [field = "", op = "", wanted = ""] = matcher.split(" ")
-    const value = fields.get(field) ?? ""
-    if (op === "glob")
-      return new RegExp(`^${wanted.replaceAll("*", ".*").replaceAll("?", ".")}$`, "u").test(value)
-    return (op === "=") === (value === wanted)
-  })
-
-const fieldsOf = (key: string, severity: Severity, { agent, check }: Member) =>
-  new Map([
-    ["agent_id", agent],
-    ["hostname", `${agent}.example.org`],
-    ["check_id", check ?? ""],
-    ["incident_key", key],
-    ["severity", severity],
-    ...Object.entries(AGENTS[agent] ?? {}).map(([name, value]) => [`label:${name}`, value] as const),
-  ])
-
 /**
- * Which messages a story leads to, by docs/rules.md alone. It shares nothing with the core. Sending is
- * part of the instant in which a row is free.
+ * Which messages a story leads to, by docs/rules.md alone. It shares nothing with the core: every ten seconds it
+ * looks at everything. Times are those of the service's clock; `late` is how much later something may be.
  */
 export class FiringModel {
   readonly messages: Array<Message> = []
-  now = 0
-  /** Nothing may happen before that time: background work may not be done until then. */
+  /** Until then, in seconds of the story, background work may not be done. */
   busyUntil = 0
-  /** Whether two pieces of background work could happen in either order, from here on. */
-  isRacing = false
-  #policy: Policy
-  #receivers: ReadonlyArray<string>
-  readonly #epoch: number
+  /** From then on, two pieces of background work could happen in either order. */
+  racingFrom = Infinity
+  #rules: Pick<Story, "policy" | "receivers">
+  #now: number
+  /** What the clock shows at the second 0 of the story. */
+  #epoch: number
+  #stoppedUntil = -1
+  #busyBefore = -1
+  /** How late an evaluation of this instant may be. */
+  #late = 0
+  #circumstances = ""
+  #namings = new Map<string, ReturnType<FiringModel["name"]>>()
+  readonly #outage = { from: 0, to: 0 }
   readonly #incidents: Array<Incident> = []
   readonly #silences: Array<{ match: ReadonlyArray<string>; from: number; until: number }> = []
   readonly #answers = new Map<string, string>()
-  readonly #checks = new Map<string, { key: string; status: Severity | "ok"; at: number; overdue?: number }>()
-  readonly #agents = new Map<string, { seen: number; since: number; silent: boolean }>()
-  /** The latest stop, and the latest one that counts as an outage. */
-  #stoppedUntil = -Infinity
-  #outage = { from: -Infinity, until: -Infinity }
-  #setBack = 0
-  /** How late an evaluation of this instant may be. */
-  #passes = 0
+  readonly #checks = new Map<
+    string,
+    Member & { key: string; at: number; after?: number; isOverdue: boolean }
+  >()
+  readonly #agents = new Map<string, { seen: number; since: number; isSilent: boolean; isDead: boolean }>()
 
-  constructor(begins: number, policy: Policy, receivers: ReadonlyArray<string>) {
-    this.#epoch = begins
-    this.#policy = policy
-    this.#receivers = receivers
-    for (const agent of Object.keys(AGENTS)) this.#agents.set(agent, { seen: 0, since: 0, silent: false })
+  constructor(story: Story) {
+    this.#now = this.#epoch = Date.parse(story.begins) / 1_000
+    this.#rules = story
+    for (const agent of Object.keys(AGENTS))
+      this.#agents.set(agent, { seen: this.#now, since: this.#now, isSilent: false, isDead: false })
+  }
+
+  get now(): number {
+    return this.#now - this.#epoch
   }
 
   /** A service that starts and stops in one instant may not notice that it started. */
@@ -152,629 +119,500 @@ export class FiringModel {
 
   /** Whether a pass or a claim is to come that would hold a row: a stop of the same instant may overtake it. */
   get isUndecided(): boolean {
-    const isHeldSoon = (incident: Incident) =>
-      incident.rows.some((row) => row.state === "pending" && this.#holds(incident, row).length > 0)
-    return this.#passes > 0 || this.open.some(isHeldSoon)
+    const isHeldSoon = ({ incident, row }: ReturnType<FiringModel["pending"]>[number]) =>
+      this.#isHeld(incident, row)
+    return this.#late > 0 || this.pending().some(isHeldSoon)
   }
 
-  get open(): ReadonlyArray<Incident> {
+  get #open(): ReadonlyArray<Incident> {
     return this.#incidents.filter(({ isOpen }) => isOpen)
+  }
+
+  /** The incident that a number selects. */
+  pick(which: number): Incident | undefined {
+    return this.#open.toSorted((a, b) => (a.key < b.key ? -1 : 1))[which % this.#open.length]
   }
 
   /** Does what is due until then. */
   advance(until: number): void {
-    for (let wake = this.#next(); wake !== undefined && wake.at <= until; wake = this.#next()) {
-      if (wake.at > this.now && wake.at <= this.busyUntil) this.isRacing = true
-      this.now = Math.max(this.now, wake.at)
-      this.#busy(wake)
-      this.#wake(wake)
+    while (this.now < until) {
+      this.#now += TICK
+      this.#busyBefore = this.busyUntil
+      if (this.now < this.#stoppedUntil) continue
+      this.#passTime()
+      this.flush()
+      this.#busyBefore = -1
     }
-    this.now = until
   }
 
   take(step: Happening): void {
-    const event: Time = { at: this.now, slack: 0 }
-    if (["silence", "expire", "policy", "clock_back"].includes(step.step)) this.#passes = LATENESS
-    switch (step.step) {
-      case "report":
-        this.#contact(step.agent)
-        for (const { check, key, loud, status } of step.results) {
-          const id = `${step.agent}/${check}`
-          const before = this.#checks.get(id)
-          const [present, wanted] = [before?.status ?? "ok", key ?? id]
-          const stays = status === present
-          const at = stays ? (before?.key ?? wanted) : wanted
-          this.#checks.set(id, { ...before, key: at, status, at: this.now })
-          this.#leave(`${step.agent}/@overdue`, id, true, event)
-          if (stays) continue
-          if (present !== "ok" && (status === "ok" || before?.key !== at))
-            this.#leave(before?.key ?? id, id, loud, event)
-          if (status !== "ok") this.#join(at, id, { agent: step.agent, check, status, loud }, event)
-        }
-        break
-      case "falls_silent":
-        this.#contact(step.agent)
-        this.#agent(step.agent).silent = true
-        break
-      case "returns":
-        this.#contact(step.agent)
-        this.#agent(step.agent).silent = false
-        break
-      case "expect": {
-        const id = `${step.agent}/${step.check}`
-        const known = this.#checks.get(id) ?? { key: id, status: "ok" }
-        if (this.#checks.get(id)?.overdue === undefined)
-          this.#checks.set(id, { ...known, at: this.now, overdue: step.after })
-        break
-      }
-      case "acknowledge": {
-        const incident = this.#pick(step.which)
-        if (incident !== undefined)
-          incident.ack = { severity: incident.severity, until: this.now + step.lasts }
-        break
-      }
-      case "withdraw": {
-        const incident = this.#pick(step.which)
-        if (incident !== undefined) incident.ack = undefined
-        break
-      }
-      case "silence":
-        this.#silences.push({ match: step.match, from: this.now, until: this.now + step.lasts })
-        break
-      case "expire": {
-        const silence = this.#silences[step.which % this.#silences.length]
-        if (silence !== undefined) silence.until = Math.min(silence.until, this.now)
-        break
-      }
-      case "policy":
-        this.#policy = step.policy
-        this.#receivers = step.receivers
-        break
-      case "answers":
-        this.#answers.set(step.receiver, step.how)
-        break
-      case "stops":
-        this.#stoppedUntil = this.now + step.lasts
-        if (step.lasts > STALE_AFTER) this.#outage = { from: this.now, until: this.#stoppedUntil }
-        break
-      case "clock_back":
-        this.#setClockBack(step.by)
+    const [now, checks] = [this.#now, this.#checks]
+    if (["silence", "expire", "policy", "clock_back"].includes(step.step)) this.#late = LATENESS
+    this.#happens(this.#late)
+    this.#circumstances = ""
+    if (step.step === "silence")
+      this.#silences.push({ match: step.match, from: now, until: now + step.lasts })
+    if (step.step === "policy") this.#rules = step
+    if (step.step === "answers") this.#answers.set(step.receiver, step.how)
+    if (step.step === "expire") {
+      const silence = this.#silences[step.which % this.#silences.length]
+      if (silence !== undefined) silence.until = Math.min(silence.until, now)
     }
-    if (step.step !== "report" && step.step !== "stops") this.#busy(plus(event, this.#passes))
+    if (step.step === "acknowledge" || step.step === "withdraw") {
+      const incident = this.pick(step.which)
+      const ack =
+        step.step === "withdraw" ? undefined : { rank: incident?.rank ?? 0, until: now + step.lasts }
+      if (incident !== undefined) incident.ack = ack
+    }
+    if (step.step === "stops") {
+      this.#stoppedUntil = this.now + step.lasts
+      if (step.lasts > STALE_AFTER) Object.assign(this.#outage, { from: now, to: now + step.lasts })
+    }
+    if (step.step === "clock_back") {
+      this.#now -= step.by
+      this.#epoch -= step.by
+      clamp([this.#incidents, this.#agents, this.#checks, this.#outage], this.#moment(LATENESS))
+    }
+    if (step.step === "expect") {
+      const [id, { agent, after, check }] = [`${step.agent}/${step.check}`, step]
+      const known = checks.get(id) ?? { agent, check, key: id, rank: 0, loud: true }
+      if (!("after" in known)) checks.set(id, { ...known, at: now, after, isOverdue: false })
+    }
+    if (step.step === "falls_silent" || step.step === "returns")
+      this.#contact(step.agent, step.step === "falls_silent")
+    if (step.step !== "report") return
+    this.#contact(step.agent, this.#agents.get(step.agent)?.isSilent === true)
+    for (const { check, key, loud, status } of step.results) {
+      const [id, agent, rank] = [`${step.agent}/${check}`, step.agent, rankOf(status)]
+      const known = checks.get(id) ?? { rank: 0, key: id, loud }
+      // Only a change of the status brings another key, and decides whether it is loud.
+      const changed = rank === known.rank ? {} : { rank, loud, key: key ?? id }
+      checks.set(id, { ...known, agent, check, ...changed, at: now, isOverdue: false })
+      this.#follow(loud)
+    }
   }
 
-  /** Evaluates every incident, and sends what is pending, once all of an instant has happened. */
-  flush({ at, slack }: Time = { at: this.now, slack: 0 }): void {
-    const time = { at, slack: Math.max(slack, this.#passes) }
-    for (const incident of this.open) this.#evaluate(incident, time)
-    this.#passes = 0
-    for (const incident of this.#incidents)
-      for (const row of incident.rows) {
-        if (row.state !== "pending" || !this.#receivers.includes(row.receiver)) continue
-        if (row.event === "firing") this.#followParents(incident, row)
-        if (row.event === "firing" && this.#holds(incident, row).length > 0) {
-          for (const other of incident.rows)
-            if (other.receiver === row.receiver && other.state === "held") other.state = "discarded"
-          Object.assign(row, { state: "held", mayWait: true })
-          incident.owedSince.set(row.receiver, row.due)
-        } else {
-          const late = [row.due, row.freed].find(({ at, slack }) => at === time.at && slack > time.slack)
-          this.#attempt(incident, row, late ?? time)
-        }
-      }
+  /** Evaluates every incident, and claims what is pending, once all of an instant has happened. */
+  flush(): void {
+    if (this.now < this.#stoppedUntil) return
+    const [now, since] = [this.#now, this.#outage.to]
+    for (const agent of this.#agents.values())
+      agent.isDead ||= agent.isSilent && now >= Math.max(agent.seen, since) + DEAD_AFTER
+    for (const check of this.#checks.values()) {
+      const [{ after = Infinity, at }, agent] = [check, this.#agents.get(check.agent)]
+      const wasSeen = agent?.isSilent === false || (agent?.seen ?? 0) >= at + after
+      check.isOverdue ||= wasSeen && now >= Math.max(at, agent?.since ?? 0, since) + after
+    }
+    this.#follow()
+    for (const incident of this.#open)
+      for (const receiver of this.#rules.receivers) this.#evaluate(incident, receiver)
+    for (const { incident, row } of this.pending()) {
+      const own = incident.rows.filter(({ receiver }) => receiver === row.receiver)
+      if (row.event === "firing" && row.attempted === undefined && this.#isHeld(incident, row)) {
+        // A claim that finds a hold makes the row a held one.
+        for (const other of own) if (other.state === "held") other.state = "discarded"
+        Object.assign(row, { state: "held", mayWait: true })
+        incident.owed.set(row.receiver, row.due)
+      } else if (own.slice(0, own.indexOf(row)).every(({ state }) => state !== "retry"))
+        this.#attempt(incident, row)
+    }
+    this.#late = 0
+  }
+
+  pending() {
+    const isPending = ({ receiver, state }: Row) =>
+      state === "pending" && this.#rules.receivers.includes(receiver)
+    return this.#incidents.flatMap((incident) =>
+      incident.rows.filter(isPending).map((row) => ({ incident, row })),
+    )
+  }
+
+  /** What happens by itself. */
+  #passTime(): void {
+    const quiet = this.#rules.receivers.map((receiver) => quietBelow(this.#rules.policy, receiver, this.#now))
+    const circumstances = JSON.stringify([this.#mutes, quiet, this.#silent])
+    if (!["", circumstances].includes(this.#circumstances)) this.#happens()
+    this.#circumstances = circumstances
+    for (const row of this.#incidents.flatMap(({ rows }) => rows))
+      if (row.state === "retry" && (row.attempted ?? 0) + RETRY_AFTER <= this.#now)
+        Object.assign(row, { state: "pending", due: (row.attempted ?? 0) + RETRY_AFTER })
+    for (const incident of this.#open)
+      if (this.#now >= (incident.ack?.until ?? Infinity)) this.#expire(incident)
   }
 
   // Members
 
-  #join(key: string, id: string, member: Member, time: Time): void {
-    const incident = this.open.find((one) => one.key === key) ?? this.#opened(key, time)
-    const before = incident.members.get(id)
-    incident.members.set(id, member)
-    const isLoudEvent = member.loud && rank(member.status) > rank(before?.status)
-    this.#changed(incident, isLoudEvent, time)
+  #contact(agent: string, isSilent: boolean): void {
+    const [known, now] = [this.#agents.get(agent), this.#now]
+    const since = known?.isSilent === true && now - known.seen >= STALE_AFTER ? now : (known?.since ?? now)
+    this.#agents.set(agent, { seen: now, since, isSilent, isDead: false })
+    this.#follow()
   }
 
-  #leave(key: string, id: string, loud: boolean, time: Time): void {
-    const incident = this.open.find((one) => one.key === key)
-    if (incident?.members.has(id) !== true) return
-    incident.members.delete(id)
-    if (incident.members.size > 0) return this.#changed(incident, false, time)
-    incident.isOpen = false
-    for (const row of incident.rows)
-      if (row.state === "held" || row.state === "pending") row.state = "discarded"
-    if (!loud) return
-    // That of a receiver that is gone waits for its return.
-    const attempted = incident.rows.filter(({ state }) => ["sent", "retry"].includes(state))
-    for (const receiver of new Set(attempted.map((row) => row.receiver)))
-      incident.rows.push(this.#row(incident, receiver, "resolved", time))
+  /** Members are the checks that fail, the agents that are dead, and the checks that are overdue. */
+  #follow(loud = true): void {
+    const checks = Array.from(this.#checks, ([id, check]) => ({ id, ...check }))
+    const dead = Array.from(this.#agents).flatMap(([agent, { isDead }]) => (isDead ? [agent] : []))
+    const failing = [
+      ...checks.filter(({ rank }) => rank > 0).map((one) => ({ ...one, late: 0 })),
+      ...dead.map((agent) => ({
+        agent,
+        check: "",
+        id: agent,
+        key: `${agent}/@heartbeat`,
+        rank: 3,
+        loud: true,
+        late: LATENESS,
+      })),
+      // The agent's next heartbeat comes within a minute.
+      ...checks
+        .filter(({ isOverdue }) => isOverdue)
+        .map((one) => ({ ...one, key: `${one.agent}/@overdue`, rank: 2, loud: true, late: 60 + LATENESS })),
+    ]
+    for (const incident of this.#open)
+      for (const id of incident.members.keys()) {
+        if (failing.some((one) => one.key === incident.key && one.id === id)) continue
+        incident.members.delete(id)
+        if (incident.members.size > 0) this.#changed(incident, false, 0)
+        else this.#close(incident, loud || incident.key.includes("/@"))
+      }
+    for (const member of failing) {
+      const incident = this.#open.find(({ key }) => key === member.key) ?? this.#opened(member.key)
+      const before = incident.members.get(member.id)?.rank ?? 0
+      if (before === member.rank) continue
+      incident.members.set(member.id, member)
+      this.#changed(incident, member.loud && member.rank > before, member.late)
+    }
   }
 
-  #opened(key: string, time: Time): Incident {
-    const earlierOnes = this.#incidents.filter((one) => one.key === key)
+  #opened(key: string): Incident {
+    const opening = this.#incidents.filter((one) => one.key === key).length + 1
+    const nothing = { rows: [], reached: [], rank: 0, announced: 0, isOpen: true }
+    const ofReceivers = { owed: new Map(), again: new Set<string>() }
     const incident: Incident = {
       key,
-      opening: earlierOnes.length + 1,
-      openedAt: time.at,
+      opening,
+      openedAt: this.#now,
       members: new Map(),
-      rows: [],
-      reached: new Map(),
-      attempted: new Map(),
-      owedSince: new Map(),
-      overAck: new Set(),
-      severity: "warning",
-      announced: undefined,
-      ack: undefined,
-      isOpen: true,
+      ...ofReceivers,
+      ...nothing,
     }
     this.#incidents.push(incident)
     return incident
   }
 
-  #changed(incident: Incident, isLoudEvent: boolean, time: Time): void {
-    const present = Array.from(incident.members.values(), ({ status }) => status)
-    incident.severity = WORST_FIRST.find((severity) => present.includes(severity)) ?? "warning"
-    if (isLoudEvent) {
-      incident.announced = incident.severity
-      if (!incident.reached.has(incident.severity)) incident.reached.set(incident.severity, time)
-      if (incident.ack !== undefined && rank(incident.severity) > rank(incident.ack.severity)) {
-        incident.ack = undefined
-        for (const receiver of this.#named(incident).keys()) incident.overAck.add(receiver)
-      }
-    } else if (rank(incident.announced) > rank(incident.severity)) {
-      incident.announced = incident.severity
-      incident.reached.set(incident.severity, this.#reached(incident, incident.severity))
-    }
-    this.#evaluate(incident, time, { isLoud: isLoudEvent })
+  /** A resolved follows where a firing was attempted and not refused; nothing holds it. */
+  #close(incident: Incident, loud: boolean): void {
+    this.#happens()
+    incident.isOpen = false
+    for (const row of incident.rows) if (["held", "pending"].includes(row.state)) row.state = "discarded"
+    const attempted = incident.rows.filter(({ state }) => ["sent", "retry"].includes(state))
+    for (const receiver of new Set(loud ? attempted.map((row) => row.receiver) : []))
+      this.#row(incident, receiver, this.#now, "resolved")
   }
 
-  #loud({ members }: Incident): ReadonlyArray<Member> {
-    return Array.from(members.values()).filter(({ loud }) => loud)
+  /** A loud event sets what is announced; an improvement lowers it; a silent worsening leaves it. */
+  #changed(incident: Incident, isLoud: boolean, late: number): void {
+    const { again, reached } = incident
+    const rank = Math.max(...Array.from(incident.members.values(), (member) => member.rank))
+    incident.rank = rank
+    this.#happens(late)
+    if (isLoud) reached[rank] ??= this.#moment(late)
+    else if (incident.announced > rank) reached[rank] = reachedAt(incident, rank)
+    incident.announced = isLoud ? rank : Math.min(incident.announced, rank)
+    // A loud event above the acknowledged severity ends the acknowledgement.
+    if (isLoud && rank > (incident.ack?.rank ?? 3)) {
+      incident.ack = undefined
+      for (const receiver of this.#rules.receivers) if (this.#naming(incident, receiver)) again.add(receiver)
+    }
+    for (const receiver of this.#rules.receivers) this.#evaluate(incident, receiver, { isLoud, late })
   }
 
   // Who is owed a firing, and when
 
-  #openingsWithin({ key, openedAt }: Incident, seconds: number): number {
-    const since = openedAt - seconds
-    return this.#incidents.filter(
-      (one) => one.key === key && one.openedAt > since && one.openedAt <= openedAt,
-    ).length
+  #naming(incident: Incident, receiver: string) {
+    const name = `${incident.opening} ${incident.key} ${receiver}`
+    if (!this.#namings.has(name)) this.#namings.set(name, this.name(incident, receiver))
+    return this.#namings.get(name)
   }
 
-  #firstDelay(incident: Incident, { after, flapping }: Route): number {
-    const flaps =
-      flapping !== undefined &&
-      this.#openingsWithin(incident, secondsOf(flapping.within)) >= flapping.openings
-    return secondsOf(flaps ? flapping.after : after)
-  }
-
-  /** The least delay of each receiver if no member counts as worse than `most`. */
-  #delays(incident: Incident, most: Severity) {
-    const delays = new Map<string, Omit<Naming, "due">>()
-    const name = (receiver: string, delay: number, isFirst: boolean, remind: number | undefined) => {
-      const known = delays.get(receiver)
-      const isLess = known === undefined || delay < known.delay || (delay === known.delay && isFirst)
-      delays.set(receiver, {
-        delay: isLess ? delay : known.delay,
-        isEscalation: isLess ? !isFirst : known.isEscalation,
-        isFirst: isFirst || known?.isFirst === true,
-        remind: Math.min(remind ?? Infinity, known?.remind ?? Infinity),
-      })
-    }
-    const worst = this.#loud(incident).toSorted((a, b) => rank(b.status) - rank(a.status))
-    for (const member of worst.slice(0, MOST_MEMBERS)) {
-      const severity = rank(member.status) > rank(most) ? most : member.status
-      const fields = fieldsOf(incident.key, severity, member)
-      const routes = (this.#policy.routes ?? []).filter(({ match }) => matches(fields, match))
-      if (routes.length === 0) for (const receiver of this.#receivers) name(receiver, 0, true, undefined)
-      for (const route of routes) {
-        const first = this.#firstDelay(incident, route)
-        const remind = route.remind === undefined ? undefined : secondsOf(route.remind)
-        for (const [at, { after, to }] of (route.steps ?? [{ to: route.to ?? this.#receivers }]).entries())
-          for (const receiver of to)
-            name(receiver, at === 0 ? first : Math.max(first, secondsOf(after)), at === 0, remind)
-      }
-    }
-    return delays
-  }
-
-  /** The receivers that the routes name, each with the earliest time at which it is due. */
-  #named(incident: Incident): ReadonlyMap<string, Naming> {
-    const named = new Map<string, Naming>()
-    for (const [receiver, present] of this.#delays(incident, "critical")) {
-      if (!this.#receivers.includes(receiver)) continue
-      const candidates = Array.from(incident.reached.keys())
-        .filter((severity) => rank(severity) <= rank(incident.announced))
-        .flatMap((severity) => {
-          const naming = this.#delays(incident, severity).get(receiver)
-          return naming === undefined
-            ? []
-            : [{ ...naming, due: plus(this.#reached(incident, severity), naming.delay) }]
-        })
-      const [least] = candidates.toSorted(
-        (a, b) => a.due.at - b.due.at || Number(b.isFirst) - Number(a.isFirst),
+  /** How the routes name a receiver, and the earliest time at which it is due. */
+  name(incident: Incident, receiver: string) {
+    const { announced, key, openedAt, reached } = incident
+    const openings = this.#incidents.filter((one) => one.key === key).map((one) => openedAt - one.openedAt)
+    const openingsWithin = (seconds: number) => openings.filter((ago) => ago >= 0 && ago < seconds).length
+    const worst = loudOf(incident)
+      .toSorted((a, b) => b.rank - a.rank)
+      .slice(0, MOST_MEMBERS)
+    /** When every member worse than `most` counts as `most`. */
+    const namesAt = (most: number) =>
+      worst
+        .map((member) => factsOf(key, Math.min(member.rank, most), member))
+        .flatMap((facts) => namesOf(this.#rules.policy, this.#rules.receivers, facts, openingsWithin))
+        .filter((name) => name.receiver === receiver)
+    const present = namesAt(3)
+    const dues = [1, 2, 3]
+      .filter((rank) => rank <= announced && reached[rank] !== undefined)
+      .flatMap((rank) =>
+        namesAt(rank).map((name) => ({ ...name, due: reachedAt(incident, rank) + name.delay })),
       )
-      const { isEscalation, due, delay } = least ?? { ...present, due: { at: Infinity, slack: 0 } }
-      named.set(receiver, { ...present, isEscalation, due, delay })
+      .toSorted((a, b) => a.due - b.due || Number(b.isFirst) - Number(a.isFirst))
+    const { delay, due, isFirst } = dues[0] ?? { delay: 0, due: Infinity, isFirst: true }
+    const remind = Math.min(...present.map((name) => name.remind))
+    return present.length === 0
+      ? undefined
+      : { delay, due, isLater: !isFirst, isFirst: present.some((name) => name.isFirst), remind }
+  }
+
+  /** Decides on the firings for one receiver. The transaction of an event only writes what it makes owed. */
+  #evaluate(
+    incident: Incident,
+    receiver: string,
+    event?: { readonly isLoud: boolean; readonly late: number },
+  ): void {
+    const { again, announced, owed, rows } = incident
+    const naming = this.#naming(incident, receiver)
+    const own = rows.filter((row) => row.receiver === receiver && row.event === "firing")
+    let held = own.find(({ state }) => state === "held")
+    if (event === undefined && naming === undefined && loudOf(incident).length > 0) {
+      if (held !== undefined && (held.byTime !== undefined || again.has(receiver))) held.state = "discarded"
+      if (held?.state === "discarded") held = undefined
+      again.delete(receiver)
     }
-    return named
-  }
-
-  /** When the incident was first announced at that severity or worse. */
-  #reached({ reached }: Incident, severity: Severity): Time {
-    return Array.from(reached)
-      .filter(([other]) => rank(other) >= rank(severity))
-      .map(([, time]) => time)
-      .reduce(earlier)
-  }
-
-  // Evaluation
-
-  /** The transaction of an event only writes what it makes owed. */
-  #evaluate(incident: Incident, time: Time, event?: { readonly isLoud: boolean }): void {
-    const named = this.#named(incident)
-    const isHeard = this.#loud(incident).length > 0
-    const hasRoutes = (this.#policy.routes ?? []).length > 0
-    for (const receiver of this.#receivers) {
-      const { attempted, overAck, owedSince, rows } = incident
-      const ofReceiver = rows.filter((row) => row.receiver === receiver && row.event === "firing")
-      const naming = named.get(receiver)
-      const before = ofReceiver.find(({ state }) => state === "held")
-      let row = before
-      if (event === undefined && isHeard && naming === undefined) {
-        if (row !== undefined && (row.reason !== undefined || overAck.has(receiver))) row.state = "discarded"
-        if (row?.state === "discarded") row = undefined
-        overAck.delete(receiver)
-      }
-      const knows = this.#knows(incident, receiver)
-      const wasOwed = hasRoutes || event?.isLoud === true || row !== undefined || overAck.has(receiver)
-      const isOwed =
-        naming !== undefined && wasOwed && (overAck.has(receiver) || knows < rank(incident.announced))
-      if (isOwed) {
-        const since = owedSince.get(receiver) ?? time
-        owedSince.set(receiver, since)
-        const due = knows > 0 ? since : later(since, naming.due)
-        if (row === undefined && (naming.isFirst || due.at <= this.now))
-          rows.push((row = this.#row(incident, receiver, "firing", due)))
-        if (row !== undefined && row.reason === undefined) row.due = due
-        if (row !== undefined && knows === 0 && naming.delay > 0) row.mayWait = true
-      } else if (row === undefined) owedSince.delete(receiver)
-      if (event !== undefined) {
-        const isDue = row !== before && (knows > 0 || naming?.delay === 0)
-        if (row !== undefined && isDue && !this.#isAcknowledged(incident)) this.#free(incident, row, naming)
-        continue
-      }
-      const last = attempted.get(receiver)
-      const isSilent = !ofReceiver.some(({ state }) => state === "pending" || state === "retry")
-      const mayRemind = isSilent && !isOwed && row?.reason === undefined && last !== undefined
-      const reminder = mayRemind ? plus(last, naming?.remind ?? Infinity) : undefined
-      if (reminder !== undefined && reminder.at <= this.now) {
-        if (row === undefined) rows.push((row = this.#row(incident, receiver, "firing", reminder)))
-        Object.assign(row, { reason: "reminder", due: reminder, mayWait: true })
-      }
-      if (row !== undefined) this.#settle(incident, row, isOwed, naming)
+    const [before, knows] = [held, knownBy(incident, receiver)]
+    // Without routes, only a loud event makes a receiver owed.
+    const mayBeOwed = this.#rules.policy.routes !== undefined || event?.isLoud === true || held !== undefined
+    const isOwed = naming !== undefined && (again.has(receiver) || (mayBeOwed && knows < announced))
+    if (isOwed) {
+      const since = owed.get(receiver) ?? this.#moment(event?.late ?? this.#late)
+      owed.set(receiver, since)
+      const due = Math.max(since, knows > 0 ? 0 : naming.due)
+      if (naming.isFirst || due <= this.#now) held ??= this.#row(incident, receiver, due)
+      if (held !== undefined && held.byTime === undefined) held.due = due
+      if (held !== undefined) held.mayWait ||= knows === 0 && naming.delay > 0
+    } else if (held === undefined) owed.delete(receiver)
+    if (event !== undefined) {
+      const isDue = held !== before && (knows > 0 || naming?.delay === 0)
+      if (held !== undefined && isDue && !isAcknowledged(incident)) this.#free(incident, held)
+      return
     }
-  }
-
-  /** Makes a held row pending if nothing holds it any more. */
-  #settle(incident: Incident, row: Row, isOwed: boolean, naming: Naming | undefined): void {
-    const hadParents = row.hasParents
-    this.#followParents(incident, row)
-    // The pass after a change of a parent.
-    if (hadParents && !row.hasParents && row.due.at <= this.now) row.freed = { at: this.now, slack: LATENESS }
+    const last = Math.max(...own.map(({ attempted }) => attempted ?? -Infinity))
+    const remindAt = naming !== undefined && last > 0 ? last + naming.remind : Infinity
+    const isIdle = !isOwed && own.every(({ state }) => state !== "pending" && state !== "retry")
+    if (isIdle && held?.byTime === undefined && remindAt <= this.#now)
+      held = this.#byTime(incident, receiver, "reminder", remindAt)
+    if (held === undefined) return
     const isFree =
-      row.due.at <= this.now &&
-      (isOwed || row.reason !== undefined) &&
-      this.#holds(incident, row).length === 0
-    const { from, until } = this.#outage
-    if (isFree && row.mayWait && !row.waited && this.now >= from && this.now < until + SETTLING)
-      Object.assign(row, { waited: true, waitsUntil: until + SETTLING })
-    if (!isFree || this.now < row.waitsUntil) row.mayWait = true
-    else this.#free(incident, row, naming)
+      !this.#isHeld(incident, held) && held.due <= this.#now && (isOwed || held.byTime !== undefined)
+    const settled = this.#outage.to + SETTLING
+    if (isFree && held.mayWait && this.#outage.from <= this.#now && this.#now < settled)
+      held.waitsUntil ??= settled
+    if (isFree && this.#now >= (held.waitsUntil ?? 0)) this.#free(incident, held)
+    else held.mayWait = true
   }
 
-  #free(incident: Incident, row: Row, naming: Naming | undefined): void {
-    const ofRule = naming?.isEscalation === true ? "escalation" : "opened"
-    row.cause = row.reason ?? (this.#knows(incident, row.receiver) > 0 ? "worsened" : ofRule)
-    Object.assign(row, { state: "pending", severity: incident.severity })
-    incident.overAck.delete(row.receiver)
-    incident.owedSince.delete(row.receiver)
+  #free(incident: Incident, row: Row): void {
+    const { byTime, receiver } = row
+    const ofRule = this.#naming(incident, receiver)?.isLater === true ? "escalation" : "opened"
+    const cause = byTime ?? (knownBy(incident, receiver) > 0 ? "worsened" : ofRule)
+    Object.assign(row, { state: "pending", rank: incident.rank, cause })
+    incident.again.delete(receiver)
+    incident.owed.delete(receiver)
   }
 
-  #isAcknowledged({ ack, announced }: Incident): boolean {
-    return ack !== undefined && this.now < ack.until && rank(announced) <= rank(ack.severity)
+  /** A row that is due by time; one that waits is used. */
+  #byTime(incident: Incident, receiver: string, byTime: "ack_ran_out" | "reminder", due: number): Row {
+    const held = incident.rows.find((row) => row.receiver === receiver && row.state === "held")
+    return Object.assign(held ?? this.#row(incident, receiver, due), { byTime, due, mayWait: true })
   }
 
-  /** The holds of a row besides its own time. */
-  #holds(incident: Incident, row: Row): ReadonlyArray<string> {
-    if (row.state !== "held" && row.state !== "pending") return []
-    const loud = this.#loud(incident)
-    // Only a row that is held already stays so while all members are silent.
-    if (loud.length === 0 && row.state === "held") return ["notifications_off"]
-    const mutes = [
-      ...this.#silences.filter(({ from, until }) => from <= this.now && this.now < until),
-      ...(this.#policy.windows ?? []).filter((window) => this.#within(window).isIn),
-    ]
-    // In an incident about an agent, the agent takes the members' place.
-    const isOfAgent = incident.key.includes("/@")
-    const isMuted =
-      loud.length > 0 &&
-      loud
-        .map((member) => (isOfAgent ? { ...member, check: undefined } : member))
-        .every((member) =>
-          mutes.some(({ match }) => matches(fieldsOf(incident.key, incident.severity, member), match)),
-        )
-    const isExplained = row.hasParents || this.now < row.graceUntil.at
-    return [
-      ...(isMuted ? ["mute"] : []),
-      ...(this.#isAcknowledged(incident) ? ["ack"] : []),
-      ...(isExplained ? ["parent"] : []),
-    ]
-  }
-
-  // Dependencies
-
-  /** The facts of its loud members, or of the agent that it is about. */
-  #factsOf(incident: Incident): ReadonlyArray<ReadonlyMap<string, string>> {
-    const isOfAgent = incident.key.includes("/@")
-    return this.#loud(incident).map((member) =>
-      fieldsOf(incident.key, incident.severity, isOfAgent ? { ...member, check: undefined } : member),
-    )
-  }
-
-  /** Everything that may be a parent of others: announced incidents, and agents that are stale. */
-  get #possibleParents() {
-    const stale = Array.from(this.#agents).filter(
-      ([agent, { seen, silent }]) =>
-        silent && this.now - seen >= STALE_AFTER && !this.#isMember(`${agent}/@heartbeat`, agent),
-    )
-    return [
-      ...this.open.flatMap((incident) => {
-        const { announced: severity } = incident
-        return severity === undefined
-          ? []
-          : [{ incident, severity, isStale: false, facts: this.#factsOf(incident) }]
-      }),
-      ...stale.map(([agent]) => {
-        const member = { agent, check: undefined, status: "critical", loud: true } as const
-        const facts = [fieldsOf(`${agent}/@heartbeat`, "critical", member)]
-        return { incident: undefined, severity: "critical", isStale: true, facts } as const
-      }),
-    ]
-  }
-
-  #parents(incident: Incident) {
-    const own = this.#factsOf(incident)
-    const covers = (match: ReadonlyArray<string>, facts: typeof own) =>
-      facts.length > 0 && facts.every((each) => matches(each, match))
-    const rules = this.#policy.dependencies ?? []
-    const first = rules.findIndex(({ parent }) => covers(parent, own))
-    const found = { isPresent: false, hold: false, grace: 0 }
-    for (const { child, equal, grace, parent } of rules.slice(0, first < 0 ? rules.length : first)) {
-      const valuesOf = (facts: ReadonlyMap<string, string>) => equal.map((field) => facts.get(field) ?? "")
-      if (!covers(child, own) || own.some((facts) => valuesOf(facts).includes(""))) continue
-      const takesStale = parent.some((text) => /^incident_key (?:=|glob) .*\/@heartbeat$/u.test(text))
-      const parents = this.#possibleParents.filter(
-        (one) => one.incident !== incident && covers(parent, one.facts) && (takesStale || !one.isStale),
-      )
-      const eachHas = (least: number) =>
-        own.every((facts) =>
-          parents.some(
-            (one) =>
-              rank(one.severity) >= least &&
-              one.facts.some((others) => valuesOf(others).join() === valuesOf(facts).join()),
-          ),
-        )
-      found.isPresent ||= eachHas(0)
-      found.hold ||= eachHas(rank(incident.announced ?? incident.severity))
-      found.grace = Math.max(found.grace, secondsOf(grace))
-    }
-    return found
-  }
-
-  /** Finds whether parents hold a row that is not sent yet, and keeps when they ended. */
-  #followParents(incident: Incident, row: Row): void {
-    const { grace, hold, isPresent } = this.#parents(incident)
-    if (isPresent) row.parentEnded = undefined
-    else if (row.hasParents && row.parentEnded === undefined) {
-      row.parentEnded = { at: this.now, slack: LATENESS }
-      row.firstParentEnded = Math.min(row.firstParentEnded, this.now)
-    }
-    const { parentEnded } = row
-    const recovers = row.hasParents && parentEnded !== undefined && this.now < parentEnded.at + RECOVERY
-    const isBounded = this.now < row.firstParentEnded + LONGEST
-    row.hasParents = isBounded && (isPresent ? hold : recovers)
-    const from = row.reason === undefined ? later(row.written, row.due) : row.written
-    row.graceUntil = hold ? from : plus(from, grace)
-  }
-
-  #knows({ rows }: Incident, receiver: string): number {
-    const known = rows.filter(
-      (row) =>
-        row.receiver === receiver &&
-        row.event === "firing" &&
-        row.state !== "held" &&
-        row.state !== "discarded",
-    )
-    return Math.max(0, ...known.map(({ severity }) => rank(severity)))
-  }
-
-  #row({ severity }: Incident, receiver: string, event: Row["event"], due: Time): Row {
-    const state = event === "firing" ? "held" : "pending"
-    const nothing = { reason: undefined, cause: undefined, mayWait: false, waited: false, waitsUntil: 0 }
-    const free = { hasParents: false, parentEnded: undefined, firstParentEnded: Infinity }
-    const written = { at: this.now, slack: due.at === this.now ? due.slack : 0 }
-    const times = { due, written, freed: written, graceUntil: written }
-    return { receiver, event, state, severity, ...times, ...nothing, ...free }
-  }
-
-  #attempt(incident: Incident, row: Row, { at, slack }: Time): void {
-    const { rows, key, opening } = incident
-    const before = rows.slice(0, rows.indexOf(row)).filter(({ receiver }) => receiver === row.receiver)
-    if (before.some(({ state }) => state === "retry") || !this.#receivers.includes(row.receiver)) return
-    const start = at < this.#stoppedUntil ? { at: this.#stoppedUntil, slack: 0 } : { at, slack }
-    const answer = this.#answers.get(row.receiver)
-    const done = { at: start.at, slack: start.slack + LATENESS }
-    this.busyUntil = Math.max(this.busyUntil, done.at + done.slack)
-    if (row.event === "firing") incident.attempted.set(row.receiver, done)
-    else if (!before.some(({ state }) => state === "sent")) row.state = "discarded"
-    if (row.state === "discarded") return
-    if (answer === "is_down") Object.assign(row, { state: "retry", due: plus(done, RETRY_AFTER) })
-    else if (answer === "refuses") row.state = "failed"
-    else {
-      row.state = "sent"
-      const { cause, event, receiver, severity } = row
-      const interval = { from: start.at, to: done.at + done.slack }
-      this.messages.push({ receiver, key, opening, event, cause, severity, ...interval })
-    }
-  }
-
-  // Time
-
-  #next(): Time | undefined {
-    const exact = (at: number): Time => ({ at, slack: 0 })
-    const times = [
-      ...this.#silences.flatMap(({ from, until }) => [exact(from), exact(until)]),
-      ...(this.#policy.windows ?? []).map((window) => exact(this.now + this.#within(window).edge)),
-      ...Array.from(this.#agents.keys(), (agent) => this.#deadAt(agent)),
-      ...Array.from(this.#agents.values(), ({ seen, silent }) =>
-        exact(silent ? seen + STALE_AFTER : Infinity),
-      ),
-      ...Array.from(this.#checks.keys(), (check) => this.#overdueAt(check)),
-      ...this.#incidents.flatMap(({ rows }) =>
-        rows.filter(({ state }) => state === "retry").map(({ due }) => due),
-      ),
-    ]
-    for (const incident of this.open) {
-      if (incident.ack !== undefined) times.push(exact(incident.ack.until))
-      for (const { due, firstParentEnded, graceUntil, parentEnded, state, waitsUntil } of incident.rows)
-        if (state === "held") {
-          times.push(due, graceUntil, exact(waitsUntil), { at: firstParentEnded + LONGEST, slack: LATENESS })
-          if (parentEnded !== undefined) times.push(plus(parentEnded, RECOVERY))
-        }
-      for (const [receiver, { due, remind = Infinity }] of this.#named(incident)) {
-        if (incident.owedSince.has(receiver)) times.push(due)
-        const last = incident.attempted.get(receiver)
-        if (last !== undefined) times.push(plus(last, remind))
-      }
-    }
-    return times.filter(({ at }) => at > this.now && at < Infinity).toSorted((a, b) => a.at - b.at)[0]
-  }
-
-  #wake(time: Time): void {
-    for (const agent of this.#agents.keys())
-      if (this.#deadAt(agent).at === this.now)
-        this.#join(
-          `${agent}/@heartbeat`,
-          agent,
-          { agent, check: undefined, status: "critical", loud: true },
-          time,
-        )
-    for (const [id, check] of this.#checks) {
-      const [agent = "", name] = id.split("/")
-      if (this.#overdueAt(id).at === this.now && check.overdue !== undefined)
-        this.#join(`${agent}/@overdue`, id, { agent, check: name, status: "unknown", loud: true }, time)
-    }
-    for (const incident of this.#incidents)
-      for (const row of incident.rows)
-        if (row.state === "retry" && row.due.at <= this.now) {
-          row.state = "pending"
-          this.#attempt(incident, row, time)
-        }
-    for (const incident of this.open) {
-      if (incident.ack !== undefined && incident.ack.until <= this.now) this.#expire(incident, time)
-    }
-    this.flush(time)
-  }
-
-  /** An acknowledgement ran out. */
-  #expire(incident: Incident, time: Time): void {
+  /** An acknowledgement ran out: each named receiver that knows of the incident, or has a held row, gets one. */
+  #expire(incident: Incident): void {
+    this.#happens()
     incident.ack = undefined
-    if (this.#loud(incident).length === 0) return
-    for (const receiver of this.#named(incident).keys()) {
-      let row = incident.rows.find((one) => one.receiver === receiver && one.state === "held")
-      if (row === undefined && this.#knows(incident, receiver) === 0) continue
-      if (row === undefined) incident.rows.push((row = this.#row(incident, receiver, "firing", time)))
-      Object.assign(row, { reason: "ack_ran_out", due: time, mayWait: true })
+    for (const receiver of this.#rules.receivers) {
+      const hasHeld = incident.rows.some((row) => row.receiver === receiver && row.state === "held")
+      if (this.#naming(incident, receiver) && (hasHeld || knownBy(incident, receiver) > 0))
+        this.#byTime(incident, receiver, "ack_ran_out", this.#now)
     }
   }
 
-  #pick(which: number): Incident | undefined {
-    return this.open.toSorted((a, b) => (a.key < b.key ? -1 : 1))[which % this.open.length]
+  // Holds
+
+  get #mutes(): ReadonlyArray<ReadonlyArray<string>> {
+    const silences = this.#silences.filter(({ from, until }) => from <= this.#now && this.#now < until)
+    return [...silences, ...windowsAt(this.#rules.policy, this.#now)].map(({ match }) => match)
   }
 
-  #busy({ at, slack }: Time): void {
-    this.busyUntil = Math.max(this.busyUntil, at + slack + LATENESS)
+  /** Whether something holds a firing besides its own time. */
+  #isHeld(incident: Incident, row: Row): boolean {
+    const [facts, mutes] = [factsIn(incident), this.#mutes]
+    const isMuted = facts.every((member) => mutes.some((match) => covers(match, [member])))
+    const isQuiet = incident.announced < quietBelow(this.#rules.policy, row.receiver, this.#now)
+    // Only a row that is held already stays so while all members are silent.
+    const isCovered = facts.length === 0 ? row.state === "held" : isMuted
+    return this.#isExplained(incident, row) || isCovered || isQuiet || isAcknowledged(incident)
   }
 
-  #agent(agent: string) {
-    const known = this.#agents.get(agent) ?? { seen: 0, since: 0, silent: false }
-    this.#agents.set(agent, known)
-    return known
+  /** Whether parents hold a firing, and keeps when they ended. */
+  #isExplained(incident: Incident, row: Row): boolean {
+    const { grace, worst } = this.#parents(incident)
+    const [had, holds] = [row.hasParents, worst > 0 && worst >= incident.announced]
+    if (worst > 0) row.parentEnded = undefined
+    else if (had)
+      Object.assign(row, {
+        parentEnded: row.parentEnded ?? this.#moment(LATENESS),
+        firstEnded: row.firstEnded ?? this.#moment(LATENESS),
+      })
+    const recovers = had && this.#now < (row.parentEnded ?? 0) + RECOVERY
+    row.hasParents = (worst > 0 ? holds : recovers) && this.#now < (row.firstEnded ?? Infinity) + LONGEST
+    const from = row.byTime === undefined ? Math.max(row.written, row.due) : row.written
+    // The pass after a change of a parent.
+    if (had && !row.hasParents && row.due <= this.#now) row.freed = this.#moment(LATENESS)
+    else if (Math.ceil(from + grace) === this.#now) row.freed = from + grace
+    return row.hasParents || (!holds && this.#now < from + grace)
   }
 
-  #contact(agent: string): void {
-    const known = this.#agent(agent)
-    if (known.silent && this.now - known.seen >= STALE_AFTER) known.since = this.now
-    known.seen = this.now
-    this.#leave(`${agent}/@heartbeat`, agent, true, { at: this.now, slack: 0 })
+  get #silent(): ReadonlyArray<string> {
+    return Array.from(this.#agents).flatMap(([agent, { isSilent, seen }]) =>
+      isSilent && this.#now - seen >= STALE_AFTER ? [agent] : [],
+    )
   }
 
-  #isMember(key: string, id: string): boolean {
-    return this.open.some((one) => one.key === key && one.members.has(id))
+  /** The worst severity up to which parents of one rule hold an incident, and the grace of its rules. */
+  #parents(incident: Incident): { readonly worst: number; readonly grace: number } {
+    const [own, { dependencies = [] }] = [factsIn(incident), this.#rules.policy]
+    // Only rules before the first one whose parent it is; an absent or empty value equals nothing.
+    const first = dependencies.findIndex(({ parent }) => covers(parent, own))
+    const rules = dependencies
+      .slice(0, first < 0 ? undefined : first)
+      .filter(
+        ({ child, equal }) =>
+          covers(child, own) && own.every((facts) => equal.every((field) => facts[field])),
+      )
+    if (rules.length === 0 || incident.members.size > MOST_MEMBERS) return { worst: 0, grace: 0 }
+    const undead = this.#silent.filter((agent) => this.#agents.get(agent)?.isDead === false)
+    const stale = undead.map((agent) => ({
+      announced: 3,
+      facts: [factsOf(`${agent}/@heartbeat`, 3, { agent })],
+    }))
+    const open = this.#open.filter((one) => one !== incident && one.announced > 0)
+    const others = open.map((one) => ({ announced: one.announced, facts: factsIn(one) }))
+    const found = rules.map(({ equal, parent }) => {
+      const takesStale = parent.some((text) => /^incident_key (?:=|glob) .*\/@heartbeat$/u.test(text))
+      const parents = [...others, ...(takesStale ? stale : [])].filter(({ facts }) => covers(parent, facts))
+      // Each loud member needs a parent with a loud member of equal values.
+      return Math.min(
+        ...own.map((facts) => {
+          const isEqual = (other: Facts) => equal.every((field) => other[field] === facts[field])
+          return Math.max(
+            0,
+            ...parents.filter((one) => one.facts.some(isEqual)).map(({ announced }) => announced),
+          )
+        }),
+      )
+    })
+    return { worst: Math.max(...found), grace: Math.max(...rules.map(({ grace }) => secondsOf(grace))) }
   }
 
-  #deadAt(agent: string): Time {
-    const { seen, silent } = this.#agent(agent)
-    const isKnown = !silent || this.#isMember(`${agent}/@heartbeat`, agent)
-    const since = Math.max(seen, this.#outage.until)
-    return { at: isKnown ? Infinity : since + DEAD_AFTER, slack: LATENESS }
-  }
+  // Sending, which is part of the instant in which a row is free
 
-  #overdueAt(id: string): Time {
-    const [agent = ""] = id.split("/")
-    const { seen, silent, since } = this.#agent(agent)
-    const { at = 0, overdue = Infinity } = this.#checks.get(id) ?? {}
-    const due = Math.max(at, since, this.#outage.until) + overdue
-    const isKnown = this.#isMember(`${agent}/@overdue`, id) || (silent && seen < at + overdue)
-    // The agent's next heartbeat comes within a minute.
-    return { at: isKnown ? Infinity : due, slack: 60 + LATENESS }
-  }
-
-  /** The seconds since the start of a window's present period, and until its next edge. */
-  #within({ cron, for: lasts }: Window) {
-    const period = Number(/\d+/u.exec(cron)?.[0]) * 60
-    // The minutes of every hour begin the periods.
-    const passed = ((this.#epoch + this.now - this.#setBack) % 3_600) % period
-    const left = Math.min(period - passed, 3_600 - ((this.#epoch + this.now - this.#setBack) % 3_600))
-    return {
-      isIn: passed < secondsOf(lasts),
-      edge: passed < secondsOf(lasts) ? secondsOf(lasts) - passed : left,
+  #row({ rank, rows }: Incident, receiver: string, due: number, event: Row["event"] = "firing"): Row {
+    const written = Math.ceil(due) === this.#now ? due : this.#now
+    const nothing = { written, mayWait: false, hasParents: false }
+    const row: Row = {
+      receiver,
+      event,
+      state: event === "firing" ? "held" : "pending",
+      rank,
+      due,
+      ...nothing,
     }
+    rows.push(row)
+    this.#happens()
+    return row
   }
 
-  /** Past times count as of now at the latest; times that people set end when they say. */
-  #setClockBack(by: number): void {
-    const past = (time: number) => Math.min(time + by, this.now)
-    this.#setBack += by
-    for (const agent of this.#agents.values())
-      Object.assign(agent, { seen: past(agent.seen), since: past(agent.since) })
-    for (const check of this.#checks.values()) check.at = past(check.at)
-    for (const silence of this.#silences)
-      Object.assign(silence, { from: silence.from + by, until: silence.until + by })
-    this.#outage = { from: past(this.#outage.from), until: past(this.#outage.until) }
-    for (const incident of this.#incidents) {
-      incident.openedAt = past(incident.openedAt)
-      if (incident.ack !== undefined) incident.ack.until += by
-      for (const row of incident.rows) {
-        if (row.waitsUntil > this.now) row.waitsUntil += by
-        const { firstParentEnded, parentEnded, written } = row
-        row.firstParentEnded = firstParentEnded < Infinity ? past(firstParentEnded) : Infinity
-        if (parentEnded !== undefined) row.parentEnded = { ...parentEnded, at: past(parentEnded.at) }
-        row.written = { ...written, at: past(written.at) }
-      }
-      for (const times of [incident.reached, incident.attempted, incident.owedSince] as const)
-        for (const [name, time] of times)
-          (times as Map<string, Time>).set(name, { ...time, at: past(time.at) })
-    }
+  #attempt({ key, opening, rows }: Incident, row: Row): void {
+    const { cause, due, event, freed = due, receiver } = row
+    const arrived = rows.some(
+      (one) => one.receiver === receiver && one.event === "firing" && one.state === "sent",
+    )
+    const from = this.now
+    const late = Math.max(
+      this.#late,
+      ...[due, freed].map((time) => (Math.ceil(time) === this.#now ? lateOf(time) : 0)),
+    )
+    const to = from + late + LATENESS
+    this.#happens(to - LATENESS - this.now)
+    row.attempted = this.#moment(to - from)
+    const answer = this.#answers.get(receiver) ?? "accepts"
+    row.state = ({ is_down: "retry", refuses: "failed" } as const)[answer] ?? "sent"
+    if (event === "resolved" && !arrived) row.state = "discarded"
+    if (row.state === "sent")
+      this.messages.push({ receiver, key, opening, event, cause, severity: severityOf(row.rank), from, to })
+  }
+
+  /** Now, or so much later. */
+  #moment(late: number): number {
+    return this.#now - late / FRACTION
+  }
+
+  /** Something happens, or may happen so much later. */
+  #happens(late = 0): void {
+    this.#namings.clear()
+    if (this.now <= this.#busyBefore) this.racingFrom = Math.min(this.racingFrom, this.now)
+    this.busyUntil = Math.max(this.busyUntil, this.now + late + LATENESS)
+  }
+}
+
+/** How much later a time may be: the fraction that it lacks to a second. */
+const FRACTION = 10_000
+const lateOf = (time: number): number => Math.round((Math.ceil(time) - time) * FRACTION)
+
+const loudOf = ({ members }: Incident): ReadonlyArray<Member> =>
+  Array.from(members.values()).filter(({ loud }) => loud)
+
+/** A receiver knows the highest severity of its firings that are neither held nor discarded. */
+const knownBy = ({ rows }: Incident, receiver: string): number => {
+  const own = rows.filter((row) => row.receiver === receiver && row.event === "firing")
+  return Math.max(
+    0,
+    ...own.filter(({ state }) => !["held", "discarded"].includes(state)).map(({ rank }) => rank),
+  )
+}
+
+/** When an incident was first announced at a severity or worse. */
+const reachedAt = ({ reached }: Incident, rank: number): number =>
+  Math.min(...[1, 2, 3].filter((one) => one >= rank).map((one) => reached[one] ?? Infinity))
+
+const isAcknowledged = ({ ack, announced }: Incident): boolean => ack !== undefined && announced <= ack.rank
+
+/** The facts of its loud members, or of the agent that it is about, with the incident's severity. */
+const factsIn = (incident: Incident): ReadonlyArray<Facts> =>
+  loudOf(incident).map(({ agent, check }) =>
+    factsOf(incident.key, incident.rank, { agent, check: incident.key.includes("/@") ? "" : check }),
+  )
+
+const factsOf = (
+  incident_key: string,
+  rank: number,
+  { agent, check = "" }: { agent: string; check?: string },
+): Facts => ({
+  agent_id: agent,
+  hostname: `${agent}.example.org`,
+  check_id: check,
+  incident_key,
+  severity: severityOf(rank),
+  ...Object.fromEntries(Object.entries(AGENTS[agent] ?? {}).map(([name, value]) => [`label:${name}`, value])),
+})
+
+/** After a clock was set back, what happened counts as of now; what people named ends when they said. */
+const clamp = (facts: object, now: number): void => {
+  for (const [name, fact] of facts instanceof Map ? facts : Object.entries(facts)) {
+    if (typeof fact === "object" && fact !== null) clamp(fact, now)
+    if (typeof fact !== "number" || fact <= now || /until/iu.test(name)) continue
+    if (facts instanceof Map) facts.set(name, now)
+    else Reflect.set(facts, name, now)
   }
 }

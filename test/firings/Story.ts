@@ -23,6 +23,10 @@ export interface Dependency {
 export interface Policy {
   readonly routes?: ReadonlyArray<Route>
   readonly dependencies?: ReadonlyArray<Dependency>
+  /** Quiet hours of UTC, by receiver. */
+  readonly quiet?: Readonly<
+    Record<string, { readonly hours: string; readonly tz: "UTC"; readonly below: "unknown" | "critical" }>
+  >
   readonly windows?: ReadonlyArray<{
     readonly name: string
     readonly cron: `*/${number} * * * *`

@@ -3,14 +3,14 @@ import * as Instant from "@tocsin/contract/Instant"
 import { parseMatcher } from "@tocsin/contract/Matcher"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
-import { Clock, Duration, Effect, Random, Result } from "effect"
+import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
+import { Clock, Duration, Effect, Random, References, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { InterruptedStorage } from "../passes/InterruptedStorage.ts"
 import { report } from "../service/agents.ts"
 import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
 import { openService, type Process, type Service, type ServiceOptions } from "../service/Service.ts"
-import { settled as allWaiting } from "../service/settled.ts"
+import { VirtualTime } from "../system/VirtualTime.ts"
 import { ShiftedClock } from "../service/ShiftedClock.ts"
 import type { Course } from "./playModel.ts"
 import { AGENTS, type Message, type Policy, type Step, type Story } from "./Story.ts"
@@ -25,17 +25,22 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   refuses: refused,
 }
 const BETWEEN_HEARTBEATS = 60
-/** The pause of most background work; a hint of a real storage may come after it. */
-export const STRIDE = 5
-/** Calls of a storage that follow each other in one round of background work. */
-const CALLS = 12
+/** The pause of background work: two pieces that follow each other end within 15 s. */
+const PAUSE = Duration.seconds(7)
 const NAMES = ["chat", "pager", "mail"]
 
 /** Retries follow the schedule exactly. */
 const noJitter = Random.Random.of({ nextIntUnsafe: () => 0, nextDoubleUnsafe: () => 0.5 })
 
+/** The document of a policy: receivers with quiet hours are defined there. */
+export const documentOf = ({ quiet, ...policy }: Policy, receivers: ReadonlyArray<string>) => {
+  const defined = receivers.map((name) => [name, { kind: "debug", quiet: quiet?.[name] }] as const)
+  const document = quiet === undefined ? policy : { ...policy, receivers: Object.fromEntries(defined) }
+  return Result.getOrThrow(readPolicy(JSON.parse(JSON.stringify(document)), receivers))
+}
+
 const compiled = (policy: Policy, receivers: ReadonlyArray<string>) =>
-  compilePolicy(Result.getOrThrow(readPolicy(policy, receivers)), receivers)
+  compilePolicy(documentOf(policy, receivers), receivers)
 
 /** A service after the last step of a story. */
 export interface Played extends Pick<Service, "rows">, Pick<Process, "operations"> {
@@ -45,20 +50,31 @@ export interface Played extends Pick<Service, "rows">, Pick<Process, "operations
   readonly passTo: (at: Instant.Instant) => Effect.Effect<void>
 }
 
-interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids"> {
+interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleFor"> {
   readonly replicas?: number
-  /** Whether the storage works in real time: the clock waits for it every few seconds. */
-  readonly isReal?: boolean
   /** Watches the service after the last step. */
   readonly watch?: (played: Played) => Effect.Effect<void, E>
 }
 
 /** Plays the steps of a course on a service, until its end. Returns the messages that arrived. */
-export const playService = Effect.fnUntraced(
-  function* <E = never>(
+export const playService = <E = never>(
+  story: Story,
+  course: Course,
+  options: PlayOptions<E> = {},
+): Effect.Effect<ReadonlyArray<Arrived>> =>
+  Effect.promise(() => {
+    const time = new VirtualTime()
+    const calls = new InterruptedStorage()
+    const clock = time.clock(() => Date.parse(story.begins) - START_MILLIS)
+    return time.run(playOn({ time, calls }, story, course, options), clock, calls.isUnderWay)
+  })
+
+const playOn = Effect.fnUntraced(
+  function* <E>(
+    { calls, time }: { readonly time: VirtualTime; readonly calls: InterruptedStorage },
     { begins, policy, receivers }: Story,
     { steps, until }: Course,
-    { replicas = 1, isReal = false, watch, ...options }: PlayOptions<E> = {},
+    { replicas = 1, watch, ...options }: PlayOptions<E>,
   ) {
     const answers = new Map<string, string>()
     const arrivedAt = new Map<string, number>()
@@ -67,21 +83,15 @@ export const playService = Effect.fnUntraced(
     const now = () => (testClock.currentTimeMillisUnsafe() - started) / 1_000
     /** The time by the agents' clock, which is never set back. */
     const rightNow = () => Instant.fromMillis(testClock.currentTimeMillisUnsafe())
-    const calls = new InterruptedStorage()
-    /** Each call that has ended may lead to another one. */
-    const settled = isReal
-      ? Effect.forEach(Array.from({ length: CALLS }), () => Effect.andThen(allWaiting, calls.idle), {
-          discard: true,
-        })
-      : allWaiting
+    const { settled } = time
     const service: Service = yield* openService({
+      idleFor: PAUSE,
       ...options,
-      ...(isReal && { clientOf: calls.clientOf }),
+      clientOf: calls.clientOf,
       notifiers: NAMES,
       answerTo: ({ receiver }) => ANSWERS[answers.get(receiver) ?? ""] ?? delivered,
       onAttempt: ({ notification }) => void arrivedAt.set(notification.id, now()),
     })
-    yield* TestClock.setTime(started)
     const clock = new ShiftedClock(testClock)
     const byTheirClock = Effect.provideService(Clock.Clock, clock)
     let inForce: Pick<Story, "policy" | "receivers"> = { policy, receivers }
@@ -96,10 +106,16 @@ export const playService = Effect.fnUntraced(
         const configured = inForce.receivers
         const rules = {
           notifiers: configured,
-          policy: Result.getOrThrow(readPolicy(inForce.policy, configured)),
+          policy: documentOf(inForce.policy, configured),
         }
         const name = `process ${(opened += 1)}`
-        return yield* service.open(name, { delivers, keepsHouse: delivers, configured, rules })
+        return yield* service.open(name, {
+          delivers,
+          keepsHouse: delivers,
+          reports: delivers,
+          configured,
+          rules,
+        })
       })
     /** The front delivers nothing, so that all steps of an instant are decided before a claim. */
     const open = Effect.gen(function* () {
@@ -132,11 +148,8 @@ export const playService = Effect.fnUntraced(
     const passUntil = Effect.fnUntraced(function* (second: number) {
       while (now() < second) {
         const next = (Math.floor(now() / BETWEEN_HEARTBEATS) + 1) * BETWEEN_HEARTBEATS
-        const stride = isReal ? now() + STRIDE : next
-        yield* TestClock.adjust(Duration.seconds(Math.min(next, second, stride) - now())).pipe(
-          Effect.andThen(settled),
-          Effect.provideService(Clock.Clock, testClock),
-        )
+        yield* testClock.adjust(Duration.seconds(Math.min(next, second) - now()))
+        yield* settled
         if (now() === next) yield* Effect.andThen(beats, settled)
       }
     })
@@ -249,6 +262,7 @@ export const playService = Effect.fnUntraced(
     )
   },
   Effect.provideService(Random.Random, noJitter),
+  Effect.provideService(References.MinimumLogLevel, "None"),
   Effect.scoped,
 )
 

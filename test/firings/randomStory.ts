@@ -40,15 +40,14 @@ const route = (draws: Draws): Route => {
   }
 }
 
-/** Dependencies are drawn apart: stories without them stay as they are. */
-interface Parents {
-  readonly draws: Draws
+/** What all policies of a story share. */
+interface Scene {
+  readonly begins: (typeof BEGINNINGS)[number]
   readonly hasHosts: boolean
 }
-const OTHERS = 1_000_000
 
 /** A parent that is a stale agent ends with a heartbeat, which a service that starts does not have yet. */
-const dependency = ({ draws: { chance, oneOf }, hasHosts }: Parents): Dependency => {
+const dependency = ({ chance, oneOf }: Draws, { hasHosts }: Scene): Dependency => {
   const checks = ["check_id = load", "check_id = disk", "check_id glob d*", "incident_key = k"] as const
   return {
     parent: [hasHosts && chance(0.6) ? "incident_key glob */@heartbeat" : oneOf(...checks)],
@@ -60,35 +59,73 @@ const dependency = ({ draws: { chance, oneOf }, hasHosts }: Parents): Dependency
   }
 }
 
-const policy = (draws: Draws, parents: Parents): Policy => {
+/** Hours that begin some minutes after the story. */
+const quietHours = ({ oneOf }: Draws, { begins }: Scene) => {
+  const after = (minutes: number) =>
+    new Date(Date.parse(begins) + minutes * 60_000).toISOString().slice(11, 16)
+  const from = oneOf(0, 10, 30, 60)
+  const hours = `${after(from)}-${after(from + oneOf(20, 40, 90))}`
+  return { hours, tz: "UTC", below: oneOf("critical", "critical", "unknown") } as const
+}
+
+const policy = (draws: Draws, scene: Scene): Policy => {
   const { chance, integer, oneOf } = draws
   const window = { name: "w", tz: "Europe/Berlin", for: oneOf("2m", "4m"), match: covered(draws) }
   return {
     ...(chance(0.85) && { routes: Array.from({ length: 1 + integer(3) }, () => route(draws)) }),
-    ...(parents.draws.chance(0.5) && {
-      dependencies: Array.from({ length: 1 + parents.draws.integer(2) }, () => dependency(parents)),
+    ...(chance(0.5) && {
+      dependencies: Array.from({ length: 1 + integer(2) }, () => dependency(draws, scene)),
     }),
-    ...(chance(0.15) && { windows: [{ ...window, cron: oneOf("*/20 * * * *", "*/30 * * * *") }] }),
+    ...(chance(0.3) && { windows: [{ ...window, cron: oneOf("*/20 * * * *", "*/30 * * * *") }] }),
+    ...(chance(0.3) && { quiet: { [oneOf("chat", "chat", "pager")]: quietHours(draws, scene) } }),
   }
 }
 
 const receivers = ({ oneOf }: Draws): ReadonlyArray<string> =>
   oneOf(["chat", "pager", "mail"], ["chat", "pager", "mail"], ["chat", "pager"], ["chat"])
 
-/** A policy names no receiver that is not configured. */
-const policyOf = (draws: Draws, parents: Parents): Pick<Story, "policy" | "receivers"> => {
-  const names = receivers(draws)
+/** A policy and its receivers. */
+type Rules = Pick<Story, "policy" | "receivers">
+
+/** The same policy for other receivers; it names none that is not configured. */
+const withReceivers = (
+  policy: Policy,
+  receivers: ReadonlyArray<string>,
+  nameOf: (name: string) => string,
+): Rules => {
   const known = (list: ReadonlyArray<string>) => {
-    const found = list.filter((name) => names.includes(name))
-    return found.length > 0 ? found : names.slice(0, 1)
+    const found = list.map(nameOf).filter((name) => receivers.includes(name))
+    return found.length > 0 ? found : receivers.slice(0, 1)
   }
-  const drawn = policy(draws, parents)
-  const routes = drawn.routes?.map((one) => ({
+  const routes = policy.routes?.map((one) => ({
     ...one,
     ...(one.to && { to: known(one.to) }),
     ...(one.steps && { steps: one.steps.map((step) => ({ ...step, to: known(step.to) })) }),
   }))
-  return { policy: { ...drawn, ...(routes && { routes }) }, receivers: names }
+  const quiet = Object.entries(policy.quiet ?? {}).map(([name, hours]) => [nameOf(name), hours] as const)
+  const isQuiet = policy.quiet !== undefined
+  return {
+    policy: { ...policy, ...(routes && { routes }), ...(isQuiet && { quiet: Object.fromEntries(quiet) }) },
+    receivers,
+  }
+}
+
+const rulesOf = (draws: Draws, scene: Scene): Rules => {
+  const names = receivers(draws)
+  return withReceivers(policy(draws, scene), names, (name) => name)
+}
+
+const NAMES = ["chat", "pager", "mail"]
+
+/** The policy in force, without one of its receivers, or with another one in its place. */
+const changeReceivers = ({ chance, oneOf }: Draws, { policy, receivers }: Rules): Rules => {
+  const [first = "", ...others] = receivers
+  const gone = oneOf(first, ...others)
+  const free = NAMES.filter((name) => !receivers.includes(name))
+  const [other = free[0]] = chance(0.5) ? free.toReversed() : free
+  const isRenamed = other !== undefined && (others.length === 0 || chance(0.6))
+  const left = receivers.flatMap((name) => (name !== gone ? [name] : isRenamed ? [other] : []))
+  return withReceivers(policy, left, (name) => (isRenamed && name === gone ? other : name))
 }
 
 const reported = ({ chance, oneOf }: Draws): Reported => ({
@@ -108,16 +145,22 @@ const report = (draws: Draws): Happening => {
   }
 }
 
+/** The scene of a step, and the rules in force before it. */
+interface Present extends Scene {
+  readonly rules: Rules
+}
+
 /** The kinds of steps, by their weight. */
-const KINDS: ReadonlyArray<readonly [weight: number, draw: (draws: Draws, parents: Parents) => Happening]> = [
+const KINDS: ReadonlyArray<readonly [weight: number, draw: (draws: Draws, present: Present) => Happening]> = [
   [24, report],
   [4, ({ integer, oneOf }) => ({ step: "acknowledge", which: integer(9), lasts: oneOf(...LASTING) })],
   [1, ({ integer }) => ({ step: "withdraw", which: integer(9) })],
   [4, (draws) => ({ step: "silence", match: covered(draws), lasts: draws.oneOf(...LASTING) })],
   [1, ({ integer }) => ({ step: "expire", which: integer(9) })],
-  [4, (draws, parents) => ({ step: "policy", ...policyOf(draws, parents) })],
-  [2, ({ oneOf }) => ({ step: oneOf("falls_silent", "returns"), agent: oneOf("a", "b") })],
-  [1, ({ oneOf }) => ({ step: "expect", agent: "a", check: oneOf("disk", "load"), after: 620 })],
+  [3, (draws, present) => ({ step: "policy", ...rulesOf(draws, present) })],
+  [2, (draws, { rules }) => ({ step: "policy", ...changeReceivers(draws, rules) })],
+  [3, ({ oneOf }) => ({ step: oneOf("falls_silent", "falls_silent", "returns"), agent: oneOf("a", "b") })],
+  [2, ({ oneOf }) => ({ step: "expect", agent: "a", check: oneOf("disk", "load"), after: 620 })],
   [
     2,
     ({ oneOf }) => ({
@@ -127,7 +170,7 @@ const KINDS: ReadonlyArray<readonly [weight: number, draw: (draws: Draws, parent
     }),
   ],
   [
-    2,
+    3,
     ({ oneOf }, { hasHosts }) =>
       hasHosts
         ? { step: oneOf("falls_silent", "returns"), agent: "a" }
@@ -138,20 +181,24 @@ const KINDS: ReadonlyArray<readonly [weight: number, draw: (draws: Draws, parent
 
 const WEIGHT = KINDS.reduce((sum, [weight]) => sum + weight, 0)
 
-const happening = (draws: Draws, parents: Parents): Happening => {
+const happening = (draws: Draws, present: Present): Happening => {
   let left = draws.integer(WEIGHT)
   const kind = KINDS.find(([weight]) => (left -= weight) < 0)
-  return kind === undefined ? report(draws) : kind[1](draws, parents)
+  return kind === undefined ? report(draws) : kind[1](draws, present)
 }
 
 /** The story of a number. */
 export const randomStory = (number: number): Story => {
   const draws = drawsOf(number)
   const { chance, integer, oneOf } = draws
-  const parents = { draws: drawsOf(number + OTHERS), hasHosts: number % 2 === 1 }
+  const scene: Scene = { begins: oneOf(...BEGINNINGS), hasHosts: number % 2 === 1 }
+  const begun = rulesOf(draws, scene)
+  let rules = begun
   const steps = Array.from({ length: 3 + integer(12) }, (_, at): Step => {
     const minutes = chance(0.2) ? 0 : oneOf(1, 1, 2, 5, 15)
-    return { ...happening(draws, parents), wait: at === 0 ? 20 : minutes * 60 }
+    const step = happening(draws, { ...scene, rules })
+    if (step.step === "policy") rules = step
+    return { ...step, wait: at === 0 ? 20 : minutes * 60 }
   })
-  return { begins: oneOf(...BEGINNINGS), ...policyOf(draws, parents), steps }
+  return { begins: scene.begins, ...begun, steps }
 }

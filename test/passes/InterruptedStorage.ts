@@ -63,6 +63,8 @@ export class InterruptedStorage {
         ),
   )
 
+  readonly isUnderWay = (): boolean => this.#underWay > 0
+
   readonly clientOf = (storage: Storage["Service"]): Storage["Service"] => {
     const reach = <A>(name: Called, call: Effect.Effect<A, StorageError>) =>
       Effect.suspend(() => {

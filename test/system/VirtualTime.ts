@@ -49,14 +49,25 @@ export class VirtualTime {
     }
   }
 
-  /** Runs a program to its end. Rejects with what it fails with, or where nothing can happen any more. */
-  async run<A, E>(program: Effect.Effect<A, E>, clock: Clock.Clock): Promise<A> {
+  /** Lets everything else go on until it waits, while time stands still. */
+  readonly settled: Effect.Effect<void> = Effect.suspend(() => this.#wakeIn(0))
+
+  /**
+   * Runs a program to its end. Rejects with what it fails with, or where nothing can happen any more. Time stands
+   * still while something is under way outside.
+   */
+  async run<A, E>(
+    program: Effect.Effect<A, E>,
+    clock: Clock.Clock,
+    isUnderWay: () => boolean = () => false,
+  ): Promise<A> {
     const fiber = Effect.runFork(Effect.provideService(program, Clock.Clock, clock), {
       scheduler: this.#scheduler,
     })
     for (let exit = fiber.pollUnsafe(); ; exit = fiber.pollUnsafe()) {
       if (exit !== undefined) return Exit.isSuccess(exit) ? exit.value : await Effect.runPromise(exit)
       if (this.#ready.length === 0) await allMicrotasks()
+      while (this.#ready.length === 0 && isUnderWay()) await allMicrotasks()
       if (this.#ready.length === 0 && fiber.pollUnsafe() === undefined) this.#advance()
       for (let tasks = this.#ready; tasks.length > 0; tasks = this.#ready) {
         this.#ready = []
@@ -73,7 +84,10 @@ export class VirtualTime {
   }
 
   #sleep(millis: number): Effect.Effect<void> {
-    if (millis <= 0) return Effect.void
+    return millis <= 0 ? Effect.void : this.#wakeIn(millis)
+  }
+
+  #wakeIn(millis: number): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       const sleeper = { at: this.#now + millis, wake: () => resume(Effect.void) }
       const place = this.#sleepers.findLastIndex(({ at }) => at > sleeper.at) + 1
