@@ -265,7 +265,7 @@ const timerOf = (
   if (hasAckRunOut && (known !== undefined || held !== undefined)) return { cause: "ack_ran_out" }
   const { remind } = step
   if (remind === undefined) return {}
-  const isWaiting = held !== undefined && (isOwed || held.must_send)
+  const isWaiting = isOwed || held?.must_send === true
   // The next attempt is not before now, so the reminder after it is not due before this.
   if (isWaiting || others.some(isUnended)) return { at: Instant.plus(now, remind) }
   // The last change of an item that ended is the end of its last attempt.

@@ -205,6 +205,12 @@ describe("an evaluation of an incident", () => {
     expect(decided({ naming: reminding, firings: unowed }, 33).held).toEqual([["chat", "due", "reminder"]])
   })
 
+  it("reminds nobody who is owed a firing: one that is named again after the incident worsened", () => {
+    const reminding = naming({ chat: step(0, { remind: Duration.minutes(30) }) })
+    const firings = [sent("chat", "warning", 3)]
+    expect(decided({ naming: reminding, firings }, 40).written).toEqual([["chat", "worsened"]])
+  })
+
   it("notifies those who know, or have a held firing, of an acknowledgement that ran out", () => {
     const acknowledgement = {
       ack_by: "eva",
