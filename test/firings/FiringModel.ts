@@ -43,6 +43,7 @@ interface Row {
   cause?: Cause
   /** The cause of one that no rule of "who is owed" made. */
   byTime?: "ack_ran_out" | "reminder"
+  isAgain?: boolean
   attempted?: number
   /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
   mayWait: boolean
@@ -213,6 +214,7 @@ export class FiringModel {
         for (const other of own) if (other.state === "held") other.state = "discarded"
         Object.assign(row, { state: "held", mayWait: true })
         incident.owed.set(row.receiver, row.due)
+        if (row.isAgain === true) incident.again.add(row.receiver)
       } else if (own.slice(0, own.indexOf(row)).every(({ state }) => state !== "retry"))
         this.#attempt(incident, row)
     }
@@ -316,6 +318,7 @@ export class FiringModel {
     const { again, reached } = incident
     const rank = Math.max(...Array.from(incident.members.values(), (member) => member.rank))
     incident.rank = rank
+    this.#late = Math.max(this.#late, late)
     this.#happens(late)
     if (isLoud) reached[rank] ??= this.#moment(late)
     else if (incident.announced > rank) reached[rank] = reachedAt(incident, rank)
@@ -415,8 +418,8 @@ export class FiringModel {
     const { byTime, receiver } = row
     const ofRule = this.#naming(incident, receiver)?.isLater === true ? "escalation" : "opened"
     const cause = byTime ?? (knownBy(incident, receiver) > 0 ? "worsened" : ofRule)
-    Object.assign(row, { state: "pending", rank: incident.rank, cause })
-    incident.again.delete(receiver)
+    const isAgain = incident.again.delete(receiver)
+    Object.assign(row, { state: "pending", rank: incident.rank, cause, isAgain })
     incident.owed.delete(receiver)
   }
 
