@@ -84,7 +84,7 @@ export class FiringModel {
   racingFrom = Infinity
   #rules: Pick<Story, "policy" | "receivers">
   #now: number
-  /** What the clock shows at the second 0 of the story. */
+  /** The time of the clock at the second 0 of the story. */
   #epoch: number
   #stoppedUntil = -1
   #busyBefore = -1

@@ -10,7 +10,7 @@ const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 export const secondsOf = (text = "0s"): number =>
   Number(text.slice(0, -1)) * UNITS[text.slice(-1) as keyof typeof UNITS]
 
-/** What matchers compare. */
+/** The fields that matchers compare. */
 export type Facts = Readonly<Record<string, string>>
 
 /** Whether matchers hold for each of some members; there is at least one. */

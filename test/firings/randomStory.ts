@@ -40,7 +40,7 @@ const route = (draws: Draws): Route => {
   }
 }
 
-/** What all policies of a story share. */
+/** The same for all policies of a story. */
 interface Scene {
   readonly begins: (typeof BEGINNINGS)[number]
   readonly hasHosts: boolean
