@@ -229,7 +229,7 @@ export class FiringModel {
     )
   }
 
-  /** What happens by itself. */
+  /** Everything that happens by itself. */
   #passTime(): void {
     const quiet = this.#rules.receivers.map((receiver) => quietBelow(this.#rules.policy, receiver, this.#now))
     const circumstances = JSON.stringify([this.#mutes, quiet, this.#silent])
