@@ -76,6 +76,39 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
       }),
     )
 
+    it.effect("are in groups by a label, as incidents are", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          for (const [host, team, status] of [
+            ["host-of-1", "sea", "ok"],
+            ["host-of-2", "land", "critical"],
+            ["host-of-3", "sea", "warning"],
+          ] as const) {
+            await demo.join(host, { team })
+            await demo.report(host, [{ check_id: "disk", status, output: `disk of ${host}` }])
+          }
+          await demo.join("host-of-4")
+          await demo.report("host-of-4", [{ check_id: "disk", status: "unknown", output: "lost" }])
+          const { page } = await openConsole(context, `${baseUrl}/#/checks?filter=host-of`)
+          await signIn(page)
+          await page.getByLabel("Group by").fill("team")
+          const rows = (name: string) => page.getByRole("list", { name, exact: true }).getByRole("listitem")
+          await rows("no team").filter({ hasText: "host-of-4" }).waitFor()
+          assert.strictEqual(await rows("team=sea").count(), 2)
+          assert.deepStrictEqual(await page.getByRole("heading", { level: 3 }).allTextContents(), [
+            "team=sea 2",
+            "team=land 1",
+            "no team 1",
+          ])
+          await page.goto(`${baseUrl}/#/incidents?filter=host-of&group=team`)
+          await rows("team=land").filter({ hasText: "disk of host-of-2" }).waitFor()
+          await rows("team=sea").filter({ hasText: "disk of host-of-3" }).waitFor()
+        })
+      }),
+    )
+
     it.effect("are searched on the server, by one request", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

@@ -2,14 +2,14 @@ import type { ExpectedCheckState } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { type AgentRow, FEW_CHECKS, gridOf, listOf } from "../state/lists.ts"
+import { type AgentRow, FEW_CHECKS, gridOf, groupedBy, listOf, MOST } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Box } from "../view/forms.tsx"
 import { Listing, width } from "../view/Listing.tsx"
 import { Empty, Labels, Mark, Time } from "../view/states.tsx"
-import { BeginAt, FilterField, Tabs, Tally } from "../view/navigation.tsx"
+import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 
 type Cell = AgentRow["failing"][number]
@@ -64,11 +64,12 @@ const NoChecks = () => {
 
 /** Every agent in a row with its checks that are not well; the others are a count. */
 const CheckGrid = () => {
+  const { parameters } = route.value
   const counts = summary.value
   const isFew =
-    route.value.parameters["overdue"] === "yes" ||
+    parameters["overdue"] === "yes" ||
     (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
-  const listed = usePages(gridOf(queryOf(route.value.parameters), isFew))
+  const listed = usePages(groupedBy(gridOf(queryOf(parameters), isFew), parameters["group"]))
   const most = MOST_CELLS[width.value]
   const draw = useCallback((row: AgentRow) => drawAgent(row, most), [most])
   return (
@@ -151,7 +152,10 @@ const queryOf = ({ filter = "", from, overdue = "", status = "" }: Readonly<Reco
 
 const CheckList = () => {
   const { parameters } = route.value
-  const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", queryOf(parameters)))
+  const { group } = parameters
+  const limit = group === undefined ? undefined : MOST
+  const all = listOf<ExpectedCheckState>("ops/v1/checks", queryOf(parameters), limit)
+  const listed = usePages(groupedBy(all, group))
   return <CheckListing listed={listed} empty={<NoChecks />} />
 }
 
@@ -169,6 +173,7 @@ export const Checks = () => {
       <div class="filters">
         <FilterField what="agent, check or output" />
         <BeginAt />
+        <GroupBy />
         <Box
           label="overdue only"
           isOn={overdue === "yes"}

@@ -2,9 +2,10 @@ import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
 import { useCallback, useRef } from "preact/hooks"
+import type { Query } from "../api/request.ts"
 import { numberText } from "../format/times.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
-import { incidentsOf } from "../state/lists.ts"
+import { groupedBy, incidentsOf, MOST } from "../state/lists.ts"
 import { focusedId, go, route } from "../state/location.ts"
 import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
 import { linkTo, MOST_SELECTED, type Selection, selectionText } from "../state/Route.ts"
@@ -23,7 +24,7 @@ import {
   usePick,
 } from "../view/Listing.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
-import { FilterField, Tabs, Tally } from "../view/navigation.tsx"
+import { FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 import { NothingOpen, Start } from "./Start.tsx"
@@ -161,14 +162,20 @@ const List = ({ label = "Incidents", time, listed, empty, draw }: ListProps) => 
   </Listing>
 )
 
+/** The incidents that the address asks for: found by its filter, and in groups by its label. */
+const shownOf = (query: Query, isSlow: boolean) => {
+  const { filter = "", group } = route.value.parameters
+  return groupedBy(incidentsOf(query, filter, isSlow, group === undefined ? undefined : MOST), group)
+}
+
 /** Open incidents: unacknowledged ones first, the worst of them first. */
 const OpenIncidents = () => {
-  const { severity, filter = "" } = route.value.parameters
+  const { severity } = route.value.parameters
   const counts = summary.value
   const isSlow = (counts?.open_incidents ?? 0) > FEW
   const open = { state: "open", severity }
-  const free = usePages(incidentsOf({ ...open, acknowledged: false }, filter, isSlow))
-  const taken = usePages(incidentsOf({ ...open, acknowledged: true }, filter, isSlow))
+  const free = usePages(shownOf({ ...open, acknowledged: false }, isSlow))
+  const taken = usePages(shownOf({ ...open, acknowledged: true }, isSlow))
   const draw = useRows(free, taken)
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
   const hasTaken = rowCount(taken.pages) > 0
@@ -200,8 +207,7 @@ const OpenIncidents = () => {
 }
 
 const ResolvedIncidents = () => {
-  const { filter = "" } = route.value.parameters
-  const listed = usePages(incidentsOf({ state: "resolved", sort: "resolved_at" }, filter, true))
+  const listed = usePages(shownOf({ state: "resolved", sort: "resolved_at" }, true))
   const draw = useRows(listed)
   const nothing = isFiltered() ? <NothingMatches /> : <Empty title="Nothing has resolved yet" />
   return (
@@ -226,7 +232,9 @@ export const Incidents = () => {
           ["open", <>Open {open !== undefined && <span class="count">{numberText(open)}</span>}</>],
           ["resolved", "Resolved"],
         ]}
-      />
+      >
+        <GroupBy />
+      </Tabs>
       {tab === "open" ? <OpenIncidents /> : <ResolvedIncidents />}
     </>
   )

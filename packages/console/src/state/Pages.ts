@@ -1,6 +1,8 @@
 export interface Answered<Item> {
   readonly items: ReadonlyArray<Item>
   readonly next_cursor?: string | null
+  /** Where a list is read in groups: the name of each, and how many of the items are in it. */
+  readonly groups?: ReadonlyArray<readonly [name: string, count: number]>
 }
 
 /** A page that was read: its place in the list, and its items unless they were dropped. */
@@ -10,6 +12,7 @@ interface ReadPage<Item> {
   readonly items: ReadonlyArray<Item> | undefined
   /** The revision at which it was read; undefined if the page before it has ended elsewhere since. */
   readonly revision: number | undefined
+  readonly groups?: Answered<Item>["groups"]
 }
 
 /**
@@ -40,7 +43,13 @@ export const withPage = <Item>(
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const page = { cursor: cursorOf(pages, index), count: answer.items.length, items: answer.items, revision }
+  const { groups, items } = answer
+  const place = {
+    cursor: cursorOf(pages, index),
+    count: items.length,
+    ...(groups !== undefined && { groups }),
+  }
+  const page = { ...place, items, revision }
   const before = [...pages.read.slice(0, index), page]
   const after = pages.read.slice(index + 1)
   const [follower, ...others] = after
@@ -86,6 +95,17 @@ export const pageOfRow = <Item>({ read }: Pages<Item>, row: number): number => {
     if (row < before) return index
   }
   return read.length
+}
+
+/** The groups of a list that was read in groups, each as a list. */
+export const groupsOf = <Item>({
+  read: [page],
+}: Pages<Item>): ReadonlyArray<readonly [name: string, pages: Pages<Item>]> | undefined => {
+  let end = 0
+  return page?.groups?.map(([name, count]) => {
+    const items = page.items?.slice(end, (end += count))
+    return [name, { read: [{ cursor: undefined, count, items, revision: page.revision }], next: null }]
+  })
 }
 
 export type PagesInSight = readonly [first: number, last: number]

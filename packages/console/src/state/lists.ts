@@ -1,4 +1,4 @@
-import type { ExpectedCheckState, HeldIncident } from "@tocsin/client"
+import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import type { Query } from "../api/request.ts"
 import type { Answered } from "./Pages.ts"
 import { type Topic, TOPICS } from "./revisions.ts"
@@ -43,15 +43,47 @@ export const listOf = <Item>(path: string, query: Query, limit = LIMIT): List<It
 })
 
 /** All items of a list, which a page has only in part: what acts on all of them reads them itself. */
-export const readAll = async <Item>({ read }: Pick<List<Item>, "read">): Promise<ReadonlyArray<Item>> => {
+export const readAll = async <Item>(
+  { read }: Pick<List<Item>, "read">,
+  most = Infinity,
+): Promise<ReadonlyArray<Item>> => {
   const all: Array<Item> = []
   let cursor: string | undefined
   do {
     const { items, next_cursor } = await read(cursor)
     all.push(...items)
     cursor = next_cursor ?? undefined
-  } while (cursor !== undefined)
+  } while (cursor !== undefined && all.length < most)
   return all
+}
+
+/** So many rows are put in groups: those that come first. */
+export const MOST_GROUPED = 2_000
+
+interface Grouped {
+  readonly agent_id?: string | undefined
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/**
+ * A list in groups by a label of its checks or else of its agents, the group of its first row first; the
+ * list itself without a label.
+ */
+export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): List<Item> => {
+  if (label === "") return list
+  const read = async () => {
+    const agents = await readAll(listOf<Agent>("ops/v1/agents", { search: `${label}=` }, MOST))
+    const values = new Map(agents.map(({ agent_id, labels }) => [agent_id, labels?.[label]]))
+    const groups = new Map<string, Array<Item>>()
+    for (const item of await readAll(list, MOST_GROUPED)) {
+      const value = item.labels?.[label] ?? values.get(item.agent_id ?? "")
+      const name = value === undefined ? `no ${label}` : `${label}=${value}`
+      groups.set(name, [...(groups.get(name) ?? []), item])
+    }
+    const counts = Array.from(groups, ([name, { length }]) => [name, length] as const)
+    return { items: Array.from(groups.values()).flat(), groups: counts }
+  }
+  return { ...list, key: `${list.key} by ${label}`, isSlow: true, read }
 }
 
 /** So many matches make a page of a list that is searched. */
@@ -117,9 +149,14 @@ const subjectOf = (text: string) => {
  * those that have its words. After `web-1/` and `web-1/disk` the others follow only if there is none.
  * `isSlow` if a search takes many requests.
  */
-export const incidentsOf = (query: Query, filter: string, isSlow: boolean): List<HeldIncident> => {
+export const incidentsOf = (
+  query: Query,
+  filter: string,
+  isSlow: boolean,
+  limit?: number,
+): List<HeldIncident> => {
   const path = "ops/v1/incidents"
-  if (filter.trim() === "") return listOf<HeldIncident>(path, query)
+  if (filter.trim() === "") return listOf<HeldIncident>(path, query, limit)
   const hasWords = incidentMatches(filter)
   const all = listOf<HeldIncident>(path, query, MOST)
   const words = { ...all, key: `${all.key} ${filter}`, isSlow }

@@ -1,9 +1,10 @@
 import { signal, useSignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
+import { type ComponentChildren, Fragment } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { route, setParameters, takePlace } from "../state/location.ts"
-import { pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
+import { MOST_GROUPED } from "../state/lists.ts"
+import { groupsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 import { parseSelection, type Selection, selectionText, toggled, withRange } from "../state/Route.ts"
 import { QuietButton } from "./forms.tsx"
 import { linkOf } from "./Keyboard.tsx"
@@ -145,6 +146,7 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
   const { key, pages, failure } = listed
   const isEmpty = rowCount(pages) === 0
   const isRead = !isEmpty || pages.next === null
+  const groups = isEmpty ? undefined : groupsOf(pages)
   return (
     <>
       <ReadingNote reading={{ value: isRead ? pages : undefined, failure }} />
@@ -156,7 +158,21 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
           ))}
         </div>
       )}
-      <Rows key={key} {...props} />
+      {groups === undefined ? (
+        <Rows key={key} {...props} />
+      ) : (
+        groups.map(([name, part]) => (
+          <Fragment key={`${key} ${name}`}>
+            <h3>
+              {name} <span class="count">{numberText(rowCount(part))}</span>
+            </h3>
+            <Rows {...props} label={name} listed={{ ...listed, pages: part }} />
+          </Fragment>
+        ))
+      )}
+      {groups !== undefined && rowCount(pages) >= MOST_GROUPED && (
+        <p class="lead">Only the first {numberText(rowCount(pages))} are in groups; a filter finds others.</p>
+      )}
     </>
   )
 }

@@ -67,24 +67,33 @@ export const FilterField = ({ what }: { readonly what: string }) => (
   </label>
 )
 
-/** Begins a list of agents, or of their checks, at an agent: the way to jump in a long one. */
-export const BeginAt = () => {
-  const from = route.value.parameters["from"] ?? ""
-  return (
-    <label class="inline">
-      From
-      <input
-        class="short"
-        placeholder="agent"
-        maxLength={128}
-        value={from}
-        onInput={({ currentTarget }) =>
-          setParameters({ from: currentTarget.value.replaceAll(/[^\w.:-]/g, "") })
-        }
-      />
-    </label>
-  )
+interface NameFieldProps {
+  readonly label: string
+  readonly parameter: string
+  /** A name of what it takes. */
+  readonly of: string
 }
+
+const NameField = ({ label, parameter, of }: NameFieldProps) => (
+  <label class="inline">
+    {label}
+    <input
+      class="short"
+      placeholder={of}
+      maxLength={128}
+      value={route.value.parameters[parameter] ?? ""}
+      onInput={({ currentTarget }) =>
+        setParameters({ [parameter]: currentTarget.value.replaceAll(/[^\w.:-]/g, "") })
+      }
+    />
+  </label>
+)
+
+/** Begins a list of agents, or of their checks, at an agent: the way to jump in a long one. */
+export const BeginAt = () => <NameField label="From" parameter="from" of="agent" />
+
+/** Shows a list in groups by a label. */
+export const GroupBy = () => <NameField label="Group by" parameter="group" of="label" />
 
 export const BackLink = ({ to, name = "Back" }: { readonly to: string; readonly name?: string }) => (
   <p class="crumb">
