@@ -4,7 +4,10 @@ import type { Answered } from "./Pages.ts"
 import { type Topic, TOPICS } from "./revisions.ts"
 import { call } from "./session.ts"
 
-type Read<Item> = (cursor: string | undefined) => Promise<Answered<Item>>
+/** Of many requests, a read makes no further one once nobody wants it: its page was left, or the filter is another one. */
+type Read<Item> = (cursor: string | undefined, isWanted?: () => boolean) => Promise<Answered<Item>>
+
+const always = () => true
 
 /** A list that a page shows: how its pages are read, and what it is about. */
 export interface List<Item> {
@@ -45,7 +48,7 @@ export const listOf = <Item>(path: string, query: Query, limit = LIMIT): List<It
 /** All items of a list, which a page has only in part: what acts on all of them reads them itself. */
 export const readAll = async <Item>(
   { read }: Pick<List<Item>, "read">,
-  most = Infinity,
+  { most = Infinity, isWanted = always } = {},
 ): Promise<ReadonlyArray<Item>> => {
   const all: Array<Item> = []
   let cursor: string | undefined
@@ -53,7 +56,7 @@ export const readAll = async <Item>(
     const { items, next_cursor } = await read(cursor)
     all.push(...items)
     cursor = next_cursor ?? undefined
-  } while (cursor !== undefined && all.length < most)
+  } while (cursor !== undefined && all.length < most && isWanted())
   return all
 }
 
@@ -71,11 +74,11 @@ interface Grouped {
  */
 export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): List<Item> => {
   if (label === "") return list
-  const read = async () => {
-    const agents = await readAll(listOf<Agent>("ops/v1/agents", { search: `${label}=` }, MOST))
+  const read: Read<Item> = async (_cursor, isWanted = always) => {
+    const agents = await readAll(listOf<Agent>("ops/v1/agents", { search: `${label}=` }, MOST), { isWanted })
     const values = new Map(agents.map(({ agent_id, labels }) => [agent_id, labels?.[label]]))
     const groups = new Map<string, Array<Item>>()
-    for (const item of await readAll(list, MOST_GROUPED)) {
+    for (const item of await readAll(list, { most: MOST_GROUPED, isWanted })) {
       const value = item.labels?.[label] ?? values.get(item.agent_id ?? "")
       const name = value === undefined ? `no ${label}` : `${label}=${value}`
       groups.set(name, [...(groups.get(name) ?? []), item])
@@ -94,6 +97,7 @@ export const search = async <Item>(
   read: Read<Item>,
   matches: (item: Item) => boolean,
   from: string | undefined,
+  isWanted = always,
 ): Promise<Answered<Item>> => {
   const items: Array<Item> = []
   let cursor = from
@@ -101,7 +105,7 @@ export const search = async <Item>(
     const page = await read(cursor)
     items.push(...page.items.filter(matches))
     const next = page.next_cursor ?? null
-    if (next === null || items.length >= ENOUGH) return { items, next_cursor: next }
+    if (next === null || items.length >= ENOUGH || !isWanted()) return { items, next_cursor: next }
     cursor = next
   }
 }
@@ -117,13 +121,13 @@ const OTHERS = "others"
  */
 export const exactFirst =
   <Item>(exact: Read<Item>, others: Read<Item>, isOnly: boolean): Read<Item> =>
-  async (cursor) => {
-    if (cursor === OTHERS) return await others(undefined)
-    if (cursor?.startsWith(EXACT) === false) return await others(cursor)
+  async (cursor, isWanted) => {
+    if (cursor === OTHERS) return await others(undefined, isWanted)
+    if (cursor?.startsWith(EXACT) === false) return await others(cursor, isWanted)
     const { items, next_cursor = null } = await exact(cursor?.slice(EXACT.length))
     if (next_cursor !== null) return { items, next_cursor: `${EXACT}${next_cursor}` }
     // An empty page would not be in sight, and so not be read again.
-    if (cursor === undefined && items.length === 0) return await others(undefined)
+    if (cursor === undefined && items.length === 0) return await others(undefined, isWanted)
     return { items, next_cursor: isOnly ? null : OTHERS }
   }
 
@@ -161,16 +165,17 @@ export const incidentsOf = (
   const all = listOf<HeldIncident>(path, query, MOST)
   const words = { ...all, key: `${all.key} ${filter}`, isSlow }
   const exactly = subjectOf(filter)
-  if (exactly === undefined) return { ...words, read: (cursor) => search(all.read, hasWords, cursor) }
+  if (exactly === undefined)
+    return { ...words, read: (cursor, isWanted) => search(all.read, hasWords, cursor, isWanted) }
   const { subject, isOnly } = exactly
   const exact = { ...query, ...subject }
-  const readOthers = async (cursor: string | undefined) => {
+  const readOthers: Read<HeldIncident> = async (cursor, isWanted) => {
     const { items } = await listOf<HeldIncident>(path, exact, MOST).read(undefined)
     const ids = new Set(items.map(({ id }) => id))
     // Beyond a page of them, the exact ones are known by their agent.
     const isOther = ({ id, agent_id }: HeldIncident) =>
       ids.size === 0 || (!ids.has(id) && agent_id !== subject.agent_id)
-    return await search(all.read, (incident) => hasWords(incident) && isOther(incident), cursor)
+    return await search(all.read, (incident) => hasWords(incident) && isOther(incident), cursor, isWanted)
   }
   return { ...words, read: exactFirst(listOf<HeldIncident>(path, exact).read, readOthers, isOnly) }
 }
@@ -227,7 +232,9 @@ export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
   if (isFew)
     return {
       ...list,
-      read: async () => ({ items: rowsOf(await readAll(all), query["status"] === undefined) }),
+      read: async (_cursor, isWanted = always) => ({
+        items: rowsOf(await readAll(all, { isWanted }), query["status"] === undefined),
+      }),
     }
   const { status } = query
   const statuses = status === undefined || status === "" ? WORST : [status]

@@ -108,7 +108,7 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
   const readPage = async (index: number, asOf: number, isWanted: () => boolean): Promise<boolean> => {
     const { pages } = found.peek()
     try {
-      const answer = await latest.current.read(cursorOf(pages, index))
+      const answer = await latest.current.read(cursorOf(pages, index), isWanted)
       if (!isWanted()) return false
       const [first, last] = seen.current
       const taken = keepPages(withPage(pages, index, answer, asOf), first - AROUND, last + AROUND)

@@ -42,4 +42,20 @@ describe("lists that a page puts together", () => {
       }),
     ),
   )
+
+  it.effect("are searched no further once nobody wants the answer", () =>
+    Effect.promise(async () => {
+      let count = 0
+      const read = () => Promise.resolve({ items: [count], next_cursor: `${(count += 1)}` })
+      await search(
+        read,
+        () => false,
+        undefined,
+        () => count < 3,
+      )
+      assert.strictEqual(count, 3)
+      await readAll({ read }, { isWanted: () => count < 5 })
+      assert.strictEqual(count, 5)
+    }),
+  )
 })
