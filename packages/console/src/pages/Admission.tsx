@@ -5,21 +5,21 @@ import { countText, momentText, relativeText } from "../format/times.ts"
 import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
-import { focusedId, route, setParameters } from "../state/location.ts"
+import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import type { Selection } from "../state/Route.ts"
 import { base, call, mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
-import { useKeys } from "../view/Keyboard.tsx"
 import {
   Listing,
   type Pick,
   select,
+  SelectAll,
   SelectBox,
   selectedIds,
   SelectionBar,
-  usePick,
+  useSelecting,
 } from "../view/Listing.tsx"
 import { Empty, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
@@ -80,32 +80,31 @@ const decide =
     return done
   }
 
-interface BarProps {
-  readonly agents: ReadonlyArray<Agent>
-  readonly selected: Selection
-}
-
-const Bar = ({ agents, selected }: BarProps) => {
-  const keys = countText(selected.length, "key")
-  return (
-    <SelectionBar>
-      <ActionButton
-        kind="main"
-        confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
-        does={decide(accept, selected)}
-      >
-        Accept selected
-      </ActionButton>
-      <ActionButton
-        kind="danger"
-        does={decide(block, selected)}
-        confirms={[`Block ${keys}?`, `Block ${keys} now`]}
-      >
-        Block selected
-      </ActionButton>
-    </SelectionBar>
-  )
-}
+const Bar = ({ agents }: { readonly agents: ReadonlyArray<Agent> }) => (
+  <SelectionBar isOffered={mayAdminister.value}>
+    {(selected) => {
+      const keys = countText(selected.length, "key")
+      return (
+        <>
+          <ActionButton
+            kind="main"
+            confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
+            does={decide(accept, selected)}
+          >
+            Accept selected
+          </ActionButton>
+          <ActionButton
+            kind="danger"
+            does={decide(block, selected)}
+            confirms={[`Block ${keys}?`, `Block ${keys} now`]}
+          >
+            Block selected
+          </ActionButton>
+        </>
+      )
+    }}
+  </SelectionBar>
+)
 
 export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
   const listed = usePages(listOf<Agent>("ops/v1/agents", { is_waiting: true }))
@@ -113,19 +112,14 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   // Those of another page of the list may have been accepted by another operator; the act says so.
   const selected = selectedIds()
   const items = itemsOf(pages)
-  const pick = usePick(() => items.map(({ agent_id }) => agent_id))
+  const ids = items.map(({ agent_id }) => agent_id)
+  const pick = useSelecting({ isOffered: mayAdminister.value, ids: () => ids })
   const isWhole = pages.next === null && items.length === rowCount(pages)
   const fresh = items.filter(({ rotation_pending }) => rotation_pending !== true).length
   const more = isWhole ? "" : "more than "
-  useKeys((command) => {
-    const id = focusedId()
-    if (command === "back") select([])
-    if (id === undefined || !mayAdminister.value) return
-    if (command === "select" || command === "selectRange") pick(id, command === "selectRange")
-  })
   return (
     <>
-      {selected.length > 0 && mayAdminister.value && <Bar agents={items} selected={selected} />}
+      <Bar agents={items} />
       {mayAdminister.value && selected.length === 0 && fresh > 1 && (
         <div class="bar">
           <span>
@@ -150,7 +144,15 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
       <Listing
         label="Waiting keys"
         kind="waiting"
-        heads={["", "Agent", "Host", "Fingerprint", "", "Last seen", ""]}
+        heads={[
+          mayAdminister.value && <SelectAll key="all" ids={ids} />,
+          "Agent",
+          "Host",
+          "Fingerprint",
+          "",
+          "Last seen",
+          "",
+        ]}
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
         size="tall"

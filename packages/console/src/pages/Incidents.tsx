@@ -6,22 +6,22 @@ import type { Query } from "../api/request.ts"
 import { numberText } from "../format/times.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
 import { groupedBy, incidentsOf, MOST } from "../state/lists.ts"
-import { focusedId, go, route } from "../state/location.ts"
+import { go, route } from "../state/location.ts"
 import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
-import { linkTo, MOST_SELECTED, type Selection, selectionText } from "../state/Route.ts"
+import { linkTo, type Selection, selectionText } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
-import { useKeys } from "../view/Keyboard.tsx"
+import type { PageCommand } from "../view/Keyboard.tsx"
 import {
   Listing,
   type Pick,
   select,
+  SelectAll,
   SelectBox,
-  selectedIds,
   SelectionBar,
-  usePick,
+  useSelecting,
 } from "../view/Listing.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
@@ -37,33 +37,26 @@ const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
   return done
 }
 
-const IncidentBar = () => {
-  const selected = selectedIds()
-  if (selected.length === 0 || !mayRespond.value) return null
-  return (
-    <SelectionBar>
-      <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
-        Acknowledge
-      </ActionButton>
-      <QuietButton does={() => silence(selected)}>Silence</QuietButton>
-    </SelectionBar>
-  )
-}
+const IncidentBar = () => (
+  <SelectionBar isOffered={mayRespond.value}>
+    {(selected) => (
+      <>
+        <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
+          Acknowledge
+        </ActionButton>
+        <QuietButton does={() => silence(selected)}>Silence</QuietButton>
+      </>
+    )}
+  </SelectionBar>
+)
 
-const useIncidentKeys = (pick: Pick): void => {
-  useKeys((command) => {
-    const selected = selectedIds()
-    const id = focusedId()
-    const chosen = selected.length > 0 ? selected : id === undefined ? [] : [id]
-    if (command === "back" && selected.length > 0) select([])
-    if (id !== undefined && mayRespond.value && (command === "select" || command === "selectRange"))
-      pick(id, command === "selectRange")
-    if (command === "explain" && id !== undefined) go(linkTo("incidents", [id], { focus: "explain" }))
-    if (chosen.length === 0 || !mayRespond.value) return
-    if (command === "acknowledge") void act(() => acknowledgeAll(chosen))
-    if (command === "silence") silence(chosen)
-    if (command === "note" && id !== undefined) go(linkTo("incidents", [id], { focus: "note" }))
-  })
+const carryOut = (command: PageCommand, selected: Selection, id: string | undefined): void => {
+  const chosen = selected.length > 0 ? selected : id === undefined ? [] : [id]
+  if (command === "explain" && id !== undefined) go(linkTo("incidents", [id], { focus: "explain" }))
+  if (chosen.length === 0 || !mayRespond.value) return
+  if (command === "acknowledge") void act(() => acknowledgeAll(chosen))
+  if (command === "silence") silence(chosen)
+  if (command === "note" && id !== undefined) go(linkTo("incidents", [id], { focus: "note" }))
 }
 
 /** Of so many, a search is read again with each change; of more, or of the past, every few seconds. */
@@ -91,24 +84,14 @@ const drawIncident = (incident: HeldIncident, pick: Pick, latest: ReadonlySignal
 
 /** Rows of incidents that keys, the bar and the boxes act on. */
 const useRows = (...lists: ReadonlyArray<{ readonly pages: Pages<HeldIncident> }>) => {
-  const pick = usePick(() => lists.flatMap(({ pages }) => itemsOf(pages)).map(({ id }) => id))
+  const ids = () => lists.flatMap(({ pages }) => itemsOf(pages)).map(({ id }) => id)
+  const pick = useSelecting({ isOffered: mayRespond.value, ids, does: carryOut })
   const latest = useLatest()
-  useIncidentKeys(pick)
   return useCallback((incident: HeldIncident) => drawIncident(incident, pick, latest), [latest, pick])
 }
 
-const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) =>
-  mayRespond.value ? (
-    <input
-      type="checkbox"
-      aria-label="Select all"
-      checked={ids.length > 0 && ids.every((id) => selectedIds().includes(id))}
-      onClick={({ currentTarget }) => select(currentTarget.checked ? ids.slice(0, MOST_SELECTED) : [])}
-    />
-  ) : null
-
 const headsOf = (pages: Pages<HeldIncident>, time: string) => [
-  <SelectAll key="all" ids={itemsOf(pages).map(({ id }) => id)} />,
+  mayRespond.value && <SelectAll key="all" ids={itemsOf(pages).map(({ id }) => id)} />,
   "Severity",
   "Incident",
   "Check or key",

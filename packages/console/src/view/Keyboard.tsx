@@ -5,7 +5,7 @@ import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { question } from "../state/useAction.ts"
 
-type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
+export type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
 type Handler = (command: PageCommand) => void
 
 /** Carries out commands of keys on the page that is open. */

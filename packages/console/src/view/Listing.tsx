@@ -2,12 +2,19 @@ import { signal, useSignal } from "@preact/signals"
 import { type ComponentChildren, Fragment } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { route, setParameters, takePlace } from "../state/location.ts"
+import { focusedId, route, setParameters, takePlace } from "../state/location.ts"
 import { MOST_GROUPED } from "../state/lists.ts"
 import { groupsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
-import { parseSelection, type Selection, selectionText, toggled, withRange } from "../state/Route.ts"
+import {
+  MOST_SELECTED,
+  parseSelection,
+  type Selection,
+  selectionText,
+  toggled,
+  withRange,
+} from "../state/Route.ts"
 import { QuietButton } from "./forms.tsx"
-import { linkOf } from "./Keyboard.tsx"
+import { linkOf, type PageCommand, useKeys } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
 import type { Listed } from "./usePages.ts"
 
@@ -185,24 +192,59 @@ export const select = (ids: Selection): void => setParameters({ selected: select
 /** Selects a row, or all rows from the last selected one to it. */
 export type Pick = (id: string, isRange: boolean) => void
 
-/** Selects rows of a list; the function stays the same, so that no row is drawn again for it. */
-export const usePick = (ids: () => ReadonlyArray<string>): Pick => {
+interface Selecting {
+  /** Whether the reader may act on rows, and so select them. */
+  readonly isOffered: boolean
+  readonly ids: () => ReadonlyArray<string>
+  /** The act of other keys on the selected rows and the one with the focus. */
+  readonly does?: (command: PageCommand, selected: Selection, focused: string | undefined) => void
+}
+
+/** Selects rows of a list, also by keys; the function stays the same, so that no row is drawn again for it. */
+export const useSelecting = ({ isOffered, ids, does }: Selecting): Pick => {
   const latest = useRef(ids)
   latest.current = ids
   const last = useRef("")
-  return useCallback((id, isRange) => {
+  const pick: Pick = useCallback((id, isRange) => {
     const selected = selectedIds()
     select(isRange ? withRange(selected, latest.current(), last.current, id) : toggled(selected, id))
     last.current = id
   }, [])
+  useKeys((command) => {
+    const [selected, id] = [selectedIds(), focusedId()]
+    if (command === "back" && selected.length > 0) select([])
+    if (id !== undefined && isOffered && (command === "select" || command === "selectRange"))
+      pick(id, command === "selectRange")
+    does?.(command, selected, id)
+  })
+  return pick
 }
 
-export const SelectionBar = ({ children }: { readonly children: ComponentChildren }) => (
-  <div class="bar">
-    <span role="status">{numberText(selectedIds().length)} selected</span>
-    {children}
-    <QuietButton does={() => select([])}>Clear</QuietButton>
-  </div>
+interface SelectionBarProps {
+  readonly isOffered: boolean
+  readonly children: (selected: Selection) => ComponentChildren
+}
+
+/** The acts on the selected rows, if any are. */
+export const SelectionBar = ({ isOffered, children }: SelectionBarProps) => {
+  const selected = selectedIds()
+  if (selected.length === 0 || !isOffered) return null
+  return (
+    <div class="bar">
+      <span role="status">{numberText(selected.length)} selected</span>
+      {children(selected)}
+      <QuietButton does={() => select([])}>Clear</QuietButton>
+    </div>
+  )
+}
+
+export const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) => (
+  <input
+    type="checkbox"
+    aria-label="Select all"
+    checked={ids.length > 0 && ids.every((id) => selectedIds().includes(id))}
+    onClick={({ currentTarget }) => select(currentTarget.checked ? ids.slice(0, MOST_SELECTED) : [])}
+  />
 )
 
 interface SelectBoxProps {
