@@ -4,6 +4,8 @@ import type { Exchanged } from "./exchange.ts"
 import { differ, faultsOf } from "./faultsOf.ts"
 import { withoutStraySecrets } from "./Input.ts"
 
+const KEY = "the-key-of-an-integration"
+
 const exchanged = (text: string, changes: Partial<Exchanged> = {}): Exchanged => ({
   text,
   isEndedByServer: true,
@@ -16,7 +18,8 @@ const exchanged = (text: string, changes: Partial<Exchanged> = {}): Exchanged =>
 const answer = (status: string, body = '{"accepted":true}', fields = "X-Request-Id: one\r\n"): string =>
   `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\n${fields}Content-Length: ${body.length}\r\n\r\n${body}`
 
-const faults = (received: Exchanged) => faultsOf({ writes: [] }, received, [])
+const faults = (received: Exchanged) =>
+  faultsOf({ writes: [] }, received, { judges: [], keys: new Map([["a", KEY]]) })
 
 describe("the fuzzer", () => {
   it("has nothing against answers in a row, and a refusal without a body", () => {
@@ -32,6 +35,7 @@ describe("the fuzzer", () => {
     ["no request id", exchanged(answer("202 Accepted", "{}", ""))],
     ["a repeated field", exchanged(answer("202 Accepted", "{}", "X-Request-Id: a\r\nA: 1\r\nA: 2\r\n"))],
     ["an error of another form", exchanged(answer("400 Bad Request", '{"error":"bad"}'))],
+    ["the key of an integration in an answer", exchanged(answer("202 Accepted", `"${KEY}"`))],
     ["a token in an answer", exchanged(answer("202 Accepted", `"${UI_TOKEN}"`))],
   ])("finds %s", (_, received) => {
     assert.isNotEmpty(faults(received))

@@ -11,7 +11,12 @@ const PROBE_ID = "the-probe"
 /** A good request, which ends the connection. */
 export const PROBE = `GET /api/v1/health HTTP/1.1\r\nHost: fuzz\r\nX-Request-Id: ${PROBE_ID}\r\nConnection: close\r\n\r\n`
 
-const ofAnswer = (answer: Answer): ReadonlyArray<string> => {
+/** Senders are answered in their own language: a text, or Uptime Kuma's JSON. */
+const isToSender = ({ writes }: Input, { headers, text }: Answer): boolean =>
+  writes.join("").includes("/in/") &&
+  (headers["content-type"]?.startsWith("text/plain") === true || text.startsWith('{"ok":false,"msg":'))
+
+const ofAnswer = (answer: Answer, input: Input, secrets: ReadonlyArray<string>): ReadonlyArray<string> => {
   const { status, rawHeaders, body, text } = answer
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
   const ids = names.filter((name) => name === "x-request-id")
@@ -21,8 +26,8 @@ const ofAnswer = (answer: Answer): ReadonlyArray<string> => {
     ...(status >= 500 ? [`status ${status}: ${text}`] : []),
     ...(ids.length === 1 ? [] : [`${ids.length} header fields X-Request-Id`]),
     ...(new Set(names).size === names.length ? [] : [`repeated header fields: ${names.join(", ")}`]),
-    ...(status >= 400 && !isBare ? problemsOf(failure, body) : []),
-    ...SECRETS.filter((secret) => `${rawHeaders.join("\n")}\n${text}`.includes(secret)),
+    ...(status >= 400 && !isBare && !isToSender(input, answer) ? problemsOf(failure, body) : []),
+    ...secrets.filter((secret) => `${rawHeaders.join("\n")}\n${text}`.includes(secret)),
   ]
 }
 
@@ -45,17 +50,27 @@ const ofRequest = (
   return isLast || isSane ? told : [...told, "the next request on the connection is not answered as usual"]
 }
 
+/** A server, as far as its answers follow from it. */
+interface Served {
+  readonly judges: ReadonlyArray<Judge>
+  readonly keys: ReadonlyMap<string, string>
+}
+
 /** The faults of a server in what came back; empty where there is none. */
 export const faultsOf = (
   input: Input,
   { text, hangs, isRefused }: Exchanged,
-  judges: ReadonlyArray<Judge>,
+  { judges, keys }: Served,
 ): ReadonlyArray<string> => {
   if (isRefused) return ["nothing listens any more"]
   if (hangs) return ["the connection stays open"]
   const answers = answersIn(text)
   if (answers === undefined) return ["the answers are no HTTP"]
-  return [...answers.flatMap(ofAnswer), ...ofRequest(input, answers, judges)]
+  const secrets = [...SECRETS, ...keys.values()]
+  return [
+    ...answers.flatMap((answer) => ofAnswer(answer, input, secrets)),
+    ...ofRequest(input, answers, judges),
+  ]
 }
 
 /** The new feature of an answer, if any: its status and the shape of its message. */

@@ -6,6 +6,7 @@ import { differ, faultsOf, featuresOf, PROBE } from "./faultsOf.ts"
 import { generated } from "./generated.ts"
 import { type Input, SECRETS } from "./Input.ts"
 import { mutated } from "./mutated.ts"
+import { sendersRequests } from "./senders.ts"
 import { startTarget, type Target } from "./target.ts"
 
 export interface RoundOptions {
@@ -29,7 +30,7 @@ export interface RoundResult {
 const BY_API = "\r\n"
 
 /** Requests that the front takes, if they are usual. */
-const FOR_FRONT = /^POST \/api\/v1\/(?:heartbeat|events) /
+const FOR_FRONT = /^(?:POST \/api\/v1\/(?:heartbeat|events) |(?:GET|POST) \/in\/)/
 
 /** A good request on another connection follows so many inputs. */
 const BETWEEN_LOOKS = 100
@@ -41,6 +42,13 @@ const PATIENCE_MILLIS = 10_000
 /** A server closes the connection of a larger body before it has read what follows. */
 const MOST_BYTES = 1_048_576
 
+/** Where a sender has its key: a mutation may move it to where it is published. */
+const PLACE = /((?:^|\n)(?:[A-Z]+ \/in\/[a-z]+\/|authorization: bearer ))(in_[a-z-]{43})/gi
+
+/** A text with the keys of a server's integrations instead of their placeholders. */
+const withKeys = (text: string, keys: Target["keys"]): string =>
+  text.replaceAll(PLACE, (_, place: string, found: string) => place + (keys.get(found) ?? found))
+
 /** Sends an input and a good request to both servers, to one of them by way of the API. */
 const send = ({ writes, request }: Input, [front, api]: readonly [Target, Target]) => {
   const isStream = request?.target.includes("/stream") === true
@@ -49,15 +57,20 @@ const send = ({ writes, request }: Input, [front, api]: readonly [Target, Target
     afterMillis: request === undefined || isStream ? QUIET_MILLIS : PATIENCE_MILLIS,
   }
   const isLarge = writes.join("").length > MOST_BYTES
-  const [first = "", ...rest] = isLarge ? writes : [...writes, PROBE]
-  return Promise.all([
-    exchange(front.server.port, [first, ...rest], silence),
-    exchange(api.server.port, [BY_API + first, ...rest], silence),
-  ])
+  const all = isLarge ? writes : [...writes, PROBE]
+  return Promise.all(
+    [front, api].map(({ keys, server }, index) => {
+      const [first = "", ...rest] = all.map((text) => withKeys(text, keys))
+      return exchange(server.port, [(index === 0 ? "" : BY_API) + first, ...rest], silence)
+    }),
+  )
 }
 
 /** The faults in whole lines of a log. */
-const faultsOfLines = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+const faultsOfLines = (
+  lines: ReadonlyArray<string>,
+  secrets: ReadonlyArray<string>,
+): ReadonlyArray<string> => {
   const isLine = (line: string): boolean => {
     try {
       return typeof JSON.parse(line) === "object"
@@ -66,7 +79,7 @@ const faultsOfLines = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
     }
   }
   return lines.flatMap((line) => [
-    ...SECRETS.filter((secret) => line.includes(secret)).map((secret) => `the log shows ${secret}: ${line}`),
+    ...secrets.filter((secret) => line.includes(secret)).map((secret) => `the log shows ${secret}: ${line}`),
     ...(isLine(line) ? [] : [`no line of the log: ${line}`]),
     ...(/"level":"(?:ERROR|FATAL)"/i.test(line) ? [`logged: ${line}`] : []),
   ])
@@ -74,20 +87,24 @@ const faultsOfLines = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 const inputsOf = ({ seed, count, corpus }: RoundOptions, { judges }: Target): ReadonlyArray<Input> => {
   const draw = new Draw(seed)
-  const whole = generated(judges, { seed, count: Math.ceil(count / 2) })
+  const whole = [
+    ...generated(judges, { seed, count: Math.ceil(count / 3) }),
+    ...sendersRequests({ seed, count: Math.ceil(count / 6) }),
+  ]
   const pool = [...corpus, ...whole]
   const drawn = (): Input => pool[draw.below(pool.length)] ?? { writes: [PROBE] }
-  const odd = Array.from({ length: count - whole.length }, () => mutated(drawn(), drawn(), draw))
+  const odd = Array.from({ length: Math.max(0, count - whole.length) }, () => mutated(drawn(), drawn(), draw))
   return [...corpus.map(({ writes }) => ({ writes })), ...whole, ...odd]
 }
 
 /** Looks at what a server has logged since the last look, and whether it takes a good request. */
 const lookAt = (target: Target) => {
   let seen = 0
+  const secrets = [...SECRETS, ...target.keys.values()]
   return async (): Promise<ReadonlyArray<string>> => {
     const { stderr } = target.server.output
     const end = stderr.lastIndexOf("\n") + 1
-    const faults = faultsOfLines(stderr.slice(seen, end).split("\n").slice(0, -1))
+    const faults = faultsOfLines(stderr.slice(seen, end).split("\n").slice(0, -1), secrets)
     seen = end
     return (await target.isSound()) ? faults : [...faults, "a good heartbeat is refused"]
   }
@@ -96,7 +113,7 @@ const lookAt = (target: Target) => {
 /** Sends the inputs of a seed to two new servers, until a fault is found. */
 export const runRound = Effect.fnUntraced(function* (options: RoundOptions) {
   const targets = [yield* startTarget, yield* startTarget] as const
-  const [front] = targets
+  const [front, api] = targets
   const inputs = inputsOf(options, front)
   const looks = targets.map(lookAt)
   const known = new Set(options.corpus.flatMap(({ shows }) => shows))
@@ -104,14 +121,15 @@ export const runRound = Effect.fnUntraced(function* (options: RoundOptions) {
   let sent = 0
   const faultsAfter = async (input: Input): Promise<ReadonlyArray<string>> => {
     const [received, byApi] = await send(input, targets)
+    if (received === undefined || byApi === undefined) return []
     sent += 1
     const shows = Array.from(new Set(featuresOf(received))).filter((feature) => !known.has(feature))
     for (const feature of shows) known.add(feature)
     if (shows.length > 0) found.push({ shows, writes: input.writes })
     const isLookedAt = sent % BETWEEN_LOOKS === 0 || sent === inputs.length
     return [
-      ...faultsOf(input, received, front.judges),
-      ...faultsOf(input, byApi, front.judges),
+      ...faultsOf(input, received, front),
+      ...faultsOf(input, byApi, api),
       ...(FOR_FRONT.test(input.writes[0] ?? "") && differ(received, byApi)
         ? [`the front answers ${received.text}\nthe API answers ${byApi.text}`]
         : []),

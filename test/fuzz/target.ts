@@ -1,4 +1,5 @@
 import { Agent } from "node:http"
+import { IntegrationKind } from "@tocsin/contract/Integrations"
 import { Effect } from "effect"
 import { Judge, DOCUMENTS } from "../openapi/Judge.ts"
 import { KEYS } from "../openapi/populatePools.ts"
@@ -8,6 +9,7 @@ import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { exchange } from "./exchange.ts"
 import { PROBE } from "./faultsOf.ts"
+import { placeholderOf, SENDER_OPTIONS } from "./senders.ts"
 
 /** An agent that no input names. */
 const STEADY = { agent_id: "steady", key: "the-key-of-the-steady-one" }
@@ -23,6 +25,8 @@ const heartbeat = (agent_id: string) => ({
 export interface Target {
   readonly server: ServerProcess
   readonly judges: ReadonlyArray<Judge>
+  /** The keys of its integrations, by their placeholders. */
+  readonly keys: ReadonlyMap<string, string>
   /** Whether a good request on a connection of its own is answered as usual. */
   readonly isSound: () => Promise<boolean>
 }
@@ -55,6 +59,18 @@ const populatePools = Effect.gen(function* () {
   yield* beat(KEYS.pending, "guest")
 })
 
+/** An integration of every kind. */
+const integrate = Effect.gen(function* () {
+  const { ask } = yield* DocumentedServer
+  const keys = new Map<string, string>()
+  for (const kind of IntegrationKind.literals) {
+    const given = { name: `${kind}-sender`, kind, options: SENDER_OPTIONS[kind] }
+    const { text } = yield* ask("POST", "/ops/v1/integrations", UI_TOKEN, given)
+    keys.set(placeholderOf(kind), String(JSON.parse(text).key))
+  }
+  return keys
+})
+
 const PATIENCE = { beforeMillis: 10_000, afterMillis: 10_000 }
 
 /** Starts a server of which every request may be sent: none of its settings limits how often. */
@@ -69,11 +85,15 @@ export const startTarget = Effect.gen(function* () {
       SERVICE_HEARTBEAT_RATE: "1000000/1000000",
       SERVICE_REGISTRATION_RATE: "1000000/1000000",
       SERVICE_MAX_PENDING_AGENTS: "1000000",
+      SERVICE_INTEGRATION_RATE: "0",
+      SERVICE_INTEGRATION_CHECK_RATE: "0",
       SERVICE_LOG_FORMAT: "json",
+      SERVICE_LOG_LEVEL: "debug",
     },
   })
   const documented = documentedServerAt(server)
   yield* Effect.provideService(populatePools, DocumentedServer, documented)
+  const keys = yield* Effect.provideService(integrate, DocumentedServer, documented)
   const judges = yield* Effect.forEach(Object.values(DOCUMENTS), (target) =>
     Effect.provideService(Judge.of(target), DocumentedServer, documented),
   )
@@ -81,6 +101,6 @@ export const startTarget = Effect.gen(function* () {
     const { text } = await exchange(server.port, [steadyHeartbeat() + PROBE], PATIENCE)
     return text.startsWith("HTTP/1.1 202 ")
   }
-  const target: Target = { server, judges, isSound }
+  const target: Target = { server, judges, keys, isSound }
   return target
 })

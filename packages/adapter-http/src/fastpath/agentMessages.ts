@@ -26,9 +26,9 @@ export type AgentHead = EndpointHead | IntegrationHead
 
 export const isOfSender = (head: AgentHead): head is IntegrationHead => "about" in head
 
-/** Senders' targets without the characters that the router treats in its own way. */
+/** Senders' targets without the characters that the router treats in its own way: encoded ones must be UTF-8. */
 const REQUEST_LINE =
-  /^(?:(POST) (\/api\/v1\/(heartbeat|events))|(GET|POST) (\/in\/(ping|push|alertmanager|webhook)(?:[/?][\w./?%&=+:,~-]*)?)) HTTP\/1\.1$/
+  /^(?:(POST) (\/api\/v1\/(heartbeat|events))|(GET|POST) (\/in\/(ping|push|alertmanager|webhook)(?:\/[\w./=+:,~-]*)?(?:\?[\w./?%&=+:,~-]*)?)) HTTP\/1\.1$/
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^\d{1,7}$/

@@ -89,7 +89,7 @@ it("a sender's head is understood with its key, what it is about, and a body unl
     const { key, ...about } = head.about
     return [head.to, Redacted.value(key), about.path, about.query]
   }
-  assert.deepStrictEqual(of("GET /in/ping/KEY/a%20b/fail/"), ["ping", "KEY", ["a b", "fail"], {}])
+  assert.deepStrictEqual(of("GET /in/ping/KEY/a.b/fail/"), ["ping", "KEY", ["a.b", "fail"], {}])
   assert.deepStrictEqual(of("GET /in/push/KEY/web?status=up&msg=a+b"), [
     "push",
     "KEY",
@@ -110,6 +110,7 @@ it("a sender's head is understood with its key, what it is about, and a body unl
     ["PUT /in/push/KEY/a", "Content-Length: 0"],
     ["GET /in/nrdp/KEY"],
     ["GET /in/pings/KEY"],
+    ["GET /in/ping/KEY/%ff"],
     ["GET /in/ping/KEY/a;b"],
     ["GET /in/ping/KEY/a#b"],
     ["GET /in/ping/KEY/\xe4"],

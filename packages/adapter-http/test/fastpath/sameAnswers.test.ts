@@ -215,6 +215,7 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
         ]),
         sent(`GET /in/ping/${SENDER_KEY}/seen/fail/?every=1d&every=2d&tz=Europe%2FBerlin`),
         sent(`POST /in/ping/${SENDER_KEY}/seen/a%20b`, "gr\xf6\xdfer"),
+        sent(`GET /in/ping/${SENDER_KEY}/%ff`),
         sent(`POST /in/push/${SENDER_KEY}/seen?msg=a+b%E4`, ""),
         sent(alerts, "[]", `Authorization: Bearer ${SENDER_KEY}`),
         sent(alerts, "[]", `Authorization: Basic ${Buffer.from(`:${SENDER_KEY}`).toString("base64")}`),
@@ -222,8 +223,8 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
         sent(alerts, `[${"0,".repeat(60_000)}0]`, `Authorization: Bearer ${SENDER_KEY}`),
       ]
       for (const text of texts) yield* Effect.promise(() => compare(ways, text, last))
-      // The API has a body of several reads, and one that is no text makes no report.
-      assert.strictEqual(taken.directly - before.directly, texts.length - 2)
+      // The API has encoded paths and a body of several reads, and one that is no text makes no report.
+      assert.strictEqual(taken.directly - before.directly, texts.length - 4)
       assert.strictEqual(spans.length, before.spans)
     }),
   )

@@ -1,0 +1,108 @@
+import { IntegrationKind } from "@tocsin/contract/Integrations"
+import * as fc from "fast-check"
+import type { Input } from "./Input.ts"
+
+/** Stands for the key of the integration of a kind, which each server makes; as long as one. */
+export const placeholderOf = (kind: IntegrationKind): string => `in_${kind.padEnd(43, "-")}`
+
+/** The options with which an integration of each kind reads most. */
+export const SENDER_OPTIONS: Readonly<Record<IntegrationKind, object>> = {
+  ping: {},
+  push: {},
+  alertmanager: { group_by: ["team"], watchdog: "Watchdog" },
+  webhook: { map: { check: "/check", status: "/state", output: "/text" } },
+}
+
+const text = fc.oneof(
+  fc.constantFrom(
+    "",
+    "a",
+    "Watchdog",
+    "critical",
+    "ok",
+    "info",
+    "0001-01-01T00:00:00Z",
+    "2999-01-01T00:00:00+05:00",
+  ),
+  fc.string({ unit: "binary", maxLength: 20 }),
+)
+const labels = fc.dictionary(
+  fc.oneof(fc.constantFrom("alertname", "severity", "team", "__proto__"), text),
+  text,
+  {
+    maxKeys: 5,
+  },
+)
+const alert = fc.record(
+  {
+    labels: fc.oneof({ weight: 9, arbitrary: labels }, fc.json()),
+    annotations: fc.dictionary(fc.constantFrom("summary", "description", "runbook_url"), text),
+    endsAt: text,
+    generatorURL: fc.oneof(text, fc.webUrl()),
+    status: fc.constantFrom("firing", "resolved", "odd"),
+  },
+  { requiredKeys: [] },
+)
+const alerts = fc.array(fc.oneof({ weight: 9, arbitrary: alert }, fc.jsonValue()), { maxLength: 4 })
+const json = fc.oneof(
+  alerts,
+  fc.record({ version: fc.constantFrom("4", "1", 4), alerts }),
+  fc.record({ check: text, state: text, text }),
+  fc.jsonValue(),
+)
+
+const name = fc.oneof(
+  fc.constantFrom("backup", "web", "a%20b", "%ff", "%2e%2e", "x".repeat(200)),
+  fc.webPath(),
+)
+const word = fc.constantFrom("", "/", "/fail", "/start", "/log", "/0", "/255", "/256", "/x")
+const parameter = fc.constantFrom(
+  "every=1d", "every=soon", "cron=0%203%20*%20*%20*", "tz=Europe/Berlin", "grace=30m", "severity=critical", "after=1s",
+  "rid=01890a5d-ac96-774b-bcce-b302099a8057", "rid=x", "status=down", "status=up", "msg=%00%ff", "ping=12.5", "ping=-1",
+) // oxfmt-ignore
+
+const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
+  const key = placeholderOf(kind)
+  const query = fc
+    .array(parameter, { maxLength: 3 })
+    .map((all) => (all.length === 0 ? "" : `?${all.join("&")}`))
+  switch (kind) {
+    case "ping":
+    case "push":
+      return fc
+        .tuple(fc.constantFrom("", "/api/push"), name, word, query)
+        .map(([before, check, after, given]) => `/in/${kind}/${key}${before}/${check}${after}${given}`)
+    case "alertmanager":
+      return fc.constantFrom(
+        `/in/${kind}/api/v2/alerts`,
+        `/in/${kind}/${key}/api/v2/alerts`,
+        `/in/${kind}/${key}`,
+      )
+    case "webhook":
+      return fc.constantFrom(`/in/${kind}`, `/in/${kind}/${key}`, `/in/${kind}/${key}/x`)
+  }
+}
+
+const requestOf = (kind: IntegrationKind): fc.Arbitrary<Input> =>
+  fc
+    .tuple(
+      fc.constantFrom("POST", "POST", "GET", "HEAD", "PUT"),
+      targetOf(kind),
+      fc.constantFrom("", `Authorization: Bearer ${placeholderOf(kind)}\r\n`),
+      json.map((value) => Buffer.from(JSON.stringify(value)).toString("latin1")),
+    )
+    .map(([method, target, authorization, body]) => {
+      const framed =
+        method === "GET" || method === "HEAD" ? "\r\n" : `Content-Length: ${body.length}\r\n\r\n${body}`
+      return { writes: [`${method} ${target} HTTP/1.1\r\nHost: fuzz\r\n${authorization}${framed}`] }
+    })
+
+/** Requests of senders to an integration of every kind. */
+export const sendersRequests = (options: {
+  readonly seed: number
+  readonly count: number
+}): ReadonlyArray<Input> =>
+  fc.sample(fc.oneof(...IntegrationKind.literals.map(requestOf)), {
+    seed: options.seed,
+    numRuns: options.count,
+  })
