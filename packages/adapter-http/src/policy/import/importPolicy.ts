@@ -1,39 +1,15 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
-import { durationText } from "@tocsin/contract/durationMillis"
 import { Result, Schema, SchemaParser } from "effect"
 import { parse, stringify } from "yaml"
-import {
-  matchOf,
-  type MutedRoute,
-  receiverName,
-  Route,
-  takeRoutes,
-  optionalText,
-  optionalTexts,
-} from "./takeRoutes.ts"
-
-/** A time of a time interval: all of its parts must hold. */
-const Interval = Schema.Struct({
-  times: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ start_time: Schema.String, end_time: Schema.String })),
-  ),
-  weekdays: optionalTexts,
-  days_of_month: optionalTexts,
-  months: optionalTexts,
-  years: optionalTexts,
-  location: optionalText,
-})
-type Interval = typeof Interval.Type
-
-const Intervals = Schema.optionalKey(
-  Schema.Array(Schema.Struct({ name: Schema.String, time_intervals: Schema.Array(Interval) })),
-)
+import { InhibitRule, takeInhibitions } from "./takeInhibitions.ts"
+import { receiverName, Route, takeRoutes } from "./takeRoutes.ts"
+import { Intervals, takeTimes } from "./takeTimes.ts"
 
 /** The parts of Alertmanager's configuration that are taken over. */
 const AlertmanagerConfig = Schema.Struct({
   route: Route,
   receivers: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown))),
-  inhibit_rules: Schema.optionalKey(Schema.Array(Schema.Unknown)),
+  inhibit_rules: Schema.optionalKey(Schema.Array(InhibitRule)),
   time_intervals: Intervals,
   mute_time_intervals: Intervals,
 })
@@ -68,72 +44,6 @@ const takeReceiver = (given: Readonly<Record<string, unknown>>) => {
   return { name: receiverName(name), receiver, notes }
 }
 
-const MINUTES_OF_DAY = 1_440
-
-const minuteOf = (text: string): number => {
-  const [hours = 0, minutes = 0] = text.split(":").map(Number)
-  return hours * 60 + minutes
-}
-
-/** A list of ranges as cron has it; absent if it says more. */
-const rangesOf = (ranges: ReadonlyArray<string> | undefined, names?: number): string | undefined => {
-  const texts = (ranges ?? []).map((range) =>
-    range
-      .toLowerCase()
-      .split(":")
-      .map((end) => (names === undefined ? end : end.slice(0, /^\d/u.test(end) ? 2 : names)))
-      .join("-"),
-  )
-  return texts.some((text) => text.startsWith("-") || text.includes("--"))
-    ? undefined
-    : texts.join(",") || "*"
-}
-
-/** The windows of one time of an interval; absent if a window cannot state it. */
-const windowsOf = ({ days_of_month, location, months, times, weekdays, years }: Interval) => {
-  const [days, ofMonth, month] = [rangesOf(weekdays, 3), rangesOf(days_of_month), rangesOf(months, 3)]
-  const isStated = days !== undefined && ofMonth !== undefined && month !== undefined && years === undefined
-  // With both, cron means either.
-  if (!isStated || (days !== "*" && ofMonth !== "*")) return undefined
-  return (times ?? [{ start_time: "00:00", end_time: "24:00" }]).map(({ end_time, start_time }) => {
-    const start = minuteOf(start_time)
-    const length = (minuteOf(end_time) - start + MINUTES_OF_DAY) % MINUTES_OF_DAY || MINUTES_OF_DAY
-    return {
-      cron: `${start % 60} ${Math.floor(start / 60)} ${ofMonth} ${month} ${days}`,
-      tz: location ?? "Etc/UTC",
-      for: durationText(length * 60_000),
-    }
-  })
-}
-
-type Intervals = ReadonlyMap<string, ReadonlyArray<Interval>>
-
-/** Windows during which the alerts of a route are muted. */
-const takeWindows = (muted: ReadonlyArray<MutedRoute>, intervals: Intervals) => {
-  const windows: Array<object> = []
-  const notes: Array<string> = []
-  for (const { condition, intervals: names } of muted)
-    for (const name of names)
-      for (const interval of intervals.get(name) ?? []) {
-        const stated = windowsOf(interval)
-        if (stated === undefined) {
-          notes.push(
-            `time interval ${name}: a window has no years, no days from the end of a month, and not both kinds of days`,
-          )
-          continue
-        }
-        for (const all of condition)
-          for (const window of stated) {
-            const plain = name
-              .toLowerCase()
-              .replace(/[^a-z0-9._-]/gu, "-")
-              .slice(0, 50)
-            windows.push({ name: `${plain}-${windows.length + 1}`, ...window, match: matchOf(all) ?? [] })
-          }
-      }
-  return { windows, notes: Array.from(new Set(notes)) }
-}
-
 const readConfig = (text: string) =>
   Result.flatMap(
     Result.try({ try: () => parse(text) as unknown, catch: () => "the file must be YAML" }),
@@ -155,20 +65,25 @@ export const importAlertmanager = (given: string) =>
       const named = new Map(
         [...time_intervals, ...mute_time_intervals].map((each) => [each.name, each.time_intervals]),
       )
-      const { notes, windows } = takeWindows(taken.muted, named)
+      const times = takeTimes(taken.muted, named, taken.routes)
+      const inhibitions = takeInhibitions(inhibit_rules)
       const kinds = receivers.map(takeReceiver)
       const not_taken_over = [
         ...kinds.flatMap((each) => each.notes),
         ...taken.notes,
-        ...notes,
-        ...inhibit_rules.map(
-          (_, index) => `inhibit_rules[${index}]; acknowledge or silence what follows from another alert`,
-        ),
+        ...times.notes,
+        ...inhibitions.notes,
       ]
       const policy = {
-        receivers: Object.fromEntries(kinds.map(({ name, receiver }) => [name, receiver])),
+        receivers: Object.fromEntries(
+          kinds.map(({ name, receiver }) => {
+            const quiet = times.quiet.get(name)
+            return [name, { ...receiver, ...(quiet !== undefined && { quiet }) }]
+          }),
+        ),
         routes: taken.routes,
-        ...(windows.length > 0 && { windows }),
+        ...(inhibitions.dependencies.length > 0 && { dependencies: inhibitions.dependencies }),
+        ...(times.windows.length > 0 && { windows: times.windows }),
       }
       const comments = not_taken_over.map((note) => `# not taken over: ${note}\n`).join("")
       return { policy: comments + stringify(policy), not_taken_over }

@@ -1,16 +1,24 @@
-import { formatMatcher, type Matcher, MAX_MATCHERS } from "@tocsin/contract/Matcher"
+import { MAX_MATCHERS } from "@tocsin/contract/Matcher"
 import { boundedMillis, durationText } from "@tocsin/contract/durationMillis"
 import { Schema } from "effect"
-
-export const optionalText = Schema.optionalKey(Schema.String)
-export const optionalTexts = Schema.optionalKey(Schema.Array(Schema.String))
-const optionalLabels = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+import {
+  type Alternatives,
+  ALWAYS,
+  and,
+  conditionsOf,
+  matchOf,
+  not,
+  optionalLabels,
+  optionalMatchers,
+  optionalText,
+  optionalTexts,
+} from "./conditions.ts"
 
 const fields = {
   receiver: optionalText,
   match: optionalLabels,
   match_re: optionalLabels,
-  matchers: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  matchers: optionalMatchers,
   continue: Schema.optionalKey(Schema.Boolean),
   group_by: optionalTexts,
   group_wait: optionalText,
@@ -30,121 +38,13 @@ export const Route: Schema.Codec<AlertmanagerRoute> = Schema.Struct({
   routes: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<AlertmanagerRoute> => Route))),
 })
 
-/** Conditions that must all hold; of several lists, one must. Absent where matchers cannot state it. */
-type Alternatives = ReadonlyArray<ReadonlyArray<Matcher>>
-
-const ALWAYS: Alternatives = [[]]
-
-/** More alternatives than people read: each is a route. */
-const MOST_ALTERNATIVES = 64
-
-const TEXT =
-  /^\s*"?(?<label>[^"=!~\s]+)"?\s*(?<op>=~|!~|!=|=)\s*(?:"(?<quoted>(?:[^"\\]|\\.)*)"\s*|(?<bare>(?:[^"\s][^"]*)?))$/u
-const LABEL = /^[A-Za-z0-9._:-]{1,64}$/u
-
-/** Matchers between commas, which texts in quotes may contain. */
-const separate = (text: string): ReadonlyArray<string> =>
-  text.replace(/^\s*\{|\}\s*$/gu, "").match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/gu) ?? []
-
-/** A regular expression as texts and globs; absent if it says more. */
-const globsOf = (pattern: string): ReadonlyArray<string> | undefined => {
-  const inner = /^\^?(?:\(\?:|\()?(.*?)\)?\$?$/su.exec(pattern)?.[1] ?? ""
-  const globs = inner.split("|").map((alternative) => {
-    const tokens = alternative.match(/\\.|\.[*+]|\.|[^\\.]/gsu) ?? []
-    const parts = tokens.map((token) => {
-      if (token === ".*") return "*"
-      if (token === ".+") return "?*"
-      if (token === ".") return "?"
-      const literal = token.length === 2 ? token.slice(1) : token
-      const isPlain = token.length === 2 ? /[^A-Za-z0-9*?]/u.test(literal) : /[^*?+()[\]{}^$|]/u.test(literal)
-      return isPlain ? literal : undefined
-    })
-    return parts.some((part) => part === undefined) ? undefined : parts.join("")
-  })
-  return globs.every((glob) => glob !== undefined) ? globs : undefined
-}
-
-const atom = (label: string, op: Matcher["op"], value: string): Matcher => ({
-  field: `label:${label}`,
-  op,
-  value,
-})
-
-const hasWildcard = (glob: string): boolean => /[*?]/u.test(glob)
-
-const conditionOf = (label: string, op: string, value: string): Alternatives | undefined => {
-  if (!LABEL.test(label) || value.length > 256) return undefined
-  if (op === "=" || op === "!=") return [[atom(label, op, value)]]
-  const globs = globsOf(value)
-  if (globs === undefined) return undefined
-  if (op === "=~") return globs.map((glob) => [atom(label, hasWildcard(glob) ? "glob" : "=", glob)])
-  return globs.some(hasWildcard) ? undefined : [globs.map((glob) => atom(label, "!=", glob))]
-}
-
-const read = (text: string): Alternatives | undefined => {
-  const { bare = "", label, op, quoted } = TEXT.exec(text)?.groups ?? {}
-  if (label === undefined || op === undefined) return undefined
-  return conditionOf(label, op, quoted === undefined ? bare.trimEnd() : quoted.replace(/\\(.)/gsu, "$1"))
-}
-
-const isImpossible = (all: ReadonlyArray<Matcher>): boolean =>
-  all.some(
-    ({ field, op, value }) =>
-      op === "=" &&
-      all.some(
-        (other) =>
-          other.field === field &&
-          ((other.op === "=" && other.value !== value) || (other.op === "!=" && other.value === value)),
-      ),
-  )
-
-/** Without repeated conditions, and those that an equality implies. */
-const simplify = (all: ReadonlyArray<Matcher>): ReadonlyArray<Matcher> =>
-  all.filter(
-    ({ field, op, value }, index) =>
-      !all
-        .slice(0, index)
-        .some((other) => other.field === field && other.op === op && other.value === value) &&
-      !(op === "!=" && all.some((other) => other.field === field && other.op === "=")),
-  )
-
-const and = (a: Alternatives, b: Alternatives | undefined): Alternatives | undefined => {
-  if (b === undefined) return undefined
-  const all = a.flatMap((first) => b.map((second) => [...first, ...second]))
-  const possible = all.filter((each) => !isImpossible(each)).map(simplify)
-  return possible.length > MOST_ALTERNATIVES ? undefined : possible
-}
-
-const not = (condition: Alternatives | undefined): Alternatives | undefined => {
-  let result: Alternatives | undefined = ALWAYS
-  for (const all of condition ?? []) {
-    if (result === undefined || all.some(({ op }) => op === "glob")) return undefined
-    result = and(
-      result,
-      all.map(({ field, op, value }) => [{ field, op: op === "=" ? "!=" : "=", value }]),
-    )
-  }
-  return condition && result
-}
-
-/** The condition of a route or rule, in any of the forms that Alertmanager has had; absent if matchers cannot state it. */
-const conditionsOf = (
-  equal: Readonly<Record<string, string>>,
-  regular: Readonly<Record<string, string>>,
-  texts: ReadonlyArray<string>,
-): Alternatives | undefined => {
-  const all = [
-    ...Object.entries(equal).map(([label, value]) => conditionOf(label, "=", value)),
-    ...Object.entries(regular).map(([label, value]) => conditionOf(label, "=~", value)),
-    ...texts.flatMap(separate).map(read),
-  ]
-  return all.reduce<Alternatives | undefined>((joined, each) => joined && and(joined, each), ALWAYS)
-}
-
-/** A route that mutes during time intervals. */
+/** A route that mutes during time intervals, or outside of them. */
 export interface MutedRoute {
   readonly intervals: ReadonlyArray<string>
+  readonly isActive: boolean
   readonly condition: Alternatives
+  readonly place: string
+  readonly receiver: string
 }
 
 const QUARTER = 900_000
@@ -160,10 +60,6 @@ const remindOf = (repeat: string): string | undefined => {
   return millis >= QUARTER && millis <= MONTH ? durationText(millis) : undefined
 }
 
-/** Texts of a policy for a condition; absent where it always holds. */
-export const matchOf = (all: Alternatives[number]): ReadonlyArray<string> | undefined =>
-  all.length === 0 ? undefined : all.map(formatMatcher)
-
 /** The name of a receiver as a policy has it. */
 export const receiverName = (name: string): string => {
   const plain = name.toLowerCase().replace(/[^a-z0-9_]/gu, "_")
@@ -176,7 +72,7 @@ export const receiverName = (name: string): string => {
  * each route excludes those before it.
  */
 export const takeRoutes = (root: AlertmanagerRoute) => {
-  const routes: Array<object> = []
+  const routes: Array<{ readonly to: ReadonlyArray<string> }> = []
   const muted: Array<MutedRoute> = []
   const notes: Array<string> = []
 
@@ -216,13 +112,11 @@ export const takeRoutes = (root: AlertmanagerRoute) => {
       if (route[name] !== undefined) notes.push(`${place}: ${name}; receivers of a policy may have a digest`)
     if (route.group_by !== undefined && route.group_by.length > 0)
       notes.push(`${place}: group_by; give it to the integration as an option`)
-    if (route.active_time_intervals !== undefined)
-      notes.push(`${place}: active_time_intervals; write windows for the other times`)
     let left = available
     let unmatched = available
     for (const [index, child] of (route.routes ?? []).entries()) {
       const childPlace = `${place}.routes[${index}]`
-      const condition = conditionsOf(child.match ?? {}, child.match_re ?? {}, textsOf(child.matchers))
+      const condition = conditionsOf(child.match, child.match_re, child.matchers)
       const reached = condition && and(left, condition)
       if (reached === undefined) {
         notes.push(`${childPlace}: its matchers; a policy has =, != and globs`)
@@ -233,8 +127,12 @@ export const takeRoutes = (root: AlertmanagerRoute) => {
       if (child.continue !== true) left = without(left, condition, `what follows ${childPlace}`)
     }
     emit(unmatched, own)
-    if (route.mute_time_intervals !== undefined)
-      muted.push({ intervals: route.mute_time_intervals, condition: unmatched })
+    const muting = { condition: unmatched, place, receiver: receiverName(own.receiver) }
+    const { active_time_intervals, mute_time_intervals } = route
+    if (mute_time_intervals !== undefined)
+      muted.push({ ...muting, intervals: mute_time_intervals, isActive: false })
+    if (active_time_intervals !== undefined)
+      muted.push({ ...muting, intervals: active_time_intervals, isActive: true })
   }
 
   walk(root, ALWAYS, { receiver: root.receiver ?? "default", repeat_interval: undefined, place: "route" })
@@ -246,6 +144,3 @@ interface Inherited {
   readonly repeat_interval: string | undefined
   readonly place: string
 }
-
-const textsOf = (matchers: AlertmanagerRoute["matchers"]): ReadonlyArray<string> =>
-  matchers === undefined ? [] : typeof matchers === "string" ? [matchers] : matchers

@@ -4,6 +4,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { parse } from "yaml"
+import { readPolicyText } from "../../../src/policy/readPolicyText.ts"
 import { importAlertmanager } from "../../../src/policy/import/importPolicy.ts"
 
 interface Node {
@@ -23,6 +24,7 @@ interface Written {
     readonly to: ReadonlyArray<string>
   }>
   readonly windows?: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly dependencies?: ReadonlyArray<object>
   readonly receivers: Readonly<Record<string, object>>
 }
 
@@ -171,6 +173,208 @@ describe("a configuration of Alertmanager", () => {
         not_taken_over.some((note) => note.includes(part)),
         part,
       )
+  })
+
+  // The trees and alerts of prometheus/alertmanager: cli/testdata, dispatch/route_test.go and config/testdata.
+  const one = { match_re: { test: "^[12]$" }, receiver: "test1", continue: true }
+  const two = { match: { test: "2" }, receiver: "test2" }
+  const owners = {
+    receiver: "notify-def",
+    routes: [
+      {
+        match: { owner: "team-A" },
+        receiver: "notify-A",
+        routes: [
+          { match: { env: "testing" }, receiver: "notify-testing", group_by: ["..."] },
+          { match: { env: "production" }, receiver: "notify-productionA", continue: true },
+          { match_re: { env: "produ.*", job: ".*" }, receiver: "notify-productionB", group_by: ["job"] },
+        ],
+      },
+      { match_re: { owner: "team-(B|C)" }, receiver: "notify-BC" },
+      {
+        match: { group_by: "role" },
+        routes: [
+          { match: { env: "testing" }, receiver: "notify-testing", routes: [{ match: { wait: "long" } }] },
+        ],
+      },
+    ],
+  }
+  const services = {
+    receiver: "x-mails",
+    routes: [
+      {
+        matchers: ['service=~"foo1|foo2|baz"'],
+        receiver: "x-mails",
+        routes: [{ matchers: ['severity="critical"'], receiver: "x-pager" }],
+      },
+      {
+        matchers: ['{service="database", severity!~"info|none"}'],
+        receiver: "db-pager",
+        routes: [
+          { matchers: ['owner="team-X"'], receiver: "x-pager", continue: true },
+          { matchers: ['owner="team-Y"'], receiver: "y-pager" },
+        ],
+      },
+      { matchers: ['link_a=~".+"', 'link_z=~"sw-[a-c]\\.(east|west)"'], receiver: "network" },
+    ],
+  }
+  it.each<readonly [object, Labels, ReadonlyArray<string>]>([
+    [{ receiver: "default", routes: [one, two] }, { test: "1" }, ["test1"]],
+    [{ receiver: "default", routes: [one, two] }, { test: "2" }, ["test1", "test2"]],
+    [{ receiver: "default", routes: [one, two] }, { test: "volovina" }, ["default"]],
+    [{ receiver: "default", routes: [{ ...two, continue: true }, one] }, { test: "2" }, ["test1", "test2"]],
+    [owners, { owner: "team-A" }, ["notify_a"]],
+    [owners, { owner: "team-A", env: "unset" }, ["notify_a"]],
+    [owners, { owner: "team-C" }, ["notify_bc"]],
+    [owners, { owner: "team-A", env: "testing" }, ["notify_testing"]],
+    [owners, { owner: "team-A", env: "production" }, ["notify_productiona", "notify_productionb"]],
+    [owners, { group_by: "role" }, ["notify_def"]],
+    [owners, { group_by: "role", env: "testing" }, ["notify_testing"]],
+    [owners, { group_by: "role", env: "testing", wait: "long" }, ["notify_testing"]],
+    [services, { service: "baz", severity: "critical" }, ["x_pager"]],
+    [services, { service: "baz", severity: "warning" }, ["x_mails"]],
+    [services, { service: "database", severity: "info" }, ["x_mails"]],
+    [services, { service: "database", owner: "team-X" }, ["x_pager"]],
+    [services, { service: "database", owner: "team-Z" }, ["db_pager"]],
+    [services, { link_a: "x", link_z: "sw-b.west" }, ["network"]],
+    [services, { link_a: "x", link_z: "sw-d.west" }, ["x_mails"]],
+    [services, { link_z: "sw-b.west" }, ["x_mails"]],
+  ])("routes %j as its own tests expect: %j", (route, labels, wanted) => {
+    assert.deepStrictEqual(receiversOf(policyOf({ route }), labels), wanted)
+  })
+
+  const withRules = (...inhibit_rules: ReadonlyArray<object>) =>
+    imported({
+      route: { receiver: "chat" },
+      receivers: [{ name: "chat", slack_configs: [{}] }],
+      inhibit_rules,
+    })
+
+  /** The policy is one that a server takes. */
+  const valid = (policy: string) => {
+    const read = readPolicyText(policy, { notifiers: [], keepsNotifiers: false })
+    if (Result.isFailure(read)) assert.fail(JSON.stringify(read.failure))
+    return parse(policy) as Written
+  }
+
+  it("has inhibitions that become dependencies, each before those whose sources it holds", () => {
+    // The rules of kube-prometheus, in another order.
+    const { not_taken_over, policy } = withRules(
+      {
+        source_matchers: ["severity = warning"],
+        target_matchers: ["severity = info"],
+        equal: ["namespace", "alertname"],
+      },
+      {
+        source_matchers: ["severity = critical"],
+        target_matchers: ["severity =~ warning|info"],
+        equal: ["namespace", "alertname"],
+      },
+      {
+        source_matchers: ["alertname = InfoInhibitor"],
+        target_matchers: ["severity = info"],
+        equal: ["namespace"],
+      },
+    )
+    assert.deepStrictEqual(valid(policy).dependencies, [
+      {
+        parent: ["label:severity = critical"],
+        child: ["label:severity = warning"],
+        equal: ["label:namespace", "label:alertname"],
+      },
+      {
+        parent: ["label:severity = critical"],
+        child: ["label:severity = info"],
+        equal: ["label:namespace", "label:alertname"],
+      },
+      {
+        parent: ["label:severity = warning"],
+        child: ["label:severity = info"],
+        equal: ["label:namespace", "label:alertname"],
+      },
+      {
+        parent: ["label:alertname = InfoInhibitor"],
+        child: ["label:severity = info"],
+        equal: ["label:namespace"],
+      },
+    ])
+    assert.isTrue(not_taken_over.some((note) => /inhibit_rules\[0\]: alerts without namespace;/.test(note)))
+  })
+
+  it.each([
+    [{ source_match: { a: "1" }, target_match_re: { b: "(?i)x" } }, /its matchers/],
+    [{ source_match: { a: "1" }, target_matchers: ['b!="1"'] }, /names both sides/],
+    [{ source_match_re: { a: "node.*" }, target_match: { b: "1" } }, /names both sides/],
+  ])("says which inhibition it cannot state: %j", (rule, why) => {
+    const { not_taken_over, policy } = withRules(rule)
+    assert.isTrue(not_taken_over.some((note) => why.test(note)))
+    assert.isUndefined(valid(policy).dependencies)
+  })
+
+  const business = {
+    name: "business",
+    time_intervals: [
+      {
+        times: [{ start_time: "09:00", end_time: "17:00" }],
+        weekdays: ["monday:friday"],
+        location: "Europe/Berlin",
+      },
+    ],
+  }
+  const night = {
+    name: "night",
+    time_intervals: [
+      {
+        times: [
+          { start_time: "22:00", end_time: "24:00" },
+          { start_time: "00:00", end_time: "07:00" },
+        ],
+      },
+    ],
+  }
+  const receivers = [
+    { name: "chat", slack_configs: [{}] },
+    { name: "pager", pagerduty_configs: [{}] },
+  ]
+
+  it("has active times that become windows at all others", () => {
+    const { policy } = imported({
+      route: {
+        receiver: "pager",
+        routes: [{ receiver: "chat", matchers: ["team=web"], active_time_intervals: ["business"] }],
+      },
+      receivers,
+      time_intervals: [business],
+    })
+    const match = ["label:team = web"]
+    const tz = "Europe/Berlin"
+    assert.deepStrictEqual(valid(policy).windows, [
+      { name: "business-1", cron: "0 0 * * sun,sat", tz, for: "1d", match },
+      { name: "business-2", cron: "0 0 * * mon,tue,wed,thu,fri", tz, for: "9h", match },
+      { name: "business-3", cron: "0 17 * * mon,tue,wed,thu,fri", tz, for: "7h", match },
+    ])
+  })
+
+  it("has mute times that become quiet hours where no condition names the alerts", () => {
+    const routes = [
+      { receiver: "pager", matchers: ["severity=critical"] },
+      { receiver: "chat", mute_time_intervals: ["night"] },
+    ]
+    const given = { route: { receiver: "pager", routes }, receivers, time_intervals: [night] }
+    const { not_taken_over, policy } = imported(given)
+    const { receivers: written, windows } = valid(policy)
+    assert.deepStrictEqual(written["chat"], {
+      kind: "messenger",
+      url_env: "TOCSIN_SECRET_CHAT_URL",
+      quiet: { hours: "22:00-07:00", tz: "Etc/UTC", below: "critical" },
+    })
+    assert.isUndefined(windows)
+    assert.isTrue(not_taken_over.some((note) => note.includes("for critical alerts")))
+    const others = imported({
+      ...given,
+      time_intervals: [{ ...night, time_intervals: [{ years: ["2026"] }] }],
+    })
+    assert.isUndefined((valid(others.policy).receivers["chat"] as { readonly quiet?: object }).quiet)
   })
 
   it.each([
