@@ -35,6 +35,16 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
       })
       yield* report(server, first, { check_id: "tape", status: "critical" })
       yield* report(server, first, { check_id: "tape", status: "ok" })
+      const made = yield* operate(server, "POST", "/ops/v1/integrations", {
+        json: { name: "prometheus", kind: "alertmanager" },
+      })
+      // The answer of the API.
+      const { key } = JSON.parse(made.text) as { readonly key: string }
+      for (const endsAt of ["2999-01-01T00:00:00Z", "2000-01-01T00:00:00Z"])
+        yield* operate(server, "POST", "/in/alertmanager/api/v2/alerts", {
+          token: key,
+          json: [{ labels: { alertname: "Load", team: "night" }, endsAt }],
+        })
       const shared = { check_id: "site", incident_key: open?.incident_key ?? "" } as const
       yield* report(server, first, { ...shared, status: "critical" })
       yield* report(server, first, { ...shared, status: "ok" })
@@ -79,8 +89,8 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
         "routes: [{ match: ['label:team = night'], after: 10m }, { match: ['label:team != night'] }]"
       writeFileSync(join(place.cwd, "night.yaml"), ofNight)
       const night = (yield* jsonOf(place, "policy", "try", "night.yaml")) as Comparison
-      const ofTape = { receiver: "debug", held_by: ["after"], outcome: "resolved", firings: 1 }
-      assert.sameDeepMembers([...night.held], [silenced, ofTape])
+      const ofTapeAndAlert = { receiver: "debug", held_by: ["after"], outcome: "resolved", firings: 2 }
+      assert.sameDeepMembers([...night.held], [silenced, ofTapeAndAlert])
       const none = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1ms")) as Comparison
       assert.deepStrictEqual(none.messages, { in_force: 0, tried: 0 })
 
