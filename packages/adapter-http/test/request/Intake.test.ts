@@ -130,3 +130,14 @@ it("a request that waits keeps small ones out, so that they cannot starve it", (
   intake.leaveWhole(50_000)
   assert.isTrue(isAdmitted)
 })
+
+it("a request that leaves while it waits leaves its connection as it was", () => {
+  const intake = new Intake({ bytes: LIMIT, turnMillis: 1e9 })
+  const first = intake.enter(message(LIMIT - REQUEST), () => {})
+  const waiting = message(1)
+  const place = intake.enter(waiting, () => assert.fail("it has left"))
+  assert.isTrue(waiting.socket.isPaused())
+  intake.leave(place)
+  assert.deepStrictEqual([waiting.socket.isPaused(), waiting.socket.listenerCount("resume")], [false, 0])
+  intake.leave(first)
+})

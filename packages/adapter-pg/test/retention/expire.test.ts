@@ -1,12 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
+import { replay } from "@tocsin/core/notifications/release"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { expireAll } from "@tocsin/testing/expireAll"
-import { agentRecord } from "@tocsin/testing/records"
+import { agentRecord, incidentRecord, outboxIdOf, outboxRecord } from "@tocsin/testing/records"
 import { eventOf } from "@tocsin/testing/samples"
+import { signedBy } from "@tocsin/testing/signedBy"
 import { transact } from "@tocsin/testing/transact"
 import { Effect } from "effect"
+import { expire } from "../../src/retention/expire.ts"
 import { openStorage } from "../openStorage.ts"
 
 const setUp = Effect.gen(function* () {
@@ -71,6 +74,50 @@ layer(ScratchPostgres.layer)("the newest row of a check", (it) => {
       assert.deepStrictEqual(yield* historyOf(observer, "b"), ["1", "20"])
       assert.strictEqual(yield* expireBefore(storage, 10), 1)
       assert.deepStrictEqual(yield* historyOf(observer, "b"), ["20"])
+    }),
+  )
+})
+
+layer(ScratchPostgres.layer)("a notification", (it) => {
+  it.effect("that is replayed between the look of retention and its removal stays", () =>
+    Effect.gen(function* () {
+      const { observer, storage } = yield* setUp
+      const [then, id] = [Instant.fromMicros(1n), outboxIdOf("o")]
+      yield* transact(storage, function* (unit) {
+        yield {}
+        unit.incidents.put(incidentRecord("i", { state: "resolved", opened_at: then, resolved_at: then }))
+        const failed = {
+          state: "failed",
+          next_attempt_at: undefined,
+          created_at: then,
+          updated_at: then,
+        } as const
+        unit.outbox.put(outboxRecord("o", "i", { ...failed, event_type: "resolved", attempts: 1 }))
+      })
+      const { pg, sql } = observer
+      let outcome: string | undefined
+      const database = {
+        sql,
+        pg: {
+          ...pg,
+          query: (...given: Parameters<typeof pg.query>) =>
+            given[0].includes("DELETE FROM outbox")
+              ? transact(storage, replay(id, signedBy("ann"))).pipe(
+                  Effect.map((replayed) => void (outcome = replayed)),
+                  Effect.orDie,
+                  Effect.andThen(pg.query(...given)),
+                )
+              : pg.query(...given),
+        },
+      }
+      const piece = { rule: "outbox", before: Instant.fromMicros(10n), after: undefined, limit: 10 } as const
+      const { removed } = yield* expire(database, piece)
+      assert.deepStrictEqual([outcome, removed], ["replayed", 0])
+      const left = yield* sql<{ state: string }>`SELECT state FROM outbox WHERE id = ${id}`
+      assert.deepStrictEqual(
+        left.map(({ state }) => state),
+        ["pending"],
+      )
     }),
   )
 })

@@ -64,6 +64,8 @@ describe("the agent's own check", () => {
     assert.deepStrictEqual(later.get("rejected"), { count: 4, at: NOW })
     const at = (now: number) => selfReport({ ...WELL, now, oldestAt: undefined, growth: later }).status
     assert.deepStrictEqual([at(NOW + 1_439 * MINUTE), at(NOW + 1_441 * MINUTE)], ["warning", "ok"])
+    // A clock that is set back since does not keep it.
+    assert.strictEqual(at(NOW - 1_441 * MINUTE), "ok")
     const more = growthOf(later, new Map([["rejected", "5"]]), NOW + MINUTE)
     assert.deepStrictEqual(more.get("rejected"), { count: 5, at: NOW + MINUTE })
   })

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -149,7 +149,49 @@ const cases: Readonly<Partial<Record<keyof Settings, Case>>> = {
   },
 }
 
+const MAIL = { from: "tocsin@example.org", to: "ops@example.org" }
+
+/** Mails of each kind of receiver to a server, which may greet late. */
+const mailEnvironments = {
+  "the mails of the settings": (url: string): Readonly<Record<string, string>> => ({
+    SERVICE_NOTIFIERS: "email",
+    SERVICE_SMTP_URL: url,
+    SERVICE_EMAIL_FROM: MAIL.from,
+    SERVICE_EMAIL_TO: MAIL.to,
+  }),
+  "the mails of a policy": (url: string): Readonly<Record<string, string>> => {
+    const url_file = join(folder, "mail-url")
+    writeFileSync(url_file, url)
+    const { from, to } = MAIL
+    return ofPolicy({ kind: "messenger", type: "email", url_file, from, to: [to] }).environment()
+  },
+}
+
 describe("a setting is followed by each of its consumers", () => {
+  it.effect.each(Object.keys(mailEnvironments) as ReadonlyArray<keyof typeof mailEnvironments>)(
+    "SERVICE_DELIVERY_LEASE: %s have three quarters of it",
+    (name) =>
+      Effect.gen(function* () {
+        const silent = createTcpServer()
+        yield* Effect.promise(() => new Promise<void>((resume) => silent.listen(0, "127.0.0.1", resume)))
+        yield* Effect.addFinalizer(() => Effect.sync(() => silent.close()))
+        const greeted = new Promise<Socket>((resume) => silent.once("connection", resume))
+        // It listens on TCP.
+        const address = `smtp://localhost:${(silent.address() as AddressInfo).port}`
+        const environment = mailEnvironments[name](address)
+        const sending = yield* Effect.forkChild(
+          sendToReceiver(settingsOf({ ...environment, SERVICE_DELIVERY_LEASE: "40s" })),
+        )
+        const socket = yield* Effect.promise(() => greeted)
+        yield* TestClock.adjust("29 seconds")
+        assert.isUndefined(sending.pollUnsafe())
+        yield* TestClock.adjust("1 second")
+        const { result } = yield* Fiber.join(sending)
+        assert.strictEqual(result.outcome, "deferred")
+        socket.destroy()
+      }),
+  )
+
   for (const name of NAMES)
     it.effect(`${name} sends without it`, () =>
       Effect.gen(function* () {
