@@ -38,6 +38,8 @@ export interface Stubs {
   readonly queries?: Partial<Queries["Service"]>
   readonly readiness?: Partial<Readiness["Service"]>
   readonly integrations?: Partial<Integrations["Service"]>
+  readonly operators?: Partial<Operators["Service"]>
+  readonly feed?: Partial<TopicFeed["Service"]>
 }
 
 const visit = { leave: () => {} }
@@ -53,21 +55,29 @@ const unexpected = () => Effect.die("no request of these tests concerns enrolmen
 const noEnrolments = { list: unexpected, create: unexpected, remove: unexpected }
 
 /** The services that the API requires, as stubs. */
-export const stubServices = ({ ingest, admission, queries, readiness, integrations }: Stubs) =>
+export const stubServices = ({
+  ingest,
+  admission,
+  queries,
+  readiness,
+  integrations,
+  operators,
+  feed,
+}: Stubs) =>
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
     Layer.mock(Integrations, { known: () => undefined, ...integrations }),
     Layer.mock(Watches, {}),
     Layer.mock(Queries, { ...queries }),
-    Layer.mock(Operators, {}),
+    Layer.mock(Operators, { ...operators }),
     Layer.mock(Policies, {
       given: { notifiers: [], keepsNotifiers: false },
       source: { source: "given", advice: "" },
       unavailable: () => [],
     }),
     PolicyInForce.layer,
-    Layer.mock(TopicFeed, {}),
+    Layer.mock(TopicFeed, { ...feed }),
     Layer.mock(Commits, {}),
     Layer.succeed(
       Readiness,
