@@ -113,7 +113,7 @@ interface NodeListenerOptions {
 
 const METRICS = /^\/metrics(?:\?|$)/
 const OURS =
-  /^\/(?:api\/v1|ops\/v1|docs|in\/(?:ping|push))\/|^\/(?:openapi\.json|docs|a\/[0-9a-f]{96})(?:\?|$)/
+  /^\/(?:api\/v1|ops\/v1|docs|in\/(?:ping|push|alertmanager|webhook))\/|^\/(?:openapi\.json|docs|a\/[0-9a-f]{96})(?:\?|$)/
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
 
