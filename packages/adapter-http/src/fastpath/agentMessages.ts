@@ -81,6 +81,7 @@ export const parseHead = (text: string): AgentHead | undefined => {
   const head = { method, url, headers, bodyLength: Number(length ?? 0) } as Head
   const kind = IntegrationKind.literals.find((each) => each === to)
   if (kind === undefined) return { ...head, to: to === "events" ? "events" : "heartbeat" }
+  if (!DIALECTS[kind].methods.includes(head.method)) return undefined
   const { authorization } = headers
   return { ...head, to: kind, about: addressed({ authorization, method, url }, DIALECTS[kind]) }
 }

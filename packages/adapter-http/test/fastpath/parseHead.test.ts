@@ -109,6 +109,8 @@ it("a sender's head is understood with its key, what it is about, and a body unl
     ["HEAD /in/ping/KEY/a"],
     ["PUT /in/push/KEY/a", "Content-Length: 0"],
     ["GET /in/nrdp/KEY"],
+    ["GET /in/alertmanager/api/v2/alerts", "Authorization: Bearer KEY"],
+    ["GET /in/webhook/KEY/a"],
     ["GET /in/pings/KEY"],
     ["GET /in/ping/KEY/%ff"],
     ["GET /in/ping/KEY/a;b"],
