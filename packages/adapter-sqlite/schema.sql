@@ -1,6 +1,6 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
--- 1 first breaking sha256:adf03479a89ab7c8683516dbbac192dd3691c851d6ae20a2088f113a9fdc95a2
+-- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -26,13 +26,13 @@ CREATE TABLE agent (
 CREATE INDEX agent_by_hostname ON agent (hostname);
 
 CREATE TRIGGER agent_changes_labels AFTER UPDATE OF labels ON agent WHEN OLD.labels IS NOT NEW.labels
-BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, '', '' FROM json_each(OLD.labels)); INSERT INTO label SELECT key, value, NEW.agent_id, '', '' FROM json_each(NEW.labels); END;
+BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, '', '' FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); INSERT INTO label SELECT key, value, NEW.agent_id, '', '' FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
 
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
   UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'), agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'), agents_pending = agents_pending + (NEW.admission_state = 'pending'), agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok + NEW.checks_ok, checks_warning = checks_warning + NEW.checks_warning, checks_critical = checks_critical + NEW.checks_critical, checks_unknown = checks_unknown + NEW.checks_unknown;
 END;
 
-CREATE TRIGGER agent_comes_with_labels AFTER INSERT ON agent WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, '', '' FROM json_each(NEW.labels); END;
+CREATE TRIGGER agent_comes_with_labels AFTER INSERT ON agent WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, '', '' FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
 
 CREATE TRIGGER agent_counts_otherwise
 AFTER UPDATE OF checks_ok, checks_warning, checks_critical, checks_unknown, admission_state, heartbeat_incident_id ON agent
@@ -49,7 +49,7 @@ CREATE TRIGGER agent_goes AFTER DELETE ON agent BEGIN
   UPDATE system_total SET agents_accepted = agents_accepted - (OLD.admission_state = 'accepted'), agents_pending = agents_pending - (OLD.admission_state = 'pending'), agents_dead = agents_dead - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok - OLD.checks_ok, checks_warning = checks_warning - OLD.checks_warning, checks_critical = checks_critical - OLD.checks_critical, checks_unknown = checks_unknown - OLD.checks_unknown;
 END;
 
-CREATE TRIGGER agent_goes_with_labels AFTER DELETE ON agent WHEN OLD.labels IS NOT NULL BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, '', '' FROM json_each(OLD.labels)); END;
+CREATE TRIGGER agent_goes_with_labels AFTER DELETE ON agent WHEN OLD.labels IS NOT NULL BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, '', '' FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); END;
 
 CREATE TABLE agent_key (
   key_hash TEXT PRIMARY KEY,
@@ -210,11 +210,11 @@ CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, 
 WHERE next_evaluation_at IS NOT NULL;
 
 CREATE TRIGGER expectation_changes_labels AFTER UPDATE OF labels ON expectation WHEN OLD.labels IS NOT NEW.labels
-BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(OLD.labels)); INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(NEW.labels); END;
+BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
 
-CREATE TRIGGER expectation_comes_with_labels AFTER INSERT ON expectation WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(NEW.labels); END;
+CREATE TRIGGER expectation_comes_with_labels AFTER INSERT ON expectation WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
 
-CREATE TRIGGER expectation_goes_with_labels AFTER DELETE ON expectation WHEN OLD.labels IS NOT NULL BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(OLD.labels)); END;
+CREATE TRIGGER expectation_goes_with_labels AFTER DELETE ON expectation WHEN OLD.labels IS NOT NULL BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); END;
 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 

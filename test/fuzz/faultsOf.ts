@@ -82,12 +82,12 @@ export const featuresOf = ({ text }: Exchanged): ReadonlyArray<string> =>
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
 
-/** The answers of a connection, but for ids, times, and the parts of lists that show them. */
+/** The answers of a connection, but for ids, and for bodies that show the moment or a new token. */
 const comparable = ({ text }: Exchanged): string =>
   JSON.stringify(
     (answersIn(text) ?? []).map(({ status, headers, text: body }) => {
       const { date: _, "content-length": length, ...fields } = headers
-      return status === 200 ? { status, fields } : { status, fields, length, body }
+      return status === 200 || status === 201 ? { status, fields } : { status, fields, length, body }
     }),
   ).replaceAll(UUID, "an-id")
 

@@ -91,7 +91,7 @@ CREATE TABLE label (
 ${Object.entries(LABELLED)
   .map(([table, key]) => {
     const of = (row: string) =>
-      `SELECT key, value, ${key.replaceAll("ROW", row)} FROM json_each(${row}.labels)`
+      `SELECT key, value, ${key.replaceAll("ROW", row)} FROM json_each(iif(json_valid(${row}.labels), ${row}.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'`
     const add = `INSERT INTO label ${of("NEW")};`
     const remove = `DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (${of("OLD")});`
     return `

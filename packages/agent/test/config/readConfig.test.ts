@@ -206,7 +206,7 @@ describe("a configuration", () => {
         'config.yaml:3: checks.a.http.warning must be a range such as "10", "10:", "~:10", "10:20" or "@10:20"',
         "config.yaml:3: checks.a.http must have url",
         "config.yaml:4: checks.b.tcp.port must be an integer from 1 to 65535",
-        "config.yaml:4: checks.b.tcp.colour is unknown: use one of host, port, send, expect, wait, warning, critical",
+        "config.yaml:4: checks.b.tcp.colour is unknown: use one of host, port, tls, ca, cert, key, send, expect, wait, warning, critical",
         "config.yaml:5: checks.c.process.pattern must be a regular expression (Invalid regular expression: /(/mu: Unterminated group)",
         "config.yaml:5: checks.c.env has no meaning with a probe: remove it",
         "config.yaml:6: checks.d.disk.mounts[0] must be an absolute path",

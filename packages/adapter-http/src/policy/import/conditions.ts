@@ -52,7 +52,7 @@ const literalOf = (token: string): ReadonlyArray<string> | undefined => {
  */
 const globsOf = (pattern: string): ReadonlyArray<string> | undefined => {
   // It is compared with the whole value anyway.
-  const tokens = pattern.replace(/^\^|(?<!\\)\$$/gu, "").match(/\\.|\(\?:|\[[^\]]+\]|./gsu) ?? []
+  const tokens = pattern.replace(/^\^|(?<!\\)\$$/gu, "").match(/\\.|\(\?:|\[[^\]]{1,100}\]|./gsu) ?? []
   let at = 0
   const group = (): ReadonlyArray<string> | undefined => {
     const inner = alternatives()
