@@ -9,6 +9,7 @@ import { slowClientSuite } from "./connections/slowClientSuite.ts"
 import { endpointErrorSuite } from "./contract/endpointErrorSuite.ts"
 import { endpointSuite } from "./contract/endpointSuite.ts"
 import { readinessSuite } from "./failures/readinessSuite.ts"
+import { senderFailureSuite } from "./failures/senderFailureSuite.ts"
 import { storageFailureSuite } from "./failures/storageFailureSuite.ts"
 import { cursorSuite } from "./lists/cursorSuite.ts"
 import type { HttpSubject } from "./onStorage.ts"
@@ -28,6 +29,7 @@ import { watchSuite } from "./requests/watchSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
+import { senderRefusalSuite } from "./requests/senderRefusalSuite.ts"
 import { policySuite } from "./requests/policySuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
 import { throttlingSuite } from "./requests/throttlingSuite.ts"
@@ -60,13 +62,20 @@ const agentSuites: Suites = {
   admission: admissionSuite,
   events: eventSemanticsSuite,
   "failures of the storage": storageFailureSuite,
+  "reports while the storage fails": senderFailureSuite,
+  "refusals of senders' requests": senderRefusalSuite,
 }
 
 /**
  * A sample of them past the front: `packages/adapter-http/test/fastpath` proves that both answer alike.
  * These use the storage, which that test replaces.
  */
-const sampled: Suites = { admission: admissionSuite, events: eventSemanticsSuite }
+const sampled: Suites = {
+  admission: admissionSuite,
+  events: eventSemanticsSuite,
+  "reports while the storage fails": senderFailureSuite,
+  "refusals of senders' requests": senderRefusalSuite,
+}
 
 const suites: Suites = {
   operators: operatorSuite,

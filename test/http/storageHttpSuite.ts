@@ -1,11 +1,13 @@
 import { describe } from "@effect/vitest"
 import type { Effect } from "effect"
-import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import type { HttpSubject } from "./onStorage.ts"
 import { concurrencySuite } from "./connections/concurrencySuite.ts"
 import { interruptionSuite } from "./connections/interruptionSuite.ts"
 import { endpointSuite } from "./contract/endpointSuite.ts"
 import { forgedCursorSuite } from "./lists/forgedCursorSuite.ts"
 import { secretSuite } from "./failures/secretSuite.ts"
+import { senderFailureSuite } from "./failures/senderFailureSuite.ts"
+import { senderRefusalSuite } from "./requests/senderRefusalSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
@@ -24,7 +26,7 @@ const ROUNDS = 6
  * stored bytes as text.
  */
 export const storageHttpSuite = <Place, E>(
-  subject: StorageUnderTest<Place>,
+  subject: HttpSubject<Place>,
   dump: Effect.Effect<string, E, Place>,
 ): void => {
   describe(`HTTP contract: ${subject.name}`, () => {
@@ -40,6 +42,11 @@ export const storageHttpSuite = <Place, E>(
     walkSuite(subject)
     interruptionSuite(subject)
     concurrencySuite(subject, ROUNDS)
+    senderFailureSuite(subject)
+    senderRefusalSuite(subject)
     secretSuite(subject, dump)
+  })
+  describe(`HTTP contract: ${subject.name}, past the front`, () => {
+    senderFailureSuite({ ...subject, throughApi: true })
   })
 }

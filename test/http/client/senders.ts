@@ -1,0 +1,121 @@
+import type { IntegrationKind } from "@tocsin/contract/Integrations"
+import { Effect } from "effect"
+import { SENDER_OPTIONS } from "../../fuzz/senders.ts"
+import { Tocsin } from "../service/Tocsin.ts"
+import { type Call, call, operate } from "./call.ts"
+
+/** A request of a sender: its method, its path without `/in/KIND`, and the rest. */
+export type Sent = readonly [method: string, path: string, made?: Call]
+
+interface Sender {
+  /** The text of a success: each sends again, or drops, whatever has another answer. */
+  readonly success: string
+  /** Requests that report a bad result of a check each, by each way that the kind knows. */
+  readonly reports: (key: string, check: string) => ReadonlyArray<Sent>
+  /** Requests that can never succeed. */
+  readonly hopeless: (key: string) => ReadonlyArray<Sent>
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const alert = (alertname: string) => ({ labels: { alertname }, status: "firing" })
+export const alerts = (...names: ReadonlyArray<string>) => names.map(alert)
+const UNKNOWN = `in_${"a".repeat(43)}`
+const NOT_UTF8 = new Uint8Array([0xff])
+const TOO_LARGE = " ".repeat(1_048_577)
+const DEEP = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+
+const badBodies = (path: string, headers: Call["headers"] = {}): ReadonlyArray<Sent> =>
+  [NOT_UTF8, TOO_LARGE, DEEP, "", "{", "7", "null", "{}", "[7]", '[{"labels":{}}]'].map((body) => [
+    "POST",
+    path,
+    { body, headers },
+  ])
+
+/** The requests of each kind of sender, and the answer that it takes for a success. */
+export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
+  ping: {
+    success: "OK",
+    reports: (key, check) => [
+      ["GET", `/${key}/${check}-get/fail`],
+      ["POST", `/${key}/${check}-post/3?every=1d`, { body: "disk full" }],
+    ],
+    hopeless: (key) => [
+      ["GET", ""],
+      ["GET", `/${UNKNOWN}/job`],
+      ["GET", `/${key}`],
+      ["GET", `/${key}/start`],
+      ["GET", `/${key}/job/256`],
+      ["GET", `/${key}/job?rid=1`],
+      ["POST", `/${key}/job?every=soon`, { body: "x" }],
+      ["GET", `/${key}/job?cron=0%203&tz=Nowhere`],
+      ["PUT", `/${key}/job`, { body: "" }],
+    ],
+  },
+  push: {
+    success: '{"ok":true}',
+    reports: (key, check) => [
+      ["GET", `/${key}/${check}-get?status=down`],
+      ["POST", `/${key}/api/push/${check}-post?status=down&msg=no`, { body: "" }],
+    ],
+    hopeless: (key) => [
+      ["GET", ""],
+      ["GET", `/${UNKNOWN}/web`],
+      ["GET", `/${key}`],
+      ["GET", `/${key}/a/b`],
+      ["GET", `/${key}/web?ping=-1`],
+      ["GET", `/${key}/web?ping=86400001`],
+    ],
+  },
+  alertmanager: {
+    success: "",
+    reports: (key, check) => [
+      ["POST", "/api/v2/alerts", { json: alerts(`${check}-header`), headers: bearer(key) }],
+      ["POST", `/${key}/api/v2/alerts`, { json: alerts(`${check}-path`) }],
+    ],
+    hopeless: (key) => [
+      ...badBodies("/api/v2/alerts", bearer(key)),
+      ["POST", `/${UNKNOWN}/api/v2/alerts`, { json: [] }],
+      ["POST", `/${key}/api/v1/alerts`, { json: [] }],
+      ["POST", `/${key}/api/v2/alerts`, { json: [], headers: { "content-encoding": "gzip" } }],
+      ["POST", `/${key}/api/v2/alerts`, { json: alerts(...Array.from({ length: 10_001 }, () => "A")) }],
+      ["GET", `/${key}/api/v2/alerts`],
+    ],
+  },
+  webhook: {
+    success: "",
+    reports: (key, check) => [
+      ["POST", "", { json: { version: "4", alerts: alerts(`${check}-header`) }, headers: bearer(key) }],
+      ["POST", `/${key}`, { json: { check: `${check}-map`, state: "critical", text: "full" } }],
+    ],
+    hopeless: (key) => [
+      ...badBodies("", bearer(key)),
+      ["POST", `/${UNKNOWN}`, { json: {} }],
+      ["POST", `/${key}/more`, { json: {} }],
+      ["POST", `/${key}`, { json: { version: "4", alerts: [7] } }],
+      ["POST", `/${key}`, { json: { check: "a", state: "odd" } }],
+      ["PUT", `/${key}`, { json: {} }],
+    ],
+  },
+}
+
+/**
+ * Whether a sender makes a request again for its status: curl with --retry, runitor, the webhooks of Alertmanager
+ * and Grafana. Prometheus and vmalert send firing alerts again for any status, and nothing else.
+ */
+export const isRetried = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500
+
+/** Creates an integration of a kind; from then on, nothing may contain its key. */
+export const created = Effect.fnUntraced(function* (
+  kind: IntegrationKind,
+  options: object = SENDER_OPTIONS[kind],
+) {
+  const answer = yield* operate("POST", "/ops/v1/integrations", { json: { name: kind, kind, options } })
+  // An answer of 201 has this shape.
+  const { key } = answer.body as { readonly key: string }
+  ;(yield* Tocsin).observatory.forbid(key)
+  return key
+})
+
+export const send = Effect.fnUntraced(function* (kind: IntegrationKind, [method, path, made]: Sent) {
+  return yield* call(method, `/in/${kind}${path}`, made)
+})

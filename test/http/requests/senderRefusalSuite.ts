@@ -1,0 +1,79 @@
+import { assert } from "@effect/vitest"
+import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { Effect } from "effect"
+import { placeholderOf, sendersRequests } from "../../fuzz/senders.ts"
+import { call, operate } from "../client/call.ts"
+import { created, isRetried, send, SENDERS, type Sent } from "../client/senders.ts"
+import { type HttpSubject, onStorage } from "../onStorage.ts"
+
+/** No sender makes a request again that cannot succeed (docs/rules.md#integrations). */
+export const senderRefusalSuite = <Place>(subject: HttpSubject<Place>): void => {
+  const { scenario } = onStorage(subject)
+  const rules = { integrationCheckRate: { perMinute: 0, burst: 0 } }
+
+  scenario(
+    "no sender makes a request again that cannot succeed",
+    () =>
+      Effect.gen(function* () {
+        for (const kind of IntegrationKind.literals) {
+          const { hopeless, reports } = SENDERS[kind]
+          const key = yield* created(kind)
+          const refuse = Effect.fnUntraced(function* (why: string, requests: ReadonlyArray<Sent>, to = kind) {
+            for (const request of requests) {
+              const { status, text } = yield* send(to, request)
+              assert.isFalse(
+                status < 400 || isRetried(status),
+                `${to}, ${why}, ${request[1]}: ${status} ${text}`,
+              )
+            }
+          })
+          // The way past the front first: the front knows no key yet.
+          yield* refuse("not valid", hopeless(key))
+          yield* Effect.forEach(reports(key, "a"), (report) => send(kind, report))
+          yield* refuse("not valid", hopeless(key))
+          for (const other of IntegrationKind.literals.filter((each) => each !== kind))
+            yield* refuse(`key of ${kind}`, SENDERS[other].reports(key, "a"), other)
+          const path = `/ops/v1/integrations/${kind}`
+          const { options } = (yield* operate("GET", path)).body as { readonly options: object }
+          const change = (other: object) =>
+            operate("PATCH", path, { json: { options: { ...options, ...other } } })
+          yield* change({ create: false })
+          yield* refuse("no new check", reports(key, "b"))
+          yield* change({ max_checks: 1 })
+          yield* refuse("one check too many", reports(key, "b"))
+          yield* operate("POST", `/api/v1/agents/${kind}/block`)
+          yield* refuse("closed", reports(key, "a"))
+          const { key: next } = (yield* operate("POST", `${path}/rotate`, { json: { grace: "0s" } }))
+            .body as { readonly key: string }
+          yield* refuse("replaced", reports(key, "a"))
+          yield* operate("DELETE", path)
+          yield* refuse("removed", reports(next, "a"))
+        }
+      }),
+    { rules },
+  )
+
+  scenario(
+    "no sender makes an odd request again",
+    () =>
+      Effect.gen(function* () {
+        const keys: Array<readonly [string, string]> = []
+        for (const kind of IntegrationKind.literals) keys.push([placeholderOf(kind), yield* created(kind)])
+        for (const { writes } of sendersRequests({ seed: 34, count: 300 })) {
+          const text = keys.reduce((all, [place, key]) => all.replaceAll(place, key), writes.join(""))
+          const [head = "", ...body] = text.split("\r\n\r\n")
+          const [line = "", ...fields] = head.split("\r\n")
+          const [method = "", target = ""] = line.split(" ")
+          const authorization = fields.find((field) => field.startsWith("Authorization: "))?.slice(15)
+          const { status } = yield* call(method, target, {
+            ...(method === "GET" || method === "HEAD"
+              ? {}
+              : { body: Buffer.from(body.join("\r\n\r\n"), "latin1") }),
+            ...(authorization !== undefined && { headers: { authorization } }),
+          })
+          assert.isFalse(status !== 200 && isRetried(status), `${status}: ${text}`)
+        }
+      }),
+    { rules: { ...rules, integrationRate: { perMinute: 0, burst: 0 } } },
+  )
+}

@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { Effect, Fiber, Redacted } from "effect"
+import { call, OPERATOR_TOKEN, operate } from "./api.ts"
+import { scratchFolder, scratchPostgres } from "./scratch.ts"
+import { type ServerProcess, startServer } from "./ServerProcess.ts"
+import type { Environment } from "./secrecy.ts"
+import { until } from "./until.ts"
+
+/** How many reports of each kind a life acknowledges before it ends in the middle of others. */
+const REPORTS_A_LIFE = 15
+const LIVES = 2
+
+/** A request that reports a check, by the kind of its sender. */
+const REQUESTS: Readonly<
+  Record<IntegrationKind, (check: string) => readonly [method: string, path: string, json?: object]>
+> = {
+  ping: (check) => ["GET", `/${check}/fail`],
+  push: (check) => ["GET", `/${check}?status=down`],
+  alertmanager: (check) => ["POST", "/api/v2/alerts", [{ labels: { alertname: check } }]],
+  webhook: (check) => ["POST", "", { version: "4", alerts: [{ labels: { alertname: check } }] }],
+}
+
+interface Sender {
+  readonly kind: IntegrationKind
+  readonly key: string
+  readonly acknowledged: Array<string>
+}
+
+const senderOf = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
+  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name: kind, kind } })
+  // The answer of the API.
+  const { key } = JSON.parse(text) as { readonly key: string }
+  return { kind, key, acknowledged: [] } satisfies Sender
+})
+
+/** Reports one check after another until the server ends. */
+const reportOn = Effect.fnUntraced(function* (server: ServerProcess, sender: Sender, life: number) {
+  for (let n = 0; ; n++) {
+    const check = `check-${life}-${n}`
+    const [method, path, json] = REQUESTS[sender.kind](check)
+    const { status, text } = yield* call(server, method, `/in/${sender.kind}/${sender.key}${path}`, { json })
+    assert.strictEqual(status, 200, text)
+    sender.acknowledged.push(check)
+  }
+})
+
+const checksOf = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
+  const { text } = yield* operate(server, "GET", `/ops/v1/checks?agent_id=${kind}&limit=500`)
+  const { items } = JSON.parse(text) as { readonly items: ReadonlyArray<{ readonly check_id: string }> }
+  return items.map(({ check_id }) => check_id.replace(/\.[0-9a-f]{12}$/, ""))
+})
+
+const survives = Effect.fnUntraced(function* (storage: Environment) {
+  const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, ...storage }
+  const start = startServer({ cwd: yield* scratchFolder, environment })
+  let server = yield* start
+  const senders: ReadonlyArray<Sender> = yield* Effect.forEach(IntegrationKind.literals, (kind) =>
+    senderOf(server, kind),
+  )
+  for (let life = 1; life <= LIVES; life++) {
+    const load = yield* Effect.forkScoped(
+      Effect.forEach(senders, (sender) => Effect.exit(reportOn(server, sender, life)), {
+        concurrency: "unbounded",
+      }),
+    )
+    const isEnough = () => senders.every(({ acknowledged }) => acknowledged.length >= life * REPORTS_A_LIFE)
+    yield* until("enough is acknowledged", Effect.sync(isEnough))
+    yield* server.kill
+    for (const exit of yield* Fiber.join(load)) assert.match(String(exit), /Unanswered/)
+    server = yield* start
+    for (const { acknowledged, kind } of senders)
+      assert.includeMembers(yield* checksOf(server, kind), acknowledged, kind)
+  }
+})
+
+describe.concurrent("a server that is killed keeps the reports of senders that it acknowledged", () => {
+  it.live("on SQLite", () => Effect.suspend(() => survives({})))
+  it.live("on PostgreSQL", () =>
+    Effect.flatMap(scratchPostgres, ({ url }) => survives({ DATABASE_URL: Redacted.value(url) })),
+  )
+})
