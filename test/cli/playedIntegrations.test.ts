@@ -1,0 +1,93 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { Effect } from "effect"
+import { call, incidentsOf, operate } from "../processes/api.ts"
+import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
+import { jsonOf, places, serverAt } from "./tocsin.ts"
+
+type Request = readonly [method: string, path: string, json?: object]
+
+const load = (status: "firing" | "resolved") => ({ labels: { alertname: "Load", team: "db" }, status })
+
+/** Two requests of each kind of sender about one check: it is bad, and it is well again. */
+const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Request]>> = {
+  ping: [
+    ["GET", "/backup/fail"],
+    ["GET", "/backup"],
+  ],
+  push: [
+    ["GET", "/web?status=down"],
+    ["GET", "/web"],
+  ],
+  alertmanager: [
+    ["POST", "/api/v2/alerts", [load("firing")]],
+    ["POST", "/api/v2/alerts", [{ ...load("resolved"), endsAt: "2000-01-01T00:00:00Z" }]],
+  ],
+  webhook: [
+    ["POST", "", { version: "4", alerts: [load("firing")] }],
+    ["POST", "", { version: "4", alerts: [load("resolved")] }],
+  ],
+}
+
+const play = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
+  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name: kind, kind } })
+  // The answer of the API.
+  const { key } = JSON.parse(text) as { readonly key: string }
+  for (const [method, path, json] of STORIES[kind]) {
+    const answer = yield* Effect.orDie(call(server, method, `/in/${kind}/${key}${path}`, { json }))
+    assert.strictEqual(answer.status, 200, answer.text)
+  }
+})
+
+interface Trial {
+  readonly results: number
+  readonly messages: { readonly in_force: number; readonly tried: number }
+}
+
+describe.concurrent.each(places)("results of integrations on $name", ({ make }) => {
+  it.live("are played by simulate and policy try like all others, with the labels as they are now", () =>
+    Effect.gen(function* () {
+      const place = yield* make
+      const server = yield* startServer(serverAt(place))
+      const kinds = IntegrationKind.literals
+      for (const kind of kinds) yield* play(server, kind)
+      const keys = (yield* incidentsOf(server)).map(({ incident_key }) => incident_key).toSorted()
+      assert.strictEqual(keys.length, kinds.length)
+
+      const { text } = yield* operate(server, "GET", "/api/v1/events/query?limit=500")
+      writeFileSync(join(place.cwd, "history.jsonl"), `${text}\n`)
+      const played = Object(yield* jsonOf(place, "simulate", "history.jsonl"))
+      const incidents: ReadonlyArray<{ readonly incident_key: string; readonly state: string }> =
+        played.incidents
+      assert.deepStrictEqual(incidents.map(({ incident_key }) => incident_key).toSorted(), keys)
+      assert.isTrue(incidents.every(({ state }) => state === "resolved"))
+      assert.strictEqual(played.notifications.length, 2 * kinds.length)
+      assert.strictEqual(played.refused.length, 0)
+
+      /** The messages by a policy that holds the alerts and pings of one matcher until they are over. */
+      const tried = Effect.fnUntraced(function* (held: string) {
+        const not = held.replace(" = ", " != ")
+        const file = "held.yaml"
+        writeFileSync(
+          join(place.cwd, file),
+          `routes: [{ match: ['${held}'], after: 10m }, { match: ['${not}'] }]`,
+        )
+        const { messages, results } = (yield* jsonOf(place, "policy", "try", file)) as Trial
+        return [messages.in_force, messages.tried, results]
+      })
+      const [count, least] = [2 * kinds.length, 2 * (kinds.length - 1)]
+      for (const kind of kinds)
+        assert.deepStrictEqual(yield* tried(`label:integration = ${kind}`), [count, least, count], kind)
+      assert.deepStrictEqual(yield* tried("label:team = db"), [count, count - 4, count])
+      if (place.environment["DATABASE_URL"] !== undefined) return
+      // A changed label of an alert makes another check of it: only the row can show which ones count.
+      const database = new DatabaseSync(join(place.cwd, "data", "tocsin.db"))
+      database.exec(`UPDATE expectation SET labels = '{"team":"web"}' WHERE agent_id = 'webhook'`)
+      database.close()
+      assert.deepStrictEqual(yield* tried("label:team = db"), [count, count - 2, count])
+    }),
+  )
+})
