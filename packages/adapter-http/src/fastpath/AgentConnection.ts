@@ -49,8 +49,8 @@ const KNOWN: Visit = { leave: () => {} }
 
 const HEAD_END = Buffer.from("\r\n\r\n")
 const MOST_HEAD_BYTES = 8_192
-/** A proxy sends the requests of several agents on one connection. */
-const MOST_KNOWN = 4
+/** A proxy sends the requests of many agents and jobs on one connection: as many heads as have these bytes. */
+const MOST_KNOWN_BYTES = MOST_HEAD_BYTES
 
 /**
  * A connection on which each read so far has brought one whole usual request of an agent, or
@@ -63,6 +63,7 @@ export class AgentConnection {
   readonly #host: ConnectionHost
   /** The last learned first. */
   readonly #known: Array<KnownHead> = []
+  #knownBytes = 0
   #request: AgentRequest | undefined
   /** The room that the body of the request takes until its answer. */
   #inside: { readonly bytes: number; readonly visit: Visit } | undefined
@@ -183,7 +184,9 @@ export class AgentConnection {
 
   #remember(known: KnownHead): void {
     this.#known.unshift(known)
-    if (this.#known.length > MOST_KNOWN) this.#known.pop()
+    this.#knownBytes += known.bytes.length
+    while (this.#knownBytes > MOST_KNOWN_BYTES && this.#known.length > 1)
+      this.#knownBytes -= this.#known.pop()?.bytes.length ?? 0
   }
 
   #newHeadOf(bytes: Buffer): KnownHead | undefined {

@@ -79,20 +79,9 @@ const keep = (key: string, made: Derived): Derived => {
   return made
 }
 
-/** The parts that a check follows from, each behind its length. Joining them is cheaper than JSON. */
-const keyOf = ({ annotations, labels }: Alert, { group_by }: IntegrationOptions): string => {
-  const { runbook_url = "" } = annotations
-  let key = group_by === undefined ? "" : JSON.stringify(group_by)
-  key += `${runbook_url.length}:${runbook_url}`
-  for (const name in labels) {
-    const value = labels[name] ?? ""
-    key += `${name.length}:${name}${value.length}:${value}`
-  }
-  return key
-}
-
 export const deriveCheck = (alert: Alert, { options, sha256 }: TranslationContext): Derived => {
-  const key = keyOf(alert, options)
+  // The order of labels is that of the sender, which repeats it.
+  const key = JSON.stringify([options.group_by, alert.annotations["runbook_url"], alert.labels])
   const known = young.get(key)
   if (known !== undefined) return known
   const before = old.get(key)

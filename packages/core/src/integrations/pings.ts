@@ -26,7 +26,7 @@ const resultOf = (segment: string | undefined): Pick<Report, "exit_code" | "stat
 const isOther = (segment: string | undefined): segment is "start" | "log" =>
   segment === "start" || segment === "log"
 
-const TERMS = ["every", "after", "cron", "tz", "grace", "severity"] as const
+const TERMS: ReadonlySet<string> = new Set(["every", "after", "cron", "tz", "grace", "severity"])
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 
 /** The check and the signal that a path names, unless it names none. */
@@ -42,12 +42,7 @@ const partsOf = (
 }
 
 const termsOf = (query: SenderRequest["query"]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    TERMS.flatMap((term) => {
-      const given = query[term]
-      return given === undefined ? [] : [[term, given]]
-    }),
-  )
+  Object.fromEntries(Object.entries(query).filter(([name]) => TERMS.has(name)))
 
 const translatePing: Translate = ({ body, path, query }, { options, sha256 }) => {
   const parts = partsOf(path, options)
