@@ -39,8 +39,11 @@ export const pathOf = (url: string): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The paths of senders and of links contain secrets (docs/rules.md#integrations, docs/rules.md#links). */
-const WITH_KEY = /^(\/+(?:in\/+(?:ping|push|alertmanager|webhook)|in|a)\/+)./iu
+/**
+ * The paths of senders and of links contain secrets (docs/rules.md#integrations, docs/rules.md#links), and so does
+ * any other address with a sender's key.
+ */
+const WITH_KEY = /^(\/+(?:in\/+(?:ping|push|alertmanager|webhook)|in|a)\/+|.*?[/=]in_(?=[\w-]{30}))./iu
 
 /** The path of a request's target as logs may show it. */
 export const shownPath = (url: string): string => {
@@ -100,6 +103,6 @@ export const spanNames = (known: ReadonlyArray<KnownRoute>): Layer.Layer<never> 
       return route === UNMATCHED ? method : `${method} ${route}`
     }),
     // The attributes of a span contain the whole path.
-    Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => WITH_KEY.test(pathOf(url))),
+    Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => WITH_KEY.test(url)),
   )
 }

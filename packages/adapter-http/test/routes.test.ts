@@ -87,5 +87,9 @@ it("a path in the log has no key and no token, also where it is slightly wrong",
     "//A/SECRET",
   ])
     assert.match(shownPath(path), /^[/A-Za-z]+…$/, path)
+  const key = `in_${"a".repeat(43)}`
+  for (const before of ["/", "/tocsin/in/ping/", "/api/push/", "/in/other/", "/ping/"])
+    assert.notInclude(shownPath(`${before}${key}/backup`), "aaa", before)
+  assert.strictEqual(shownPath("/api/v1/agents/in_house"), "/api/v1/agents/in_house")
   assert.strictEqual(shownPath("/api/v1/agents?x=1"), "/api/v1/agents")
 })
