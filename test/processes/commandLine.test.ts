@@ -91,6 +91,10 @@ describe.concurrent("the command line", () => {
         stderr:
           'tocsin: Unknown subcommand "lost" for "tocsin agents"\n\n  Did you mean this?\n    list\nSee tocsin agents --help\n',
       })
+      const [outbox, checks] = yield* Effect.all([run("outbox", "list"), run("checks", "list")])
+      assert.deepStrictEqual([outbox.code, checks.code], [EXIT_CODES.usage.code, EXIT_CODES.usage.code])
+      assert.include(outbox.stderr, "Run tocsin outbox, which lists by itself\n")
+      assert.include(checks.stderr, "Run tocsin checks, which lists by itself\n")
     }),
   )
 })

@@ -112,6 +112,22 @@ const helpText = (
  */
 const SCHEMA_PREFIX = "Expected: Schema validation failed: "
 
+/** Commands that list without a subcommand. */
+const LISTS: ReadonlyArray<string> = ["audit", "checks", "incidents", "outbox", "windows"]
+
+/** The command itself after `list`, where it lists; otherwise its help. */
+const adviceFor = (path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>): string => {
+  const isList = errors.some(
+    (error) =>
+      (error._tag === "UnknownSubcommand" && error.subcommand === "list") ||
+      (error._tag === "UnexpectedArgument" && error.arguments[0] === "list"),
+  )
+  const words = path.join(" ")
+  return isList && LISTS.includes(path[1] ?? "")
+    ? `Run ${words}, which lists by itself`
+    : `See ${words} --help`
+}
+
 /**
  * Writes help to standard output, and mistakes to standard error with the command that explains
  * them.
@@ -137,7 +153,7 @@ const presenterLayer = Layer.effect(
               (error) => `tocsin: ${formatter.formatCliError(error).replace(SCHEMA_PREFIX, "")}\n`,
             )
             return output.note(
-              withoutSecrets(`${messages.join("")}See ${event.commandPath.join(" ")} --help\n`),
+              withoutSecrets(`${messages.join("")}${adviceFor(event.commandPath, event.errors)}\n`),
             )
           }
         }
