@@ -102,6 +102,7 @@ const parseMailServer = (address: Redacted.Redacted, policy: TargetPolicy) =>
     port: url.port === "" ? (PORTS[url.protocol] ?? 0) : Number(url.port),
     /** TLS from the start, instead of STARTTLS. */
     isSecure: url.protocol === "smtps:",
+    isPlain: url.search === "?tls=off",
     auth: credentials && { user: credentials.user, pass: credentials.password },
   }))
 
@@ -205,7 +206,7 @@ const refusalOf = (error: unknown): Refusal => {
 }
 
 export interface EmailOptions extends PostingOptions, MailAddresses {
-  /** `smtp://` or `smtps://`, with user and password. */
+  /** `smtp://` or `smtps://`, with user and password. `?tls=off` at its end does as `tls`. */
   readonly url: Redacted.Redacted
   /** `off` allows a connection without TLS. */
   readonly tls?: "required" | "off" | undefined
@@ -219,7 +220,7 @@ const judge = ({ body, status }: Answer): DeliveryResult => {
   }
   if (body === "ETLS") {
     const error =
-      "The mail server does not offer STARTTLS: use smtps:// or a port that offers it, or set tls: off on a policy's receiver."
+      "The mail server does not offer STARTTLS: use smtps:// or a port that offers it, or end its address with ?tls=off."
     return { outcome: "deferred", error }
   }
   const answered = `The mail server answered ${status}`
@@ -259,8 +260,9 @@ export const email = Effect.fnUntraced(function* (
   const server = yield* Effect.fromResult(parseMailServer(options.url, options)).pipe(
     Effect.mapError((message) => new BadNotifierSetting({ notifier: "messenger", setting: "url", message })),
   )
-  const sendMail = yield* makeSendMail({ ...options, server, needsTls: options.tls !== "off", timeout })
+  const needsTls = options.tls !== "off" && !server.isPlain
+  const sendMail = yield* makeSendMail({ ...options, server, needsTls, timeout })
   const notifier = yield* mailsOver(sendMail, { ...options, timeout })
-  const isExposed = options.tls === "off" && !isLoopback(server.host)
+  const isExposed = !needsTls && !isLoopback(server.host)
   return isExposed ? { ...notifier, caution: "sends mails without TLS" } : notifier
 })

@@ -374,8 +374,19 @@ describe.skipIf(!hasOpenssl)("e-mail over TLS", () => {
       const result = yield* (yield* sending(`smtp://u:p@localhost:${port}`, required)).send(firing)
       assert.strictEqual(result.outcome, "deferred")
       assert.include(JSON.stringify(result), "STARTTLS")
-      assert.include(JSON.stringify(result), "or set tls: off on a policy's receiver")
+      assert.include(JSON.stringify(result), "or end its address with ?tls=off")
       assert.strictEqual(yield* Queue.size(mails), 0)
+    }),
+  )
+
+  it.effect("sends without TLS where its address says so", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const mailer = yield* sending(`smtp://localhost:${port}?tls=off`, required)
+      assert.deepStrictEqual(yield* mailer.send(firing), { outcome: "delivered" })
+      assert.strictEqual(yield* Queue.size(mails), 1)
+      const exposed = yield* sending("smtp://mail.example.org?tls=off", required)
+      assert.strictEqual(exposed.caution, "sends mails without TLS")
     }),
   )
 

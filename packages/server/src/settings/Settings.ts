@@ -198,7 +198,7 @@ export const definitions = {
   ),
   SERVICE_SMTP_URL: setting(
     type.mailServer,
-    "mail server: smtp:// with STARTTLS or smtps://, user and password percent-encoded",
+    "mail server: smtp:// with STARTTLS (without TLS if it ends with ?tls=off) or smtps://, user and password percent-encoded",
     { whenUnset: "no e-mail" },
   ),
   SERVICE_EMAIL_FROM: setting(type.mailSender, "sender of mails", {
