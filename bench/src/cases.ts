@@ -151,6 +151,15 @@ export interface IntegrationsCase {
   readonly ofEvents?: number
 }
 
+/** A year of a small installation on virtual time, then the server on a small host with what it left. */
+export interface YearCase {
+  readonly kind: "year"
+  readonly name: string
+  readonly storage: "sqlite"
+  /** Longer than the longest retention, which shows whether disk stays flat then. */
+  readonly days: number
+}
+
 export type BenchCase =
   | ThroughputCase
   | LatencyCase
@@ -165,6 +174,7 @@ export type BenchCase =
   | AgentCase
   | FleetCase
   | IntegrationsCase
+  | YearCase
   | PeersCase
 
 const HEARTBEAT_CONNECTIONS = 64
@@ -292,6 +302,7 @@ export const allCases: ReadonlyArray<BenchCase> = [
     mostPercent: 1,
   },
   { kind: "fleet", name: "sqlite-agents", storage: "sqlite", agents: 1_000 },
+  { kind: "year", name: "sqlite-year", storage: "sqlite", days: 420 },
   {
     kind: "peers",
     name: "peers",

@@ -19,6 +19,7 @@ import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
 import { measureTraced } from "./measure/traced.ts"
+import { measureYear } from "./measure/year.ts"
 import type { Options } from "./options.ts"
 import { scratchPostgres } from "./postgres/scratchPostgres.ts"
 import { checkServer } from "./processes/checkServer.ts"
@@ -54,6 +55,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureFleet(bench, one)
     case "integrations":
       return measureIntegrations(bench, one)
+    case "year":
+      return measureYear(bench, one)
     case "peers":
       return measurePeers(bench, one)
   }

@@ -5,6 +5,7 @@ import process from "node:process"
 import { Effect, Schedule, type Scope } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import { freePort } from "./freePort.ts"
+import { enter } from "./smallHost.ts"
 import { stopChild } from "./stopChild.ts"
 
 /** Every storage that a server may have. */
@@ -25,6 +26,8 @@ export interface TocsinOptions {
   readonly profileFolder: string | undefined
   /** Where it listens; on a free port by default. */
   readonly port?: number | undefined
+  /** Folders of control groups that it runs in. */
+  readonly groups?: ReadonlyArray<string> | undefined
   /** Further settings. */
   readonly environment?: Readonly<Record<string, string>> | undefined
 }
@@ -51,7 +54,7 @@ const nodeFlags = (main: string): ReadonlyArray<string> => {
 }
 
 const launch = (
-  { main, folder, databaseUrl, environment, profileFolder }: TocsinOptions,
+  { main, folder, databaseUrl, environment, groups = [], profileFolder }: TocsinOptions,
   port: number,
 ): ChildProcess => {
   // The debug notifier writes a line per notification there: a pipe that is not read would hold the
@@ -61,7 +64,9 @@ const launch = (
     profileFolder === undefined
       ? []
       : ["--cpu-prof", "--cpu-prof-dir", profileFolder, "--cpu-prof-interval", "500"]
-  const child = spawn(process.execPath, [...nodeFlags(main), ...profile, main], {
+  const node = [process.execPath, ...nodeFlags(main), ...profile, main]
+  const [program = "", ...args] = enter(groups, node)
+  const child = spawn(program, args, {
     cwd: folder,
     env: {
       PATH: process.env["PATH"],
