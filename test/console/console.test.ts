@@ -86,6 +86,12 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await signIn(page)
           await page.getByRole("heading", { name: HOSTILE }).waitFor()
           assert.strictEqual(page.url(), address)
+          await page
+            .getByText(/ silenced it until .*: /)
+            .first()
+            .waitFor()
+          await page.getByText(/ ended the silence$/).waitFor()
+          await page.getByText(/ acknowledged it until .*: I look/).waitFor()
           for (const name of ["agents/web-1", "checks/web-1/disk", "checks?view=grid", "outbox", "audit"]) {
             await page.goto(`${baseUrl}/#/${name}`)
             await page.getByRole("heading", { level: 1 }).waitFor()

@@ -238,11 +238,11 @@ export class MemoryRowSource implements RowSource {
       .slice(0, limit)
   }
 
-  silencesInForce({ endingAfter }: Asked<"silencesInForce">, now: Instant) {
+  silencesInForce({ begunBy, endingAfter }: Asked<"silencesInForce">, now: Instant) {
     const { service_heartbeat, silence } = this.#tables.keyed
     return {
       silencesInForce: Array.from(silence.values()).filter(
-        ({ ends_at, starts_at }) => starts_at <= now && ends_at > endingAfter,
+        ({ ends_at, starts_at }) => starts_at <= (begunBy ?? now) && ends_at > endingAfter,
       ),
       serviceHeartbeat: service_heartbeat.get("service"),
     }

@@ -90,14 +90,22 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           silence("never begun", 3, 0),
         ]
         yield* put(replica, all)
-        const inForce = (endingAfter: number) =>
+        const inForce = (endingAfter: number, begunBy?: number) =>
           observe(
             replica,
-            [{ silencesInForce: { endingAfter: after(endingAfter) } }],
+            [
+              {
+                silencesInForce: {
+                  endingAfter: after(endingAfter),
+                  begunBy: begunBy === undefined ? undefined : after(begunBy),
+                },
+              },
+            ],
             ({ searchResults: found }) => found.silencesInForce.map(({ id }) => id).toSorted(),
           )
         assert.deepStrictEqual(yield* inForce(0), [idOf("active")])
         assert.deepStrictEqual(yield* inForce(-9), [idOf("active"), idOf("ended")].toSorted())
+        assert.deepStrictEqual(yield* inForce(-60, -1), [idOf("ended"), idOf("long ago")].toSorted())
         const unended = observe(replica, [{ unendedSilences: true }], ({ searchResults: found }) =>
           found.unendedSilences.map(({ id }) => id).toSorted(),
         )

@@ -1,7 +1,8 @@
 import { assert } from "@effect/vitest"
+import { parseMatcher } from "@tocsin/contract/Matcher"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { type Item, itemsOf } from "../client/itemsOf.ts"
@@ -68,6 +69,60 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const shown = (yield* operate("GET", `${INCIDENTS}/${id}`)).body as Item
         assert.deepStrictEqual(shown["held_by"], ["ack"])
         assert.deepStrictEqual(shown["deliveries"], [{ ...item, why: "held by ack" }])
+      }),
+    options,
+  )
+
+  scenario(
+    "an incident has the silences that covered it, also after it resolved",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const agent = yield* acceptedAgent("web-1")
+        const silence = Effect.fnUntraced(function* (comment: string, ...texts: ReadonlyArray<string>) {
+          const matchers = texts.map((text) => Result.getOrThrow(parseMatcher(text)))
+          const { body } = yield* operate("POST", "/ops/v1/silences", {
+            json: { comment, for: "1h", matchers },
+          })
+          return body as Item
+        })
+        const end = ({ id }: Item) => operate("DELETE", `/ops/v1/silences/${String(id)}`)
+        const reports = (minute: number, status: string) =>
+          push(
+            agent,
+            ...["disk", "cpu"].map((check_id) =>
+              event({ incident_key: "db", status, check_id, observed_at: `2026-03-01T12:0${minute}:00Z` }),
+            ),
+          )
+        yield* end(yield* silence("over before it opened", "check_id = disk"))
+        clock.advance("1 minute")
+        yield* reports(1, "critical")
+        const [incident] = yield* itemsOf(INCIDENTS)
+        clock.advance("1 minute")
+        yield* silence("all of it", "incident_key = db")
+        clock.advance("1 second")
+        yield* silence("a part while it was critical", "check_id = disk", "severity = critical")
+        clock.advance("1 second")
+        const host = yield* silence("its host", "hostname = web-1.example.org")
+        yield* silence("another check", "check_id = load")
+        yield* end(host)
+        const shown = Effect.gen(function* () {
+          const { body } = yield* operate("GET", `${INCIDENTS}/${String(incident?.["id"])}`)
+          const { silences } = body as { readonly silences: ReadonlyArray<Item> }
+          return silences.map((one) => [one["comment"], one["covers_all"], one["state"]])
+        })
+        const covering = [
+          ["its host", true, "expired"],
+          ["a part while it was critical", false, "active"],
+          ["all of it", true, "active"],
+        ]
+        assert.deepStrictEqual(yield* shown, covering)
+        yield* reports(3, "warning")
+        clock.advance("1 minute")
+        yield* reports(4, "ok")
+        clock.advance("1 minute")
+        yield* silence("after it resolved", "incident_key = db")
+        assert.deepStrictEqual(yield* shown, covering)
       }),
     options,
   )

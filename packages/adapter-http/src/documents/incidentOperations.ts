@@ -219,6 +219,7 @@ const DETAIL = {
       holds: [{ hold: "window:backup", until: "2026-01-31T09:00:00.000Z" }],
     },
   ],
+  silences: [],
   deliveries: [{ ...OPENED_ITEM, why: "waits for its next attempt" }],
 }
 

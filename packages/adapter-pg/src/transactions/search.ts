@@ -58,7 +58,8 @@ export const search = Effect.fnUntraced(function* (
   if (parents !== undefined) found.parents = yield* searchParents(pg, parents)
   if (openings !== undefined) found.openings = yield* searchOpenings(pg, openings)
   if (silencesInForce !== undefined) {
-    const rows = yield* pg.query(findSilencesInForce, [now, silencesInForce.endingAfter])
+    const { begunBy = now, endingAfter } = silencesInForce
+    const rows = yield* pg.query(findSilencesInForce, [begunBy, endingAfter])
     found.silencesInForce = rows.map(silenceTable.decode)
     const { decode, find } = keyedTables.service_heartbeat
     const [heartbeat] = yield* pg.query(find.text, find.parameters(["service"]))

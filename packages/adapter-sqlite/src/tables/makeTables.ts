@@ -52,7 +52,7 @@ export const makeTables = (connection: SqliteConnection) => {
     })),
     silence: withMore(makeKeyedTable(connection, "silence"), ({ all }) => ({
       /** The silences that have begun by the first moment, and end after the second. */
-      inForce: all<[now: Instant, endingAfter: Instant]>("WHERE starts_at <= ? AND ends_at > ?"),
+      inForce: all<[begunBy: Instant, endingAfter: Instant]>("WHERE starts_at <= ? AND ends_at > ?"),
       unended: all<[now: Instant]>("WHERE ends_at > ?"),
     })),
   }

@@ -28,8 +28,8 @@ export const rowSource = (rows: RowCache): RowSource => {
     dueIncidents: ({ limit }, now) => incidents.due(now, limit),
     parents: (asked) => ({ incidents: incidents.parents(asked), agents: agents.parents(asked) }),
     openings: ({ incident, ...asked }) => incidents.openings(incident, asked),
-    silencesInForce: ({ endingAfter }, now) => ({
-      silencesInForce: silence.inForce(now, endingAfter),
+    silencesInForce: ({ begunBy, endingAfter }, now) => ({
+      silencesInForce: silence.inForce(begunBy ?? now, endingAfter),
       serviceHeartbeat: keyed.service_heartbeat.find("service"),
     }),
     unendedSilences: silence.unended,

@@ -6,13 +6,13 @@ import { acknowledge, titleOf } from "../state/incidentActions.ts"
 import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import {
+  auditedActions,
   explanationOf,
   firingsOf,
   holdText,
   linksIn,
   memberText,
   openingsOf,
-  SENDING,
   silencesOf,
   subjectOf,
   timelineOf,
@@ -102,17 +102,21 @@ export const Replay = ({ id }: { readonly id: string }) => (
   </ActionButton>
 )
 
-/** Operators' actions on notifications since the incident opened. */
-const useAudit = ({ incident, deliveries }: IncidentDetail): ReadonlyArray<AuditEntry> =>
-  useResource(`sent by hand ${incident.id} ${deliveries.length > 0}`, ["outbox"], async () => {
+/** Operators' actions on notifications and silences since the incident opened. */
+const useAudit = (detail: IncidentDetail): ReadonlyArray<AuditEntry> => {
+  const { incident } = detail
+  const actions = auditedActions(detail)
+  const read = useResource(JSON.stringify([incident.id, actions]), ["outbox", "silences"], async () => {
     const found: Array<AuditEntry> = []
-    for (const action of deliveries.length > 0 ? SENDING : []) {
-      const query = { action, from: incident.opened_at, limit: 100 }
+    for (const action of actions) {
+      const query = { ...action, from: incident.opened_at, limit: 100 }
       const page = await call<Answered<AuditEntry>>("GET", "ops/v1/audit", { query })
       found.push(...page.items)
     }
     return found
-  }).value ?? []
+  })
+  return read.value ?? []
+}
 
 const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ol class="timeline" aria-label="Timeline">
@@ -217,7 +221,7 @@ export const IncidentPage = () => {
     return done
   }
   const path = `ops/v1/incidents/${segment(id)}`
-  const reading = useRead<IncidentDetail>(path, {}, ["incidents", "outbox"])
+  const reading = useRead<IncidentDetail>(path, {}, ["incidents", "outbox", "silences"])
   const { value: detail } = reading
   const isExplained = route.value.parameters["focus"] === "explain" && detail !== undefined
   useEffect(() => {

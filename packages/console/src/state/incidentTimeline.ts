@@ -56,15 +56,21 @@ const BY_HAND: Readonly<Record<string, readonly [did: string, state: string]>> =
   "notification.released": ["released", "was held"],
 }
 
-/** The actions by which people send an incident's notifications. */
-export const SENDING = Object.keys(BY_HAND)
+/** The rows of the audit, since an incident opened, that its timeline needs. */
+export const auditedActions = ({ deliveries, silences }: Pick<IncidentDetail, "deliveries" | "silences">) => [
+  ...(deliveries.length > 0 ? Object.keys(BY_HAND).map((action) => ({ action })) : []),
+  ...silences
+    .filter(({ state }) => state === "expired")
+    .map(({ id }) => ({ action: "silence.expired", subject: id })),
+]
 
 const sentByHand = (
   deliveries: ReadonlyArray<Delivery>,
   audit: ReadonlyArray<AuditEntry>,
 ): ReadonlyArray<TimelineEntry> =>
   audit.flatMap(({ at, actor, action, subjects }) => {
-    const [did, state] = BY_HAND[action] ?? [action, "was sent"]
+    const [did, state] = BY_HAND[action] ?? []
+    if (did === undefined) return []
     return deliveries
       .filter(({ id }) => subjects.some((subject) => subject.id === id))
       .map((delivery) => ({
@@ -75,22 +81,44 @@ const sentByHand = (
       }))
   })
 
+/** The silences that covered an incident, as far as it was open, and who ended one before its time. */
+const silenceEntries = (
+  { incident, silences }: Pick<IncidentDetail, "incident" | "silences">,
+  audit: ReadonlyArray<AuditEntry>,
+  now: number,
+): ReadonlyArray<TimelineEntry> => {
+  const isOver = (ends_at: string) => Date.parse(ends_at) <= Date.parse(incident.resolved_at ?? momentOf(now))
+  return silences.flatMap(({ comment, covers_all, created_by, ends_at, id, starts_at }) => {
+    const what = covers_all ? "it" : "a part of it"
+    const ended = audit.find(
+      ({ action, subjects }) => action === "silence.expired" && subjects.some((subject) => subject.id === id),
+    )
+    const until = ended === undefined ? untilText(ends_at, now) : ""
+    const begins = { at: starts_at, by: created_by, text: `silenced ${what}${until}: ${comment}` }
+    const byHand = ended && { at: ended.at, by: ended.actor, text: "ended the silence" }
+    const ends = byHand ?? { at: ends_at, text: "the silence ended" }
+    return (isOver(ends.at) ? [begins, ends] : [begins]).map((entry) => ({ ...entry, kind: "action" }))
+  })
+}
+
+const momentOf = (now: number): string => new Date(now).toISOString()
+
 /** The parts of a text: addresses, which a reader can follow, are the odd ones. */
 export const linksIn = (text: string): ReadonlyArray<string> =>
   text.split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]])/u)
 
 /**
- * Everything that happens to an incident, newest first: whom it notifies next, members, acts and deliveries. An item of the
- * outbox does not keep what was before a replay, so the audit adds the replay.
+ * Everything that happens to an incident, newest first: whom it notifies next, members, acts, silences and
+ * deliveries. Rows do not keep what was before a replay, nor who ended a silence: the audit adds these.
  */
 export const timelineOf = (
-  { incident, timeline, log, deliveries, next }: IncidentDetail,
+  { incident, timeline, log, deliveries, next, silences }: IncidentDetail,
   audit: ReadonlyArray<AuditEntry>,
   now: number,
 ): ReadonlyArray<TimelineEntry> =>
   [
     ...next.map((firing) => ({
-      at: firing.due_at ?? new Date(now).toISOString(),
+      at: firing.due_at ?? momentOf(now),
       kind: "next",
       text: `notifies ${nextText(firing, now)}`,
     })),
@@ -108,6 +136,7 @@ export const timelineOf = (
       return { at, kind: "action", by, text: `${ACTS[action] ?? action}${ends}${said}` }
     }),
     ...sentByHand(deliveries, audit),
+    ...silenceEntries({ incident, silences }, audit, now),
     ...deliveries.flatMap((delivery) =>
       delivery.updated_at === undefined
         ? []

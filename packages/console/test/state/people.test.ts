@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { IncidentDetail } from "@tocsin/client"
 import fc from "fast-check"
 import { momentText, relativeText, spanText } from "../../src/format/times.ts"
-import { explanationOf, notifiedOf, openingsOf } from "../../src/state/incidentTimeline.ts"
+import { explanationOf, notifiedOf, openingsOf, timelineOf } from "../../src/state/incidentTimeline.ts"
 import { nextKey } from "../../src/state/keys.ts"
 import {
   keyMatchers,
@@ -183,6 +183,7 @@ describe("the explanation of an incident", () => {
     runbook: null,
     notified: [],
     next: [],
+    silences: [],
     deliveries: [],
   }
   const delivery = {
@@ -226,6 +227,50 @@ describe("the explanation of an incident", () => {
       `Next: pager: ${timeOf(soon)}, escalation.`,
       "Next: sms: now, opened.",
     ])
+  })
+
+  it("has the silences in its timeline, also after it resolved", () => {
+    const silence = (name: string, ends_at: string, covers_all = true) =>
+      ({
+        id: name,
+        state: "expired",
+        matchers: [],
+        starts_at: at,
+        created_at: at,
+        ends_at,
+        comment: name,
+        created_by: "alice",
+        covers_all,
+      }) as const
+    const audit = [
+      {
+        id: "01a1f84d-4efb-7559-999e-636ca4ce6bd8",
+        at: soon,
+        actor: "bob",
+        via: "api",
+        action: "silence.expired",
+        subjects: [{ kind: "silence", id: "disks" }],
+        parameters: {},
+        request_id: null,
+      },
+    ] as const
+    const silences = [silence("disks", soon), silence("hosts", soon, false), silence("all", late)]
+    const incident = { ...detail.incident, state: "resolved", resolved_at: soon } as const
+    const told = (changes: Partial<IncidentDetail>, moment: string) =>
+      timelineOf({ ...detail, silences, ...changes }, audit, Date.parse(moment))
+        .filter(({ kind }) => kind === "action")
+        .map(({ by, text }) => [by, text].join(" "))
+        .toSorted()
+    const until = (end: string) => momentText(Date.parse(end), Date.parse(late))
+    const begins = [
+      `alice silenced a part of it until ${until(soon)}: hosts`,
+      `alice silenced it until ${until(late)}: all`,
+      "alice silenced it: disks",
+    ]
+    const ends = [" the silence ended", "bob ended the silence"]
+    assert.deepStrictEqual(told({ incident }, late), [...begins, ...ends].toSorted())
+    assert.deepStrictEqual(told({}, at), begins.toSorted())
+    assert.deepStrictEqual(told({}, late), [...begins, ...ends, " the silence ended"].toSorted())
   })
 
   it("says why a receiver was not notified only if it is not to come", () => {

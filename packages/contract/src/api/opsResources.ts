@@ -5,6 +5,7 @@ import { NonNegativeInteger, timestamp } from "../Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
 import { InstantFromString } from "../Instant.ts"
 import { OperatorName } from "../Operators.ts"
+import { Silence } from "../Silences.ts"
 import {
   Agent,
   CheckState,
@@ -183,6 +184,17 @@ const NextFiring = Schema.Struct({
   description: "The firing that a receiver gets next if nothing else happens.",
 })
 
+const IncidentSilence = Schema.Struct({
+  ...Silence.fields,
+  covers_all: Schema.Boolean.annotateKey({
+    description:
+      "Whether it matches all members that the incident shows, with the labels that they have now.",
+  }),
+}).annotate({
+  identifier: "IncidentSilence",
+  description: "A silence that covered an incident, or a part of it.",
+})
+
 /** One incident with its members and its timeline, newest first. */
 export const IncidentDetail = Schema.Struct({
   incident: Incident,
@@ -204,6 +216,9 @@ export const IncidentDetail = Schema.Struct({
   notified: Schema.Array(Notified).annotate({ description: "The receivers that got a firing, by name." }),
   next: Schema.Array(NextFiring).annotate({
     description: "Whom the incident notifies next, by receiver. Empty if nothing is to come.",
+  }),
+  silences: Schema.Array(IncidentSilence).annotate({
+    description: "The silences in force while it was open that matched one of its members, newest first.",
   }),
   deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })

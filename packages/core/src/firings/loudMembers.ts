@@ -101,16 +101,26 @@ export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMemb
   const [worst] = loud
   if (worst === undefined) return { kind: "listed", members: [] }
   const { incident_key, severity } = incident
-  const factsOf = ({ agent, labels, member }: LoudMember) => matchedFacts(incident, member, agent, labels)
+  const factsOf = ({ agent, labels, member }: LoudMember) => silencedFacts(incident, member, agent, labels)
   if (memberCount(incident) > MOST_MEMBERS)
     return { kind: "too_many", shared: { incident_key, severity }, members: loud.map(factsOf) }
-  if (!isOfAgent(incident)) return { kind: "listed", members: loud.map(factsOf) }
-  const { agent_id, hostname, labels } = matchedFacts(incident, worst.member, worst.agent)
-  return { kind: "listed", members: [{ agent_id, hostname, labels, incident_key, severity }] }
+  return { kind: "listed", members: (isOfAgent(incident) ? [worst] : loud).map(factsOf) }
+}
+
+/** The facts of an incident's member that silences and windows compare: no check of an incident about one agent. */
+export const silencedFacts = (
+  incident: Pick<IncidentRecord, "incident_key" | "kind" | "severity">,
+  member: CheckName,
+  agent: AgentRecord | undefined,
+  labels: Labels | undefined,
+): Partial<MatchedFacts> => {
+  if (!isOfAgent(incident)) return matchedFacts(incident, member, agent, labels)
+  const { check_id: _, ...facts } = matchedFacts(incident, member, agent)
+  return facts
 }
 
 /** Whether an incident is about one agent: its heartbeat, or its overdue checks. No ID contains an `@`. */
-const isOfAgent = ({ incident_key, kind }: IncidentRecord): boolean =>
+const isOfAgent = ({ incident_key, kind }: Pick<IncidentRecord, "incident_key" | "kind">): boolean =>
   kind === "automatic" && incident_key.includes("/@")
 
 /** The facts of an incident's member that matchers compare; its agent may be gone. */

@@ -3,6 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type HoldName, isFiring, type OutboxRecord, isBehind, isUnended } from "../model/OutboxRecord.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
@@ -104,6 +105,8 @@ export interface Outlook {
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
   readonly next: ReadonlyArray<NextFiring>
   readonly runbook: FoundRunbook | undefined
+  /** The silences in force while it was open, whatever they cover. */
+  readonly silences: ReadonlyArray<SilenceRecord>
   readonly now: Instant.Instant
 }
 
@@ -116,7 +119,9 @@ export const readOutlook = commandOf(function* (
 ): Decision<Outlook> {
   const gathered = yield* gatherFacts(unit, [incident], { ...options, looksAhead: true }, now)
   const pending = outbox.filter(isPendingFiring)
+  yield { silencesInForce: { endingAfter: incident.opened_at, begunBy: incident.resolved_at } }
   return {
+    silences: unit.searchResults.silencesInForce,
     held: heldBy(gathered.onNew(incident)),
     runbook: gathered.runbookOf(incident),
     heldItems: heldFirings(pending, new Map([[incident.id, incident]]), gathered, now),

@@ -3,8 +3,11 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { pagesAt, readPage } from "../engine/lists/readPage.ts"
+import { compileMatchers } from "@tocsin/contract/Matcher"
+import { isOfAgent } from "../policy/compilePolicy.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
-import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
+import { MOST_EVALUATED, piecesOf, silencedFacts } from "../firings/loudMembers.ts"
 import {
   heldIncidents,
   heldItems,
@@ -18,7 +21,7 @@ import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
-import { toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
+import { type CoveringSilence, toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
 
 interface Sources {
   readonly storage: Storage["Service"]
@@ -78,7 +81,42 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
     }),
     /** A timeline with what holds its firings now, and whom it notifies next. */
     withOutlook: Effect.fnUntraced(function* (timeline: IncidentTimeline) {
-      return { ...timeline, ...(yield* transact(readOutlook(timeline, options))) }
+      const outlook = yield* transact(readOutlook(timeline, options))
+      return {
+        ...timeline,
+        ...outlook,
+        silences: yield* coveringSilences(storage, timeline, outlook.silences),
+      }
     }),
   }
 }
+
+const READ_TOGETHER = 8
+
+/** Of these silences, those that matched a member of an incident at a severity that it had. */
+const coveringSilences = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { changes, incident, labels, members }: IncidentTimeline,
+  silences: ReadonlyArray<SilenceRecord>,
+) {
+  const ids = silences.some(({ matchers }) => matchers.some(isOfAgent))
+    ? Array.from(new Set(members.map(({ agent_id }) => agent_id)))
+    : []
+  const read = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
+  const agents = new Map(ids.map((id, place) => [id, read[place]]))
+  const had = new Set([incident.severity, ...changes.flatMap((change) => change.incident_severity ?? [])])
+  const facts = members.map((member, place) =>
+    Array.from(had, (severity) =>
+      silencedFacts({ ...incident, severity }, member, agents.get(member.agent_id), labels[place]),
+    ),
+  )
+  return silences
+    .flatMap((silence): ReadonlyArray<CoveringSilence> => {
+      // Without matchers its row is damaged: an empty list would match everything.
+      if (silence.matchers.length === 0) return []
+      const matches = compileMatchers(silence.matchers)
+      const covered = facts.filter((some) => some.some(matches)).length
+      return covered === 0 ? [] : [{ silence, covers_all: covered === members.length }]
+    })
+    .toSorted((a, b) => (a.silence.id < b.silence.id ? 1 : -1))
+})

@@ -3,7 +3,7 @@ import type { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { IncidentId, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "@tocsin/contract/Silences"
+import type { SilenceChangeRequest, SilencePreview, SilenceRequest } from "@tocsin/contract/Silences"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -16,9 +16,8 @@ import {
   type SilenceRefusal,
   silenceTimes,
 } from "../silences/silenceDecisions.ts"
-import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
-import { toIncident } from "./toResources.ts"
+import { toIncident, toSilence } from "./toResources.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
@@ -127,11 +126,6 @@ const needsConfirm = (agents: number) =>
   })
 
 const invalid = (message: string) => new ValidationError({ message })
-
-export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence => ({
-  ...record,
-  state: silenceState(record, now),
-})
 
 const refused = ({ message, reason }: SilenceRefusal) =>
   reason === "invalid" ? invalid(message) : new StateConflict({ message })

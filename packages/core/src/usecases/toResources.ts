@@ -12,6 +12,7 @@ import type {
   NotificationOutboxItem,
   StoredCheckResultEvent,
 } from "@tocsin/contract/Resources"
+import type { Silence } from "@tocsin/contract/Silences"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { UNTIL_A_CHANGE } from "../firings/Hold.ts"
 import type { NextFiring, HeldBy, Outlook } from "../firings/readHolds.ts"
@@ -28,6 +29,7 @@ import { isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { explainNotification } from "../notifications/explainNotification.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentTimeline } from "../ports/Storage.ts"
+import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 
 export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
   agent_id: record.agent_id,
@@ -136,9 +138,22 @@ export const toLogEntry = ({ ack_until, action, logged_at, actor, severity, text
 })
 
 /** A timeline with what its notifications wait for now. */
-export interface HeldTimeline extends IncidentTimeline, Outlook {
+export interface HeldTimeline extends IncidentTimeline, Omit<Outlook, "silences"> {
+  /** Newest first. */
+  readonly silences: ReadonlyArray<CoveringSilence>
   /** The receivers that servers send to. */
   readonly served: ReadonlySet<NotifierName>
+}
+
+export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence => ({
+  ...record,
+  state: silenceState(record, now),
+})
+
+/** A silence in force while an incident was open, that covered at least one of its members. */
+export interface CoveringSilence {
+  readonly silence: SilenceRecord
+  readonly covers_all: boolean
 }
 
 const SHOWN_DELIVERIES = 200
@@ -176,6 +191,7 @@ export const toIncidentDetail = ({
   now,
   labels,
   runbook,
+  silences,
 }: HeldTimeline) => ({
   incident: toIncident(incident),
   members: members.map((member, place) => ({
@@ -194,6 +210,7 @@ export const toIncidentDetail = ({
   runbook: runbook === undefined ? null : { url: runbook.url, note: runbook.note ?? null },
   notified: notifiedBy(outbox),
   next: next.map(toNextFiring),
+  silences: silences.map(({ covers_all, silence }) => ({ ...toSilence(silence, now), covers_all })),
   deliveries: outbox.slice(0, SHOWN_DELIVERIES).map((item) => {
     const heldBy = heldItems.get(item.id)
     return {

@@ -98,6 +98,14 @@ const LOG: ReadonlyArray<Column<IncidentDetail["log"][number]>> = [
   { title: "NOTE", cell: (action) => action.text ?? "", least: 16 },
 ]
 
+const SILENCES: ReadonlyArray<Column<IncidentDetail["silences"][number]>> = [
+  { title: "SILENCED", cell: ({ starts_at }) => Instant.format(starts_at) },
+  { title: "UNTIL", cell: ({ ends_at }) => Instant.format(ends_at) },
+  { title: "BY", cell: ({ created_by }) => created_by },
+  { title: "COVERS", cell: ({ covers_all }) => (covers_all ? "all" : "a part") },
+  { title: "COMMENT", cell: ({ comment }) => comment, least: 16 },
+]
+
 const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
   ...NOTIFICATION,
   { title: "WHY", cell: (item) => item.why, least: 16 },
@@ -155,6 +163,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     section(TIMELINE, detail.timeline),
     detail.timeline_left_out === 0 ? "" : omitted,
     section(LOG, detail.log),
+    section(SILENCES, detail.silences),
     section(DELIVERIES, detail.deliveries),
   ])
 }

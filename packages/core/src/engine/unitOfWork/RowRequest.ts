@@ -117,10 +117,10 @@ export interface RowRequest {
     readonly limit: number
   }>
   /**
-   * The silences that have begun by `now` and end after this, and the service heartbeat, all
-   * unlocked. Never cached.
+   * The silences that have begun by `now`, or by `begunBy`, and end after `endingAfter`, and the service
+   * heartbeat, all unlocked. Never cached.
    */
-  readonly silencesInForce?: { readonly endingAfter: Instant }
+  readonly silencesInForce?: { readonly endingAfter: Instant; readonly begunBy?: Instant | undefined }
   /**
    * The silences that end after `now`, unlocked. Those who count them wait for one another from here
    * on, so that their limit is exact.
