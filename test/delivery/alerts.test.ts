@@ -121,6 +121,33 @@ describe("an alert", () => {
     }),
   )
 
+  it.effect("is sent as ended in an attempt of its own, so that none waits for all others", () =>
+    Effect.gen(function* () {
+      const { after, process, receivers, router } = yield* openRouted(1, {}, { remembers: true })
+      yield* enroll(process, AGENT)
+      const checks = ["cpu", "load", "swap"]
+      yield* report(
+        process,
+        checks.map((check) => ({ check, status: "critical" })),
+      )
+      yield* after("10 seconds")
+      yield* router.answersRepeats(takes(0, 14_000))
+      yield* report(
+        process,
+        checks.map((check) => ({ check, status: "ok", loud: false })),
+      )
+      yield* after("16 seconds")
+      assert.deepStrictEqual(
+        receivers.repeats.map(({ alerts }) => alerts.length),
+        [1, 1],
+      )
+      yield* router.isRepeated(2)
+      yield* after("1 minute")
+      assert.strictEqual(receivers.repeats.length, 3)
+      yield* router.isRepeated(0)
+    }),
+  )
+
   it.effect("rests while reloads have removed its receiver", () =>
     Effect.gen(function* () {
       const { service, disk, after, process } = yield* openRouted()

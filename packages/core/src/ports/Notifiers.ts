@@ -114,7 +114,7 @@ export interface Notifier {
   readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
   /**
    * The receiver keeps an alert until it is sent as ended: `resend` gets only alerts whose incident resolved
-   * without a notification, once (docs/rules.md#notifiers).
+   * without a notification, once and one at a time (docs/rules.md#notifiers).
    */
   readonly remembers?: true
   /** A danger of its settings, which the doctor names; absent without one. */
