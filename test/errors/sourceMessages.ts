@@ -10,7 +10,7 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
   // services with a field of that name.
   .filter(
     (file) =>
-      !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|adapter-notify\/src\/services\/services|core\/src\/engine\/entryText\.ts)/.test(
+      !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|adapter-notify\/src\/services\/(?!serviceNotifier)|core\/src\/engine\/entryText\.ts)/.test(
         file,
       ),
   )

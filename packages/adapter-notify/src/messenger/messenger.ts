@@ -30,7 +30,11 @@ const MENTION = /(?<![a-zA-Z0-9])@(?=\w)/g
 /** Invisible, and ends the mention. */
 const ZERO_WIDTH_SPACE = "\u200b"
 
-/** Slack's limit, and escapes that prevent mentions, and links whose text hides their address. */
+/**
+ * At most 3,000 characters: Slack cuts a text at 40,000, advised to stay below 4,000 (api.slack.com, "Truncating
+ * really long messages", November 2026), and shows up to 3,000 in one block. The escapes prevent mentions, and
+ * links whose text hides their address.
+ */
 export const slackMedium: TextMedium = {
   limit: 3_000,
   escape: (text) =>
@@ -65,7 +69,7 @@ export const messengerSlack = Effect.fnUntraced(function* (
 const TELEGRAM = Redacted.make("https://api.telegram.org")
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
-/** Telegram's limit (core.telegram.org/bots/api, "sendMessage", November 2026); plain text needs no escapes. */
+/** 4,096 characters (core.telegram.org/bots/api, "sendMessage" and "ResponseParameters", November 2026); plain text needs no escapes. */
 export const telegramMedium: TextMedium = { limit: 4_096, escape: plain }
 
 /** The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning. */

@@ -7,7 +7,8 @@ import { Effect, Redacted, type Scope } from "effect"
 import { linksOf } from "@tocsin/core/notifications/incidentText"
 import { BadNotifierSetting, type HttpPost, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
-import { type ServiceKeys, services, type Written } from "./services.ts"
+import type { ServiceKeys, Written } from "./Service.ts"
+import { services } from "./services.ts"
 
 /** The resolution of an incident that resolved without a notification. */
 const resolutionOf = ({ incident }: ClaimedAlert): Written => ({

@@ -1,0 +1,86 @@
+import {
+  cutText,
+  type NamedLink,
+  type NotifiedIncident,
+  plain,
+  type TextMedium,
+} from "@tocsin/core/notifications/incidentText"
+import type { PostParts } from "../http/HttpPost.ts"
+import type { Tone } from "../text/ChatMessage.ts"
+
+/** A message with its text, fitted to the service. */
+export interface Written {
+  /** The same for a repeat of the same message. */
+  readonly id: string
+  readonly text: string
+  readonly incident: NotifiedIncident | undefined
+  readonly tone: Tone
+  readonly links: ReadonlyArray<NamedLink>
+}
+
+/** The keys of a receiver: its secrets, and the texts of its definition. */
+export interface ServiceKeys {
+  readonly token: string
+  /** Pushover's recipient, Zulip's bot. */
+  readonly user: string
+  readonly key: string
+  readonly routing_key: string
+  readonly room: string
+  readonly stream: string
+  readonly topic: string
+  /** Path of the address, without a slash at its end. */
+  readonly path: string
+}
+
+/** How messages are written to a service (docs/notifications.md#types). */
+export interface Service extends TextMedium {
+  /** The address where a receiver gives none. */
+  readonly address?: string
+  /** Seconds to wait by the body of an answer, for services that send no Retry-After. */
+  readonly retryAfterOf?: (body: string) => number | undefined
+  /** Pure: the same message makes the same request. Posts JSON, unless it has a type. */
+  readonly request: (message: Written, keys: ServiceKeys) => PostParts & { readonly body: string | object }
+}
+
+const ZERO_WIDTH_SPACE = "\u200b"
+const MARKUP = /[@<[\]`~]|:(?=\/\/)|\bwww(?=\.)/gi
+
+/**
+ * Ends whatever could begin a mention, a link, an image or a block of code, for services whose Markdown has
+ * no reliable escapes.
+ */
+export const defused = (text: string): string => text.replace(MARKUP, (found) => found + ZERO_WIDTH_SPACE)
+
+/** Reads a number of a JSON object as seconds, rounded up. */
+export const secondsAt =
+  (name: string, perSecond = 1) =>
+  (body: string): number | undefined => {
+    const found = new RegExp(String.raw`"${name}"\s*:\s*(\d{1,9}(?:\.\d{1,9})?)\s*[,}]`).exec(body)?.[1]
+    return found === undefined ? undefined : Math.ceil(Number(found) / perSecond)
+  }
+
+/** A form instead of JSON. */
+export const form = (fields: Readonly<Record<string, string>>) => ({
+  type: "application/x-www-form-urlencoded",
+  body: new URLSearchParams(fields).toString(),
+})
+
+/** An incoming webhook that takes text alone. */
+export const ofText = (limit: number): Service => ({
+  limit,
+  escape: defused,
+  request: ({ text }) => ({ body: { text } }),
+})
+
+/** The first line of a text as its title. */
+export const titled = (text: string) => {
+  const [title = "", ...rest] = text.split("\n")
+  return { title, message: rest.join("\n") || title }
+}
+
+/** The place and what is wrong there, cut to a limit. */
+export const summaryOf = ({ text }: Written, limit: number): string =>
+  cutText(text.split("\n").slice(0, 2).join(": "), { limit, escape: plain })
+
+/** The key of an alert of a paging service, which repeats and the resolution have too. */
+export const alertKeyOf = ({ id, incident }: Written): string => incident?.id ?? id

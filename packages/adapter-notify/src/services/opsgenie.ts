@@ -1,0 +1,30 @@
+import { plain } from "@tocsin/core/notifications/incidentText"
+import { alertKeyOf, type Service, summaryOf } from "./Service.ts"
+
+const PRIORITIES = { critical: "P1", unknown: "P2", warning: "P3", test: "P5", resolved: "P5" } as const
+
+/**
+ * Alert API: the message has 130 characters, the alias 512, the description 15,000, and an open alert of the
+ * alias is counted, not repeated (docs.opsgenie.com, "Alert API" and "Alerts and alert fields", November 2026).
+ */
+export const opsgenie: Service = {
+  address: "https://api.opsgenie.com",
+  limit: 8_000,
+  escape: plain,
+  request: (message, { key, path: base }) => {
+    const headers = { authorization: `GenieKey ${key}` }
+    const alias = alertKeyOf(message)
+    if (message.tone === "resolved") {
+      const path = `${base}/v2/alerts/${encodeURIComponent(alias)}/close?identifierType=alias`
+      return { path, headers, body: { source: "tocsin" } }
+    }
+    const body = {
+      message: summaryOf(message, 130),
+      alias,
+      description: message.text,
+      source: "tocsin",
+      priority: PRIORITIES[message.tone],
+    }
+    return { path: `${base}/v2/alerts`, headers, body }
+  },
+}

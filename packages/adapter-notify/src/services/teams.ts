@@ -1,0 +1,43 @@
+import { plain } from "@tocsin/core/notifications/incidentText"
+import type { Service } from "./Service.ts"
+
+const COLORS = {
+  critical: "attention",
+  warning: "warning",
+  unknown: "warning",
+  resolved: "good",
+  test: "default",
+} as const
+
+const textBlock = (line: string, style: object) => ({
+  type: "RichTextBlock",
+  inlines: [{ type: "TextRun", text: line, ...style }],
+})
+
+/**
+ * A Workflows address takes an Adaptive Card, whose text runs know no Markdown; at most 28 KB, which senders
+ * saw counted in UTF-16 (learn.microsoft.com, "Create an Incoming Webhook" and "Microsoft Teams" connector,
+ * November 2026).
+ */
+export const teams: Service = {
+  limit: 6_000,
+  escape: plain,
+  hasLinks: true,
+  request: ({ links, text, tone }) => {
+    const [title = "", ...rest] = text.split("\n")
+    const content = {
+      $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+      type: "AdaptiveCard",
+      version: "1.4",
+      body: [
+        textBlock(title, { weight: "bolder", color: COLORS[tone] }),
+        ...rest.map((line) => textBlock(line, {})),
+      ],
+      ...(links.length > 0 && {
+        actions: links.map((link) => ({ type: "Action.OpenUrl", title: link.title, url: link.url })),
+      }),
+    }
+    const attachment = { contentType: "application/vnd.microsoft.card.adaptive", content }
+    return { body: { type: "message", attachments: [attachment] } }
+  },
+}
