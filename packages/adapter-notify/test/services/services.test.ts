@@ -1,14 +1,16 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import type { IncidentKey } from "@tocsin/contract/Identifiers"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import type { ClaimedAlert } from "@tocsin/core/ports/Notifiers"
+import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Fiber, Queue, Result } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { services } from "../../src/services/services.ts"
+import { aboutNotification, textOf, toneOf } from "../../src/text/ChatMessage.ts"
 import { receiverOf } from "../messages.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 import { type Received, startReceiver } from "../Receiver.ts"
@@ -48,6 +50,26 @@ const start = (type: ServiceType, answer?: Answer, secrets: Readonly<Record<stri
     const notifier = yield* receiverOf(fake.definition, { url, ...fake.secrets, ...secrets })
     return { ...notifier, requests: receiver.requests, textOf: fake.textOf }
   })
+
+/** The request that a notification makes, without sending it. */
+const requestOf = (type: ServiceType, notification: DeliveryAttempt): Received => {
+  const { definition, path: base, secrets } = fakes[type]
+  const { room = "", stream = "", topic = "", user = "" } = definition.kind === "messenger" ? definition : {}
+  const none = { token: "", key: "", routing_key: "", user, room, stream, topic }
+  const message = aboutNotification(notification)
+  const { incident } = notification
+  const text = textOf(message, services[type])
+  const written = { id: message.id, text, tone: toneOf(message), incident, links: [] }
+  const keys = { ...none, ...secrets, path: withoutTrailing(base, "/") }
+  const { body, headers, method = "POST", path = base, type: form } = services[type].request(written, keys)
+  return {
+    method,
+    path,
+    headers: { ...headers, "content-type": form ?? "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    closed: Effect.never,
+  }
+}
 
 describe("the types of receivers", () => {
   it("are made from a policy with exactly their keys", () => {
@@ -250,6 +272,14 @@ describe("the types of receivers", () => {
       .array(fc.oneof(fc.constantFrom(...parts, ...more), fc.string({ unit: "binary" })), { maxLength: 12 })
       .map((texts) => texts.join(" "))
     const long = fc.constantFrom("🔥", "[a](b)", "@a ", "\\").map((text) => text.repeat(10_000 / text.length))
+    fc.assert(
+      fc.property(fc.oneof(hostile, long), fc.constantFrom(...TYPES), (summary, type) => {
+        const request = requestOf(type, { ...shared, summary })
+        assert.isBelow(fakes[type].judge(request), 300, request.body)
+        assert.notMatch(fakes[type].textOf(request), INVISIBLE)
+      }),
+      { numRuns: propertyRuns(200) },
+    )
     fc.assert(
       fc.property(fc.oneof(hostile, long), fc.constantFrom(...MARKED), (text, type) => {
         const written = services[type].escape(text)
