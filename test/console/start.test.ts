@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
-import { startService } from "./Site.ts"
+import { startMonitor, startService } from "./Site.ts"
 
 describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
@@ -68,6 +68,20 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             assert.isTrue(line.includes("every=1d&after=26h"))
           })
         }),
+    )
+
+    it.effect("where a policy defines the receivers, says how to add one to it", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* startMonitor({ policy: { receivers: { pager: { kind: "debug" } } } })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/start`)
+          await signIn(page)
+          await page.getByText("Add one", { exact: true }).click()
+          await page.locator("pre", { hasText: "tocsin policy apply policy.yaml" }).waitFor()
+          assert.strictEqual(await page.getByText("Start the server again").count(), 0)
+        })
+      }),
     )
   })
 })

@@ -76,8 +76,12 @@ SERVICE_MESSENGER_URL=https://hooks.slack.com/services/…
 
 SERVICE_NTFY_URL=https://ntfy.sh/TOPIC`
 
+const POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
+
 const Receivers = () => {
   const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
+  // Its receivers leave those of the settings out.
+  const isInPolicy = policy?.policy.receivers !== undefined
   return (
     <>
       <p>The server notifies these receivers:</p>
@@ -85,10 +89,12 @@ const Receivers = () => {
       <details>
         <summary>Add one</summary>
         <p>
-          Start the server again with settings such as these: mail, a chat, or a phone.{" "}
+          {isInPolicy
+            ? "The policy defines the receivers: change its text."
+            : "Start the server again with settings such as these: mail, a chat, or a phone."}{" "}
           <code>docs/notifications.md</code> lists all services, and a policy says who is notified when.
         </p>
-        <CopyText text={SETTINGS} />
+        <CopyText text={isInPolicy ? POLICY : SETTINGS} />
       </details>
     </>
   )
