@@ -10,7 +10,7 @@ const LONGEST = [
   "test/packages/packages.test.ts",
   "test/storage/pg.test.ts",
   "test/http/memory.test.ts",
-  "test/firings/firingStories.test.ts",
+  "test/firings/",
   "test/deploy/",
   "test/failover/",
   "test/processes/",

@@ -1,20 +1,36 @@
-import { assert } from "@effect/vitest"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+import { assert, it } from "@effect/vitest"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
+import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { type Course, playModel } from "./playModel.ts"
 import { differences, playService } from "./playService.ts"
 import { predictable, simulateStory, tryStory } from "./predictMessages.ts"
 import { randomStory } from "./randomStory.ts"
 import type { Story } from "./Story.ts"
 
+/** How many stories each storage plays: at full length, and in each part where tests take no minutes. */
+const STORIES = {
+  memory: { atLength: 20_000, sample: 50 },
+  sqlite: { atLength: 2_000, sample: 2 },
+  postgres: { atLength: 500, sample: 1 },
+} as const
+const PARTS = 4
+/** Of one part at full length. */
+const TIMEOUT = Duration.hours(2)
+/** A part ends with so many failed stories. */
+const MOST_FAILED = 3
+
 /** Longer than the delays after the last step, and for some than those of retries. */
 const tailOf = (number: number): number => (number % 8 === 0 ? 4_000 : 1_300)
 
-const assertEqual = (what: string, { steps }: Course, found: ReadonlyArray<string>): void =>
-  assert.deepStrictEqual(found, [], [what, ...steps.map((step) => JSON.stringify(step)), ...found].join("\n"))
+/** What is wrong with a story, below its steps. */
+const failureOf = (what: string, { steps }: Course, wrong: ReadonlyArray<string>): ReadonlyArray<string> =>
+  wrong.length === 0 ? [] : [[what, ...steps.map((step) => JSON.stringify(step)), ...wrong].join("\n")]
 
-/** Compares a story on a service with the model. Returns how many messages are expected. */
+/** Compares a story on a service with the model. */
 const compareService = Effect.fnUntraced(function* (
   number: number,
   { late = 0, ...options }: Parameters<typeof playService>[2] & { readonly late?: number } = {},
@@ -22,8 +38,7 @@ const compareService = Effect.fnUntraced(function* (
   const story = randomStory(number)
   const course = playModel(story, tailOf(number))
   const arrivals = yield* playService(story, course, options)
-  assertEqual(`story ${number}`, course, differences(course, arrivals, late))
-  return course.messages.length
+  return failureOf(`story ${number}`, course, differences(course, arrivals, late))
 })
 
 /** Whether what `policy try` does not know, that agents are stale, decides about a story. */
@@ -32,11 +47,12 @@ const isBeyondTrials = ({ policy: { dependencies = [] }, steps }: Story): boolea
   dependencies.some(({ parent }) => parent.some((text) => text.endsWith("/@heartbeat")))
 
 /** Compares `simulate` and `policy try` of a story with the model. */
-const comparePredictions = (number: number): void => {
+const comparePredictions = (number: number): ReadonlyArray<string> => {
   const story = predictable(randomStory(number))
   const course = playModel(story, tailOf(number))
-  assertEqual(`simulated story ${number}`, course, differences(course, simulateStory(story, course)))
-  if (isBeyondTrials(story)) return
+  const simulated = differences(course, simulateStory(story, course))
+  const failed = failureOf(`simulated story ${number}`, course, simulated)
+  if (isBeyondTrials(story)) return failed
   const counts = tryStory(story, course)
   const wrong = story.receivers.filter((receiver) => {
     const own = course.messages.filter((message) => message.receiver === receiver)
@@ -47,45 +63,43 @@ const comparePredictions = (number: number): void => {
     const count = counts.get(receiver) ?? 0
     return count < least.length || count > most.length
   })
-  assertEqual(`tried story ${number}`, course, wrong)
+  return [...failed, ...failureOf(`tried story ${number}`, course, wrong)]
 }
-
-interface Numbers {
-  readonly from: number
-  readonly to: number
-  /** How many of them, where tests take no minutes. */
-  readonly few: number
-}
-
-const numbersOf = ({ few, from, to }: Numbers): ReadonlyArray<number> =>
-  Array.from({ length: AT_LENGTH ? to - from : few }, (_, n) => from + n)
-
-/** Compares stories on the memory storage, and what is predicted of them. */
-export const compareInMemory = (numbers: Numbers) =>
-  Effect.gen(function* () {
-    let expected = 0
-    for (const number of numbersOf(numbers)) {
-      comparePredictions(number)
-      expected += yield* compareService(number)
-    }
-    assert.isAbove(expected, 0)
-  })
 
 /** On databases, background work pauses longer, and may end so many seconds later. */
 const PAUSE = Duration.seconds(13)
 const LATE = 15
 
-/** Compares stories on a storage with the model; two replicas share it. */
-export const compareOn = <E>(layer: Layer.Layer<Storage, E>, numbers: Numbers) =>
-  Effect.gen(function* () {
-    let expected = 0
-    for (const number of numbersOf(numbers)) {
-      const storage = Effect.map(Layer.build(Layer.fresh(layer)), Context.get(Storage))
-      expected += yield* Effect.scoped(
-        Effect.flatMap(storage, (shared) =>
-          compareService(number, { storage: shared, replicas: 2, idleFor: PAUSE, late: LATE }),
-        ),
-      )
-    }
-    assert.isAbove(expected, 0)
-  })
+/** Compares a story with the model on a storage that two replicas share. */
+const compareReplicas = <E>(number: number, layer: Layer.Layer<Storage, E>) =>
+  Effect.map(Layer.build(Layer.fresh(layer)), Context.get(Storage)).pipe(
+    Effect.flatMap((storage) => compareService(number, { storage, replicas: 2, idleFor: PAUSE, late: LATE })),
+    Effect.scoped,
+  )
+
+const sqlite = SqliteStorage.layer({ file: ":memory:" })
+const postgres = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url })))
+
+/** The test of one part of the stories on a storage; parts count from 1. On memory, they are predicted too. */
+export const storiesOn = (storage: keyof typeof STORIES, part: number): void => {
+  const { atLength, sample } = STORIES[storage]
+  const first = ((part - 1) * atLength) / PARTS
+  const numbers = Array.from({ length: AT_LENGTH ? atLength / PARTS : sample }, (_, n) => first + n)
+  const emptied =
+    storage === "postgres" ? postgres.pipe(Layer.provide(EmptiedPostgres.layerOfFile())) : sqlite
+  const compare = (number: number) =>
+    storage === "memory"
+      ? Effect.map(compareService(number), (failed) => [...comparePredictions(number), ...failed])
+      : compareReplicas(number, emptied)
+  it.live(
+    `the model predicts the messages of random stories on ${storage}: part ${part} of ${PARTS}`,
+    () =>
+      Effect.gen(function* () {
+        const failed: Array<string> = []
+        for (const number of numbers)
+          if (failed.length < MOST_FAILED) failed.push(...(yield* compare(number)))
+        assert.deepStrictEqual(failed, [], failed.join("\n\n"))
+      }),
+    AT_LENGTH ? Duration.toMillis(TIMEOUT) : undefined,
+  )
+}

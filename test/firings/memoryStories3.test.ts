@@ -1,0 +1,3 @@
+import { storiesOn } from "./compareStories.ts"
+
+storiesOn("memory", 3)
