@@ -1,27 +1,25 @@
-import type { Policy, Severity } from "./Story.ts"
+import { AGENTS, type Dependency, type Policy, rankOf, severityOf } from "./Story.ts"
 
-/** Severities in order; in the model, each is its position here, and 0 is none. */
-const SEVERITIES = [undefined, "warning", "unknown", "critical"] as const
-export const rankOf = (severity: Severity | "ok" | undefined): number =>
-  severity === "ok" ? 0 : SEVERITIES.indexOf(severity)
-export const severityOf = (rank: number): Severity => SEVERITIES[rank] ?? "warning"
-
-const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
-export const secondsOf = (text = "0s"): number =>
-  Number(text.slice(0, -1)) * UNITS[text.slice(-1) as keyof typeof UNITS]
+/** What a policy says about members at a moment, by docs/rules.md alone. Severities are ranks; 0 is none. */
 
 /** The fields that matchers compare. */
 export type Facts = Readonly<Record<string, string>>
 
+/** The facts of a check, or of an agent. */
+export const factsOf = (incident_key: string, rank: number, agent_id: string, check_id = ""): Facts => {
+  const labels = Object.entries(AGENTS[agent_id] ?? {}).map(([name, value]) => [`label:${name}`, value])
+  return { agent_id, check_id, incident_key, severity: severityOf(rank), ...Object.fromEntries(labels) }
+}
+
 /** Whether matchers hold for each of some members; there is at least one. */
-export const covers = (matchers: ReadonlyArray<string> = [], members: ReadonlyArray<Facts>): boolean =>
+export const covers = (matchers: ReadonlyArray<string>, members: ReadonlyArray<Facts>): boolean =>
   members.length > 0 && members.every((facts) => matchers.every((matcher) => matches(facts, matcher)))
 
 const matches = (facts: Facts, matcher: string): boolean => {
   const [field = "", op = "", wanted = ""] = matcher.split(" ")
   const value = facts[field] ?? ""
-  const glob = `^${wanted.replaceAll("*", ".*")}$`
-  return op === "glob" ? new RegExp(glob, "u").test(value) : (op === "=") === (value === wanted)
+  if (op === "glob") return new RegExp(`^${wanted.replaceAll("*", ".*")}$`, "u").test(value)
+  return (op === "=") === (value === wanted)
 }
 
 /** The receivers that a loud member names, by each step of all routes that match it. */
@@ -31,29 +29,56 @@ export const namesOf = (
   member: Facts,
   openingsWithin: (seconds: number) => number,
 ) => {
-  const matching = routes.filter(({ match }) => covers(match, [member]))
+  const matching = routes.filter(({ match = [] }) => covers(match, [member]))
   // One that no route matches names every receiver, with delay 0.
   return (matching.length === 0 ? [{}] : matching).flatMap((route: (typeof routes)[number]) => {
-    const { after, flapping, remind, steps, to = receivers } = route
-    const flaps = flapping && openingsWithin(secondsOf(flapping.within)) >= flapping.openings
+    const { after = 0, flapping, remind = Infinity, steps, to = receivers } = route
+    const flaps = flapping !== undefined && openingsWithin(flapping.within) >= flapping.openings
     // `flapping` replaces the first step's delay, and a later step's is never less than that.
-    const first = secondsOf(flaps === true ? flapping?.after : after)
+    const first = flaps ? flapping.after : after
     return (steps ?? [{ to }]).flatMap((step, at) => {
-      const delay = at === 0 ? first : Math.max(first, secondsOf(step.after))
-      const more = { isFirst: at === 0, remind: remind === undefined ? Infinity : secondsOf(remind) }
-      return step.to.map((receiver) => ({ receiver, delay, ...more }))
+      const delay = at === 0 ? first : Math.max(first, step.after ?? 0)
+      return step.to.map((receiver) => ({ receiver, delay, isFirst: at === 0, remind }))
     })
   })
 }
 
-/** The matchers of the windows in which a moment is; the minutes of every hour begin their periods. */
+/** The windows in which a moment is; they begin at minutes of the hour. */
 export const windowsAt = ({ windows = [] }: Policy, at: number) =>
-  windows.filter((one) => (at % 3_600) % (Number(/\d+/u.exec(one.cron)?.[0]) * 60) < secondsOf(one.for))
+  windows.filter((one) => (at % 3_600) % one.every < one.for)
 
-/** Below what a receiver is quiet at a moment. The hours are of UTC. */
+/** Below what a receiver is quiet at a moment. */
 export const quietBelow = ({ quiet }: Policy, receiver: string, at: number): number => {
-  const { below, hours = "" } = quiet?.[receiver] ?? {}
-  const [from = 0, to = 0] = hours.split("-").map((time) => Number(time.replace(":", "")))
-  const time = Math.floor((at % 86_400) / 3_600) * 100 + Math.floor((at % 3_600) / 60)
+  const { below, from = 0, to = 0 } = quiet?.[receiver] ?? {}
+  const time = at % 86_400
   return (from < to ? from <= time && time < to : from <= time || time < to) ? rankOf(below) : 0
+}
+
+/** The dependencies that may hold an incident: those before the first one whose parent it is. */
+export const dependenciesOf = ({ dependencies = [] }: Policy, own: ReadonlyArray<Facts>) => {
+  const first = dependencies.findIndex(({ parent }) => covers(parent, own))
+  const before = dependencies.slice(0, first < 0 ? undefined : first)
+  // An absent or empty value equals nothing.
+  const hasValues = ({ equal }: Dependency) => own.every((facts) => equal.every((field) => facts[field]))
+  return before.filter((rule) => covers(rule.child, own) && hasValues(rule))
+}
+
+/** What may be a parent: an open incident, or an agent that is stale. Stories name agents by their keys alone. */
+interface Other {
+  readonly announced: number
+  readonly facts: ReadonlyArray<Facts>
+}
+
+/** The severity up to which parents of a rule hold an incident: each loud member has one of equal values. */
+export const parentsOf = (
+  { equal, parent }: Dependency,
+  own: ReadonlyArray<Facts>,
+  others: ReadonlyArray<Other>,
+): number => {
+  const parents = others.filter(({ facts }) => covers(parent, facts))
+  const holding = own.map((facts) => {
+    const isEqual = (other: Facts) => equal.every((field) => other[field] === facts[field])
+    return Math.max(0, ...parents.filter((one) => one.facts.some(isEqual)).map(({ announced }) => announced))
+  })
+  return Math.min(...holding)
 }

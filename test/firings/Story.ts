@@ -1,37 +1,43 @@
 /** The vocabulary of stories about firings: what happens, and which messages follow. Times are seconds. */
 
-export type Severity = "warning" | "unknown" | "critical"
+/** Severities in order; a rank is a position here, and 0 is none. */
+const SEVERITIES = ["ok", "warning", "unknown", "critical"] as const
+export type Severity = Exclude<(typeof SEVERITIES)[number], "ok">
+export const rankOf = (severity: Severity | "ok" = "ok"): number => SEVERITIES.indexOf(severity)
+export const severityOf = (rank: number): Severity => {
+  const severity = SEVERITIES[rank]
+  return severity === undefined || severity === "ok" ? "warning" : severity
+}
 export type Cause = "opened" | "worsened" | "escalation" | "ack_ran_out" | "reminder"
 
 export interface Route {
   readonly match?: ReadonlyArray<string>
-  readonly after?: string
-  readonly flapping?: { readonly openings: number; readonly within: string; readonly after: string }
-  readonly remind?: string
+  readonly after?: number
+  readonly flapping?: { readonly openings: number; readonly within: number; readonly after: number }
+  readonly remind?: number
   readonly to?: ReadonlyArray<string>
-  readonly steps?: ReadonlyArray<{ readonly after?: string; readonly to: ReadonlyArray<string> }>
+  readonly steps?: ReadonlyArray<{ readonly after?: number; readonly to: ReadonlyArray<string> }>
 }
 
 export interface Dependency {
   readonly parent: ReadonlyArray<string>
   readonly child: ReadonlyArray<string>
   readonly equal: ReadonlyArray<string>
-  readonly grace?: string
+  readonly grace?: number
 }
 
-/** The part of a policy that decides about firings. The minutes of `cron` are those of every hour. */
+/** The part of a policy that decides about firings. */
 export interface Policy {
   readonly routes?: ReadonlyArray<Route>
   readonly dependencies?: ReadonlyArray<Dependency>
-  /** Quiet hours of UTC, by receiver. */
+  /** Quiet hours by receiver, in seconds of a day of UTC. */
   readonly quiet?: Readonly<
-    Record<string, { readonly hours: string; readonly tz: "UTC"; readonly below: "unknown" | "critical" }>
+    Record<string, { readonly from: number; readonly to: number; readonly below: "unknown" | "critical" }>
   >
+  /** Windows begin at the multiples of `every` in each hour. */
   readonly windows?: ReadonlyArray<{
-    readonly name: string
-    readonly cron: `*/${number} * * * *`
-    readonly tz: string
-    readonly for: string
+    readonly every: number
+    readonly for: number
     readonly match: ReadonlyArray<string>
   }>
 }

@@ -2,7 +2,7 @@ import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { assert, it } from "@effect/vitest"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Cause, Context, Duration, Effect, Layer } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { type Course, playModel } from "./playModel.ts"
@@ -46,12 +46,12 @@ const isBeyondTrials = ({ policy: { dependencies = [] }, steps }: Story): boolea
   steps.some(({ step }) => step === "falls_silent") &&
   dependencies.some(({ parent }) => parent.some((text) => text.endsWith("/@heartbeat")))
 
-/** Compares `simulate` and `policy try` of a story with the model. */
-const comparePredictions = (number: number): ReadonlyArray<string> => {
-  const story = predictable(randomStory(number))
-  const course = playModel(story, tailOf(number))
+/** Compares `simulate` and `policy try` of a story with the model, so long after its last step. */
+export const comparePredictions = (what: string, told: Story, tail: number): ReadonlyArray<string> => {
+  const story = predictable(told)
+  const course = playModel(story, tail)
   const simulated = differences(course, simulateStory(story, course))
-  const failed = failureOf(`simulated story ${number}`, course, simulated)
+  const failed = failureOf(`simulated ${what}`, course, simulated)
   if (isBeyondTrials(story)) return failed
   const counts = tryStory(story, course)
   const wrong = story.receivers.filter((receiver) => {
@@ -63,7 +63,7 @@ const comparePredictions = (number: number): ReadonlyArray<string> => {
     const count = counts.get(receiver) ?? 0
     return count < least.length || count > most.length
   })
-  return [...failed, ...failureOf(`tried story ${number}`, course, wrong)]
+  return [...failed, ...failureOf(`tried ${what}`, course, wrong)]
 }
 
 /** On databases, background work pauses longer, and may end so many seconds later. */
@@ -89,15 +89,19 @@ export const storiesOn = (storage: keyof typeof STORIES, part: number): void => 
     storage === "postgres" ? postgres.pipe(Layer.provide(EmptiedPostgres.layerOfFile())) : sqlite
   const compare = (number: number) =>
     storage === "memory"
-      ? Effect.map(compareService(number), (failed) => [...comparePredictions(number), ...failed])
+      ? Effect.map(compareService(number), (failed) => [
+          ...comparePredictions(`story ${number}`, randomStory(number), tailOf(number)),
+          ...failed,
+        ])
       : compareReplicas(number, emptied)
+  const named = (number: number) =>
+    Effect.catchCause(compare(number), (cause) => Effect.succeed([`story ${number}: ${Cause.pretty(cause)}`]))
   it.live(
     `the model predicts the messages of random stories on ${storage}: part ${part} of ${PARTS}`,
     () =>
       Effect.gen(function* () {
         const failed: Array<string> = []
-        for (const number of numbers)
-          if (failed.length < MOST_FAILED) failed.push(...(yield* compare(number)))
+        for (const number of numbers) if (failed.length < MOST_FAILED) failed.push(...(yield* named(number)))
         assert.deepStrictEqual(failed, [], failed.join("\n\n"))
       }),
     AT_LENGTH ? Duration.toMillis(TIMEOUT) : undefined,

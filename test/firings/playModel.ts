@@ -25,7 +25,9 @@ export const playModel = (story: Story, tail = TAIL): Course => {
   const played: Array<Played> = []
   for (const step of story.steps) {
     let at = model.now + step.wait
-    if (step.wait > 0 || model.isStopped || (step.step === "stops" && model.isUndecided)) {
+    // A service notices seconds later that its clock was set back, and holds what it decides meanwhile.
+    const isApart = step.wait > 0 || [step, played.at(-1)].some((one) => one?.step === "clock_back")
+    if (isApart || model.isStopped || (step.step === "stops" && model.isUndecided)) {
       model.flush()
       model.advance(at)
       while ((model.isStopped || model.busyUntil >= model.now) && model.racingFrom === Infinity)

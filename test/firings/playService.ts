@@ -32,11 +32,30 @@ const NAMES = ["chat", "pager", "mail"]
 /** Retries follow the schedule exactly. */
 const noJitter = Random.Random.of({ nextIntUnsafe: () => 0, nextDoubleUnsafe: () => 0.5 })
 
+const timeOfDay = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(11, 16)
+const DURATIONS = ["after", "within", "remind", "grace", "for"]
+const asText = (name: string, value: unknown): unknown => (DURATIONS.includes(name) ? `${value}s` : value)
+
 /** The document of a policy: receivers with quiet hours are defined there. */
-export const documentOf = ({ quiet, ...policy }: Policy, receivers: ReadonlyArray<string>) => {
-  const defined = receivers.map((name) => [name, { kind: "debug", quiet: quiet?.[name] }] as const)
-  const document = quiet === undefined ? policy : { ...policy, receivers: Object.fromEntries(defined) }
-  return Result.getOrThrow(readPolicy(JSON.parse(JSON.stringify(document)), receivers))
+export const documentOf = ({ quiet = {}, windows, ...policy }: Policy, receivers: ReadonlyArray<string>) => {
+  const defined = receivers.map((name) => {
+    const { below, from, to } = quiet[name] ?? { from: 0, to: 0 }
+    const hours = `${timeOfDay(from)}-${timeOfDay(to)}`
+    return [name, { kind: "debug", ...(below && { quiet: { hours, tz: "UTC", below } }) }] as const
+  })
+  const document = {
+    ...policy,
+    ...(Object.keys(quiet).length > 0 && { receivers: Object.fromEntries(defined) }),
+    ...(windows && {
+      windows: windows.map(({ every, ...window }, at) => ({
+        name: `w${at}`,
+        tz: "Europe/Berlin",
+        cron: `*/${every / 60} * * * *`,
+        ...window,
+      })),
+    }),
+  }
+  return Result.getOrThrow(readPolicy(JSON.parse(JSON.stringify(document, asText)), receivers))
 }
 
 const compiled = (policy: Policy, receivers: ReadonlyArray<string>) =>

@@ -3,10 +3,11 @@ import type { Dependency, Happening, Policy, Reported, Route, Step, Story } from
 
 /**
  * Steps happen at the 20th second of a minute. Delays end at its 40th second, acknowledgements, silences
- * and windows with it, and reminders are due 10 s later than attempts: no step races with work that is due.
+ * and windows with it, reminders are due 10 s later than attempts, and openings of a flapping key are whole
+ * minutes apart: no step races with work that is due, and none is at the edge of a span.
  */
 const BEGINNINGS = ["2031-02-01T08:30Z", "2031-03-30T00:50Z", "2031-07-01T22:50Z"] as const
-const DELAYS = ["20s", "80s", "320s", "620s"] as const
+const DELAYS = [20, 80, 320, 620] as const
 const LASTING = [100, 280, 640, 1_240] as const
 
 const matchers = ({ oneOf }: Draws): ReadonlyArray<string> => [
@@ -28,14 +29,14 @@ const covered = ({ oneOf }: Draws): ReadonlyArray<string> =>
 const route = (draws: Draws): Route => {
   const { chance, oneOf } = draws
   const steps = Array.from({ length: 1 + oneOf(1, 1, 2) }, (_, at) => ({
-    ...(at > 0 && { after: at === 1 ? oneOf("80s", "320s") : "620s" }),
+    ...(at > 0 && { after: at === 1 ? oneOf(80, 320) : 620 }),
     to: to(draws),
   }))
   return {
     ...(chance(0.7) && { match: matchers(draws) }),
     ...(chance(0.4) && { after: oneOf(...DELAYS) }),
-    ...(chance(0.15) && { flapping: { openings: 2, within: "20m", after: "320s" } }),
-    ...(chance(0.3) && { remind: oneOf("910s", "1210s") }),
+    ...(chance(0.15) && { flapping: { openings: 2, within: 1_210, after: 320 } }),
+    ...(chance(0.3) && { remind: oneOf(910, 1_210) }),
     ...(chance(0.5) ? { steps } : chance(0.8) && { to: to(draws) }),
   }
 }
@@ -55,28 +56,27 @@ const dependency = ({ chance, oneOf }: Draws, { hasHosts }: Scene): Dependency =
       oneOf("check_id glob d*", "check_id = load", "check_id = disk", "label:team = db", "agent_id = b"),
     ],
     equal: oneOf(["agent_id"], ["label:rack"], ["label:rack"], ["label:team"]),
-    ...(chance(0.3) && { grace: oneOf("80s", "200s") }),
+    ...(chance(0.3) && { grace: oneOf(80, 200) }),
   }
 }
 
 /** Hours that begin some minutes after the story. */
 const quietHours = ({ oneOf }: Draws, { begins }: Scene) => {
-  const after = (minutes: number) =>
-    new Date(Date.parse(begins) + minutes * 60_000).toISOString().slice(11, 16)
+  const after = (minutes: number) => (Date.parse(begins) / 1_000 + minutes * 60) % 86_400
   const from = oneOf(0, 10, 30, 60)
-  const hours = `${after(from)}-${after(from + oneOf(20, 40, 90))}`
-  return { hours, tz: "UTC", below: oneOf("critical", "critical", "unknown") } as const
+  const to = from + oneOf(20, 40, 90)
+  return { from: after(from), to: after(to), below: oneOf("critical", "critical", "unknown") } as const
 }
 
 const policy = (draws: Draws, scene: Scene): Policy => {
   const { chance, integer, oneOf } = draws
-  const window = { name: "w", tz: "Europe/Berlin", for: oneOf("2m", "4m"), match: covered(draws) }
+  const window = { for: oneOf(120, 240), match: covered(draws) }
   return {
     ...(chance(0.85) && { routes: Array.from({ length: 1 + integer(3) }, () => route(draws)) }),
     ...(chance(0.5) && {
       dependencies: Array.from({ length: 1 + integer(2) }, () => dependency(draws, scene)),
     }),
-    ...(chance(0.3) && { windows: [{ ...window, cron: oneOf("*/20 * * * *", "*/30 * * * *") }] }),
+    ...(chance(0.3) && { windows: [{ ...window, every: oneOf(1_200, 1_800) }] }),
     ...(chance(0.3) && { quiet: { [oneOf("chat", "chat", "pager")]: quietHours(draws, scene) } }),
   }
 }

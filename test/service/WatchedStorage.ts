@@ -22,8 +22,8 @@ export interface WatchedStorage {
 }
 
 /**
- * Watches a storage that decides each command once and never fails. `onMove` receives each move in
- * its transaction, after the rows have changed.
+ * Watches a storage that never fails. `onMove` receives each move in its transaction, after the rows have
+ * changed. Where a storage decides a command again, the incidents of its decision before are gone.
  */
 export const watchStorage = (
   storage: Storage["Service"],
@@ -37,11 +37,13 @@ export const watchStorage = (
     clientOf: (client) =>
       Storage.of({
         ...storage,
-        transact: (command) =>
-          storage.transact(function* (unit, now) {
+        transact: (command) => {
+          let opened: ReadonlyArray<string> = []
+          return storage.transact(function* (unit, now) {
             const reply = yield* command(unit, now)
             const changes = unit.changes()
-            rows = applyChanges(rows, changes)
+            rows = applyChanges(withoutIncidents(rows, opened), changes)
+            opened = changes.incident.flatMap(({ after, before }) => (before || !after ? [] : [after.id]))
             for (const { before, after } of changes.outbox) {
               if (after === undefined) continue
               const move = { at: now, client, before, after }
@@ -49,7 +51,13 @@ export const watchStorage = (
               onMove(move)
             }
             return reply
-          }),
+          })
+        },
       }),
   }
 }
+
+const withoutIncidents = (rows: Rows, ids: ReadonlyArray<string>): Rows =>
+  ids.length === 0
+    ? rows
+    : { ...rows, incidents: new Map(Array.from(rows.incidents).filter(([id]) => !ids.includes(id))) }

@@ -1,0 +1,93 @@
+import { describe } from "@effect/vitest"
+import { type Case, disk, load, playCases, shared } from "./playCases.ts"
+
+/** Cases of dependencies and quiet hours. Their messages are written by hand from docs/rules.md. */
+const CASES: Readonly<Record<string, Case>> = {
+  "two rules name each other's parents": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [
+        { parent: ["check_id = disk"], child: ["check_id = load"], equal: ["agent_id"] },
+        { parent: ["check_id = load"], child: ["check_id = disk"], equal: ["agent_id"] },
+      ],
+    },
+    steps: [
+      [20, load("critical")],
+      [60, disk("critical")],
+      [60, load("ok")],
+      [60, load("critical")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "80 chat firing opened critical",
+      "140 chat resolved critical",
+    ],
+  },
+  "a parent lacks the label in equal": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:site"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, load("critical")],
+    ],
+    expected: ["20 chat firing opened critical", "80 chat firing opened critical"],
+  },
+  "a parent returns, and its child waits for its own recovery": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, load("critical")],
+      [600, disk("ok")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "680 chat resolved critical",
+      "800 chat firing opened critical",
+    ],
+  },
+  "a warning parent has a critical child": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+    },
+    steps: [
+      [20, disk("warning")],
+      [60, load("warning")],
+      [60, load("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "140 chat firing opened critical"],
+  },
+  "a dead host has dependants that wait and are never sent": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [
+        { parent: ["incident_key glob */@heartbeat"], child: ["check_id = load"], equal: ["label:rack"] },
+      ],
+    },
+    steps: [
+      [20, { step: "falls_silent", agent: "b" }],
+      [190, load("critical")],
+      [1_200, { step: "returns", agent: "b" }],
+      [60, load("ok")],
+    ],
+    expected: ["320 chat firing opened critical", "1410 chat resolved critical"],
+  },
+  "a silent worsening does not end quiet hours": {
+    receivers: ["chat"],
+    policy: { quiet: { chat: { from: 30_600, to: 32_400, below: "critical" } } },
+    steps: [
+      [20, shared("warning")],
+      [60, load("critical", { loud: false })],
+    ],
+    expected: ["1800 chat firing opened critical"],
+  },
+}
+
+describe("dependencies and quiet hours follow the rules where", () => {
+  playCases(CASES)
+})

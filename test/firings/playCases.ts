@@ -1,0 +1,54 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { comparePredictions } from "./compareStories.ts"
+import { playModel } from "./playModel.ts"
+import { differences, playService } from "./playService.ts"
+import type { Happening, Message, Policy, Reported, Step, Story } from "./Story.ts"
+
+export const disk = (status: Reported["status"], more: Partial<Reported> = {}): Happening => ({
+  step: "report",
+  agent: "a",
+  results: [{ check: "disk", status, loud: true, ...more }],
+})
+export const load = (status: Reported["status"], more: Partial<Reported> = {}) =>
+  disk(status, { check: "load", key: "k", ...more })
+export const shared = (status: Reported["status"], more: Partial<Reported> = {}) =>
+  disk(status, { key: "k", ...more })
+export const acknowledge = (lasts: number): Happening => ({ step: "acknowledge", which: 0, lasts })
+
+export const BOTH = ["chat", "pager"]
+
+export interface Case {
+  readonly policy?: Policy
+  readonly receivers?: ReadonlyArray<string>
+  /** The steps, each so many seconds after the one before it. */
+  readonly steps: ReadonlyArray<readonly [wait: number, happening: Happening]>
+  /** Seconds of the story, receiver, event, cause and severity of each message. */
+  readonly expected: ReadonlyArray<string>
+}
+
+/** `seconds receiver event cause severity` */
+const words = ({ cause, event, from, receiver, severity }: Message) =>
+  [from, receiver, event, cause, severity].filter((word) => word !== undefined).join(" ")
+
+const TAIL = 2_000
+
+/** The tests of cases: the model, a service and simulations agree on messages that were written by hand. */
+export const playCases = (cases: Readonly<Record<string, Case>>): void => {
+  for (const [name, { expected, policy = {}, receivers = BOTH, steps }] of Object.entries(cases))
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const story: Story = {
+          begins: "2031-02-01T08:30Z",
+          policy,
+          receivers,
+          steps: steps.map(([wait, happening]): Step => ({ ...happening, wait })),
+        }
+        const course = playModel(story, TAIL)
+        assert.isTrue(course.isCertain)
+        assert.deepStrictEqual(course.messages.map(words), expected)
+        assert.deepStrictEqual(differences(course, yield* playService(story, course)), [])
+        assert.deepStrictEqual(comparePredictions(name, story, TAIL), [])
+      }),
+    )
+}
