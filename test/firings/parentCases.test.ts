@@ -77,6 +77,40 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     expected: ["320 chat firing opened critical", "1410 chat resolved critical"],
   },
+  "a parent of a child in quiet hours ends before the child is worse": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+      quiet: { chat: { from: 30_600, to: 34_200, below: "critical" } },
+    },
+    steps: [
+      [20, load("warning")],
+      [60, disk("critical")],
+      [120, disk("ok")],
+      [60, load("critical")],
+    ],
+    expected: [
+      "80 chat firing opened critical",
+      "200 chat resolved critical",
+      "320 chat firing opened critical",
+    ],
+  },
+  "a stale parent of a child in quiet hours returns before the child is worse": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [
+        { parent: ["incident_key glob */@heartbeat"], child: ["check_id = load"], equal: ["label:rack"] },
+      ],
+      quiet: { chat: { from: 30_600, to: 34_200, below: "critical" } },
+    },
+    steps: [
+      [20, { step: "falls_silent", agent: "b" }],
+      [60, load("warning")],
+      [120, { step: "returns", agent: "b" }],
+      [60, load("critical")],
+    ],
+    expected: ["320 chat firing opened critical"],
+  },
   "a silent worsening does not end quiet hours": {
     receivers: ["chat"],
     policy: { quiet: { chat: { from: 30_600, to: 32_400, below: "critical" } } },

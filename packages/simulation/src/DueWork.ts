@@ -4,7 +4,6 @@ import type { RowRequest, WithIncident } from "@tocsin/core/engine/unitOfWork/Ro
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { loadRows } from "@tocsin/adapter-memory/transact"
-import { isHeldByParent } from "@tocsin/core/firings/parents"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import * as Instant from "@tocsin/contract/Instant"
@@ -52,6 +51,8 @@ export class DueWork {
   readonly #hasParents: boolean
   /** Agents with a known heartbeat: others are never stale. */
   readonly #watched: ReadonlySet<AgentId>
+  /** When every held firing is examined. */
+  #passAt: Instant.Instant | undefined
 
   constructor(
     tables: MemoryTables,
@@ -85,11 +86,12 @@ export class DueWork {
 
   get nextEvaluation(): Instant.Instant | undefined {
     const { evaluations } = this.#tables.incidents
-    return Instant.earliest([evaluations.next, this.#outbox.held.next].filter((at) => at !== undefined))
+    const times = [evaluations.next, this.#outbox.held.next, this.#passAt]
+    return Instant.earliest(times.filter((at) => at !== undefined))
   }
 
   note({ incident }: Pick<UnitOfWorkChanges, "incident">, now: Instant.Instant): void {
-    if (this.#hasParents && incident.some(({ before }) => before !== undefined)) this.#examineChildren(now)
+    if (this.#hasParents && incident.some(changesParents)) this.examineAll(now)
     if (this.#openings === undefined) return
     for (const { after, before } of incident)
       if (before === undefined && after !== undefined) this.#openings.note(after)
@@ -97,17 +99,7 @@ export class DueWork {
 
   /** Has every held firing examined soon: something changed that all holds may depend on. */
   examineAll(now: Instant.Instant): void {
-    const { held } = this.#outbox
-    for (const id of Array.from(held.keys())) held.set(id, now)
-  }
-
-  /** Has the firings that parents hold examined soon. */
-  #examineChildren(now: Instant.Instant): void {
-    const outbox = this.#outbox
-    for (const id of Array.from(outbox.held.keys())) {
-      const item = outbox.get(id)
-      if (item !== undefined && isHeldByParent(item)) outbox.held.set(id, now)
-    }
+    this.#passAt ??= now
   }
 
   load(unit: UnitOfWork, request: RowRequest, now: Instant.Instant): void {
@@ -125,6 +117,8 @@ export class DueWork {
   /** Takes the incidents that are due for an evaluation, or have a held firing that is. */
   takeEvaluations(now: Instant.Instant): ReadonlyArray<IncidentId> {
     const outbox = this.#outbox
+    if (this.#passAt !== undefined) for (const id of Array.from(outbox.held.keys())) outbox.held.set(id, now)
+    this.#passAt = undefined
     const due = this.#tables.incidents.evaluations.due(now, Number.MAX_SAFE_INTEGER, (id) => id)
     const taken = outbox.held.take(now).flatMap((id) => outbox.get(id) ?? [])
     // One that is examined early, and stays as it is, is examined again when its holds end.
@@ -133,6 +127,10 @@ export class DueWork {
     return Array.from(new Set([...due, ...taken.map(({ incident_id }) => incident_id)]))
   }
 }
+
+/** Whether an incident may be a parent of others than before. */
+const changesParents = ({ after, before }: UnitOfWorkChanges["incident"][number]): boolean =>
+  before?.member_changes !== after?.member_changes || before?.announced !== after?.announced
 
 const laterThan = (now: Instant.Instant, at: Instant.Instant | undefined): Instant.Instant | undefined =>
   at !== undefined && at > now ? at : undefined

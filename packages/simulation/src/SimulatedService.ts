@@ -1,4 +1,5 @@
 import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
+import type { Duration } from "effect"
 import { isSameReport } from "@tocsin/core/model/AgentRecord"
 import { heartbeat } from "@tocsin/core/admission/heartbeat"
 import type { Signature } from "@tocsin/core/audit/Signature"
@@ -65,7 +66,9 @@ export class SimulatedService {
   #tickAt: Instant.Instant
   /** When all open incidents are to be evaluated, because a silence has changed. */
   #evaluateAllAt: Instant.Instant | undefined
-  /** No agent dies before; absent if none can. */
+  /** After which silences an agent is another parent: as a stale one, if it may be, and as a dead one. */
+  readonly #silences: readonly [Duration.Duration, ...ReadonlyArray<Duration.Duration>]
+  /** No agent is silent for as long before; absent if none can be. */
   #quietUntil: Instant.Instant | undefined
 
   constructor(
@@ -75,6 +78,8 @@ export class SimulatedService {
     this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
     const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
     this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
+    const { deadAfter, staleAfter } = rules
+    this.#silences = policy.dependencies?.takesStale === true ? [staleAfter, deadAfter] : [deadAfter]
     this.#due = new DueWork(this.#tables, policy, this.#watched)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })
     this.#tickAt = start
@@ -96,7 +101,7 @@ export class SimulatedService {
 
   heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
     this.#watched.add(request.agent_id)
-    this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
+    this.#quietUntil ??= Instant.plus(at, this.#silences[0])
     const before = this.#tables.agents.get(request.agent_id)
     this.#heartbeat(request, at)
     const after = this.#tables.agents.get(request.agent_id)
@@ -108,7 +113,7 @@ export class SimulatedService {
   /** Takes results. An agent without a known heartbeat registers first. */
   results({ agent_id, events, received_at: at }: ResultsEntry): void {
     if (!this.#keys.has(agent_id)) this.register({ agent_id, hostname: agent_id }, at)
-    if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#rules.deadAfter)
+    if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#silences[0])
     const { key_hash } = this.#keyOf(agent_id)
     const request = { agent_id, events }
     const rest = { incidents: this.#options, sha256, staleAfter: this.#rules.staleAfter }
@@ -221,16 +226,19 @@ export class SimulatedService {
   }
 
   #sweep(at: Instant.Instant): void {
-    const since = Instant.minus(at, this.#rules.deadAfter)
     const silent: Array<AgentId> = []
-    let oldest: Instant.Instant | undefined
+    const next: Array<Instant.Instant> = []
     for (const agentId of this.#watched) {
       const agent = this.#tables.agents.get(agentId)
       if (agent === undefined || agent.heartbeat_incident_id !== undefined) continue
-      if (agent.last_seen_at <= since) silent.push(agentId)
-      else if (oldest === undefined || agent.last_seen_at < oldest) oldest = agent.last_seen_at
+      const ends = this.#silences.map((silence) => Instant.plus(agent.last_seen_at, silence))
+      const end = ends.find((time) => time > at)
+      if (end === undefined) silent.push(agentId)
+      else next.push(end)
+      // It is stale: firings may have another parent.
+      if (end !== ends[0]) this.#due.examineAll(at)
     }
-    this.#quietUntil = oldest && Instant.plus(oldest, this.#rules.deadAfter)
+    this.#quietUntil = Instant.earliest(next)
     if (silent.length === 0) return
     const agents = silent.toSorted()
     this.#commits.run(sweepDeadAgents({ rules: this.#rules, incidents: this.#options, agents }), at)

@@ -218,10 +218,6 @@ type Waiting = ParentTimes &
 
 const isParentName = (by: string): by is ParentName => by.startsWith("parent:")
 
-/** Whether parents held a firing when its incident was last evaluated. */
-export const isHeldByParent = ({ held_by }: Pick<OutboxRecord, "held_by">): boolean =>
-  held_by?.some(isParentName) === true
-
 interface Moments {
   readonly now: Instant.Instant
   readonly due?: Instant.Instant | undefined

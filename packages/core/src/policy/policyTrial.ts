@@ -6,6 +6,7 @@ import type { Backtested, PolicyCounts } from "../ports/PolicySource.ts"
 const UNKNOWN: ReadonlyArray<string> = [
   "freshness: unchanged results leave no trace, so no check counts as overdue",
   "labels and hostnames: those of today count for the whole time, also labels of checks",
+  "stale agents: only the incidents of dead ones are stored, so an agent is no parent before its incident opens",
   "deleted agents and checks: their history is gone; incidents of blocked agents stay open",
   "delivery: each notification is one message that arrives at once; digests and repeated alerts are left out",
   "people: acknowledgements and silences count as they were given, though other messages might have changed them",
