@@ -274,11 +274,12 @@ export const hasSameTimes = (a: ParentTimes, b: ParentTimes): boolean =>
 /** The due time of a firing; absent if its holds have ended before. */
 const graceFrom = (row: Waiting | undefined, { due, now }: Moments): Instant.Instant | undefined => {
   if (row === undefined) return due ?? now
-  // The creation of a row may have been dated ahead by a clock that was set back: such a row was free unless it is held.
-  const hasEnded =
-    row.created_at > now ? row.next_evaluation_at === undefined : row.age_starts_at > row.created_at
-  if (hasEnded) return undefined
-  return due === undefined ? row.age_starts_at : Instant.max(row.age_starts_at, due)
+  const { age_starts_at, created_at, next_evaluation_at } = row
+  const isSince = age_starts_at !== created_at
+  // A clock that was set back may have dated the creation ahead: such a row was free, unless it is held or just written.
+  const hasEnded = created_at > now ? isSince && next_evaluation_at === undefined : age_starts_at > created_at
+  const from = Instant.min(age_starts_at, now)
+  return hasEnded ? undefined : Instant.max(from, due ?? from)
 }
 
 const graceHolds = (

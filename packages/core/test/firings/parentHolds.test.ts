@@ -15,6 +15,7 @@ describe("the grace of a dependency", () => {
       { created: 1_800, from: 30, heldBy: "parent_grace" },
       230,
     ],
+    ["counts from a setback just after the firing", { created: 130, from: 130, heldBy: undefined }, 300],
     ["does not begin again after a setback", { created: 1_800, from: 50, heldBy: undefined }, undefined],
   ] as const)("%s", (_, { created, from, heldBy }, until) => {
     const row = {
