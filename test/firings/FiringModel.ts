@@ -45,7 +45,7 @@ interface Row {
   freed?: number
 }
 
-/** What a receiver has of an incident: its only held firing, and the rows that nothing holds, as they became free. */
+/** The rows of a receiver for an incident: its only held firing, and those that nothing holds, as they became free. */
 class Reach {
   held: Row | undefined
   rows: ReadonlyArray<Row> = []

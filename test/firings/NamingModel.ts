@@ -1,6 +1,6 @@
 import { AGENTS, type Dependency, type Policy, rankOf, severityOf } from "./Story.ts"
 
-/** What a policy says about members at a moment, by docs/rules.md alone. Severities are ranks; 0 is none. */
+/** The part of docs/rules.md that a policy decides at a moment. Severities are ranks; 0 is none. */
 
 /** The fields that matchers compare. */
 export type Facts = Readonly<Record<string, string>>
@@ -63,7 +63,7 @@ export const dependenciesOf = ({ dependencies = [] }: Policy, own: ReadonlyArray
   return before.filter((rule) => covers(rule.child, own) && hasValues(rule))
 }
 
-/** What may be a parent: an open incident, or an agent that is stale. Stories name agents by their keys alone. */
+/** A possible parent: an open incident, or an agent that is stale. Stories name agents by their keys alone. */
 interface Other {
   readonly announced: number
   readonly facts: ReadonlyArray<Facts>

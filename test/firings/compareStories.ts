@@ -26,7 +26,7 @@ const MOST_FAILED = 3
 /** Longer than the delays after the last step, and for some than those of retries. */
 const tailOf = (number: number): number => (number % 8 === 0 ? 4_000 : 1_300)
 
-/** What is wrong with a story, below its steps. */
+/** The faults of a story, below its steps. */
 const failureOf = (what: string, { steps }: Course, wrong: ReadonlyArray<string>): ReadonlyArray<string> =>
   wrong.length === 0 ? [] : [[what, ...steps.map((step) => JSON.stringify(step)), ...wrong].join("\n")]
 
