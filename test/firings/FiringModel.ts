@@ -230,7 +230,7 @@ export class FiringModel {
     this.#late = 0
   }
 
-  /** What ends, and what is due to be tried or decided again. */
+  /** Ends mutes and acknowledgements, and has retries pending that are due. */
   #passTime(): void {
     const [now, { policy, receivers }] = [this.#now, this.#rules]
     const quiet = receivers.map((receiver) => Naming.quietBelow(policy, receiver, now))
