@@ -74,5 +74,8 @@ export const Me = Schema.Struct({
   }),
   role: Role,
   expires_at: Schema.optionalKey(timestamp("When the operator expires; absent if never.")),
+  acknowledges_for: Schema.String.annotateKey({
+    description: "How long an acknowledgement lasts that says neither for nor until, such as 8h.",
+  }),
 }).annotate({ identifier: "Me", description: "The operator whose token the request has." })
 export type Me = typeof Me.Type

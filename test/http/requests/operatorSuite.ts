@@ -79,9 +79,13 @@ export const operatorSuite = <Place>(subject: StorageUnderTest<Place>): void => 
         name: "ann",
         role: "respond",
         expires_at,
+        acknowledges_for: "8h",
       })
       const reader = (yield* call("GET", "/ops/v1/me", { token: readToken })).body
-      assert.match(JSON.stringify(reader), /^\{"name":"token-[0-9a-f]{8}","role":"read"\}$/)
+      assert.match(
+        JSON.stringify(reader),
+        /^\{"name":"token-[0-9a-f]{8}","role":"read","acknowledges_for":"8h"\}$/,
+      )
     }),
   )
 

@@ -27,10 +27,14 @@ const AUDIT_ENTRY = {
 export const operators: Operations = {
   me: {
     summary: "Show whose token this is",
-    description: "Shows the name and the role of the operator who asks.",
+    description:
+      "Shows the name and the role of the operator who asks, and how long their acknowledgements last.",
     success: {
-      named: ["A named operator", { name: "ann", role: "respond" }],
-      of_settings: ["A token of SERVICE_READ_TOKEN", { name: "token-5f6a1b2c", role: "read" }],
+      named: ["A named operator", { name: "ann", role: "respond", acknowledges_for: "8h" }],
+      of_settings: [
+        "A token of SERVICE_READ_TOKEN",
+        { name: "token-5f6a1b2c", role: "read", acknowledges_for: "8h" },
+      ],
     },
   },
   listOperators: {

@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Layer, Redacted, Struct } from "effect"
 import { signing } from "../audit/Signature.ts"
+import { durationText } from "@tocsin/contract/durationMillis"
 import { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
 import type {
@@ -16,6 +17,7 @@ import * as decisions from "../operators/operatorDecisions.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { tokenOf } from "../operators/tokens.ts"
@@ -55,6 +57,8 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
     const ids = yield* Ids
     const signed = signing(commits, ids)
     const page = pageReader(storage, hashing.sha256)
+    const { acknowledgedFor } = yield* RuleSettings
+    const acknowledges_for = durationText(Duration.toMillis(acknowledgedFor))
 
     const newToken = Effect.sync(() => {
       const token = tokenOf("operator", ids.secret())
@@ -75,9 +79,12 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
         const { name, role, expires_at } = operator
         return { name, role, expires_at } satisfies OperatorIdentity
       }),
-      me: Effect.map(CurrentOperator, ({ name, role, expires_at }) =>
-        expires_at === undefined ? { name, role } : { name, role, expires_at },
-      ),
+      me: Effect.map(CurrentOperator, ({ name, role, expires_at }) => ({
+        name,
+        role,
+        ...(expires_at !== undefined && { expires_at }),
+        acknowledges_for,
+      })),
       list: (parameters: PageParameters) =>
         page({ list: "operators", filter: {}, sort: "name", direction: "asc" }, parameters, toOperator),
       /** Creates an operator, and returns its token this once. */
