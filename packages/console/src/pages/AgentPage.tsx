@@ -1,7 +1,7 @@
-import type { Agent, CheckExplanation, ExpectedCheckState, HeldIncident } from "@tocsin/client"
+import type { Agent, CheckExplanation, HeldIncident } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActions.ts"
-import { listOf } from "../state/lists.ts"
+import { checksOf } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -73,7 +73,7 @@ export const AgentPage = () => {
   const [id = ""] = route.value.subject
   const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
   const { value: agent, failure } = reading
-  const listed = usePages(listOf<ExpectedCheckState>("ops/v1/checks", { agent_id: id }))
+  const listed = usePages(checksOf({ agent_id: id }))
   const query = { agent_id: id, state: "open", limit: 20 }
   const open = useRead<Answered<HeldIncident>>("ops/v1/incidents", query)
   const silence = () => go(silenceOf({ agent_id: id }))

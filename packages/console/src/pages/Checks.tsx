@@ -2,7 +2,7 @@ import type { ExpectedCheckState } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
 import { useCallback } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { type AgentRow, FEW_CHECKS, gridOf, groupedBy, listOf, MOST } from "../state/lists.ts"
+import { type AgentRow, checksOf, FEW_CHECKS, gridOf, groupedBy, MOST } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
@@ -154,8 +154,7 @@ const CheckList = () => {
   const { parameters } = route.value
   const { group } = parameters
   const limit = group === undefined ? undefined : MOST
-  const all = listOf<ExpectedCheckState>("ops/v1/checks", queryOf(parameters), limit)
-  const listed = usePages(groupedBy(all, group))
+  const listed = usePages(groupedBy(checksOf(queryOf(parameters), limit), group))
   return <CheckListing listed={listed} empty={<NoChecks />} />
 }
 

@@ -26,6 +26,7 @@ export const MOST = 500
 /** Topics of resources that are not named like theirs. */
 const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
   availability: ["checks"],
+  enrolments: ["agents", "audit"],
   events: ["checks"],
   explain: ["checks"],
   outbox: ["outbox", "incidents"],
@@ -110,25 +111,24 @@ export const search = async <Item>(
   }
 }
 
-/** Marks the cursors of the exact list; the others are those of the search. */
-const EXACT = "exact "
-/** Where the search begins, after the exact list. */
-const OTHERS = "others"
-
 /**
- * A list of what the API finds exactly, and then of what a search finds; of the exact ones only, if
- * `isOnly` and there are any.
+ * Lists as one, each after the one before; only the first unless that is empty, if `isFirstEnough`. A list
+ * that is empty makes no page: that would not be in sight, and so not be read again.
  */
-export const exactFirst =
-  <Item>(exact: Read<Item>, others: Read<Item>, isOnly: boolean): Read<Item> =>
-  async (cursor, isWanted) => {
-    if (cursor === OTHERS) return await others(undefined, isWanted)
-    if (cursor?.startsWith(EXACT) === false) return await others(cursor, isWanted)
-    const { items, next_cursor = null } = await exact(cursor?.slice(EXACT.length))
-    if (next_cursor !== null) return { items, next_cursor: `${EXACT}${next_cursor}` }
-    // An empty page would not be in sight, and so not be read again.
-    if (cursor === undefined && items.length === 0) return await others(undefined, isWanted)
-    return { items, next_cursor: isOnly ? null : OTHERS }
+export const inOrder =
+  <Item>(lists: ReadonlyArray<Read<Item>>, isFirstEnough = false): Read<Item> =>
+  async (from, isWanted) => {
+    const [, at = "0", rest = ""] = /^(\d+) (.*)$/s.exec(from ?? "") ?? []
+    let cursor = rest === "" ? undefined : rest
+    for (const [index, read] of lists.entries()) {
+      if (index < Number(at)) continue
+      const { items, next_cursor = null } = await read(cursor, isWanted)
+      if (next_cursor !== null) return { items, next_cursor: `${index} ${next_cursor}` }
+      const isLast = index + 1 === lists.length || (isFirstEnough && (items.length > 0 || from !== undefined))
+      if (isLast || items.length > 0) return { items, next_cursor: isLast ? null : `${index + 1} ` }
+      cursor = undefined
+    }
+    return { items: [] }
   }
 
 /** Whether an incident has each word of a text in its summary, its key, its agent or its check. */
@@ -177,7 +177,7 @@ export const incidentsOf = (
       ids.size === 0 || (!ids.has(id) && agent_id !== subject.agent_id)
     return await search(all.read, (incident) => hasWords(incident) && isOther(incident), cursor, isWanted)
   }
-  return { ...words, read: exactFirst(listOf<HeldIncident>(path, exact).read, readOthers, isOnly) }
+  return { ...words, read: inOrder([listOf<HeldIncident>(path, exact).read, readOthers], isOnly) }
 }
 
 type Check = Pick<ExpectedCheckState, "agent_id" | "check_id" | "is_overdue" | "status" | "summary">
@@ -238,16 +238,41 @@ export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
     }
   const { status } = query
   const statuses = status === undefined || status === "" ? WORST : [status]
-  return {
-    ...list,
-    read: async (from) => {
-      const [at = "0", cursor = ""] = from?.split(" ") ?? []
-      const index = Number(at)
-      const part = listOf<Check>("ops/v1/checks", { ...query, status: statuses[index] }, MOST)
-      const { items, next_cursor } = await part.read(cursor === "" ? undefined : cursor)
-      const next = typeof next_cursor === "string" ? `${index} ${next_cursor}` : `${index + 1}`
-      const isLast = typeof next_cursor !== "string" && index + 1 >= statuses.length
-      return { items: rowsOf(items, false, `${from ?? ""} `), next_cursor: isLast ? null : next }
-    },
+  const partOf = (each: typeof status): Read<AgentRow> => {
+    const part = listOf<Check>("ops/v1/checks", { ...query, status: each }, MOST)
+    return async (cursor) => {
+      const { items, next_cursor = null } = await part.read(cursor)
+      return { items: rowsOf(items, false, `${each} ${cursor} `), next_cursor }
+    }
   }
+  return { ...list, read: inOrder(statuses.map(partOf)) }
+}
+
+/**
+ * The list of checks, the worst first: those that are not ok, overdue ones also if they never reported,
+ * and the ok ones. By agent, if the query asks for one status, for overdue ones or for where to begin.
+ */
+export const checksOf = (query: Query, limit?: number): List<ExpectedCheckState> => {
+  const path = "ops/v1/checks"
+  const all = listOf<ExpectedCheckState>(path, query, limit)
+  if ([query["status"], query["is_overdue"], query["from_agent"]].some((each) => (each ?? "") !== ""))
+    return all
+  const part = (one: Query, most = limit) => listOf<ExpectedCheckState>(path, { ...query, ...one }, most).read
+  const keeping =
+    (read: typeof all.read, keeps: (check: ExpectedCheckState) => boolean): typeof read =>
+    async (cursor) => {
+      const page = await read(cursor)
+      return { ...page, items: page.items.filter(keeps) }
+    }
+  const byStatus = inOrder(WORST.map((status) => part({ status })))
+  const failing: typeof all.read = async (cursor) => {
+    if (cursor !== undefined) return await byStatus(cursor)
+    const { items, next_cursor } = await part({ status: "not_ok" }, MOST)(undefined)
+    // As many as a page has are sorted here; of more, each status is a list.
+    if (typeof next_cursor === "string") return await byStatus(undefined)
+    return { items: items.toSorted((a, b) => rankOf(a) - rankOf(b)) }
+  }
+  const overdue = keeping(part({ is_overdue: true }), ({ status }) => status === null || status === "ok")
+  const ok = keeping(part({ status: "ok" }), ({ is_overdue }) => !is_overdue)
+  return { ...all, key: `worst of ${all.key}`, read: inOrder([failing, overdue, ok]) }
 }

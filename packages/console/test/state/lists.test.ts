@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { exactFirst, readAll, search } from "../../src/state/lists.ts"
+import { inOrder, readAll, search } from "../../src/state/lists.ts"
 
 /** A server's list in pages of changing sizes; its cursors are places in the list. */
 const pagesOf =
@@ -25,11 +25,27 @@ describe("lists that a page puts together", () => {
         sizes,
         async (exact, others, isOnly, each) => {
           const found = await readAll({
-            read: exactFirst(pagesOf(exact, each), pagesOf(others, each), isOnly),
+            read: inOrder([pagesOf(exact, each), pagesOf(others, each)], isOnly),
           })
           assert.deepStrictEqual(found, [...exact, ...(isOnly && exact.length > 0 ? [] : others)])
         },
       ),
+    ),
+  )
+
+  it.effect("several lists follow each other, and none of the pages before the last is empty", () =>
+    check(
+      fc.asyncProperty(fc.array(fc.array(fc.nat(50)), { minLength: 1 }), sizes, async (lists, each) => {
+        const read = inOrder(lists.map((list) => pagesOf(list, each)))
+        const counts: Array<number> = []
+        const counting = async (cursor: string | undefined) => {
+          const page = await read(cursor)
+          counts.push(page.items.length)
+          return page
+        }
+        assert.deepStrictEqual(await readAll({ read: counting }), lists.flat())
+        assert.notInclude(counts.slice(0, -1), 0)
+      }),
     ),
   )
 
