@@ -49,6 +49,27 @@ describe.skipIf(chromium === undefined)(`keys while a box has the focus${skipped
       }),
     )
 
+    it.effect("select rows of a page that learns the role of its reader after its rows", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-late")
+          await demo.report("host-late", [{ check_id: "disk", status: "critical", output: "late" }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-late`)
+          await signIn(page)
+          let answer: (() => void) | undefined
+          const isSeen = new Promise<void>((resolve) => (answer = resolve))
+          await page.route("**/ops/v1/me", (asked) => isSeen.then(() => asked.continue()))
+          await page.reload()
+          await page.getByRole("link", { name: "late", exact: true }).waitFor()
+          answer?.()
+          await page.getByRole("checkbox", { name: "Select late" }).check()
+          await page.getByRole("status").getByText("1 selected").waitFor()
+        })
+      }),
+    )
+
     it.effect("leave out incidents that are acknowledged, also at Undo", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

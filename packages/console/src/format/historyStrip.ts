@@ -41,12 +41,14 @@ export const timeInStates = (
 
 const COUNTED = ["ok", "warning", "critical", "unknown"] as const
 
-/** The availability in per cent, cut to three decimals as the service does; undefined without data. */
-export const availabilityOf = (times: ReadonlyMap<State, number>): number | undefined => {
-  const sum = COUNTED.reduce((all, state) => all + (times.get(state) ?? 0), 0)
+/** The availability in per cent, cut to two decimals: `100` only if it was ok at all times; undefined without data. */
+export const availabilityOf = (times: ReadonlyMap<State, number>): string | undefined => {
+  const millisOf = (state: State) => Math.round(times.get(state) ?? 0)
+  const sum = COUNTED.reduce((all, state) => all + millisOf(state), 0)
   if (sum === 0) return undefined
-  const ok = times.get("ok") ?? 0
-  return ok === sum ? 100 : Math.floor((ok / sum) * 100_000) / 1_000
+  const hundredths = Math.floor((millisOf("ok") * 10_000) / sum)
+  const isAlways = COUNTED.every((state) => state === "ok" || !times.has(state))
+  return isAlways ? "100" : (Math.min(hundredths, 9_999) / 100).toFixed(2)
 }
 
 export const ticksOf = ({ start, end }: Span, steps: number): ReadonlyArray<number> =>

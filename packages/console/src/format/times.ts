@@ -16,19 +16,17 @@ export const relativeText = (at: string, now: number): string => {
   return millis < 0 ? `${spanText(span)} ago` : `in ${spanText(span)}`
 }
 
+const BRIEF = { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" } as const
+
 // Making a format takes longer than drawing a row.
 const formatsIn = (timeZone: string | undefined) => ({
   exact: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long", timeZone }),
   clock: new Intl.DateTimeFormat(undefined, { timeStyle: "short", timeZone }),
   day: new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeZone }),
   date: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone }),
-  brief: new Intl.DateTimeFormat(undefined, {
-    month: "short",
-    day: "numeric",
-    hour: "numeric",
-    minute: "2-digit",
-    timeZone,
-  }),
+  year: new Intl.DateTimeFormat(undefined, { year: "numeric", timeZone }),
+  brief: new Intl.DateTimeFormat(undefined, { ...BRIEF, timeZone }),
+  dated: new Intl.DateTimeFormat(undefined, { ...BRIEF, year: "numeric", timeZone }),
 })
 let formats = formatsIn(undefined)
 
@@ -37,11 +35,21 @@ export const inZone = (zone: string): void => {
   formats = formatsIn(zone === "" ? undefined : zone)
 }
 
-/** A moment of these days in the reader's zone, to the minute; of today, the time alone. */
-export const momentText = (millis: number, now: number): string => {
-  const { brief, clock, day } = formats
-  return (day.format(millis) === day.format(now) ? clock : brief).format(millis)
+/** How to write a moment, to the minute: of today the time alone, and of another year with that. */
+const formatOf = (millis: number, now: number) => {
+  const { brief, clock, dated, day, year } = formats
+  if (year.format(millis) !== year.format(now)) return dated
+  return day.format(millis) === day.format(now) ? clock : brief
 }
+
+/** A moment in the reader's zone. */
+export const momentText = (millis: number, now: number): string => formatOf(millis, now).format(millis)
+
+/** From one moment to another: `Nov 29, 2:00 – 6:00 AM`. */
+export const rangeText = (from: string, to: string, now: number): string =>
+  formatOf(Date.parse(from), now).formatRange(Date.parse(from), Date.parse(to))
+
+export const clockText = (millis: number): string => formats.clock.format(millis)
 
 export const dayText = (millis: number): string => formats.date.format(millis)
 

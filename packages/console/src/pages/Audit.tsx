@@ -99,7 +99,7 @@ const Day = ({ name, label }: FilterProps) => (
 )
 
 /** A filter that the API takes only whole, so it is applied on Enter or when the field is left. */
-const Filter = ({ name, label, example = label }: FilterProps & { readonly example?: string }) => {
+const Filter = ({ name, label }: FilterProps) => {
   const typed = useSignal(route.value.parameters[name] ?? "")
   return (
     <label>
@@ -107,7 +107,7 @@ const Filter = ({ name, label, example = label }: FilterProps & { readonly examp
       <input
         data-filter
         type="search"
-        placeholder={example}
+        placeholder={label}
         value={typed}
         onInput={(event) => (typed.value = event.currentTarget.value)}
         onChange={() => setParameters({ [name]: typed.value.trim() })}
@@ -120,7 +120,9 @@ const drawEntry = (entry: AuditEntry) => (
   <>
     <b>{entry.actor}</b>
     <span class="subject sentence" title={entry.action}>
-      {didText(entry.action)} <Subjects subjects={entry.subjects} />{" "}
+      <span>
+        {didText(entry.action)} <Subjects subjects={entry.subjects} />
+      </span>{" "}
       <small>{parametersText(entry.parameters)}</small>
     </span>
     <span class="notes">
@@ -140,10 +142,12 @@ export const Audit = () => {
       <h1>Audit</h1>
       <div class="filters">
         <Filter name="actor" label="actor" />
-        <Filter name="action" label="action" example="action, such as agent.accepted" />
-        <Filter name="subject" label="the ID of what changed" example="ID of what changed" />
-        <Day name="from" label="From" />
-        <Day name="to" label="to" />
+        <Filter name="action" label="action" />
+        <Filter name="subject" label="ID of what changed" />
+        <span class="days">
+          <Day name="from" label="From" />
+          <Day name="to" label="to" />
+        </span>
       </div>
       <Listing
         label="Changes"
@@ -151,10 +155,9 @@ export const Audit = () => {
         heads={["Who", "Did what", "By", "When"]}
         listed={listed}
         keyOf={({ id }) => id}
-        size="tall"
         empty={
           isFiltered ? (
-            <Empty title="No change matches">Filters compare whole words.</Empty>
+            <Empty title="No change matches">Filters compare whole words, such as agent.accepted.</Empty>
           ) : (
             <Empty title="No changes yet">Each change is recorded here.</Empty>
           )

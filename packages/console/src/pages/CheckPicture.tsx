@@ -1,6 +1,6 @@
-import type { CheckAvailability } from "@tocsin/client"
+import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
 import { availabilityOf, stretchesOf, ticksOf, timeInStates } from "../format/historyStrip.ts"
-import { dayText, exactText, momentText, spanText } from "../format/times.ts"
+import { clockText, dayText, exactText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
@@ -60,7 +60,7 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
       </svg>
       <ol class="axis" aria-hidden="true">
         {ticksOf(span, steps).map((at, index) => (
-          <li key={at}>{index === steps ? "now" : days === "1" ? momentText(at, end) : dayText(at)}</li>
+          <li key={at}>{index === steps ? "now" : days === "1" ? clockText(at) : dayText(at)}</li>
         ))}
       </ol>
       <figcaption>
@@ -74,13 +74,7 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
   )
 }
 
-export const CheckPicture = ({
-  agent_id,
-  check_id,
-}: {
-  readonly agent_id: string
-  readonly check_id: string
-}) => {
+export const CheckPicture = ({ agent_id, check_id }: Pick<ExpectedCheckState, "agent_id" | "check_id">) => {
   const span = SPANS.find(([value]) => value === route.value.parameters["days"]) ?? SPANS[0]
   const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async () => {
     const from = new Date(now.peek() - 30 * DAY).toISOString()

@@ -4,9 +4,9 @@ import { useEffect, useRef } from "preact/hooks"
 import { addNote, withdraw } from "../state/incidentActions.ts"
 import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { mayRespond } from "../state/session.ts"
+import { mayRespond, me } from "../state/session.ts"
 import { type Act, useAction } from "../state/useAction.ts"
-import { ActionButton, Field, QuietButton } from "../view/forms.tsx"
+import { ActionButton, Field, type Options, QuietButton } from "../view/forms.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
   const field = useRef<HTMLTextAreaElement>(null)
@@ -54,8 +54,13 @@ const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<str
   )
 }
 
-/** Times that an acknowledgement lasts; without one, the service's own. */
-const SPANS = [["", "the default time"], ["30m"], ["1h"], ["2h"], ["4h"], ["1d"], ["3d"], ["7d"]] as const
+/** Times that an acknowledgement may last instead of the service's own. */
+const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d"]
+
+const spansOf = (usual = ""): Options => [
+  ["", usual],
+  ...SPANS.filter((span) => span !== usual).map((span) => [span] as const),
+]
 
 interface IncidentActionsProps {
   readonly detail: IncidentDetail
@@ -76,7 +81,12 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
             <ActionButton kind={acknowledgement === null ? "main" : "quiet"} does={acknowledges}>
               Acknowledge
             </ActionButton>
-            <Field label="for " value={span.value} options={SPANS} onText={(text) => (span.value = text)} />
+            <Field
+              label="for "
+              value={span.value}
+              options={spansOf(me.value?.acknowledges_for)}
+              onText={(text) => (span.value = text)}
+            />
             <QuietButton does={() => go(linkTo("silences", [], { incidents: incident.id }))}>
               Silence
             </QuietButton>

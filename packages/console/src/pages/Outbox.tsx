@@ -38,29 +38,28 @@ const drawItem = (item: HeldOutboxItem) => {
         {about}
       </span>
       <span class="cause">
-        <span class="subject reason" title={reason}>
-          {reason}
-        </span>
-        <span class="notes">
-          {item.held_by.length > 0 && (
-            <em class="is-held">
-              held: {item.held_by.map(holdText).join("; ")}
-              {typeof item.held_until === "string" && (
-                <>
-                  , until <Time at={item.held_until} />
-                </>
-              )}
-            </em>
-          )}
-          {item.attempts > 1 && <em>{countText(item.attempts, "attempt")}</em>}
-          {item.state === "retry" && typeof item.next_attempt_at === "string" && (
-            <em>
-              tried again <Time at={item.next_attempt_at} />
-            </em>
-          )}
-          {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
-          {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
-        </span>
+        {item.held_by.length > 0 ? (
+          <em class="is-held" title={reason}>
+            held: {item.held_by.map(holdText).join("; ")}
+            {typeof item.held_until === "string" && (
+              <>
+                , until <Time at={item.held_until} />
+              </>
+            )}
+          </em>
+        ) : (
+          <span class="subject reason" title={reason}>
+            {item.state === "retry" && typeof item.next_attempt_at === "string" && (
+              <>
+                again <Time at={item.next_attempt_at} />,{" "}
+              </>
+            )}
+            {item.attempts > 1 && `${countText(item.attempts, "attempt")}: `}
+            {reason}
+          </span>
+        )}
+        {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
+        {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
       </span>
       {item.updated_at !== undefined && <Time at={item.updated_at} />}
     </>

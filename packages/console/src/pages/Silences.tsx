@@ -1,5 +1,5 @@
 import type { Silence, WindowList } from "@tocsin/client"
-import { momentText } from "../format/times.ts"
+import { momentText, rangeText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
@@ -78,7 +78,11 @@ const Windows = () => {
 
 const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => {
   if (windows.length === 0)
-    return <p class="lead">The policy has none. Its page in the documentation says how to add one.</p>
+    return (
+      <p class="lead">
+        The policy has none: it names those that come again. For one time, create a silence with a start.
+      </p>
+    )
   return (
     <ul class="windows" aria-label="Maintenance windows">
       {windows.map(({ name, comment, cron, tz, occurrences, ...window }) => (
@@ -92,13 +96,8 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
           <ol aria-label={`Next times of ${name}`}>
             {occurrences.map(({ starts_at, ends_at }) => (
               <li key={starts_at}>
-                {Date.parse(starts_at) > now.value ? (
-                  <Time at={starts_at} isAlone />
-                ) : (
-                  <b>
-                    now, ends <Time at={ends_at} isAlone />
-                  </b>
-                )}
+                {rangeText(starts_at, ends_at, now.value)}{" "}
+                {Date.parse(starts_at) > now.value ? <Time at={starts_at} isAlone /> : <b>now</b>}
               </li>
             ))}
           </ol>

@@ -65,9 +65,11 @@ const WATCHES: Kind<Watch> = {
   label: "Watches",
   path: PATH,
   heads: ["Name", "State", "Probes", ""],
+  size: "watch",
   empty: ["Nothing is watched yet", "The server itself probes pages and ports."],
   rowOf: (watch) => ({
-    subject: watch.last === null ? "not probed yet" : watch.last.output,
+    // What follows the bar is for programs.
+    subject: watch.last === null ? "not probed yet" : watch.last.output.split(" | ")[0],
     label: <Mark state={watch.status ?? "pending"} word={watch.status ?? "waiting"} />,
     note: watch.is_paused && "paused",
     when: drawTimes(watch),

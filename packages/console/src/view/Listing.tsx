@@ -13,6 +13,7 @@ import {
   toggled,
   withRange,
 } from "../state/Route.ts"
+import { me } from "../state/session.ts"
 import { QuietButton } from "./forms.tsx"
 import { linkOf, type PageCommand, useKeys } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
@@ -38,8 +39,10 @@ const ROW_HEIGHTS = {
   tall: { wide: 2.35, narrow: 7 },
   /** Two lines of cells below the name. */
   grid: { wide: 2.35, narrow: 6.4 },
-  /** Five lines on a narrow screen, and two on a wide one. */
-  named: { wide: 3.6, narrow: 8.6 },
+  /** Six lines on a narrow screen, and two on a wide one. */
+  named: { wide: 3.6, narrow: 9.2 },
+  /** Seven lines on a narrow screen, and two on a wide one. */
+  watch: { wide: 3.6, narrow: 10.4 },
   /** Four lines on a narrow screen, and two on a wide one. */
   double: { wide: 3.6, narrow: 7 },
 }
@@ -69,7 +72,7 @@ interface RowProps<Item> {
   readonly draw: ListingProps<Item>["children"]
 }
 
-/** A row. As long as nothing in it changes, it is neither drawn nor compared again. */
+/** A row. As long as nothing in it changes, nor the reader's role, it is neither drawn nor compared again. */
 const Row = <Item,>({ kind, id, item, place, setSize, height, draw }: RowProps<Item>) =>
   useMemo(
     () => (
@@ -87,7 +90,7 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, draw }: RowProps<I
         )}
       </li>
     ),
-    [id, item, place, setSize, height, draw],
+    [id, item, place, setSize, height, draw, me.value?.role],
   )
 
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
@@ -102,7 +105,8 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", children }: L
   const look = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0
     const first = Math.max(0, Math.floor(-top / height) - AROUND)
-    const last = Math.ceil((window.innerHeight - top) / height) + AROUND
+    // Keys lead to the first rows also of a list that begins below the window.
+    const last = Math.max(0, Math.ceil((window.innerHeight - top) / height)) + AROUND
     const [a, b] = range.peek()
     if (a !== first || b !== last) range.value = [first, last]
   }

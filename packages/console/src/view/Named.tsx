@@ -28,6 +28,8 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly path: string
   readonly list?: () => List<Item>
   readonly heads: ReadonlyArray<string>
+  /** The size of its rows, which the style sheet knows too. */
+  readonly size?: "watch"
   readonly empty: readonly [title: string, text: string]
   readonly rowOf: (item: Item) => {
     readonly subject: ComponentChildren
@@ -136,7 +138,7 @@ interface ListProps<Item extends Named, Made extends Named> {
 }
 
 export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
-  const { empty, heads, label, list = () => listOf<Item>(path, {}), path, rowOf } = props.of
+  const { empty, heads, label, list = () => listOf<Item>(path, {}), path, rowOf, size = "named" } = props.of
   const listed = usePages(list())
   const [title, text] = empty
   const draw = (item: Item) => {
@@ -160,11 +162,11 @@ export const NamedList = <Item extends Named, Made extends Named>(props: ListPro
   return (
     <Listing
       label={label}
-      kind="named"
+      kind={`named ${size}`}
       heads={heads}
       listed={listed}
       keyOf={({ name }) => name}
-      size="named"
+      size={size}
       empty={<Empty title={title}>{text}</Empty>}
     >
       {draw}

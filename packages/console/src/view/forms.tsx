@@ -56,25 +56,39 @@ export const QuietButton = ({ children, does, describes }: QuietButtonProps) => 
   </button>
 )
 
-/**
- * Copies the text of the element before it. Browsers let only secure pages write to the clipboard:
- * elsewhere it selects the text for the reader to copy.
- */
-export const CopyButton = ({ text }: { readonly text: string }) => {
-  const note = useSignal("")
+/** Copies as a reader would: browsers let only secure pages write to the clipboard. */
+const copySelected = (text: string): boolean => {
+  const field = document.createElement("textarea")
+  field.value = text
+  document.body.append(field)
+  field.select()
+  const isCopied = document.execCommand("copy")
+  field.remove()
+  return isCopied
+}
+
+interface CopyButtonProps {
+  /** The address of the page, unless given. */
+  readonly text?: string
+  readonly label?: string
+}
+
+export const CopyButton = ({ text, label = "Copy" }: CopyButtonProps) => {
+  const note = useSignal(label)
   const copy = async (button: HTMLButtonElement): Promise<void> => {
+    const copied = text ?? location.href
+    let isCopied = true
     try {
-      await navigator.clipboard.writeText(text)
-      note.value = "Copied"
+      await navigator.clipboard.writeText(copied)
     } catch {
-      const { previousElementSibling } = button
-      if (previousElementSibling !== null) getSelection()?.selectAllChildren(previousElementSibling)
-      note.value = "Selected: press Ctrl+C"
+      isCopied = copySelected(copied)
+      button.focus()
     }
+    note.value = isCopied ? "Copied" : "Not copied: select it"
   }
   return (
     <button type="button" class="quiet" onClick={({ currentTarget }) => void copy(currentTarget)}>
-      {note.value === "" ? "Copy" : note.value}
+      {note}
     </button>
   )
 }

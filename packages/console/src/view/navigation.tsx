@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact"
 import { numberText } from "../format/times.ts"
 import { routeText, withParameters } from "../state/Route.ts"
 import { asBack, route, setParameters } from "../state/location.ts"
+import { CopyButton } from "./forms.tsx"
 import { Mark } from "./states.tsx"
 
 interface TabsProps {
@@ -100,5 +101,6 @@ export const BackLink = ({ to, name = "Back" }: { readonly to: string; readonly 
     <a href={to} onClick={() => asBack(to)}>
       ← {name}
     </a>
+    <CopyButton label="Copy link" />
   </p>
 )
