@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals"
-import type { Agent, AgentBlacklistItem, EnrolmentWithToken } from "@tocsin/client"
+import type { Agent, AgentBlacklistItem, Enrolment, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
+import type { FunctionComponent } from "preact"
 import { countText, momentText, relativeText } from "../format/times.ts"
-import { accept, acceptAll, block, unblock } from "../state/agentActions.ts"
+import { accept, acceptAll, block, endEnrolment, unblock } from "../state/agentActions.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
@@ -21,7 +22,7 @@ import {
   SelectionBar,
   useSelecting,
 } from "../view/Listing.tsx"
-import { Empty, Time } from "../view/states.tsx"
+import { Empty, Mark, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const drawKey = (agent: Agent, pick: Pick) => {
@@ -172,6 +173,33 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   )
 }
 
+const Enrolments = () => (
+  <Listing
+    label="Enrolments"
+    kind="blocked"
+    heads={["Admitted", "Whom", "State", "Ends", ""]}
+    listed={usePages(listOf<Enrolment>("ops/v1/enrolments", {}))}
+    keyOf={({ id }) => id}
+    empty={<Empty title="No line was made">“Add a host” makes one.</Empty>}
+  >
+    {({ agent_id, created_by, expires_at, id, state, used, uses }) => (
+      <>
+        <b>
+          {used} of {countText(uses, "host")}
+        </b>
+        <span class="subject">
+          {agent_id ?? "any agent"}, by {created_by}
+        </span>
+        <Mark state={state === "open" ? "active" : state} word={state} />
+        <Time at={expires_at} />
+        <ActionButton kind="danger" describes="Its line admits nobody then" does={() => endEnrolment(id)}>
+          Remove
+        </ActionButton>
+      </>
+    )}
+  </Listing>
+)
+
 const BlockedKeys = () => (
   <Listing
     label="Blocked keys"
@@ -218,21 +246,33 @@ export const AddHosts = () => {
   )
 }
 
-export const Admission = () => {
-  const isOpen = route.value.parameters["blocked"] === "yes"
+interface FoldedProps {
+  readonly parameter: string
+  readonly title: string
+  readonly of: FunctionComponent
+}
+
+/** A part of the page that is read once the reader opens it. */
+const Folded = ({ parameter, title, of: Part }: FoldedProps) => {
+  const isOpen = route.value.parameters[parameter] === "yes"
   return (
-    <>
-      <h1>Admission</h1>
-      {mayAdminister.value && <AddHosts />}
-      <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
-      <AdmissionList />
-      <details
-        open={isOpen}
-        onToggle={(event) => setParameters({ blocked: event.currentTarget.open ? "yes" : "" })}
-      >
-        <summary>Blocked keys</summary>
-        {isOpen && <BlockedKeys />}
-      </details>
-    </>
+    <details
+      open={isOpen}
+      onToggle={({ currentTarget }) => setParameters({ [parameter]: currentTarget.open ? "yes" : "" })}
+    >
+      <summary>{title}</summary>
+      {isOpen && <Part />}
+    </details>
   )
 }
+
+export const Admission = () => (
+  <>
+    <h1>Admission</h1>
+    {mayAdminister.value && <AddHosts />}
+    <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
+    <AdmissionList />
+    {mayAdminister.value && <Folded parameter="enrolments" title="Lines for hosts" of={Enrolments} />}
+    <Folded parameter="blocked" title="Blocked keys" of={BlockedKeys} />
+  </>
+)

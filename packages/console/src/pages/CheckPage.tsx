@@ -207,19 +207,17 @@ export const CheckPage = () => {
       {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
       {found !== undefined && (
-        <>
-          <p class="facts">
-            <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone />
-          </p>
-          {mayRespond.value && (
-            <div class="actions">
-              <QuietButton does={silence}>Silence</QuietButton>
-              {mayAdminister.value && <Administer {...name} />}
-            </div>
-          )}
-          <CheckPicture agent_id={agent_id} check_id={check_id} />
-        </>
+        <p class="facts">
+          <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone />
+        </p>
       )}
+      {(found ?? expected) !== undefined && mayRespond.value && (
+        <div class="actions">
+          <QuietButton does={silence}>Silence</QuietButton>
+          {mayAdminister.value && <Administer {...name} />}
+        </div>
+      )}
+      {found !== undefined && <CheckPicture {...name} />}
       <Facts
         facts={{
           Labels: labelsFact(expected?.labels),

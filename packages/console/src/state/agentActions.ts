@@ -48,6 +48,11 @@ export const acceptAll = async (): Promise<Message> => {
   return { text: `Accepted ${countText(count, "agent")}${again}` }
 }
 
+export const endEnrolment = async (id: string): Promise<Message> => {
+  await call("DELETE", `ops/v1/enrolments/${segment(id)}`)
+  return { text: "Removed the line: it admits nobody any more" }
+}
+
 export const unblock = async (id: string): Promise<Message> => {
   await call("DELETE", `api/v1/agents/admission/blacklist/${segment(id)}`)
   return { text: "Unblocked the key: its next heartbeat registers it again" }
