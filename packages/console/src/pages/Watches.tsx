@@ -68,7 +68,7 @@ const WATCHES: Kind<Watch> = {
   size: "watch",
   empty: ["Nothing is watched yet", "The server itself probes pages and ports."],
   rowOf: (watch) => ({
-    // What follows the bar is for programs.
+    // The data after the bar is for programs.
     subject: watch.last === null ? "not probed yet" : watch.last.output.split(" | ")[0],
     label: <Mark state={watch.status ?? "pending"} word={watch.status ?? "waiting"} />,
     note: watch.is_paused && "paused",
