@@ -340,7 +340,7 @@ checks:
     },
   )
 
-  it.skipIf(obstacle !== undefined)(
+  it.skipIf(obstacle !== undefined || !AT_LENGTH)(
     `take over key and spool of the former package, and leave it both${because(obstacle)}`,
     () => {
       const { lines, stderr } = said(COPY, FORMER)

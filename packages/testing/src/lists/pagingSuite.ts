@@ -11,6 +11,8 @@ import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 /** One of so many listings is read a row at a time. */
 const SINGLY = RUNS_FACTOR < 1 ? 17 : 5
+/** One of so many is read while rows come, move and go: between its pages, and by another client. */
+const DISTURBED = RUNS_FACTOR < 1 ? { between: 31, beside: 53 } : { between: 11, beside: 19 }
 
 const describeWalks = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("pages of any size add up to the list, forward and backward", () =>
@@ -150,7 +152,7 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
       // After ever fewer pages, or a walk would not end where rows are added ahead of it.
       const after = (n: number) =>
         Number.isInteger(Math.sqrt(n)) ? disturb(replica, ++disturbed) : Effect.void
-      for (const listing of LISTINGS.filter((_, index) => index % 11 === 0)) {
+      for (const listing of LISTINGS.filter((_, index) => index % DISTURBED.between === 0)) {
         const staying = yield* listing.everything(replica)
         const met = yield* walk(replica, listing, { limits: [1, 3, 2], after })
         assertEachMetOnce(staying, met, listing)
@@ -164,7 +166,9 @@ const describeDisturbedWalks = <Place>(subject: StorageUnderTest<Place>): void =
       const reader = yield* open
       const writer = subject.onlyOneClient === undefined ? yield* open : reader
       yield* populate(reader)
-      for (const [index, listing] of LISTINGS.filter((_, index) => index % 19 === 1).entries()) {
+      for (const [index, listing] of LISTINGS.filter(
+        (_, index) => index % DISTURBED.beside === 1,
+      ).entries()) {
         const staying = yield* listing.everything(reader)
         const disturbing = Effect.forEach([1, 2, 3, 4, 5, 6], (n) => disturb(writer, 10 * index + n))
         const [met] = yield* Effect.all([walk(reader, listing, { limits: [2, 1] }), disturbing], {
