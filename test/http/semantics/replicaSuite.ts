@@ -35,9 +35,10 @@ export const replicaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         })
       const me = (token: string) => onOther(call("GET", "/ops/v1/me", { token }))
       const first = yield* make("", { name: "ann", role: "respond" })
-      assert.deepStrictEqual((yield* me(first)).body, { name: "ann", role: "respond" })
+      const acknowledges_for = "8h"
+      assert.deepStrictEqual((yield* me(first)).body, { name: "ann", role: "respond", acknowledges_for })
       yield* onOne(operate("PATCH", "/ops/v1/operators/ann", { json: { role: "read" } }))
-      assert.deepStrictEqual((yield* me(first)).body, { name: "ann", role: "read" })
+      assert.deepStrictEqual((yield* me(first)).body, { name: "ann", role: "read", acknowledges_for })
       const second = yield* make("/ann/rotate", { grace: "0s" })
       expectError(yield* me(first), 401, "unauthorized", "after its rotation")
       assert.strictEqual((yield* me(second)).status, 200)
