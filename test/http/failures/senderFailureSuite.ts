@@ -88,7 +88,7 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
             assert.strictEqual(yield* known(), before + taken.length)
           }
         }),
-      { spoil, rules, storageTimeout: "2 seconds" },
+      { spoil, rules, ...(fault === Effect.never && { storageTimeout: "4 seconds" }) },
     )
   }
 
