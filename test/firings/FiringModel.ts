@@ -398,12 +398,13 @@ export class FiringModel {
       if (reach.held?.byTime !== undefined || reach.again) reach.held = undefined
       reach.again = false
     }
+    const hadHeld = reach.held !== undefined
     const isOwed = this.#owe(incident, receiver, false, this.#late)
     const last = Math.max(...reach.rows.map(({ attempted = 0 }) => attempted))
     const isIdle = !isOwed && reach.rows.every(({ state }) => state !== "pending" && state !== "retry")
     const remindAt = isIdle && last > 0 && reach.held?.byTime === undefined ? last + naming.remind : Infinity
     // An acknowledgement ran out: each named receiver that knows of the incident, or has a held row, gets one.
-    const hasAckEnded = incident.ackEnded === now && (reach.held !== undefined || reach.knows > 0)
+    const hasAckEnded = incident.ackEnded === now && (hadHeld || reach.knows > 0)
     if (naming.isNamed && (hasAckEnded || remindAt <= now)) {
       const due = hasAckEnded ? now : remindAt
       reach.held ??= this.#row(incident, { due })
