@@ -1,3 +1,4 @@
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -48,6 +49,8 @@ const ADDRESSES = [
 
 const THEMES = ["light", "dark"] as const
 const WIDTHS = [1440, 1024, 390, 360] as const
+/** Colours differ by the theme, and places by the width: few depend on both. */
+const WIDTHS_OF = { light: WIDTHS, dark: AT_LENGTH ? WIDTHS : [1440] } as const
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
@@ -124,7 +127,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           const found: Array<string> = []
           const examine = async (name: string): Promise<void> => {
             for (const colorScheme of THEMES)
-              for (const width of WIDTHS) {
+              for (const width of WIDTHS_OF[colorScheme]) {
                 // A colour that is still changing is none of the design.
                 await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
                 await page.setViewportSize({ width, height: 900 })
