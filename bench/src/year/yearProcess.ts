@@ -45,7 +45,7 @@ const webhook = {
   test: Effect.succeed({ result: { outcome: "delivered" as const }, status: 200 }),
 }
 
-/** The file's storage, which tells of work that is under way in real time. */
+/** The file's storage, which reports work that is under way in real time. */
 const storageOf = (file: string, onWork: (change: 1 | -1) => void) => {
   const note = (change: 1 | -1) => Effect.sync(() => onWork(change))
   const counted = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -60,7 +60,7 @@ const storageOf = (file: string, onWork: (change: 1 | -1) => void) => {
       establish: (name, value) => counted(storage.establish(name, value)),
     })
   })
-  // Without syncs: nobody loses power here, and the clock would wait for them.
+  // Without syncs: the power does not fail here, and the clock would wait for them.
   const database = SqliteStorage.layer({ file, log: { sync: (_, done) => done(null) } })
   const closed = Layer.effectDiscard(Effect.addFinalizer(() => note(-1)))
   return Layer.effect(Storage, watched).pipe(Layer.provide(database), Layer.provide(closed))

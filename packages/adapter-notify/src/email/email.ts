@@ -206,7 +206,7 @@ const refusalOf = (error: unknown): Refusal => {
 }
 
 export interface EmailOptions extends PostingOptions, MailAddresses {
-  /** `smtp://` or `smtps://`, with user and password. `?tls=off` at its end does as `tls`. */
+  /** `smtp://` or `smtps://`, with user and password. `?tls=off` at its end has the effect of `tls`. */
   readonly url: Redacted.Redacted
   /** `off` allows a connection without TLS. */
   readonly tls?: "required" | "off" | undefined

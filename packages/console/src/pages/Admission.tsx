@@ -192,7 +192,11 @@ const Enrolments = () => (
         </span>
         <Mark state={state === "open" ? "active" : state} word={state} />
         <Time at={expires_at} />
-        <ActionButton kind="danger" describes="Its line admits nobody then" does={() => endEnrolment(id)}>
+        <ActionButton
+          kind="danger"
+          describes="Its line then admits no more hosts"
+          does={() => endEnrolment(id)}
+        >
           Remove
         </ActionButton>
       </>

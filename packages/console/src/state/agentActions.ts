@@ -50,7 +50,7 @@ export const acceptAll = async (): Promise<Message> => {
 
 export const endEnrolment = async (id: string): Promise<Message> => {
   await call("DELETE", `ops/v1/enrolments/${segment(id)}`)
-  return { text: "Removed the line: it admits nobody any more" }
+  return { text: "Removed the line: it admits no more hosts" }
 }
 
 export const unblock = async (id: string): Promise<Message> => {

@@ -256,7 +256,7 @@ describe("the explanation of an incident", () => {
     ] as const
     const silences = [silence("disks", soon), silence("hosts", soon, false), silence("all", late)]
     const incident = { ...detail.incident, state: "resolved", resolved_at: soon } as const
-    const told = (changes: Partial<IncidentDetail>, moment: string) =>
+    const textsOf = (changes: Partial<IncidentDetail>, moment: string) =>
       timelineOf({ ...detail, silences, ...changes }, audit, Date.parse(moment))
         .filter(({ kind }) => kind === "action")
         .map(({ by, text }) => [by, text].join(" "))
@@ -268,9 +268,9 @@ describe("the explanation of an incident", () => {
       "alice silenced it: disks",
     ]
     const ends = [" the silence ended", "bob ended the silence"]
-    assert.deepStrictEqual(told({ incident }, late), [...begins, ...ends].toSorted())
-    assert.deepStrictEqual(told({}, at), begins.toSorted())
-    assert.deepStrictEqual(told({}, late), [...begins, ...ends, " the silence ended"].toSorted())
+    assert.deepStrictEqual(textsOf({ incident }, late), [...begins, ...ends].toSorted())
+    assert.deepStrictEqual(textsOf({}, at), begins.toSorted())
+    assert.deepStrictEqual(textsOf({}, late), [...begins, ...ends, " the silence ended"].toSorted())
   })
 
   it("says why a receiver was not notified only if it is not to come", () => {

@@ -120,7 +120,7 @@ export const claimAlerts = commandOf(function* (
     const { incident, row } = found
     const step = input.remembers === true ? yield* remember(unit, found) : yield* repeat(unit, found)
     const isSent = claimed.some(({ alert }) => alert.incident_id === row.incident_id)
-    // Each end is an attempt of its own, and the others stay due: one that hangs would hold all of them.
+    // Each end is a separate attempt, and the others stay due: one that hangs would hold all of them.
     if (step === "end" && !isSent && claimed.length > 0) continue
     if (step === "wait") unit.alerts.put({ ...row, next_at: Instant.LATEST })
     else if (step === "delete" || (step === "end" && isSent)) unit.alerts.delete(row)
