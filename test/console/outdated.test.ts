@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
 
@@ -36,7 +37,7 @@ const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`a page beside a stream that works${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
-    it.effect("shows what time alone brings about, which the stream does not name", () =>
+    it.effect.skipIf(!AT_LENGTH)("shows what time alone brings about, which the stream does not name", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site
         const context = yield* openContext

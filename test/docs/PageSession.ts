@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import { Effect, Redacted, type Scope } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { FOR_COMMANDS } from "../processes/program.ts"
 import { type Environment, secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
@@ -31,6 +32,8 @@ export interface PageSetting {
   /** Calls the programs of PostgreSQL: its databases are then in a server of theirs. */
   readonly callsPostgres?: boolean
   readonly environment?: Environment
+  /** Other tests run the same commands and calls: this page is carried out by `npm run test:long`. */
+  readonly atLength?: boolean
 }
 
 /** The outcome of a block. */
@@ -48,8 +51,12 @@ interface Place {
 }
 
 /** Why a page cannot be run on this machine; `undefined` if it can. */
-export const obstacleTo = ({ callsPostgres = false }: PageSetting): string | undefined =>
-  callsPostgres && postgresPrograms === undefined ? "no PostgreSQL with pg_dump is installed here" : undefined
+export const obstacleTo = ({ atLength = false, callsPostgres = false }: PageSetting): string | undefined => {
+  if (atLength && !AT_LENGTH) return "skipped: npm run test:long"
+  return callsPostgres && postgresPrograms === undefined
+    ? "no PostgreSQL with pg_dump is installed here"
+    : undefined
+}
 
 /** Parameters as an address over a network has them: what pages do with it keeps them. */
 const PARAMETERS = "?sslmode=disable&sslrootcert=/dev/null"

@@ -13,7 +13,7 @@ import type { Story } from "./Story.ts"
 
 /** How many stories each storage plays: at full length, and in how many parts where tests take no minutes. */
 const STORIES = {
-  memory: { atLength: 20_000, sample: 40, sampledParts: 4 },
+  memory: { atLength: 20_000, sample: 28, sampledParts: 4 },
   sqlite: { atLength: 2_000, sample: 2, sampledParts: 4 },
   // A story there takes as long as fifty on memory.
   postgres: { atLength: 500, sample: 1, sampledParts: 2 },

@@ -16,6 +16,7 @@ import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
 
 /** The number of actions of each client in the concurrency test. */
 const ROUNDS = 6
@@ -46,7 +47,8 @@ export const storageHttpSuite = <Place, E>(
     senderRefusalSuite(subject)
     secretSuite(subject, dump)
   })
-  describe(`HTTP contract: ${subject.name}, past the front`, () => {
+  // On memory, this is part of every run.
+  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, past the front`, () => {
     senderFailureSuite({ ...subject, throughApi: true })
   })
 }

@@ -78,10 +78,10 @@ export const sweeps = Effect.fnUntraced(function* ({ commits, incidents, storage
   yield* piece
 })
 
-/** Lets time pass, in pieces of at most 30 s, with the background work. */
-export const passes = Effect.fnUntraced(function* (site: Site, seconds: number) {
-  for (let left = seconds; left > 0; left -= 30) {
-    yield* TestClock.adjust(`${Math.min(left, 30)} seconds`)
+/** Lets time pass, in pieces of at most 30 s unless stated, with the background work. */
+export const passes = Effect.fnUntraced(function* (site: Site, seconds: number, piece = 30) {
+  for (let left = seconds; left > 0; left -= piece) {
+    yield* TestClock.adjust(`${Math.min(left, piece)} seconds`)
     yield* sweeps(site.replica, NAME)
   }
 })

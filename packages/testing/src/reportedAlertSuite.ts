@@ -29,7 +29,7 @@ const takesAlerts = Effect.fnUntraced(function* (replica: Replica) {
   yield* sends(site, "a:9090", ["Load", "Disk", "Unknown"], undefined)
   assert.deepStrictEqual(yield* shown(site), { Load: "ok", Disk: "ok" })
   assert.strictEqual((yield* rowsOf(replica, "history")).length, 4)
-  yield* passes(site, 24 * 3_600 - 60)
+  yield* passes(site, 24 * 3_600 - 60, 600)
   assert.deepStrictEqual(yield* shown(site), { Load: "ok", Disk: "ok" })
   yield* passes(site, 120)
   assert.deepStrictEqual(yield* shown(site), {})
