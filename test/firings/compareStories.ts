@@ -13,10 +13,10 @@ import type { Story } from "./Story.ts"
 
 /** How many stories each storage plays: at full length, and in how many parts where tests take no minutes. */
 const STORIES = {
-  memory: { atLength: 20_000, sample: 28, sampledParts: 4 },
-  sqlite: { atLength: 2_000, sample: 2, sampledParts: 4 },
-  // A story there takes as long as fifty on memory.
-  postgres: { atLength: 500, sample: 1, sampledParts: 2 },
+  memory: { atLength: 20_000, sample: 28, sampledParts: [1, 2, 3, 4] },
+  sqlite: { atLength: 2_000, sample: 2, sampledParts: [1, 2, 3, 4] },
+  // A story there takes as long as fifty on memory, and the first one of the first part as two hundred.
+  postgres: { atLength: 500, sample: 1, sampledParts: [2] },
 } as const
 const PARTS = 4
 /** Of one part at full length. */
@@ -97,7 +97,7 @@ export const storiesOn = (storage: keyof typeof STORIES, part: number): void => 
       : compareReplicas(number, emptied)
   const named = (number: number) =>
     Effect.catchCause(compare(number), (cause) => Effect.succeed([`story ${number}: ${Cause.pretty(cause)}`]))
-  it.live.skipIf(!AT_LENGTH && part > sampledParts)(
+  it.live.skipIf(!AT_LENGTH && !sampledParts.some((sampled) => sampled === part))(
     `the model predicts the messages of random stories on ${storage}: part ${part} of ${PARTS}`,
     () =>
       Effect.gen(function* () {

@@ -31,9 +31,12 @@ const readPages = Effect.fnUntraced(function* ({ operations, rows }: Played) {
 
 const endsOf = ({ holds }: Stated) => holds.flatMap(({ until }) => until ?? [])
 
-/** Whether a row is held by none but these when it is due. The last evaluation may have found fewer of them. */
+/** All other holds begin and end without an act about the incident, between two evaluations of the row. */
+const isOfAct = (hold: string) => hold === "ack" || hold.startsWith("silence:")
+
+/** Whether a row is held, and by no act but these. */
 const isHeldBy = (item: OutboxRecord, names: ReadonlyArray<string>) =>
-  isHeld(item) && item.held_by?.every((hold) => hold === "after" || names.includes(hold)) === true
+  isHeld(item) && item.held_by?.every((hold) => !isOfAct(hold) || names.includes(hold)) === true
 
 /** A service whose clock moves on to the next moment that pages state. Returns faults, and what it compared. */
 const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {

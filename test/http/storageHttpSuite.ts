@@ -38,17 +38,17 @@ export const storageHttpSuite = <Place, E>(
     heldSuite(subject)
     linkSuite(subject)
     forgedCursorSuite(subject)
-    streamSuite(subject)
     replicaSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)
     concurrencySuite(subject, ROUNDS)
     senderFailureSuite(subject)
-    senderRefusalSuite(subject)
     secretSuite(subject, dump)
   })
-  // On memory, this is part of every run.
-  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, past the front`, () => {
+  // On memory, these are part of every run.
+  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, at length`, () => {
+    streamSuite(subject)
+    senderRefusalSuite(subject)
     senderFailureSuite({ ...subject, throughApi: true })
   })
 }

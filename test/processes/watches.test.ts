@@ -10,7 +10,7 @@ import { launch, type ServerProcess, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
 
 /** So many that each of three servers has some, whatever their random IDs. */
-const WATCHES = 40
+const WATCHES = 24
 const EVERY_SECONDS = 10
 
 /** A page that counts how often each path was asked for. */
