@@ -14,6 +14,14 @@ const stored = (kind: IntegrationKind) =>
     return items.map(({ check_id }) => check_id)
   })
 
+/** The sources of alerts that an integration has heard. */
+const heard = (kind: IntegrationKind) =>
+  Effect.map(operate("GET", `/ops/v1/integrations/${kind}`), ({ body }) => {
+    // An integration of the API.
+    const { sources } = body as { readonly sources: ReadonlyArray<unknown> }
+    return sources.length
+  })
+
 const failing = (reason: StorageFailure): Effect.Effect<never, StorageError> =>
   Effect.fail(new StorageError({ reason, message: "the storage is down" }))
 
@@ -136,9 +144,12 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
             assert.strictEqual((yield* post).status, 500)
             parts.endsIn(undefined)
             assert.strictEqual((yield* stored(kind)).length, taken)
+            // Alerts that are not stored would lapse if their source counted as heard.
+            assert.strictEqual(yield* heard(kind), 0)
           }
           assert.strictEqual((yield* post).status, 200)
           assert.strictEqual((yield* stored(kind)).length, 450)
+          assert.strictEqual(yield* heard(kind), 1)
         }
       }),
     { spoil: parts.spoil, rules },

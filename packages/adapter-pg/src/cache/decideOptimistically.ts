@@ -56,6 +56,8 @@ const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
     "incidents",
     "openIncidents",
     "rows.incident_member",
+    // Of this very agent, whose row is locked before it.
+    "rows.integration",
     "worstMembers",
   ]),
   outbox: new Set(),

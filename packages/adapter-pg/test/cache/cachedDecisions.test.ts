@@ -5,9 +5,11 @@ import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { cacheCounters, CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica as Connection, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import * as alertSender from "@tocsin/testing/alertSender"
 import { newPlace, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, heartbeatOf, keyOf, send, START_MILLIS } from "@tocsin/testing/samples"
 import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { eventually } from "../client/eventually.ts"
 import { scriptOf } from "../../src/client/PgPoolOptions.ts"
 import type { PgStorageOptions } from "../../src/PgStorage.ts"
@@ -245,6 +247,25 @@ layer(ScratchPostgres.layerOfOwnServer)("a decision on cached rows", (it) => {
       assert.deepStrictEqual(
         { hit: lookups.hit.value, stale: lookups.stale.value },
         { ...before, hit: before.hit + 1 },
+      )
+    }),
+  )
+
+  it.effect("is kept while its integration notes what was heard", () =>
+    Effect.gen(function* () {
+      const { cached, lookups } = yield* setUp("beside")
+      const site = yield* alertSender.open(cached)
+      const firing = alertSender.sends(site, "a:9090", ["Load", "Disk"], 240)
+      for (let round = 0; round < 3; round++) yield* firing
+      const before = { hit: lookups.hit.value, stale: lookups.stale.value }
+      for (let round = 0; round < 6; round++) {
+        // So that each is noted.
+        yield* TestClock.adjust("15 seconds")
+        yield* firing
+      }
+      assert.deepStrictEqual(
+        { hit: lookups.hit.value, stale: lookups.stale.value },
+        { ...before, hit: before.hit + 6 },
       )
     }),
   )

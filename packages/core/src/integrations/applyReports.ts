@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { AgentId, CheckId, EventId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { CheckId, EventId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationKind } from "@tocsin/contract/Integrations"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -22,7 +22,8 @@ import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/declareExpectations.ts"
 import { declarationOf, forgetInTime, forgetRun, remember, termsOf, withRun } from "./expected.ts"
 import { KINDS } from "./kinds.ts"
-import { isRefusal, noted } from "./sources.ts"
+import { type KnownIntegration, knownOf, type TakenReports } from "./KnownIntegration.ts"
+import { isRefusal } from "./sources.ts"
 import {
   type AnyReport,
   eventOf,
@@ -35,12 +36,6 @@ import {
 /** How many reports one transaction takes (docs/rules.md#integrations). */
 export const MOST_REPORTS = 200
 
-/** An integration as it was read: it is so while its agent's row has this registration, key and time. */
-export interface KnownIntegration {
-  readonly integration: IntegrationRecord
-  readonly agent: Pick<AgentRecord, "observed_at" | "registration_id">
-}
-
 /** A part of a sender's request, and the key in it. */
 export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
   readonly kind: IntegrationKind
@@ -51,25 +46,6 @@ export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "
   readonly known: KnownIntegration
   readonly reading: Reading | Refusal
   readonly newEventId: (now: Instant.Instant) => EventId
-}
-
-/** Finds the integration of a key by its hash; the key may be no longer valid. Changes nothing. */
-export const integrationOfKey = commandOf(function* (
-  unit,
-  _now,
-  key_hash: KeyHash,
-): Decision<KnownIntegration | undefined> {
-  yield* load(unit, { rows: { agent_key: [key_hash] } })
-  const name = unit.keys.get(key_hash)?.agent_id
-  if (name === undefined) return undefined
-  yield* load(unit, { agents: [name], rows: { integration: [name] } })
-  return knownOf(unit, name)
-})
-
-const knownOf = (unit: UnitOfWork, name: AgentId): KnownIntegration | undefined => {
-  const agent = unit.agents.get(name)
-  const integration = unit.of("integration").get(name)
-  return agent && integration && { integration, agent }
 }
 
 export const readRequest = (
@@ -110,9 +86,7 @@ export const applyReports = commandOf(function* (
   unit,
   now,
   input: SenderInput,
-): Decision<
-  (Pick<SenderInput, "known" | "reading"> & { readonly refusals: ReadonlyArray<Refusal> }) | "unknown_key"
-> {
+): Decision<TakenReports | "unknown_key"> {
   const { key_hash, kind, start } = input
   let { known, reading } = input
   const { name } = known.integration
@@ -134,12 +108,7 @@ export const applyReports = commandOf(function* (
   const refusals = isRefusal(reading)
     ? [reading]
     : yield* takeAll(unit, { ...input, integration: known.integration, agent, now }, reading)
-  if (noted(known.integration, reading, refusals, now) === undefined) return { known, reading, refusals }
-  yield* load(unit, { rows: { integration: [name] } })
-  const present = unit.of("integration").get(name)
-  const integration = present && noted(present, reading, refusals, now)
-  if (integration !== undefined) unit.of("integration").put(integration)
-  return { known: { ...known, integration: integration ?? present ?? known.integration }, reading, refusals }
+  return { known, reading, refusals }
 })
 
 interface Accepted extends SenderInput {

@@ -17,16 +17,16 @@ import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
-import {
-  applyReports,
-  integrationOfKey,
-  type KnownIntegration,
-  MOST_REPORTS,
-  readRequest,
-  type SenderInput,
-} from "../integrations/applyReports.ts"
+import { applyReports, MOST_REPORTS, readRequest, type SenderInput } from "../integrations/applyReports.ts"
 import * as decisions from "../integrations/integrationDecisions.ts"
 import { KINDS } from "../integrations/kinds.ts"
+import {
+  integrationOfKey,
+  type KnownIntegration,
+  mustNote,
+  noteRequest,
+} from "../integrations/KnownIntegration.ts"
+import { isRefusal } from "../integrations/sources.ts"
 import type { Refusal, SenderRequest } from "../integrations/Report.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -98,24 +98,30 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
 type Taken = Effect.Effect<ReadonlyArray<Refusal> | "unknown_key", StorageError>
 
 /**
- * Takes a request in parts, each in its own transaction, and returns why it refuses some of it.
+ * Takes a request in parts, each in its own transaction, and returns why it refuses some of it. What it says of
+ * its sender is noted after the last: a source that counts as heard never lacks what it said.
  * Few steps and no generator: this is the hot path.
  */
 const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) => {
-  const takeFrom = (input: SenderInput, refusals: ReadonlyArray<Refusal>): Taken =>
+  const takeFrom = (input: SenderInput, now: Instant.Instant, former: ReadonlyArray<Refusal>): Taken =>
     Effect.flatMap(transact(applyReports(input)), (taken): Taken => {
       if (taken === "unknown_key") return Effect.succeed(taken)
-      known.set(input.key_hash, taken.known)
-      const all = [...refusals, ...taken.refusals]
+      const refusals = [...former, ...taken.refusals]
       const { reading } = taken
       const start = input.start + MOST_REPORTS
-      return "refused" in reading || start >= reading.reports.length
-        ? Effect.succeed(all)
-        : takeFrom({ ...input, known: taken.known, reading, start }, all)
+      if (!isRefusal(reading) && start < reading.reports.length)
+        return takeFrom({ ...input, known: taken.known, reading, start }, now, refusals)
+      known.set(input.key_hash, taken.known)
+      const whole = { ...taken, refusals }
+      if (!mustNote(whole, now)) return Effect.succeed(refusals)
+      return Effect.map(transact(noteRequest(whole)), (noted) => {
+        known.set(input.key_hash, noted)
+        return refusals
+      })
     })
   // Reading takes long, and a transaction may run again: it reads only what has changed since.
   return (input: Omit<SenderInput, "reading" | "start">, now: Instant.Instant): Taken =>
-    takeFrom({ ...input, reading: readRequest(input, input.known.integration, now), start: 0 }, [])
+    takeFrom({ ...input, reading: readRequest(input, input.known.integration, now), start: 0 }, now, [])
 }
 
 const MOST_SENTENCES = 10
