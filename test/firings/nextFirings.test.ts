@@ -73,7 +73,12 @@ const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
         faults.push(`not sent: ${wordsOf(firing)}`)
     } else if (endsOf(firing).every((until) => until > end)) {
       seen.held += 1
-      const names = firing.holds.map(({ hold }) => hold)
+      // Of silences that held the row at its last evaluation, some may have ended since.
+      const covering = pages.get(firing.incident_id)?.detail.silences ?? []
+      const ended = covering.flatMap(({ silence }) =>
+        silence.ends_at <= began ? `silence:${silence.id}` : [],
+      )
+      const names = [...firing.holds.map(({ hold }) => hold), ...ended]
       if (!rowsOf.some((item) => isHeldBy(item, names)))
         faults.push(
           `not held: ${wordsOf(firing)}: ${rowsOf.map(({ held_by, state }) => `${state} ${held_by?.join()}`)}`,
