@@ -64,12 +64,17 @@ const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
     wasAttempted(item) && item.attempts !== before.get(item.id)?.attempts
   const faults: Array<string> = []
   const seen = { sent: 0, held: 0 }
+  // Since the pages were read, an incident may have opened on which this one depends.
+  const hasOpened = Array.from(rows().incidents.values()).some(({ opened_at }) => opened_at > began)
+  const isHeldByOpened = (item: OutboxRecord) =>
+    hasOpened && isHeld(item) && item.held_by?.some((hold) => hold.startsWith("parent:")) === true
   for (const firing of stated.filter(({ incident_id }) => isSame(incident_id))) {
     if (firing.due_at !== null && firing.due_at !== target) continue
     const rowsOf = of(firing).filter(({ cause }) => (cause ?? null) === firing.cause)
     if (firing.holds.length === 0) {
       seen.sent += 1
-      if (!rowsOf.some((item) => wasSent(item) && item.updated_at >= (firing.due_at ?? began)))
+      const isSent = (item: OutboxRecord) => wasSent(item) && item.updated_at >= (firing.due_at ?? began)
+      if (!rowsOf.some((item) => isSent(item) || isHeldByOpened(item)))
         faults.push(`not sent: ${wordsOf(firing)}`)
     } else if (endsOf(firing).every((until) => until > end)) {
       seen.held += 1
