@@ -3,7 +3,7 @@ import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { enroll, heartbeat, report } from "../processes/Agent.ts"
 import { incidentsOf, operate, outboxOf } from "../processes/api.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { inTurn } from "../properties/atLength.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
@@ -23,7 +23,7 @@ const agentIdsOf = Effect.fnUntraced(function* (server: ServerProcess) {
 })
 
 /** Few of them depend on the storage, which other tests compare: a run has those on PostgreSQL. */
-const sample = AT_LENGTH ? places : places.slice(1)
+const sample = inTurn(places, 1)
 
 describe.concurrent.each(sample)("commands beside a running server on $name", ({ make }) => {
   it.live("list agents like the API, and accept or block them", () =>

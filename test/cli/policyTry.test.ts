@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { report } from "../processes/Agent.ts"
 import { call, incidentsOf, operate, OPERATOR_TOKEN, outboxOf } from "../processes/api.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { inTurn } from "../properties/atLength.ts"
 import { until } from "../processes/until.ts"
 import { populateTables } from "./populateTables.ts"
 import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
@@ -17,7 +17,7 @@ interface Comparison {
 }
 
 /** The calculation reads lists, which other tests compare: a run has that on SQLite. */
-const sample = AT_LENGTH ? places : places.slice(0, 1)
+const sample = inTurn(places, 0)
 
 describe.concurrent.each(sample)("tocsin policy try beside a running server on $name", ({ make }) => {
   it.live("counts what the server sent, and what another policy would have", () =>

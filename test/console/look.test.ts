@@ -1,4 +1,4 @@
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { inTurn } from "../properties/atLength.ts"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -50,7 +50,7 @@ const ADDRESSES = [
 const THEMES = ["light", "dark"] as const
 const WIDTHS = [1440, 1024, 390, 360] as const
 /** Colours differ by the theme, and places by the width: few depend on both. */
-const WIDTHS_OF = { light: WIDTHS, dark: AT_LENGTH ? WIDTHS : [1440] } as const
+const WIDTHS_OF = { light: WIDTHS, dark: inTurn(WIDTHS, 0) } as const
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
@@ -177,7 +177,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           const { page } = await openConsole(context, baseUrl)
           await signIn(page)
           const found: Array<string> = []
-          for (const width of AT_LENGTH ? [1440, 768] : [768])
+          for (const width of inTurn([1440, 768], 1))
             for (const address of [...PAGES.map(([, name]) => name.toLowerCase()), ...ADDRESSES]) {
               await page.setViewportSize({ width, height: 900 })
               await page.goto(`${baseUrl}/#/${address}`)

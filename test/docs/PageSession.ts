@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { Effect, Redacted, type Scope } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { skippedForLength } from "../properties/atLength.ts"
 import { FOR_COMMANDS } from "../processes/program.ts"
 import { type Environment, secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
@@ -52,7 +52,7 @@ interface Place {
 
 /** Why a page cannot be run on this machine; `undefined` if it can. */
 export const obstacleTo = ({ atLength = false, callsPostgres = false }: PageSetting): string | undefined => {
-  if (atLength && !AT_LENGTH) return "skipped: npm run test:long"
+  if (atLength && skippedForLength !== undefined) return skippedForLength
   return callsPostgres && postgresPrograms === undefined
     ? "no PostgreSQL with pg_dump is installed here"
     : undefined

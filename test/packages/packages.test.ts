@@ -10,7 +10,7 @@ import manifest from "../../package.json" with { type: "json" }
 import { faultsOfAdmission } from "../console/Console.ts"
 import { until } from "../library/requests.ts"
 import { scratchPostgres } from "../processes/scratch.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, inTurn } from "../properties/atLength.ts"
 import { allowedLicences } from "../security/allowedLicences.ts"
 import { faultsOf } from "./publishing.ts"
 import { readRelease } from "./release.ts"
@@ -134,9 +134,8 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.deepStrictEqual(output[0].imports, [])
   })
 
-  it.each(
-    [["in several files", true] as const, ["in one, minified", false] as const].slice(AT_LENGTH ? 0 : 1),
-  )("can be bundled, as the page on bundling does it: %s", async (_, codeSplitting) => {
+  const ways = inTurn([["in several files", true] as const, ["in one, minified", false] as const], 1)
+  it.each(ways)("can be bundled, as the page on bundling does it: %s", async (_, codeSplitting) => {
     const program = /```ts\n([^]*?)```/.exec(readFileSync("docs/bundling.md", "utf8"))?.[1] ?? ""
     const input = join(project.path, "app.ts")
     writeFileSync(input, program)

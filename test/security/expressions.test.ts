@@ -3,7 +3,7 @@ import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { parseSync, Visitor } from "rolldown/utils"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { inTurn } from "../properties/atLength.ts"
 
 /** A regular expression that a product file contains. */
 interface Written {
@@ -61,7 +61,7 @@ function* longRuns(expression: RegExp): Generator<string> {
   for (const sample of samplesOf(expression)) {
     const characters = Array.from(sample.slice(0, 40))
     for (const [place, own] of characters.entries()) {
-      const ends = AT_LENGTH ? ENDS : ENDS.slice(place % ENDS.length).slice(0, 1)
+      const ends = inTurn(ENDS, place)
       const before = characters.slice(0, place).join("")
       const after = characters.slice(place).join("")
       for (const letter of new Set([own, " ", "a"]))

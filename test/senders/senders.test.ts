@@ -8,7 +8,7 @@ import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
 import { missing, type Rule, startProgram, startPrometheus } from "./Prometheus.ts"
 
 const noPrometheus = missing("prometheus")
@@ -101,7 +101,7 @@ describe("a real Prometheus", () => {
   it.live.skipIf(noPrometheus !== undefined || !AT_LENGTH)(
     named(
       "that is killed, restarted or loses a rule resolves nothing that still fires",
-      noPrometheus ?? (AT_LENGTH ? undefined : "skipped: npm run test:long"),
+      noPrometheus ?? skippedForLength,
     ),
     () =>
       Effect.gen(function* () {
@@ -131,7 +131,7 @@ describe("a rule of a real Prometheus", () => {
   it.live.skipIf(noPrometheus !== undefined || !AT_LENGTH)(
     named(
       "that fails looks as one that was removed, and an alert on failures says so before",
-      noPrometheus ?? (AT_LENGTH ? undefined : "skipped: npm run test:long"),
+      noPrometheus ?? skippedForLength,
     ),
     () =>
       Effect.gen(function* () {

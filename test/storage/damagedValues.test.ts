@@ -25,12 +25,12 @@ import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { inTurn } from "../properties/atLength.ts"
 import { ScratchFolder } from "./ScratchFolder.ts"
 
 const COLUMNS = copiedTables
   .flatMap((table) => jsonColumns(table).map(({ kind, name }) => ({ table: table.name, column: name, kind })))
-  .map((column, at) => ({ ...column, at }))
+  .map((column, nth) => ({ ...column, nth }))
 
 /** JSON that is neither an object nor a list, and that of the other kind. */
 const wrongFor = (kind: "object" | "array"): ReadonlyArray<string> => [
@@ -173,50 +173,45 @@ const kindOf = (value: unknown): string =>
 
 const describeDamage = <Place>(subject: Damageable<Place>): void => {
   describe(`a stored value that is not of its kind, on ${subject.name}`, () => {
-    it.effect.each(COLUMNS)(
-      "spoils no list, and the doctor names its row: $column of $table",
-      ({ at, column, kind, table }) =>
-        Effect.gen(function* () {
-          yield* TestClock.setTime(START_MILLIS)
-          const place = yield* Layer.build(Layer.fresh(subject.place))
-          const open = yield* newPlace({ ...subject, place: Layer.succeedContext(place) })
-          yield* Effect.scoped(Effect.flatMap(open, fill))
-          assert.deepStrictEqual(yield* subject.damaged(place), [])
-          const every = [...wrongFor(kind), ...subject.moreWrong]
-          for (const wrong of AT_LENGTH ? every : every.slice(at % every.length).slice(0, 1)) {
-            yield* Effect.scoped(subject.execute(place, `UPDATE ${table} SET ${column} = '${wrong}'`))
-            yield* Effect.scoped(
-              Effect.gen(function* () {
-                const replica = yield* open
-                for (const list of LISTS) yield* rowsOf(replica, list)
-                const { queries } = replica
-                const [agent] = (yield* queries.agents({ limit: 10 })).items
-                assert.strictEqual(kindOf(agent?.features), "object")
-                // PostgreSQL's driver reads the JSON value null as no value.
-                assert.include(["object", "undefined"], kindOf(agent?.labels))
-                const [silence] = (yield* queries.silences({ limit: 10 })).items
-                assert.strictEqual(kindOf(silence?.matchers), "array")
-                const [entry] = (yield* queries.audit({ limit: 10 })).items
-                assert.strictEqual(kindOf(entry?.subjects), "array")
-                assert.include(["object", "undefined"], kindOf(entry?.parameters))
-                const [watch] = (yield* replica.watches.list({ limit: 10 })).items
-                assert.strictEqual(kindOf(watch?.confirm.bad), "number")
-                assert.strictEqual(kindOf((yield* replica.storage.replicas)[0]?.receivers), "array")
-                assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_overdue: true })).items, 1)
-                yield* replica.ingest.events(keyOf("a"), {
-                  agent_id: AgentId.make("a"),
-                  events: [eventOf(1)],
-                })
-                yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a", { labels: { team: "web" } }))
-              }),
-            )
-            const [named] = yield* subject.damaged(place)
-            // The agent's next request replaces these values.
-            if (table !== "agent" && table !== "check_state") assert.include(named, `${table}.${column} of `)
-            yield* Effect.scoped(subject.execute(place, `UPDATE ${table} SET ${column} = '${wrong}'`))
-            assert.include((yield* subject.damaged(place))[0], `${table}.${column} of `)
-          }
-        }),
+    it.effect.each(COLUMNS)("spoils no list, and the doctor names its row: $column of $table", (damage) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START_MILLIS)
+        const place = yield* Layer.build(Layer.fresh(subject.place))
+        const open = yield* newPlace({ ...subject, place: Layer.succeedContext(place) })
+        yield* Effect.scoped(Effect.flatMap(open, fill))
+        assert.deepStrictEqual(yield* subject.damaged(place), [])
+        const { column, kind, nth, table } = damage
+        for (const wrong of inTurn([...wrongFor(kind), ...subject.moreWrong], nth)) {
+          yield* Effect.scoped(subject.execute(place, `UPDATE ${table} SET ${column} = '${wrong}'`))
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const replica = yield* open
+              for (const list of LISTS) yield* rowsOf(replica, list)
+              const { queries } = replica
+              const [agent] = (yield* queries.agents({ limit: 10 })).items
+              assert.strictEqual(kindOf(agent?.features), "object")
+              // PostgreSQL's driver reads the JSON value null as no value.
+              assert.include(["object", "undefined"], kindOf(agent?.labels))
+              const [silence] = (yield* queries.silences({ limit: 10 })).items
+              assert.strictEqual(kindOf(silence?.matchers), "array")
+              const [entry] = (yield* queries.audit({ limit: 10 })).items
+              assert.strictEqual(kindOf(entry?.subjects), "array")
+              assert.include(["object", "undefined"], kindOf(entry?.parameters))
+              const [watch] = (yield* replica.watches.list({ limit: 10 })).items
+              assert.strictEqual(kindOf(watch?.confirm.bad), "number")
+              assert.strictEqual(kindOf((yield* replica.storage.replicas)[0]?.receivers), "array")
+              assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_overdue: true })).items, 1)
+              yield* replica.ingest.events(keyOf("a"), { agent_id: AgentId.make("a"), events: [eventOf(1)] })
+              yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a", { labels: { team: "web" } }))
+            }),
+          )
+          const [named] = yield* subject.damaged(place)
+          // The agent's next request replaces these values.
+          if (table !== "agent" && table !== "check_state") assert.include(named, `${table}.${column} of `)
+          yield* Effect.scoped(subject.execute(place, `UPDATE ${table} SET ${column} = '${wrong}'`))
+          assert.include((yield* subject.damaged(place))[0], `${table}.${column} of `)
+        }
+      }),
     )
   })
 }

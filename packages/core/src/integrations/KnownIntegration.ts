@@ -46,8 +46,8 @@ export const mustNote = ({ known, reading, refusals }: TakenReports, now: Instan
   noted(known.integration, reading, refusals, now) !== undefined
 
 /**
- * Notes on an integration what a request says of its sender, once its reports are stored: in a transaction that
- * needs no rows of checks, which storages could not decide on cached rows with it.
+ * Notes on an integration what a request says of its sender, once its reports are stored. The rows of checks stay
+ * out of it, so that storages decide reports on cached rows.
  */
 export const noteRequest = commandOf(function* (
   unit,
@@ -55,6 +55,7 @@ export const noteRequest = commandOf(function* (
   { known, reading, refusals }: TakenReports,
 ): Decision<KnownIntegration> {
   const { name } = known.integration
+  // A command that asks for its agent first shares a transaction.
   yield* load(unit, { agents: [name] })
   yield* load(unit, { rows: { integration: [name] } })
   const present = knownOf(unit, name)
