@@ -1,8 +1,20 @@
 import { execFileSync } from "node:child_process"
 import { assert, describe, layer } from "@effect/vitest"
+import { examinedSettings } from "@tocsin/server/settings/checkedSettings"
 import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startMonitor, startService } from "./Site.ts"
+
+/** Chooses each type of receiver in turn. */
+const eachType = async (page: Page, then: () => Promise<void>): Promise<void> => {
+  const types = page.getByLabel("Type", { exact: true })
+  for (const type of await types.getByRole("option").allTextContents()) {
+    await types.selectOption(type)
+    await then()
+  }
+}
 
 describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
@@ -57,6 +69,17 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await click("Make its lines")
             await page.locator("pre", { hasText: "path_prefix: /in/alertmanager" }).waitFor()
             await page.locator("pre", { hasText: "alert: Watchdog" }).waitFor()
+            await page.getByText("Add one", { exact: true }).click()
+            await eachType(page, async () => {
+              const pasted = (await page.locator(".command", { hasText: "SERVICE_" }).textContent()) ?? ""
+              const lines = Array.from(pasted.matchAll(/^\s*(SERVICE_\w+)=(\S+)/gm), ([, name, value]) => [
+                name,
+                value,
+              ])
+              assert.isNotEmpty(lines)
+              const settings = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, ...Object.fromEntries(lines) }
+              assert.deepStrictEqual(examinedSettings(settings).problems, [], pasted)
+            })
             await page
               .getByRole("list", { name: "Notifiers" })
               .getByTitle("Send a test message to debug")
@@ -79,6 +102,15 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
           await signIn(page)
           await page.getByText("Add one", { exact: true }).click()
           await page.locator("pre", { hasText: "tocsin policy apply policy.yaml" }).waitFor()
+          await eachType(page, async () => {
+            const line = (await page.locator("code", { hasText: "TOCSIN_SECRET_" }).textContent()) ?? ""
+            const checked = await fetch(`${baseUrl}/ops/v1/policy/check`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+              body: `receivers:\n  ${line}\n`,
+            })
+            assert.strictEqual(checked.status, 200, `${line}: ${await checked.text()}`)
+          })
           assert.strictEqual(await page.getByText("Start the server again").count(), 0)
         })
       }),

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact"
 import { linkTo } from "../state/Route.ts"
 import { base, mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { CopyText, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
+import { CopyText, Field, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { createNamed, NamedList } from "../view/Named.tsx"
 import { Empty } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
@@ -68,18 +68,53 @@ const Prometheus = () => {
   )
 }
 
-const SETTINGS = `SERVICE_SMTP_URL=smtp://USER:PASSWORD@mail.example.org:587
+/** A secret that signs webhooks. */
+const randomSecret = (): string =>
+  `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
+
+/** Types of receivers: the settings that define one without a policy, and its line in a policy. */
+const RECEIVERS: Readonly<Record<string, readonly [settings: string, inPolicy: string]>> = {
+  "E-mail": [
+    `SERVICE_SMTP_URL=smtp://USER:PASSWORD@mail.example.org:587
 SERVICE_EMAIL_FROM=tocsin@example.org
-SERVICE_EMAIL_TO=you@example.org
-
-SERVICE_MESSENGER_URL=https://hooks.slack.com/services/…
-
-SERVICE_NTFY_URL=https://ntfy.sh/TOPIC`
-
-const POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
+SERVICE_EMAIL_TO=you@example.org`,
+    `mail: { kind: messenger, type: email, url_env: TOCSIN_SECRET_MAIL, from: tocsin@example.org, to: [you@example.org] }`,
+  ],
+  "Slack or Mattermost": [
+    "SERVICE_MESSENGER_URL=https://hooks.slack.com/services/T000/B000/KEY",
+    "slack: { kind: messenger, url_env: TOCSIN_SECRET_SLACK }",
+  ],
+  "ntfy: a phone": [
+    "SERVICE_NTFY_URL=https://ntfy.sh/TOPIC",
+    "ntfy: { kind: messenger, type: ntfy, url_env: TOCSIN_SECRET_NTFY }",
+  ],
+  Discord: [
+    "SERVICE_DISCORD_URL=https://discord.com/api/webhooks/ID/TOKEN",
+    "discord: { kind: messenger, type: discord, url_env: TOCSIN_SECRET_DISCORD }",
+  ],
+  "Microsoft Teams": [
+    "SERVICE_TEAMS_URL=https://example.logic.azure.com/workflows/ID",
+    "teams: { kind: messenger, type: teams, url_env: TOCSIN_SECRET_TEAMS }",
+  ],
+  PagerDuty: [
+    "SERVICE_PAGERDUTY_KEY=ROUTING_KEY",
+    "pagerduty: { kind: alert_router, type: pagerduty, routing_key_env: TOCSIN_SECRET_PAGERDUTY }",
+  ],
+  Webhook: [
+    `SERVICE_WEBHOOK_URL=https://example.org/hook\nSERVICE_WEBHOOK_SECRET=${randomSecret()}`,
+    "webhook: { kind: webhook, url_env: TOCSIN_SECRET_HOOK, secret_env: TOCSIN_SECRET_HOOK_KEY }",
+  ],
+  Alertmanager: [
+    "SERVICE_ALERT_ROUTER_URL=http://alertmanager.example.org:9093",
+    "alertmanager: { kind: alert_router, url_env: TOCSIN_SECRET_ALERTMANAGER }",
+  ],
+}
+const FROM_POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
 
 const Receivers = () => {
   const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
+  const type = useSignal(Object.keys(RECEIVERS)[0] ?? "")
+  const [settings = "", inPolicy = ""] = RECEIVERS[type.value] ?? []
   // Its receivers leave those of the settings out.
   const isInPolicy = policy?.policy.receivers !== undefined
   return (
@@ -88,13 +123,32 @@ const Receivers = () => {
       {policy !== undefined && <Notifiers policy={policy} letters={[]} />}
       <details>
         <summary>Add one</summary>
+        <div class="form-row">
+          <Field
+            label="Type"
+            options={Object.keys(RECEIVERS).map((each) => [each])}
+            value={type.value}
+            onText={(text) => (type.value = text)}
+          />
+        </div>
+        {isInPolicy ? (
+          <>
+            <p>The policy defines the receivers. Add this line below them:</p>
+            <CopyText text={inPolicy} />
+            <p>
+              The server reads its secret from the variable of that name, and its policy from this command:
+            </p>
+            <CopyText text={FROM_POLICY} />
+          </>
+        ) : (
+          <>
+            <p>Start the server again with these settings, then press Test beside its name:</p>
+            <CopyText text={settings} />
+          </>
+        )}
         <p>
-          {isInPolicy
-            ? "The policy defines the receivers: change its text."
-            : "Start the server again with settings such as these: mail, a chat, or a phone."}{" "}
           <code>docs/notifications.md</code> lists all services, and a policy says who is notified when.
         </p>
-        <CopyText text={isInPolicy ? POLICY : SETTINGS} />
       </details>
     </>
   )
