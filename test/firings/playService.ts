@@ -142,7 +142,7 @@ const playOn = Effect.fnUntraced(
       for (let count = 0; count < replicas; count++) workers.push(yield* openOne(true))
       const front = yield* openOne(false)
       yield* settled
-      return { front, all: [front, ...workers] }
+      return { front, workers }
     }).pipe(byTheirClock)
     let running: Effect.Success<typeof open> | undefined = yield* open
 
@@ -163,8 +163,17 @@ const playOn = Effect.fnUntraced(
     yield* beats
     yield* byTheirClock(running.front.admission.acceptAll({ includeRotation: false }))
 
+    /** A policy wakes deliveries: workers follow one when all steps of its instant are decided. */
+    let unfollowed = Effect.void
+    const workersFollow = (workers: ReadonlyArray<Process>) =>
+      Effect.suspend(() => {
+        unfollowed = Effect.void
+        return Effect.forEach(workers, follow, { discard: true })
+      })
+
     /** Lets time pass until a second of the story; agents send heartbeats with each minute. */
     const passUntil = Effect.fnUntraced(function* (second: number) {
+      if (now() < second) yield* unfollowed
       while (now() < second) {
         const next = (Math.floor(now() / BETWEEN_HEARTBEATS) + 1) * BETWEEN_HEARTBEATS
         yield* testClock.adjust(Duration.seconds(Math.min(next, second) - now()))
@@ -180,7 +189,7 @@ const playOn = Effect.fnUntraced(
     }
     const take = Effect.fnUntraced(function* (
       step: Step,
-      { all, front }: { front: Process; all: ReadonlyArray<Process> },
+      { front, workers }: { front: Process; workers: ReadonlyArray<Process> },
     ) {
       const { ingest, operations } = front
       switch (step.step) {
@@ -233,7 +242,8 @@ const playOn = Effect.fnUntraced(
         }
         case "policy":
           inForce = step
-          return yield* Effect.forEach(all, follow, { discard: true })
+          unfollowed = workersFollow(workers)
+          return yield* follow(front)
         case "answers":
           return answers.set(step.receiver, step.how)
         case "clock_back":
@@ -246,14 +256,16 @@ const playOn = Effect.fnUntraced(
     for (const step of steps) {
       yield* passUntil(step.at)
       if (step.step === "stops") {
-        yield* Effect.forEach(running?.all ?? [], ({ close }) => close, { discard: true })
+        const processes = running === undefined ? [] : [running.front, ...running.workers]
+        yield* Effect.forEach(processes, ({ close }) => close, { discard: true })
         running = undefined
+        unfollowed = Effect.void
         yield* passUntil(step.at + step.lasts)
         running = yield* open
         yield* beats
       } else if (running !== undefined) yield* byTheirClock(take(step, running))
     }
-    yield* settled
+    yield* Effect.andThen(unfollowed, settled)
     const present = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
     if (watch !== undefined && running !== undefined) {
       const passTo = (at: Instant.Instant) => passUntil(now() + Instant.secondsBetween(present(), at))
