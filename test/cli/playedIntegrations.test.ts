@@ -6,6 +6,7 @@ import { IntegrationKind } from "@tocsin/contract/Integrations"
 import { Effect } from "effect"
 import { call, incidentsOf, operate } from "../processes/api.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
+import { inTurn } from "../properties/atLength.ts"
 import { jsonOf, places, serverAt } from "./tocsin.ts"
 
 type Request = readonly [method: string, path: string, json?: object]
@@ -47,7 +48,7 @@ interface Trial {
   readonly messages: { readonly in_force: number; readonly tried: number }
 }
 
-describe.concurrent.each(places)("results of integrations on $name", ({ make }) => {
+describe.concurrent.each(inTurn(places, 1))("results of integrations on $name", ({ make }) => {
   it.live("are played by simulate and policy try like all others, with the labels as they are now", () =>
     Effect.gen(function* () {
       const place = yield* make

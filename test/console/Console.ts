@@ -43,9 +43,15 @@ export const browserWith = (...args: ReadonlyArray<string>) =>
     (browser) => Effect.promise(() => browser.close()),
   )
 
-/** The browser that the tests of one file share. */
+/** The browser of this process. It ends with it: a start takes a second of processor time. */
+let started: Promise<PlaywrightBrowser> | undefined
+
+/** The browser that the tests of one process share; each test has contexts that it closes. */
 export class Browser extends Context.Service<Browser, PlaywrightBrowser>()("test/console/Browser") {
-  static readonly layer = Layer.effect(Browser, browserWith())
+  static readonly layer = Layer.effect(
+    Browser,
+    Effect.promise(() => (started ??= launch())),
+  )
 }
 
 /** A person at a browser, with tabs and a storage of their own, until the scope ends. */

@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { Site } from "./Site.ts"
 
 const shared = Layer.merge(Browser.layer, Site.layer)
@@ -10,7 +11,7 @@ const OPENING = 8
 
 describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
-    it.effect("sends at most one request a second, however quickly incidents change", () =>
+    it.effect.skipIf(!AT_LENGTH)("sends at most one request a second, however quickly incidents change", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site
         const context = yield* openContext

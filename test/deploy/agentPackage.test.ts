@@ -361,7 +361,7 @@ checks:
     },
   )
 
-  it.skipIf(obstacle !== undefined)(
+  it.skipIf(obstacle !== undefined || !AT_LENGTH)(
     `are installed by a script that checks them first, and can be repeated${because(obstacle)}`,
     () => {
       const { lines, stderr } = said(COPY, SCRIPT)

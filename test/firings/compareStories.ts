@@ -13,10 +13,10 @@ import type { Story } from "./Story.ts"
 
 /** How many stories each storage plays: at full length, and in how many parts where tests take no minutes. */
 const STORIES = {
-  memory: { atLength: 20_000, sample: 28, sampledParts: [1, 2, 3, 4] },
+  memory: { atLength: 20_000, sample: 18, sampledParts: [1, 2, 3, 4] },
   sqlite: { atLength: 2_000, sample: 2, sampledParts: [1, 2, 3, 4] },
-  // A story there takes as long as fifty on memory, and the first one of the first part as two hundred.
-  postgres: { atLength: 500, sample: 1, sampledParts: [2] },
+  // A story there takes as long as fifty on memory.
+  postgres: { atLength: 500, sample: 0, sampledParts: [] },
 } as const
 const PARTS = 4
 /** Of one part at full length. */
