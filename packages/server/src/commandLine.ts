@@ -20,7 +20,6 @@ import { watch, watches } from "./commands/watches.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
 import { Output } from "./output/Output.ts"
 import { withoutSecrets } from "./output/texts.ts"
-import { serve as runServer } from "./serve.ts"
 import { definitions } from "./settings/Settings.ts"
 import { fileVariableOf } from "./settings/checkedSettings.ts"
 import type { Setting } from "./settings/settingTypes.ts"
@@ -30,7 +29,11 @@ const serve = command({
   description: "Run the server, as tocsin does without a command. Environment variables configure it",
   short: "Run the server (the default)",
   parameters: {},
-  run: () => Effect.map(ProgramModule, (module) => runServer(module)),
+  // Commands start faster without the server.
+  run: () =>
+    Effect.flatMap(ProgramModule, (module) =>
+      Effect.promise(async () => (await import("./serve.ts")).serve(module)),
+    ),
 })
 
 const tocsin = Command.make("tocsin").pipe(
