@@ -28,6 +28,12 @@ const LONGEST = [
   "test/openapi/",
   "test/security/expressions.test.ts",
   "test/senders/",
+  "test/system/",
+  "test/faults/",
+  "test/fuzz/",
+  "test/worlds/",
+  "packages/agent/test/agentSuite.test.ts",
+  "test/library/",
 ]
 
 const rankOf = ({ moduleId, project }: TestSpecification): number => {
