@@ -29,7 +29,7 @@ const options = {
     seconds: 0.2,
     repeats: 1,
     settleSeconds: 0.05,
-    soakSeconds: 0.2,
+    soakSeconds: 0.6,
   },
 }
 

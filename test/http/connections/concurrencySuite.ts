@@ -86,7 +86,9 @@ const client = Effect.fnUntraced(function* (agent: TestAgent, seed: number, roun
       assert.deepStrictEqual((yield* heartbeat(agent)).body, { accepted: true })
     } else if (kind === 4 || seed % 4 !== 0) {
       const path = reads[next(reads.length)] ?? "/api/v1/agents"
-      assert.strictEqual((yield* operate("GET", path)).status, 200, path)
+      // A database that answers late, on a machine that has more to do, is not ready for a moment.
+      const expected = path === "/api/v1/ready" ? [200, 503] : [200]
+      assert.include(expected, (yield* operate("GET", path)).status, path)
     } else yield* shortLife(next)
   }
   return { changes, last }
