@@ -133,11 +133,12 @@ const Receivers = () => {
         </div>
         {isInPolicy ? (
           <>
-            <p>The policy defines the receivers. Add this line below them:</p>
-            <CopyText text={inPolicy} />
             <p>
-              The server reads its secret from the variable of that name, and its policy from this command:
+              The policy defines the receivers. Give the server the variable that this line names, and add the
+              line to them:
             </p>
+            <CopyText text={inPolicy} />
+            <p>These commands read the policy and replace it:</p>
             <CopyText text={FROM_POLICY} />
           </>
         ) : (
