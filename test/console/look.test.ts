@@ -177,7 +177,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           const { page } = await openConsole(context, baseUrl)
           await signIn(page)
           const found: Array<string> = []
-          for (const width of inTurn([1440, 768], 1))
+          for (const width of [1440, 768])
             for (const address of [...PAGES.map(([, name]) => name.toLowerCase()), ...ADDRESSES]) {
               await page.setViewportSize({ width, height: 900 })
               await page.goto(`${baseUrl}/#/${address}`)

@@ -6,7 +6,7 @@ import process from "node:process"
 import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
 import { whyNotIsolated } from "./Container.ts"
 import { readUnit } from "./UnitFile.ts"
 
@@ -32,10 +32,10 @@ const obstacle =
       : "this is no Debian"
 const because = (why: string | undefined): string => (why === undefined ? "" : ` (${why})`)
 
+/** Why what takes minutes is left out; nothing if it is not. */
+const whyNotAtLength = obstacle ?? skippedForLength
 /** Why the suite makes no Debian from nothing; nothing if it does. */
-const whyNoRoot =
-  obstacle ??
-  (AT_LENGTH ? (has(ROOT_MAKER) ? undefined : `${ROOT_MAKER} is missing`) : "npm run test:long does this")
+const whyNoRoot = whyNotAtLength ?? (has(ROOT_MAKER) ? undefined : `${ROOT_MAKER} is missing`)
 const whyNoArm = whyNoRoot ?? (has(EMULATOR) ? undefined : `${EMULATOR} is missing`)
 
 /** A copy of this system. */
@@ -340,8 +340,8 @@ checks:
     },
   )
 
-  it.skipIf(obstacle !== undefined || !AT_LENGTH)(
-    `take over key and spool of the former package, and leave it both${because(obstacle)}`,
+  it.skipIf(whyNotAtLength !== undefined)(
+    `take over key and spool of the former package, and leave it both${because(whyNotAtLength)}`,
     () => {
       const { lines, stderr } = said(COPY, FORMER)
       assert.deepStrictEqual(
@@ -361,8 +361,8 @@ checks:
     },
   )
 
-  it.skipIf(obstacle !== undefined || !AT_LENGTH)(
-    `are installed by a script that checks them first, and can be repeated${because(obstacle)}`,
+  it.skipIf(whyNotAtLength !== undefined)(
+    `are installed by a script that checks them first, and can be repeated${because(whyNotAtLength)}`,
     () => {
       const { lines, stderr } = said(COPY, SCRIPT)
       const installed = `tocsin-agent ${manifest.version} is installed. Unless it has a server, run as root, with yours:`
