@@ -20,7 +20,7 @@ import { parseJson } from "../request/RequestBody.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
-import { answerOf, DIALECTS } from "../senders/dialects.ts"
+import { answerOf, DIALECTS, SUCCESSES } from "../senders/dialects.ts"
 import { type AgentAnswer, statusOf, type AgentHead, isOfSender } from "./agentMessages.ts"
 
 export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
@@ -173,7 +173,7 @@ const workOf = (
 ): Effect.Effect<number> => {
   const { head, sender, requestId } = request
   const { method, url } = head
-  const dialect = isOfSender(head) ? DIALECTS[head.to] : undefined
+  const dialect = isOfSender(head) ? head.to : undefined
   const startedAt = performance.now()
 
   const finish = (made: AgentAnswer): Effect.Effect<number> => {
@@ -183,7 +183,7 @@ const workOf = (
     return Effect.as(services.recorderOf(head).record({ method, url, status, millis, requestId }), status)
   }
   const finishWith = (failure: Failure) =>
-    finish(dialect === undefined ? { failure } : { said: answerOf(dialect, failure) })
+    finish(dialect === undefined ? { failure } : { said: answerOf(DIALECTS[dialect], failure) })
   const fail = (cause: Cause.Cause<CoreError>, body: unknown): Effect.Effect<number> =>
     Effect.flatMap(
       Effect.annotateLogs(failureOfCause(cause), {
@@ -198,7 +198,7 @@ const workOf = (
     const { body, call } = parsed.success
     return Effect.matchCauseEffect(call, {
       onSuccess: (reply) =>
-        finish(dialect === undefined ? { reply: reply ?? {} } : { said: answerOf(dialect) }),
+        finish(dialect === undefined ? { reply: reply ?? {} } : { said: SUCCESSES[dialect] }),
       onFailure: (cause) => fail(cause, body),
     })
   })

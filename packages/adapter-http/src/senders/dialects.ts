@@ -105,6 +105,14 @@ export const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
   },
 }
 
+/** The answers to requests that succeed: making one takes as long as parsing a request. */
+export const SUCCESSES: Readonly<Record<IntegrationKind, SenderAnswer>> = {
+  alertmanager: answerOf(DIALECTS.alertmanager),
+  webhook: answerOf(DIALECTS.webhook),
+  ping: answerOf(DIALECTS.ping),
+  push: answerOf(DIALECTS.push),
+}
+
 const decoded = (segment: string): string => {
   try {
     return decodeURIComponent(segment)
