@@ -27,6 +27,8 @@ export interface BatchInput {
   readonly request: EventBatchRequest
   readonly incidents: IncidentOptions
   readonly sha256: (text: string) => string
+  /** Whether the service made the IDs of the events, so that it can have seen none. */
+  readonly hasNewIds?: boolean
   /** How long an agent may be silent before its contact is another one. */
   readonly staleAfter: Duration.Duration
 }
@@ -57,14 +59,17 @@ export const applyEvent = (
   check: CheckRecord | undefined,
   event: CheckResultEvent,
 ): EventOutcome | Decision<EventOutcome> => {
-  const { seenInBatch } = context
-  if (seenInBatch.has(event.event_id)) return "known_event"
-  seenInBatch.add(event.event_id)
+  const { input, seenInBatch } = context
+  const mayBeKnown = input.hasNewIds !== true
+  if (mayBeKnown) {
+    if (seenInBatch.has(event.event_id)) return "known_event"
+    seenInBatch.add(event.event_id)
+  }
   if (check === undefined) return endingOverdue(context, event, change(context, check, event))
   if (event.observed_at < check.last_observed_at) return "late"
   // Independent of `observed_at`: after a clock reset, the check still knows the events it saw
   // before (docs/rules.md#clocks-in-the-future).
-  if (check.seen_event_ids.includes(event.event_id)) return "known_event"
+  if (mayBeKnown && check.seen_event_ids.includes(event.event_id)) return "known_event"
   const isSame = check.status === event.status && check.exit_code === event.exit_code
   const outcome = isSame ? repeat(context, check, event) : change(context, check, event)
   return check.overdue_incident_id === undefined ? outcome : endingOverdue(context, event, outcome)

@@ -60,6 +60,8 @@ export interface Report
   readonly otherwise?: string
   /** Whether it is ignored for a check that is not known. */
   readonly isOfKnownCheck?: boolean
+  /** Its digest by {@link declare}, where its sender repeats it. */
+  readonly declaration?: string
 }
 
 export type AnyReport = Report | Started | Logged
@@ -124,6 +126,13 @@ export interface Kind {
 }
 
 export const NOT_FOUND: Refusal = { refused: "not_found", message: "not found" }
+
+/** Stands for the labels and terms of a report. Hashing takes longer than parsing a request. */
+export const declare = (
+  labels: Labels | undefined,
+  expects: Expects,
+  sha256: (text: string) => string,
+): string => sha256(JSON.stringify([labels, expects])).slice(0, 16)
 
 const LONGEST_ID = 128
 const HASH_DIGITS = 12

@@ -7,9 +7,10 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { resendOf } from "./sources.ts"
-import { deriveCheck, plainText, type Texts } from "./deriveCheck.ts"
+import { deriveCheck, type KnownAlert, keepReport, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
+  declare,
   type Expects,
   firstOutput,
   type Reading,
@@ -19,8 +20,9 @@ import {
 } from "./Report.ts"
 
 interface Alert {
-  readonly labels: Texts
-  readonly annotations: Texts
+  readonly known: KnownAlert
+  readonly summary: string
+  readonly description: string
   /** Absent if it states none, which the year 1 also means. */
   readonly ends_at: Instant.Instant | undefined
   /** Where the alert comes from; empty if it states no address. */
@@ -29,8 +31,11 @@ interface Alert {
   readonly status: unknown
 }
 
-const isTexts = (value: unknown): value is Texts =>
-  Predicate.isObject(value) && Object.values(value).every((text) => typeof text === "string")
+/** An annotation; empty if there is none, or one that is no text. */
+const annotation = (annotations: unknown, name: string): string => {
+  const text = Predicate.isObject(annotations) ? annotations[name] : undefined
+  return typeof text === "string" ? text : ""
+}
 
 const YEAR_ONE = /^0001-/
 
@@ -60,39 +65,48 @@ const readSource = (generatorURL: string): string => {
   return source.length > LONGEST_SOURCE ? "" : source
 }
 
-/** The sources of one request: its alerts have few. */
-type Sources = Map<unknown, string>
-
-const sourceOf = (generatorURL: unknown, sources: Sources): string => {
-  if (typeof generatorURL !== "string") return ""
-  const known = sources.get(generatorURL)
-  if (known !== undefined) return known
-  const source = readSource(generatorURL)
-  sources.set(generatorURL, source)
-  return source
+/** Makes what is mostly the same as before: alerts of a request have much in common. */
+const rememberingLast = <A, B>(make: (given: A) => B, first: NoInfer<A>): ((given: A) => B) => {
+  let [last, made] = [first, make(first)]
+  return (given) => {
+    if (given !== last) [last, made] = [given, make(given)]
+    return made
+  }
 }
 
-const readAlert = (given: unknown, place: number, sources: Sources): Alert | Refusal => {
-  if (!Predicate.isObject(given)) return { refused: "invalid", message: `alert ${place} must be an object` }
-  const { annotations = {}, generatorURL, labels, status } = given
-  if (!isTexts(labels))
-    return { refused: "invalid", message: `alert ${place} must have labels with texts as values` }
-  const present = Object.values(labels).includes("")
-    ? Object.fromEntries(Object.entries(labels).filter(([, text]) => text !== ""))
-    : labels
-  if (Object.keys(present).length === 0)
-    return { refused: "invalid", message: `alert ${place} must have a label` }
-  const ends_at = instantOf(given["endsAt"])
+/** The readers for alerts of one request. */
+const readersOf = (context: TranslationContext) => ({
+  endOf: rememberingLast(instantOf, undefined),
+  leaseOf: rememberingLast((ends_at: Instant.Instant | undefined) => leaseOf(ends_at, context), undefined),
+  sourceOf: rememberingLast((given: unknown) => (typeof given === "string" ? readSource(given) : ""), ""),
+})
+
+type Readers = ReturnType<typeof readersOf>
+
+const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+
+const readAlert = (
+  given: unknown,
+  place: number,
+  { endOf, sourceOf }: Readers,
+  context: TranslationContext,
+): Alert | Refusal => {
+  if (!Predicate.isObject(given)) return invalid(`alert ${place} must be an object`)
+  const { annotations, generatorURL, labels, status } = given
+  const known = Predicate.isObject(labels)
+    ? deriveCheck(labels, annotation(annotations, "runbook_url"), context)
+    : "no_texts"
+  if (known === "no_texts") return invalid(`alert ${place} must have labels with texts as values`)
+  if (known === "no_label") return invalid(`alert ${place} must have a label`)
+  const ends_at = endOf(given["endsAt"])
   if (ends_at === undefined)
-    return {
-      refused: "invalid",
-      message: `alert ${place} must have a time such as 2026-03-01T08:30:00Z as endsAt`,
-    }
+    return invalid(`alert ${place} must have a time such as 2026-03-01T08:30:00Z as endsAt`)
   return {
-    labels: present,
-    annotations: isTexts(annotations) ? annotations : {},
+    known,
+    summary: annotation(annotations, "summary"),
+    description: annotation(annotations, "description"),
     ends_at: ends_at === "absent" ? undefined : ends_at,
-    source: sourceOf(generatorURL, sources),
+    source: sourceOf(generatorURL),
     status,
   }
 }
@@ -129,11 +143,10 @@ const groupKey = (
   return (Array.from(text).length <= LONGEST_KEY ? text : `${name}{sha256:${sha256(text)}}`) as IncidentKey
 }
 
-const outputOf = ({ annotations, labels }: Alert): string => {
-  const { description = "", summary = "" } = annotations
+const outputOf = ({ description, known: { texts }, summary }: Alert): string => {
   if (summary !== "" && description !== "") return `${summary}\n${description}`
   if (summary !== "" || description !== "") return summary || description
-  return Object.entries(labels)
+  return Object.entries(texts)
     .map(([name, value]) => `${name}=${value}`)
     .join(", ")
 }
@@ -165,7 +178,7 @@ const MICROS_PER_MILLI = 1_000
 /** An alert that ends later is expected again by then. */
 const MOST_LEASE = Duration.days(31)
 
-const leaseOf = ({ ends_at }: Alert, { now, options }: TranslationContext): number => {
+const leaseOf = (ends_at: Instant.Instant | undefined, { now, options }: TranslationContext): number => {
   if (ends_at === undefined || ends_at <= now) return Duration.toMillis(resendOf(options))
   const millis = Number(Instant.min(ends_at, Instant.plus(now, MOST_LEASE)) - now) / MICROS_PER_MILLI
   return Math.ceil(millis / LEASE_STEP) * LEASE_STEP
@@ -176,27 +189,43 @@ export interface AlertRules {
   readonly repeats: boolean
 }
 
-const reportOf = (alert: Alert, context: TranslationContext, rules: AlertRules): Report | undefined => {
-  const { now, options, sha256 } = context
-  const { labels } = alert
+const reportOf = (
+  alert: Alert,
+  context: TranslationContext,
+  rules: AlertRules,
+  readers: Readers,
+): Report | undefined => {
+  const { name, now, options, sha256 } = context
+  const { known, source } = alert
   const isFiring = rules.isFiring(alert, now)
-  const made = deriveCheck(alert, context)
-  if (options.watchdog !== undefined && labels["alertname"] === options.watchdog) {
-    const check_id = checkIdOf(options.watchdog, sha256)
+  const text = outputOf(alert)
+  if (options.watchdog !== undefined && known.texts["alertname"] === options.watchdog) {
     const status = isFiring ? "ok" : "critical"
-    const report = resultOf(check_id, status, outputOf(alert), { by: "watchdog" }, made.labels)
-    return { ...report, isOfKnownCheck: false }
+    const check_id = checkIdOf(options.watchdog, sha256)
+    return { ...resultOf(check_id, status, text, { by: "watchdog" }, known.labels), isOfKnownCheck: false }
   }
-  const firing = firingStatus(labels, options)
+  const lease_millis = isFiring && rules.repeats ? readers.leaseOf(alert.ends_at) : undefined
+  const { last } = known
+  if (
+    last?.isFiring === isFiring &&
+    last.text === text &&
+    last.lease_millis === lease_millis &&
+    last.source === source &&
+    last.options === options &&
+    last.name === name
+  )
+    return last.report
+  const firing = firingStatus(known.texts, options)
   if (firing === undefined) return undefined
-  const incident_key = groupKey(labels, context)
-  const expects: Expects = {
-    by: "source",
-    source: alert.source,
-    lease_millis: isFiring && rules.repeats ? leaseOf(alert, context) : undefined,
+  const expects: Expects = { by: "source", source, lease_millis }
+  const incident_key = groupKey(known.texts, context)
+  const report = {
+    ...resultOf(known.check_id, isFiring ? firing : "ok", text, expects, known.labels),
+    ...(incident_key !== undefined && { incident_key }),
+    declaration: declare(known.labels, expects, sha256),
   }
-  const report = resultOf(made.check_id, isFiring ? firing : "ok", outputOf(alert), expects, made.labels)
-  return incident_key === undefined ? report : { ...report, incident_key }
+  keepReport(known, { isFiring, text, lease_millis, source, options, name, report })
+  return report
 }
 
 const MOST_ALERTS = 10_000
@@ -208,19 +237,19 @@ export const readAlerts = (
   rules: AlertRules,
 ): Reading | Refusal => {
   if (given.length > MOST_ALERTS)
-    return { refused: "invalid", message: `the request body must contain at most ${MOST_ALERTS} alerts` }
+    return invalid(`the request body must contain at most ${MOST_ALERTS} alerts`)
   const reports: Array<Report> = []
   const refusals: Array<Refusal> = []
   const heard = new Set<string>()
-  const sources: Sources = new Map()
+  const readers = readersOf(context)
   for (const [index, one] of given.entries()) {
-    const alert = readAlert(one, index + 1, sources)
+    const alert = readAlert(one, index + 1, readers, context)
     if ("refused" in alert) {
       refusals.push(alert)
       continue
     }
     heard.add(alert.source)
-    const report = reportOf(alert, context, rules)
+    const report = reportOf(alert, context, rules, readers)
     if (report !== undefined) reports.push(report)
   }
   return { reports, refusals, heard: Array.from(heard) }
@@ -234,6 +263,6 @@ export const readJsonBody = (body: string): { readonly json: unknown } | Refusal
     Result.try(() => JSON.parse(body) as unknown),
     {
       onSuccess: (json): { readonly json: unknown } | Refusal => ({ json }),
-      onFailure: () => ({ refused: "invalid", message: "the request body must be valid JSON" }),
+      onFailure: () => invalid("the request body must be valid JSON"),
     },
   )

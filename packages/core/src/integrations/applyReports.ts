@@ -2,6 +2,7 @@ import { Result } from "effect"
 import type { CheckId, EventId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationKind } from "@tocsin/contract/Integrations"
+import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
 import type { BatchInput } from "../checks/applyEvent.ts"
@@ -217,18 +218,22 @@ function* judge(
 /** Applies the results among these reports, in their order. */
 function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<Item>): Decision<void> {
   const { agent, now } = accepted
-  const events = items.flatMap(({ check, isDeclaring, ref, report }) => {
-    if (report.signal !== "result") return []
+  const events: Array<CheckResultEvent> = []
+  for (const { check, isDeclaring, ref, report } of items) {
+    if (report.signal !== "result") continue
     if (report.expects.by === "source")
       move(ReportedAlertTransitions, alertStateOf(check), report.status === "ok" ? "resolved" : "fired")
-    return eventOf(isDeclaring ? withRun(unit.expectations.get(ref), report, now) : report, {
-      event_id: accepted.newEventId(now),
-      // A result of an integration is never late.
-      observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
-    })
-  })
+    const ended = isDeclaring ? withRun(unit.expectations.get(ref), report, now) : report
+    // A result of an integration is never late.
+    const observed_at = check === undefined ? now : Instant.max(now, check.last_observed_at)
+    events.push(eventOf(ended, { event_id: accepted.newEventId(now), observed_at }))
+  }
   if (events.length === 0) return
-  yield* applyResults(unit, now, agent, { ...accepted, request: { agent_id: agent.agent_id, events } })
+  yield* applyResults(unit, now, agent, {
+    ...accepted,
+    request: { agent_id: agent.agent_id, events },
+    hasNewIds: true,
+  })
 }
 
 /** Makes the expectation of a check follow a report. Needs its expectation, after its result. */

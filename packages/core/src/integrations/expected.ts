@@ -3,7 +3,6 @@ import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ExpectedCheck } from "@tocsin/contract/Expectations"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
-import type { Labels } from "@tocsin/contract/Labels"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
@@ -27,6 +26,7 @@ import { forgetAfter, resendOf } from "./sources.ts"
 import {
   type AnyReport,
   checkIdOf,
+  declare,
   type Expects,
   lastOutput,
   type Logged,
@@ -95,26 +95,13 @@ export const termsOf = (
 
 const UNDECLARED = "-"
 
-/** The last declarations of labels: senders repeat both, and hashing takes longer than parsing. */
-const declared = new WeakMap<
-  Labels,
-  { readonly source: string; readonly lease: unknown; readonly declaration: string }
->()
-
 /** Stands for the labels and terms of a report. */
 export const declarationOf = (report: AnyReport, sha256: (text: string) => string): string => {
+  if (report.signal === "result" && report.declaration !== undefined) return report.declaration
   const { expects } = report
   const labels = "labels" in report ? report.labels : undefined
-  const declare = () => sha256(JSON.stringify([labels, expects])).slice(0, 16)
-  if (labels === undefined)
-    return expects.by === "terms" && Object.keys(expects.terms).length === 0 ? UNDECLARED : declare()
-  if (expects.by !== "source") return declare()
-  const { lease_millis: lease, source } = expects
-  const known = declared.get(labels)
-  if (known?.source === source && known.lease === lease) return known.declaration
-  const declaration = declare()
-  declared.set(labels, { source, lease, declaration })
-  return declaration
+  const isEmpty = labels === undefined && expects.by === "terms" && Object.keys(expects.terms).length === 0
+  return isEmpty ? UNDECLARED : declare(labels, expects, sha256)
 }
 
 /** Makes an alert that is ok be forgotten in time. Needs its expectation. */

@@ -47,8 +47,9 @@ describe("an alert of Alertmanager's API", () => {
     const report = one({ labels, annotations, endsAt, generatorURL })
     assert.match(report.check_id, /^HighLoad\.[0-9a-f]{12}$/)
     assert.deepStrictEqual(
-      { ...report, check_id: "" },
+      { ...report, check_id: "", declaration: "" },
       {
+        declaration: "",
         signal: "result",
         check_id: "",
         rid: "",
@@ -190,6 +191,50 @@ describe("an alert of Alertmanager's API", () => {
   it.each([["{}"], ["x"], [""]])("is in a list: not in %j", (body) => {
     const reading = read(alertmanager, body)
     assert.strictEqual("refused" in reading && reading.refused, "invalid")
+  })
+
+  it("is read as if it were the first, after whatever came before", () => {
+    // Few values under few names: many sets have the same values, or come again with another part changed.
+    const value = fc.constantFrom("", "x", "y")
+    const given = fc.record({
+      labels: fc
+        .dictionary(fc.constantFrom("a", "b", "c"), value, { maxKeys: 3 })
+        .map((some): Record<string, string> => ({ ...some, z: "1" })),
+      summary: value,
+      link: fc.constantFrom("", "https://wiki/x"),
+      host: fc.constantFrom("one", "two"),
+      isFiring: fc.boolean(),
+      options: fc.constantFrom<IntegrationOptions>({}, { group_by: ["a"] }, { group_by: ["b"] }),
+    })
+    const textOf = (labels: Record<string, string>, names: ReadonlyArray<string>) =>
+      names.map((name) => `${name}=${JSON.stringify(labels[name] ?? "")}`).join(", ")
+    const sets = new Map<string, string>()
+    fc.assert(
+      fc.property(fc.array(given, { maxLength: 12 }), (alerts) => {
+        for (const { host, isFiring, labels, link, options, summary } of alerts) {
+          const endsAt = isFiring ? "2026-03-03T12:04:00Z" : "2026-03-03T11:00:00Z"
+          const annotations = { summary, runbook_url: link }
+          const alert = { labels, annotations, endsAt, generatorURL: `http://${host}/graph` }
+          const report = one(alert, options)
+          const present = Object.fromEntries(Object.entries(labels).filter(([, text]) => text !== ""))
+          const set = JSON.stringify(Object.entries(present).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+          assert.strictEqual(sets.get(set) ?? report.check_id, report.check_id)
+          sets.set(set, report.check_id)
+          const joined = Object.entries(present).map(([name, text]) => `${name}=${text}`)
+          assert.deepStrictEqual(
+            [report.status, report.output, report.labels, report.expects, report.incident_key],
+            [
+              isFiring ? "critical" : "ok",
+              summary === "" ? joined.join(", ") : summary,
+              { ...present, ...(link !== "" && { runbook_url: link }) },
+              { by: "source", source: `http://${host}`, lease_millis: isFiring ? 240_000 : undefined },
+              options.group_by && `prometheus{${textOf(labels, options.group_by)}}`,
+            ],
+          )
+        }
+        assert.strictEqual(new Set(sets.values()).size, sets.size)
+      }),
+    )
   })
 
   it("is posted to one path", () => {
