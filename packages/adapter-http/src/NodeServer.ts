@@ -147,8 +147,9 @@ class FrontedServer extends Server {
   override emit(event: string, ...args: Array<unknown>): boolean {
     switch (event) {
       case "request":
-        // The arguments that Node emits with it (http.Server, event "request").
-        return this.#onRequest(...(args as [IncomingMessage, ServerResponse]))
+      case "checkContinue":
+        // The arguments that Node emits with them (http.Server).
+        return this.#onRequest(event, ...(args as [IncomingMessage, ServerResponse]))
       case "connection":
         return this.#onConnection(args[0] as Socket)
       default:
@@ -191,11 +192,11 @@ class FrontedServer extends Server {
     socket.once("close", () => clearTimeout(timer))
   }
 
-  #onRequest(message: IncomingMessage, response: ServerResponse): boolean {
+  #onRequest(event: string, message: IncomingMessage, response: ServerResponse): boolean {
     this.#arrivals.note()
     this.#unreadAnswers.watch(response)
     pipelining(message.socket, response, () => {
-      if (this.listenerCount("request") > 0) super.emit("request", message, response)
+      if (this.listenerCount(event) > 0) super.emit(event, message, response)
       else this.#early.push([message, response])
     })
     return true

@@ -68,6 +68,18 @@ layer(testServer(), { excludeTestServices: true })("an answer before the end of 
       }
     }),
   )
+
+  it.effect("that closes the connection is its only one, whatever follows in the same read", () =>
+    Effect.gen(function* () {
+      const received = yield* exchange((socket) =>
+        socket.write(
+          "POST /api/v1/heartbeat HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n" +
+            "12345malformed\r\n\r\n",
+        ),
+      )
+      assert.deepStrictEqual(received.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 401"])
+    }),
+  )
 })
 
 layer(testServer(), { excludeTestServices: true })("a request", (it) => {
