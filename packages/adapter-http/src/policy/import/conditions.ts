@@ -4,7 +4,10 @@ import { Schema } from "effect"
 export const optionalText = Schema.optionalKey(Schema.String)
 export const optionalTexts = Schema.optionalKey(Schema.Array(Schema.String))
 /** Conditions in the two forms of older configurations. */
-export const optionalLabels = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+export const optionalLabels = Schema.optionalKey(
+  Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Boolean])),
+)
+type Labels = Readonly<Record<string, string | boolean>>
 export const optionalMatchers = Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)]))
 
 /** Conditions that must all hold; of several lists, one must. Absent where matchers cannot state it. */
@@ -184,13 +187,13 @@ export const not = (condition: Alternatives | undefined): Alternatives | undefin
 
 /** The condition of a route or rule, in any of the forms that Alertmanager has had; absent if matchers cannot state it. */
 export const conditionsOf = (
-  equal: Readonly<Record<string, string>> | undefined,
-  regular: Readonly<Record<string, string>> | undefined,
+  equal: Labels | undefined,
+  regular: Labels | undefined,
   matchers: string | ReadonlyArray<string> | undefined,
 ): Alternatives | undefined => {
   const all = [
-    ...Object.entries(equal ?? {}).map(([label, value]) => conditionOf(label, "=", value)),
-    ...Object.entries(regular ?? {}).map(([label, value]) => conditionOf(label, "=~", value)),
+    ...Object.entries(equal ?? {}).map(([label, value]) => conditionOf(label, "=", String(value))),
+    ...Object.entries(regular ?? {}).map(([label, value]) => conditionOf(label, "=~", String(value))),
     ...[matchers ?? []].flat().flatMap(separate).map(read),
   ]
   return all.reduce<Alternatives | undefined>((joined, each) => joined && and(joined, each), ALWAYS)

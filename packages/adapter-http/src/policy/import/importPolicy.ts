@@ -1,12 +1,16 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
+import { NotifierKind } from "@tocsin/contract/Status"
 import { Result, Schema, SchemaParser } from "effect"
 import { parse, stringify } from "yaml"
+import { optionalTexts } from "./conditions.ts"
 import { InhibitRule, takeInhibitions } from "./takeInhibitions.ts"
-import { receiverName, Route, takeRoutes } from "./takeRoutes.ts"
+import { Route, takeRoutes } from "./takeRoutes.ts"
 import { Intervals, takeTimes } from "./takeTimes.ts"
 
 /** The parts of Alertmanager's configuration that are taken over. */
 const AlertmanagerConfig = Schema.Struct({
+  global: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  templates: optionalTexts,
   route: Route,
   receivers: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown))),
   inhibit_rules: Schema.optionalKey(Schema.Array(InhibitRule)),
@@ -24,14 +28,33 @@ const RECEIVERS: Readonly<Record<string, (name: string) => object>> = {
   opsgenie_configs: (name) => ({ kind: "alert_router", type: "opsgenie", key_env: `${name}_KEY` }),
 }
 
+/** Settings that a receiver of a policy has, too: its address or key, and that it gets resolutions. */
+const TAKEN = /^(?:(?:api_|webhook_)?url|(?:api|routing|service)_key)(?:_file)?$/u
+
+const settingsLeftOut = (configs: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+  Array.from(
+    new Set(
+      configs.flatMap((config) =>
+        Object.entries(config ?? {}).flatMap(([name, value]) =>
+          TAKEN.test(name) || (name === "send_resolved" && value === true) ? [] : [name],
+        ),
+      ),
+    ),
+  )
+
+type Given = Readonly<Record<string, unknown>>
+
+const nameOf = ({ name }: Given): string => String(name)
+
 /** A receiver, and the notes about it. One without a counterpart writes to the log. */
-const takeReceiver = (given: Readonly<Record<string, unknown>>) => {
-  const name = String(given["name"])
+const takeReceiver = (given: Given, plain: string) => {
+  const name = nameOf(given)
   const kinds = Object.keys(given).filter((key) => key.endsWith("_configs"))
   const taken = kinds.find((kind) => RECEIVERS[kind] !== undefined)
   const others = kinds.filter((kind) => kind !== taken)
-  const variable = `TOCSIN_SECRET_${receiverName(name).toUpperCase()}`
   const [first] = kinds
+  const configs = [given[taken ?? ""] ?? []].flat()
+  const left = settingsLeftOut(configs)
   const notes = [
     ...(taken === undefined && first !== undefined
       ? [`receiver ${name}: ${first}; it writes to the log until you give it a kind`]
@@ -39,53 +62,108 @@ const takeReceiver = (given: Readonly<Record<string, unknown>>) => {
     ...others
       .filter((kind) => kind !== first || taken !== undefined)
       .map((kind) => `receiver ${name}: ${kind}; a receiver of a policy has one kind`),
+    ...(configs.length > 1
+      ? [`receiver ${name}: all ${taken} but one; a receiver of a policy has one address`]
+      : []),
+    ...(left.length > 0 ? [`receiver ${name}: ${taken}: ${left.join(", ")}`] : []),
   ]
+  const variable = `TOCSIN_SECRET_${plain.toUpperCase()}`
   const receiver = (taken === undefined ? undefined : RECEIVERS[taken]?.(variable)) ?? { kind: "debug" }
-  return { name: receiverName(name), receiver, notes }
+  return { name: plain, receiver, notes }
 }
 
+const MOST_NAME = 64
+/** Room for the number of one among equal names. */
+const MOST_BASE = 58
+
+const plainName = (name: string): string => {
+  const plain = name.toLowerCase().replace(/[^a-z0-9_]/gu, "_")
+  // A receiver of a policy that is named like a kind is of that kind.
+  const isOpen = /^[a-z]/u.test(plain) && !NotifierKind.literals.some((kind) => kind === plain)
+  return (isOpen ? plain : `r_${plain}`).slice(0, MOST_NAME)
+}
+
+/** The names of receivers as a policy has them, each its own. */
+const namesOf = (given: ReadonlyArray<string>) => {
+  const names = new Map<string, string>()
+  const used = new Set<string>()
+  for (const name of given) {
+    const plain = plainName(name)
+    let own = plain
+    for (let number = 2; used.has(own); number += 1) own = `${plain.slice(0, MOST_BASE)}_${number}`
+    used.add(own)
+    names.set(name, own)
+  }
+  return (name: string): string => names.get(name) ?? plainName(name)
+}
+
+/** Parts that may be empty. */
+const PARTS =
+  /^(?:global|templates|receivers?|routes|continue|equal|group_by|inhibit_rules|\w*match(?:_re|ers)?|\w*time_intervals|\w+_configs)$/u
+
+/** Numbers stay as they are written, since values of labels are texts. */
+const parseYaml = (text: string): unknown =>
+  parse(text, (key, value: unknown) => (value === null && PARTS.test(String(key)) ? undefined : value), {
+    schema: "failsafe",
+    customTags: ["null", "bool"],
+    merge: true,
+  })
+
 const readConfig = (text: string) =>
-  Result.flatMap(
-    Result.try({ try: () => parse(text) as unknown, catch: () => "the file must be YAML" }),
-    (given) =>
-      Result.mapError(SchemaParser.decodeUnknownResult(AlertmanagerConfig)(given), (issue) =>
-        describeIssue(issue, "the file"),
-      ),
+  Result.flatMap(Result.try({ try: () => parseYaml(text), catch: () => "the file must be YAML" }), (given) =>
+    Result.mapError(SchemaParser.decodeUnknownResult(AlertmanagerConfig)(given), (issue) =>
+      describeIssue(issue, "the file"),
+    ),
   )
+
+/** What the file says beside routes, receivers and times. */
+const settingsNotes = ({
+  global = {},
+  templates = [],
+}: typeof AlertmanagerConfig.Type): ReadonlyArray<string> => [
+  ...Object.keys(global).map((name) => `global: ${name}`),
+  ...templates.map((each) => `templates: ${each}; messages of a policy have none`),
+]
 
 /**
  * Turns a configuration of Alertmanager into a policy file, and names what that does not have; a
  * text says why it cannot be read.
  */
 export const importAlertmanager = (given: string) =>
-  Result.map(
-    readConfig(given),
-    ({ inhibit_rules = [], mute_time_intervals = [], receivers = [], route, time_intervals = [] }) => {
-      const taken = takeRoutes(route)
-      const named = new Map(
-        [...time_intervals, ...mute_time_intervals].map((each) => [each.name, each.time_intervals]),
-      )
-      const times = takeTimes(taken.muted, named, taken.routes)
-      const inhibitions = takeInhibitions(inhibit_rules)
-      const kinds = receivers.map(takeReceiver)
-      const not_taken_over = [
-        ...kinds.flatMap((each) => each.notes),
-        ...taken.notes,
-        ...times.notes,
-        ...inhibitions.notes,
-      ]
-      const policy = {
-        receivers: Object.fromEntries(
-          kinds.map(({ name, receiver }) => {
-            const quiet = times.quiet.get(name)
-            return [name, { ...receiver, ...(quiet !== undefined && { quiet }) }]
-          }),
-        ),
-        routes: taken.routes,
-        ...(inhibitions.dependencies.length > 0 && { dependencies: inhibitions.dependencies }),
-        ...(times.windows.length > 0 && { windows: times.windows }),
-      }
-      const comments = not_taken_over.map((note) => `# not taken over: ${note}\n`).join("")
-      return { policy: comments + stringify(policy), not_taken_over }
-    },
-  )
+  Result.map(readConfig(given), (config) => {
+    const {
+      inhibit_rules = [],
+      mute_time_intervals = [],
+      receivers = [],
+      route,
+      time_intervals = [],
+    } = config
+    const nameIn = namesOf(receivers.map(nameOf))
+    const taken = takeRoutes(route, nameIn)
+    const named = new Map(
+      [...time_intervals, ...mute_time_intervals].map((each) => [each.name, each.time_intervals]),
+    )
+    const times = takeTimes(taken.muted, named, taken.routes)
+    const inhibitions = takeInhibitions(inhibit_rules)
+    const kinds = receivers.map((each) => takeReceiver(each, nameIn(nameOf(each))))
+    const not_taken_over = [
+      ...settingsNotes(config),
+      ...kinds.flatMap((each) => each.notes),
+      ...taken.notes,
+      ...times.notes,
+      ...inhibitions.notes,
+    ]
+    const policy = {
+      receivers: Object.fromEntries(
+        kinds.map(({ name, receiver }) => {
+          const quiet = times.quiet.get(name)
+          return [name, { ...receiver, ...(quiet !== undefined && { quiet }) }]
+        }),
+      ),
+      routes: taken.routes,
+      ...(inhibitions.dependencies.length > 0 && { dependencies: inhibitions.dependencies }),
+      ...(times.windows.length > 0 && { windows: times.windows }),
+    }
+    const comments = not_taken_over.map((note) => `# not taken over: ${note}\n`).join("")
+    return { policy: comments + stringify(policy), not_taken_over }
+  })

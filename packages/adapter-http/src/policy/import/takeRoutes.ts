@@ -60,18 +60,12 @@ const remindOf = (repeat: string): string | undefined => {
   return millis >= QUARTER && millis <= MONTH ? durationText(millis) : undefined
 }
 
-/** The name of a receiver as a policy has it. */
-export const receiverName = (name: string): string => {
-  const plain = name.toLowerCase().replace(/[^a-z0-9_]/gu, "_")
-  return (/^[a-z]/u.test(plain) ? plain : `r_${plain}`).slice(0, 64)
-}
-
 /**
  * Takes a tree of routes over, with its mute times, and names the parts that a policy cannot state. In Alertmanager an alert goes to the first child that matches, and to
  * its siblings only where it continues; in a policy, every route that matches names its receivers. So
  * each route excludes those before it.
  */
-export const takeRoutes = (root: AlertmanagerRoute) => {
+export const takeRoutes = (root: AlertmanagerRoute, receiverName: (name: string) => string) => {
   const routes: Array<{ readonly to: ReadonlyArray<string> }> = []
   const muted: Array<MutedRoute> = []
   const notes: Array<string> = []

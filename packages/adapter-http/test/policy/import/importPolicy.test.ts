@@ -377,6 +377,60 @@ describe("a configuration of Alertmanager", () => {
     assert.isUndefined((valid(others.policy).receivers["chat"] as { readonly quiet?: object }).quiet)
   })
 
+  it("is read as Alertmanager reads YAML: any text as a label's value, empty parts, merged ones", () => {
+    // cli/testdata/conf.routing.yml of prometheus/alertmanager has such a number.
+    const text = `
+defaults: &defaults {receiver: b, group_by: [a]}
+route:
+  receiver: a
+  routes:
+    - {match: {test: 2, on: true}, receiver: b}
+    - {match: {version: 1.10}, receiver: b, routes: }
+    - {<<: *defaults, matchers: [x=y]}
+receivers: [{name: a, slack_configs: }, {name: b}]
+inhibit_rules:
+time_intervals: [{name: t, time_intervals: [{days_of_month: [1, -1]}]}]
+`
+    const policy = valid(Result.getOrThrow(importAlertmanager(text)).policy)
+    assert.deepStrictEqual(receiversOf(policy, { test: "2", on: "true" }), ["b"])
+    assert.deepStrictEqual(receiversOf(policy, { version: "1.10" }), ["b"])
+    assert.deepStrictEqual(receiversOf(policy, { version: "1.1" }), ["a"])
+    assert.deepStrictEqual(receiversOf(policy, { x: "y" }), ["b"])
+  })
+
+  it("keeps its receivers apart, whatever their names", () => {
+    const names = ["Ops Chat", "ops-chat", "ops_chat_2", "webhook", "1st"]
+    const routes = names.map((receiver, n) => ({ receiver, match: { n } }))
+    const policy = imported({
+      route: { receiver: "webhook", routes },
+      receivers: names.map((name) => ({ name, slack_configs: [{}] })),
+    })
+    const written = valid(policy.policy)
+    const taken = names.map((_, n) => receiversOf(written, { n: String(n) }))
+    assert.deepStrictEqual(taken, [["ops_chat"], ["ops_chat_2"], ["ops_chat_2_2"], ["r_webhook"], ["r_1st"]])
+    assert.strictEqual(new Set(Object.values(written.receivers).map((each) => JSON.stringify(each))).size, 5)
+  })
+
+  it("says what its receivers and its settings have beside an address", () => {
+    const { not_taken_over } = imported({
+      global: { resolve_timeout: "5m" },
+      templates: ["*.tmpl"],
+      route: { receiver: "chat" },
+      receivers: [
+        {
+          name: "chat",
+          slack_configs: [{ api_url: "x", channel: "#a", send_resolved: true }, { send_resolved: false }],
+        },
+      ],
+    })
+    assert.deepStrictEqual(not_taken_over, [
+      "global: resolve_timeout",
+      "templates: *.tmpl; messages of a policy have none",
+      "receiver chat: all slack_configs but one; a receiver of a policy has one address",
+      "receiver chat: slack_configs: channel, send_resolved",
+    ])
+  })
+
   it.each([
     ["- a", "the file must be"],
     ["route: [", "the file must be YAML"],
