@@ -116,7 +116,7 @@ const readConfig = (text: string) =>
     ),
   )
 
-/** What the file says beside routes, receivers and times. */
+/** Notes about the parts beside routes, receivers and times. */
 const settingsNotes = ({
   global = {},
   templates = [],
