@@ -182,6 +182,22 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
       }),
   )
 
+  withLimits(
+    "slow bodies of one sender, however many, delay no other sender's",
+    { bytes: 4_200 * KIB, ...patient },
+    () =>
+      Effect.fnUntraced(function* () {
+        const agent = newAgent()
+        const body = bodyOf(agent, 1_024 * KIB)
+        const start = head(agent, { "Content-Length": String(body.length) }) + body.slice(1)
+        const slow = yield* inFlight(Array.from({ length: 10 }, () => start))
+        yield* meanwhile
+        const quick = yield* inFlight(Array.from({ length: 20 }, () => whole(250)))
+        yield* assertAllTaken(quick)
+        yield* Effect.forEach(slow, (fiber) => Fiber.interrupt(fiber))
+      }),
+  )
+
   const impatient = { bytes: 1_100 * KIB, turnMillis: 50 }
 
   for (const sent of [1, 1_000 * KIB]) {

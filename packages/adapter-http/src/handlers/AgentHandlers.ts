@@ -1,7 +1,7 @@
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import type { Arrival, Visit } from "@tocsin/core/usecases/BodyBudget"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
@@ -33,11 +33,11 @@ const makeTaking = Effect.fnUntraced(function* (trustedHops: number) {
     const answer = Effect.flatMap(readJson(request), (body) =>
       Effect.annotateLogs(toApiError(call(sender, body)), agentNamedIn(body)),
     )
-    // No more than the largest body is ever read.
-    const bytes = Math.min(announcedBytes(request), MAX_BODY_BYTES)
+    const bytes = announcedBytes(request)
     return yield* Effect.acquireUseRelease(
-      toApiError(enter({ ...sender, bytes })),
-      () => intake.within(request, answer),
+      // No more than the largest body is ever read.
+      toApiError(enter({ ...sender, bytes: Math.min(bytes, MAX_BODY_BYTES) })),
+      () => intake.within(request, { bytes, sender: Redacted.value(sender.key) }, answer),
       ({ leave }) => Effect.sync(leave),
     )
   })

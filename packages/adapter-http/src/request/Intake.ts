@@ -16,6 +16,12 @@ export interface IntakeLimits {
 /** The rough cost of a request besides its body, which bounds small requests, too. */
 const REQUEST_BYTES = 4_096
 
+/** One sender's share of the room: four of the largest bodies. Slow ones beyond it delay no other sender's. */
+const SHARES = 8
+
+/** A share has no turns, because its bodies keep their places in the room: the limit on whole requests ends them. */
+const NO_TURN_MILLIS = 30_000
+
 // Some 30 bodies of the largest size, or 8,000 heartbeats, at a time.
 const defaultLimits: IntakeLimits = { bytes: 32 * MAX_BODY_BYTES, turnMillis: 1_000 }
 
@@ -33,7 +39,7 @@ function pauseAgain(this: Socket): void {
 
 export interface Place {
   readonly message: IncomingMessage
-  /** Its upper bound: the announced length of its body, and the rest. */
+  /** Its upper bound: how much of its body is read at most, and the rest. */
   readonly bytes: number
   /** Called once, as soon as its body may be read. */
   readonly onAdmitted: () => void
@@ -69,16 +75,18 @@ export class Intake {
   /** How many requests wait on each paused connection. */
   readonly #paused = new Map<Socket, number>()
   readonly #limits: IntakeLimits
+  /** A part of the room for each sender that has a request. */
+  readonly #shares = new Map<string, Intake>()
 
   constructor(limits: IntakeLimits) {
     this.#limits = limits
   }
 
   /** Asks for a place for a request with an unread body. Every place must be left by {@link leave}. */
-  enter(message: IncomingMessage, onAdmitted: () => void): Place {
+  enter(message: IncomingMessage, onAdmitted: () => void, bytes = announcedBytes(message)): Place {
     const place: Place = {
       message,
-      bytes: announcedBytes(message) + REQUEST_BYTES,
+      bytes: bytes + REQUEST_BYTES,
       onAdmitted,
       held: 0,
       bytesReadBefore: message.socket.bytesRead,
@@ -120,17 +128,39 @@ export class Intake {
     if (this.#waiting.size > 0) this.#admitWaiting()
   }
 
-  /** Runs the effect of a request from node:http once there is room, and holds its place until the end. */
+  /**
+   * Runs the effect of a request from node:http once there is room, in its sender's share too, and holds its place
+   * until the end. `bytes` is how much of its body is read at most.
+   */
   within<A, E, R>(
     { source }: HttpServerRequest.HttpServerRequest,
+    { bytes, sender }: Readonly<{ bytes: number; sender: string }>,
     effect: Effect.Effect<A, E, R>,
   ): Effect.Effect<A, E, R> {
     // A body that is too large is refused unread, and need not wait for that.
-    if (!(source instanceof IncomingMessage) || announcedBytes(source) > MAX_BODY_BYTES) return effect
+    if (!(source instanceof IncomingMessage) || bytes > MAX_BODY_BYTES) return effect
+    return Effect.suspend(() => {
+      const most = this.#limits.bytes / SHARES
+      const share = this.#shares.get(sender) ?? new Intake({ bytes: most, turnMillis: NO_TURN_MILLIS })
+      this.#shares.set(sender, share)
+      const forget = Effect.sync(() => share.#isEmpty && this.#shares.delete(sender))
+      return Effect.ensuring(share.#holding(source, bytes, this.#holding(source, bytes, effect)), forget)
+    })
+  }
+
+  get #isEmpty(): boolean {
+    return this.#inside.size + this.#waiting.size === 0
+  }
+
+  #holding<A, E, R>(
+    source: IncomingMessage,
+    bytes: number,
+    effect: Effect.Effect<A, E, R>,
+  ): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       let place: Place | undefined
       const admitted = Effect.callback<void>((resume) => {
-        place = this.enter(source, () => resume(Effect.void))
+        place = this.enter(source, () => resume(Effect.void), bytes)
       })
       const leave = Effect.sync(() => place && this.leave(place))
       return Effect.ensuring(Effect.andThen(admitted, effect), leave)

@@ -5,6 +5,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
 import { AgentIntake } from "../request/Intake.ts"
+import { announcedBytes } from "../request/RequestBody.ts"
 import { type Failure, failureOfCause } from "../response/failures.ts"
 import type { KnownRoute } from "../routes.ts"
 import { addressed, answerOf, DIALECTS, type SenderAnswer } from "./dialects.ts"
@@ -50,8 +51,10 @@ export const layer = HttpRouter.use((router) =>
           // Bodies of unknown senders stay unread, and their keys count as failed authentications.
           const sender = yield* Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
           const report = (body: string) => integrations.report(kind, sender, { ...given, body })
+          const bytes = Math.min(announcedBytes(request), dialect.mostBytes)
+          const place = { bytes, sender: sender.key_hash }
           yield* hasBody(request)
-            ? intake.within(request, Effect.flatMap(dialect.read(request), report))
+            ? intake.within(request, place, Effect.flatMap(dialect.read(request), report))
             : report("")
         })
         return yield* take.pipe(

@@ -16,6 +16,8 @@ export interface Dialect {
   readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
   /** The body as text: the start of any text, or a whole one of at most 1 MiB. */
   readonly read: (request: Request) => Effect.Effect<string, PayloadTooLarge | Validation>
+  /** How much of a longer body is read. */
+  readonly mostBytes: number
   /** The same of a body that has arrived; fails with the message for the sender. */
   readonly decode: (body: Uint8Array) => Result.Result<string, string>
   /** Whether the header Authorization may have the key, instead of the path. */
@@ -72,6 +74,7 @@ const readStart = (request: Request): Effect.Effect<string> =>
 /** Senders of any text: it is the output of a job. */
 const anyText = {
   read: readStart,
+  mostBytes: MOST_BODY_BYTES,
   decode: (body: Uint8Array) => Result.succeed(decoder.decode(body.subarray(0, MOST_BODY_BYTES))),
   hasHeader: false,
 } as const
@@ -80,6 +83,8 @@ const anyText = {
 const json: Dialect = {
   methods: ["POST"],
   read: readSenderText,
+  // It is refused.
+  mostBytes: Number.POSITIVE_INFINITY,
   decode: senderText,
   hasHeader: true,
   contentType: "text/plain",
