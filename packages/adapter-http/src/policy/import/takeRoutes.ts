@@ -1,4 +1,4 @@
-import { MAX_MATCHERS } from "@tocsin/contract/Matcher"
+import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
 import { boundedMillis, durationText } from "@tocsin/contract/durationMillis"
 import { Schema } from "effect"
 import {
@@ -86,11 +86,14 @@ export const takeRoutes = (root: AlertmanagerRoute, receiverName: (name: string)
     if (repeat_interval !== undefined && remind === undefined)
       notes.push(`${place}: repeat_interval ${repeat_interval} is not between 15m and 31d`)
     for (const all of condition) {
-      if (all.length > MAX_MATCHERS) {
-        notes.push(`${place}: it needs more than ${MAX_MATCHERS} matchers`)
-        continue
-      }
-      const match = matchOf(all)
+      if (all.length > MAX_MATCHERS)
+        notes.push(
+          `${place} also gets alerts of a route before it: a route has ${MAX_MATCHERS} matchers at most`,
+        )
+      // Rather one receiver too many than none: conditions that only exclude go first.
+      const match = matchOf(
+        all.toSorted((a, b) => Number(isPositive(b)) - Number(isPositive(a))).slice(0, MAX_MATCHERS),
+      )
       routes.push({ ...(match && { match }), to: [receiverName(receiver)], ...(remind && { remind }) })
     }
   }

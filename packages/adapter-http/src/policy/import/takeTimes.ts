@@ -1,5 +1,5 @@
 import { durationText } from "@tocsin/contract/durationMillis"
-import { isPositive } from "@tocsin/contract/Matcher"
+import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
 import { Schema } from "effect"
 import { matchOf, optionalText, optionalTexts } from "./conditions.ts"
 import type { MutedRoute } from "./takeRoutes.ts"
@@ -188,20 +188,22 @@ export const takeTimes = (
           ? `${place}: ${kind} ${name}; all of a route's repeat weekly in one location, or cannot be turned around`
           : `time interval ${name}: a window has no years, no days from the end of a month, and not both kinds of days`,
       )
-    for (const all of condition.filter((each) => each.some(isPositive)))
+    const isNamed = (all: MutedRoute["condition"][number]) =>
+      all.some(isPositive) && all.length <= MAX_MATCHERS
+    for (const all of condition.filter(isNamed))
       for (const window of made.windows)
         windows.push({
           name: `${plainName(intervals.join("-"))}-${windows.length + 1}`,
           ...window,
           match: matchOf(all),
         })
-    const unnamed = condition.filter((each) => !each.some(isPositive))
+    const unnamed = condition.filter((each) => !isNamed(each))
     if (unnamed.length === 0 || made.windows.length === 0) continue
     const hours = made.week && quietOf(made.week)
     const isAlone = routes.filter(({ to }) => to.includes(receiver)).length === condition.length
     if (hours === undefined || !isAlone || quiet.has(receiver) || unnamed.length < condition.length) {
       notes.add(
-        `${place}: ${kind}; a window names its alerts by = or a glob, and its receiver's quiet hours are the same for all`,
+        `${place}: ${kind}; a window names its alerts by = or a glob and ${MAX_MATCHERS} matchers at most, and its receiver's quiet hours are the same for all`,
       )
       continue
     }

@@ -398,6 +398,32 @@ time_intervals: [{name: t, time_intervals: [{days_of_month: [1, -1]}]}]
     assert.deepStrictEqual(receiversOf(policy, { x: "y" }), ["b"])
   })
 
+  it("with more routes than a policy can exclude leaves no alert without a receiver", () => {
+    const teams = Array.from({ length: 30 }, (_, n) => `team-${n}`)
+    const routes = teams.map((team) => ({ receiver: "team", match: { team } }))
+    const { not_taken_over, policy } = imported({
+      route: {
+        receiver: "rest",
+        routes: [
+          { receiver: "site", match: { site: "x" }, mute_time_intervals: ["night"], routes },
+          ...routes,
+        ],
+      },
+      receivers: ["rest", "site", "team"].map((name) => ({ name, slack_configs: [{}] })),
+      time_intervals: [night],
+    })
+    const written = valid(policy)
+    assert.deepStrictEqual(receiversOf(written, { team: "other" }), ["rest"])
+    assert.deepStrictEqual(receiversOf(written, { team: "team-7" }), ["team"])
+    assert.deepStrictEqual(receiversOf(written, { site: "x", team: "other" }), ["site"])
+    assert.isUndefined(written.windows)
+    for (const part of ["route also gets", "routes[0] also gets", "routes[0]: mute_time_intervals"])
+      assert.isTrue(
+        not_taken_over.some((note) => note.includes(part)),
+        part,
+      )
+  })
+
   it("keeps its receivers apart, whatever their names", () => {
     const names = ["Ops Chat", "ops-chat", "ops_chat_2", "webhook", "1st"]
     const routes = names.map((receiver, n) => ({ receiver, match: { n } }))
