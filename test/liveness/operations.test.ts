@@ -1,4 +1,4 @@
-import { AgentId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, EventId, IncidentId, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
@@ -263,6 +263,19 @@ describe("the scenario of an incident", () => {
       assert.strictEqual(String(members[0]?.check_id), "check-7")
       assert.strictEqual(changes[0]?.seq, 251)
       assert.strictEqual(toIncidentDetail(scenario).timeline_left_out, 0)
+      const { opened_at: starts_at } = scenario.incident
+      const silence = {
+        id: SilenceId.make("0190b3a4-0000-7000-8000-000000000001"),
+        matchers: [],
+        starts_at,
+        ends_at: starts_at,
+        created_at: starts_at,
+        created_by: "ann",
+        comment: "",
+      }
+      const silences = Array.from({ length: 230 }, () => ({ silence, covers_all: true }))
+      const silenced = toIncidentDetail({ ...scenario, silences })
+      assert.deepStrictEqual([silenced.silences.length, silenced.silences_left_out], [200, 30])
       for (let round = 0; round < 4; round++) {
         const status = round % 2 === 0 ? "critical" : "warning"
         yield* report(

@@ -135,7 +135,7 @@ export interface NotifiedReceiver extends Readonly<Detail["notified"][number]> {
 /** The next firing of a receiver if nothing else happens: due now without `due_at`, not sent while it has `holds`. */
 export interface NextFiring extends Readonly<Detail["next"][number]> {}
 
-/** One incident: the worst 200 members, the newest 200 notifications, and changes without the `timeline_left_out`. */
+/** One incident: the worst 200 members, the newest 200 notifications, changes without the `timeline_left_out`, silences without the `silences_left_out`. */
 export interface IncidentDetail extends Detail {}
 
 /** A note of up to 4,096 characters. */

@@ -220,6 +220,7 @@ const DETAIL = {
     },
   ],
   silences: [],
+  silences_left_out: 0,
   deliveries: [{ ...OPENED_ITEM, why: "waits for its next attempt" }],
 }
 

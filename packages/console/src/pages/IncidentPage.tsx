@@ -261,6 +261,7 @@ export const IncidentPage = () => {
       <Members members={detail.members} />
       <h2>Timeline</h2>
       {detail.timeline_left_out > 0 && <p>{detail.timeline_left_out} changes in between are left out.</p>}
+      {detail.silences_left_out > 0 && <p>{detail.silences_left_out} older silences are left out.</p>}
       <Timeline detail={detail} />
       <h2>Notifications</h2>
       {detail.deliveries.length === 0 ? <p>None.</p> : <Deliveries deliveries={detail.deliveries} />}

@@ -177,6 +177,7 @@ describe("the explanation of an incident", () => {
     members: [{ ...member, severity: "critical", joined_at: at, left_at: null }],
     timeline: [],
     timeline_left_out: 0,
+    silences_left_out: 0,
     acknowledgement: null,
     log: [],
     held_by: [],

@@ -218,7 +218,11 @@ export const IncidentDetail = Schema.Struct({
     description: "Whom the incident notifies next, by receiver. Empty if nothing is to come.",
   }),
   silences: Schema.Array(IncidentSilence).annotate({
-    description: "The silences in force while it was open that matched one of its members, newest first.",
+    description:
+      "The silences in force while it was open that matched one of its members, at most 200, newest first.",
+  }),
+  silences_left_out: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "How many older silences are left out.",
   }),
   deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
 }).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })

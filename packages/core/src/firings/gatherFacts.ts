@@ -3,7 +3,7 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
-import type { LoudMember } from "../engine/unitOfWork/RowRequest.ts"
+import type { LoudMember, RowRequest } from "../engine/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
@@ -49,6 +49,8 @@ export const WITHOUT_POLICY: FiringOptions = {
 const NO_POLICY = compilePolicy({}, [])
 
 interface GatherOptions extends FiringOptions {
+  /** Reads these instead of the silences in force, which must be among them if an incident is open. */
+  readonly silences?: RowRequest["silencesInForce"]
   /** These instead of the silences and windows in force. */
   readonly mutes?: Mutes
   /** Whether facts of later moments are needed, at which other windows may be in force. */
@@ -74,11 +76,11 @@ export interface Gathered {
 export function* gatherFacts(
   unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
-  { looksAhead = false, mutes: given, policy: policyInForce, staleAfter }: GatherOptions,
+  { looksAhead = false, mutes: given, policy: policyInForce, silences, staleAfter }: GatherOptions,
   now: Instant.Instant,
 ): Decision<Gathered> {
   const policy = policyInForce()
-  yield { silencesInForce: { endingAfter: now } }
+  yield { silencesInForce: silences ?? { endingAfter: now } }
   const { serviceHeartbeat, silencesInForce } = unit.searchResults
   const graceUntil = outageGraceAt(serviceHeartbeat, now, staleAfter)
   const mutes = given ?? activeMutes(policy, silencesInForce, now)

@@ -117,9 +117,10 @@ export const readOutlook = commandOf(function* (
   { incident, outbox }: Pick<IncidentTimeline, "incident" | "outbox">,
   options: FiringOptions,
 ): Decision<Outlook> {
-  const gathered = yield* gatherFacts(unit, [incident], { ...options, looksAhead: true }, now)
+  // Of an open incident, the silences in force are among these; another one has no holds.
+  const silences = { endingAfter: incident.opened_at, begunBy: incident.resolved_at }
+  const gathered = yield* gatherFacts(unit, [incident], { ...options, silences, looksAhead: true }, now)
   const pending = outbox.filter(isPendingFiring)
-  yield { silencesInForce: { endingAfter: incident.opened_at, begunBy: incident.resolved_at } }
   return {
     silences: unit.searchResults.silencesInForce,
     held: heldBy(gathered.onNew(incident)),

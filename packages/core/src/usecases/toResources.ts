@@ -157,6 +157,7 @@ export interface CoveringSilence {
 }
 
 const SHOWN_DELIVERIES = 200
+const SHOWN_SILENCES = 200
 
 /** The last firing that each receiver got, by receiver; items come newest first. */
 const notifiedBy = (outbox: ReadonlyArray<OutboxRecord>) => {
@@ -210,7 +211,10 @@ export const toIncidentDetail = ({
   runbook: runbook === undefined ? null : { url: runbook.url, note: runbook.note ?? null },
   notified: notifiedBy(outbox),
   next: next.map(toNextFiring),
-  silences: silences.map(({ covers_all, silence }) => ({ ...toSilence(silence, now), covers_all })),
+  silences: silences
+    .slice(0, SHOWN_SILENCES)
+    .map(({ covers_all, silence }) => ({ ...toSilence(silence, now), covers_all })),
+  silences_left_out: Math.max(silences.length - SHOWN_SILENCES, 0),
   deliveries: outbox.slice(0, SHOWN_DELIVERIES).map((item) => {
     const heldBy = heldItems.get(item.id)
     return {

@@ -164,6 +164,7 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
     detail.timeline_left_out === 0 ? "" : omitted,
     section(LOG, detail.log),
     section(SILENCES, detail.silences),
+    detail.silences_left_out === 0 ? "" : `${detail.silences_left_out} older silences are left out\n`,
     section(DELIVERIES, detail.deliveries),
   ])
 }
