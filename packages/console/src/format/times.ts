@@ -73,3 +73,6 @@ export const numberText = (value: number): string => grouped.format(value)
 /** A count with its noun: `1 incident`, `2 agents`. */
 export const countText = (count: number, noun: string): string =>
   `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`
+
+/** As much of a hash as tells policies apart at a glance. */
+export const hashStart = (hash: string): string => hash.slice(0, 12)

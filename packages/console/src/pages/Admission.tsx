@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import type { Agent, AgentBlacklistItem, Enrolment, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
 import type { FunctionComponent } from "preact"
+import { useMemo } from "preact/hooks"
 import { countText, momentText, relativeText } from "../format/times.ts"
 import { accept, acceptAll, block, endEnrolment, unblock } from "../state/agentActions.ts"
 import { now } from "../state/clock.ts"
@@ -12,52 +13,10 @@ import type { Selection } from "../state/Route.ts"
 import { base, call, mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
-import {
-  Listing,
-  type Pick,
-  select,
-  SelectAll,
-  SelectBox,
-  selectedIds,
-  SelectionBar,
-  useSelecting,
-} from "../view/Listing.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { select, selectedIds, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
-
-const drawKey = (agent: Agent, pick: Pick) => {
-  const id = agent.agent_id
-  return (
-    <>
-      {mayAdminister.value && <SelectBox id={id} name={id} pick={pick} />}
-      <b>{id}</b>
-      <span class="subject">{agent.hostname}</span>
-      <code class="fingerprint">{agent.key_fingerprint}</code>
-      <span class="notes">
-        {agent.rotation_pending && (
-          <em class="is-taken" title="It replaces an accepted key">
-            replaces a key
-          </em>
-        )}
-      </span>
-      <Time at={agent.last_seen_at} />
-      {mayAdminister.value && (
-        <span class="actions">
-          <ActionButton
-            confirms={silentQuestion([agent])}
-            does={() => accept([id])}
-            describes={`Accept ${id}`}
-          >
-            Accept
-          </ActionButton>
-          <ActionButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
-            Block
-          </ActionButton>
-        </span>
-      )}
-    </>
-  )
-}
 
 /** A silent agent is dead once it is accepted, which notifies: the question before that, if there is one. */
 const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string] | undefined => {
@@ -73,6 +32,39 @@ const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string]
   return [`${which}. Accepted, a silent agent opens an incident, and notifies.`, "Accept all the same"]
 }
 
+const WAITING: Columns<Agent> = [
+  column("Agent", 1, ({ agent_id }) => <b>{agent_id}</b>),
+  column("Host", 1.1, ({ hostname }) => <span class="subject">{hostname}</span>),
+  column("Fingerprint", "10rem", ({ key_fingerprint }) => <code class="fingerprint">{key_fingerprint}</code>),
+  column("", 0.9, ({ rotation_pending }) => (
+    <span class="notes">
+      {rotation_pending && (
+        <em class="is-taken" title="It replaces an accepted key">
+          replaces a key
+        </em>
+      )}
+    </span>
+  )),
+  column("Last seen", "5.5rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
+  column("", "9.5rem", (agent) => mayAdminister.value && <Decisions agent={agent} />),
+]
+
+const Decisions = ({ agent }: { readonly agent: Agent }) => {
+  const { agent_id: id } = agent
+  return (
+    <span class="actions">
+      <ActionButton confirms={silentQuestion([agent])} does={() => accept([id])} describes={`Accept ${id}`}>
+        Accept
+      </ActionButton>
+      <ActionButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
+        Block
+      </ActionButton>
+    </span>
+  )
+}
+
+const idOf = ({ agent_id }: Agent): string => agent_id
+
 const decide =
   (decision: typeof accept, selected: Selection): (() => Promise<Message>) =>
   async () => {
@@ -82,7 +74,7 @@ const decide =
   }
 
 const Bar = ({ agents }: { readonly agents: ReadonlyArray<Agent> }) => (
-  <SelectionBar isOffered={mayAdminister.value}>
+  <SelectionBar isOffered={mayAdminister}>
     {(selected) => {
       const keys = countText(selected.length, "key")
       return (
@@ -113,8 +105,8 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
   // Those of another page of the list may have been accepted by another operator; the act says so.
   const selected = selectedIds()
   const items = itemsOf(pages)
-  const ids = items.map(({ agent_id }) => agent_id)
-  const pick = useSelecting({ isOffered: mayAdminister.value, ids: () => ids })
+  const selecting = useSelecting({ isOffered: mayAdminister, lists: [listed], idOf, nameOf: idOf })
+  const columns = useMemo(() => [selecting, ...WAITING], [selecting])
   const isWhole = pages.next === null && items.length === rowCount(pages)
   const fresh = items.filter(({ rotation_pending }) => rotation_pending !== true).length
   const more = isWhole ? "" : "more than "
@@ -145,17 +137,9 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
       <Listing
         label="Waiting keys"
         kind="waiting"
-        heads={[
-          mayAdminister.value && <SelectAll key="all" ids={ids} />,
-          "Agent",
-          "Host",
-          "Fingerprint",
-          "",
-          "Last seen",
-          "",
-        ]}
+        columns={columns}
         listed={listed}
-        keyOf={({ agent_id }) => agent_id}
+        keyOf={idOf}
         size="tall"
         empty={
           isFirst ? (
@@ -166,67 +150,68 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
             <Empty title="No key is waiting">A new agent appears here with its first heartbeat.</Empty>
           )
         }
-      >
-        {(agent) => drawKey(agent, pick)}
-      </Listing>
+      />
     </>
   )
 }
+
+const ENROLMENTS: Columns<Enrolment> = [
+  column("Admitted", 1, ({ used, uses }) => (
+    <b>
+      {used} of {countText(uses, "host")}
+    </b>
+  )),
+  column("Whom", 1, ({ agent_id, created_by }) => (
+    <span class="subject">
+      {agent_id ?? "any agent"}, by {created_by}
+    </span>
+  )),
+  column("State", "10rem", ({ state }) => <Mark state={state === "open" ? "active" : state} word={state} />),
+  column("Ends", "6rem", ({ expires_at }) => <Time at={expires_at} />),
+  column("", "6rem", ({ id }) => (
+    <ActionButton kind="danger" describes="Its line then admits no more hosts" does={() => endEnrolment(id)}>
+      Remove
+    </ActionButton>
+  )),
+]
 
 const Enrolments = () => (
   <Listing
     label="Enrolments"
     kind="blocked"
-    heads={["Admitted", "Whom", "State", "Ends", ""]}
+    columns={ENROLMENTS}
     listed={usePages(listOf<Enrolment>("ops/v1/enrolments", {}))}
     keyOf={({ id }) => id}
     empty={<Empty title="No line was made">“Add a host” makes one.</Empty>}
-  >
-    {({ agent_id, created_by, expires_at, id, state, used, uses }) => (
-      <>
-        <b>
-          {used} of {countText(uses, "host")}
-        </b>
-        <span class="subject">
-          {agent_id ?? "any agent"}, by {created_by}
-        </span>
-        <Mark state={state === "open" ? "active" : state} word={state} />
-        <Time at={expires_at} />
-        <ActionButton
-          kind="danger"
-          describes="Its line then admits no more hosts"
-          does={() => endEnrolment(id)}
-        >
-          Remove
-        </ActionButton>
-      </>
-    )}
-  </Listing>
+  />
 )
+
+const BLOCKED: Columns<AgentBlacklistItem> = [
+  column("Agent", 1, ({ agent_id }) => <b>{agent_id}</b>),
+  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
+  column("Fingerprint", "10rem", ({ key_fingerprint }) => <code class="fingerprint">{key_fingerprint}</code>),
+  column("Blocked", "6rem", ({ created_at }) => <Time at={created_at} />),
+  column(
+    "",
+    "6rem",
+    ({ agent_id, id }) =>
+      mayAdminister.value && (
+        <ActionButton describes={`Unblock ${agent_id}`} does={() => unblock(id)}>
+          Unblock
+        </ActionButton>
+      ),
+  ),
+]
 
 const BlockedKeys = () => (
   <Listing
     label="Blocked keys"
     kind="blocked"
-    heads={["Agent", "Host", "Fingerprint", "Blocked", ""]}
+    columns={BLOCKED}
     listed={usePages(listOf<AgentBlacklistItem>("api/v1/agents/admission/blacklist", {}))}
     keyOf={({ id }) => id}
     empty={<Empty title="No key is blocked" />}
-  >
-    {(item) => (
-      <>
-        <b>{item.agent_id}</b>
-        <span class="subject">{item.hostname}</span>
-        <code class="fingerprint">{item.key_fingerprint}</code>
-        <Time at={item.created_at} />
-        {mayAdminister.value && (
-          <ActionButton describes={`Unblock ${item.agent_id}`} does={() => unblock(item.id)}>
-            Unblock
-          </ActionButton>
-        )}
-      </>
-    )}
-  </Listing>
+  />
 )
 
 /** Makes the line to paste on a host, whose agent its token admits. */

@@ -4,9 +4,9 @@ import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
-import { Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Labels, Mark, Time } from "../view/states.tsx"
-import { BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
+import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const TABS = [
@@ -17,25 +17,27 @@ const TABS = [
   ["waiting", "Waiting", { is_waiting: true }],
 ] as const
 
-const drawAgent = (agent: Agent) => (
-  <>
-    <Mark state={agent.status} />
-    <a class="main" href={linkTo("agents", [agent.agent_id])}>
-      {agent.agent_id}
+const COLUMNS: Columns<Agent> = [
+  column("State", "5.5rem", ({ status }) => <Mark state={status} />),
+  column("Agent", 1.2, ({ agent_id }) => (
+    <a class="main" href={linkTo("agents", [agent_id])}>
+      {agent_id}
     </a>
-    <span class="subject">{agent.hostname}</span>
+  )),
+  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
+  column("Labels", 1.6, ({ admission_state, labels, rotation_pending }) => (
     <span class="notes">
-      {agent.admission_state === "pending" && <em class="is-taken">waits for admission</em>}
-      {agent.rotation_pending && <em class="is-taken">a new key waits</em>}
-      <Labels labels={agent.labels} />
+      {admission_state === "pending" && <em class="is-taken">waits for admission</em>}
+      {rotation_pending && <em class="is-taken">a new key waits</em>}
+      <Labels labels={labels} />
     </span>
-    <Time at={agent.last_seen_at} />
-  </>
-)
+  )),
+  column("Last seen", "6rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
+]
 
 export const Agents = () => {
   const { filter = "", from, tab: wanted } = route.value.parameters
-  const [tab, , query] = TABS.find(([name]) => name === wanted) ?? TABS[0]
+  const [tab, , query] = chosen(TABS, wanted)
   const search = filter.trim()
   const listed = usePages(listOf<Agent>("ops/v1/agents", { search, from_agent: from, ...query }))
   const counts = summary.value
@@ -56,7 +58,7 @@ export const Agents = () => {
       <Listing
         label="Agents"
         kind="agent"
-        heads={["State", "Agent", "Host", "Labels", "Last seen"]}
+        columns={COLUMNS}
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
         empty={
@@ -68,9 +70,7 @@ export const Agents = () => {
             </Empty>
           )
         }
-      >
-        {drawAgent}
-      </Listing>
+      />
     </>
   )
 }

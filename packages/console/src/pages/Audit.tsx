@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import type { AuditEntry } from "@tocsin/client"
-import { localTimes } from "../format/times.ts"
+import { hashStart, localTimes } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
@@ -53,14 +53,12 @@ const linkOf = ({ kind, id }: Subject): string | undefined => {
   return page && linkTo(page)
 }
 
-const HASH_START = 12
-
 /** The first subject of a change by its name, which leads to it, and a count of the others. */
 const Subjects = ({ subjects }: Pick<AuditEntry, "subjects">) => {
   const [first] = subjects
   if (first === undefined) return null
   const { kind, id } = first
-  const name = NAMELESS[kind] ?? `${kind} ${kind === "policy" ? id.slice(0, HASH_START) : id}`
+  const name = NAMELESS[kind] ?? `${kind} ${kind === "policy" ? hashStart(id) : id}`
   const link = linkOf(first)
   return (
     <>
@@ -116,21 +114,23 @@ const Filter = ({ name, label }: FilterProps) => {
   )
 }
 
-const drawEntry = (entry: AuditEntry) => (
-  <>
-    <b>{entry.actor}</b>
-    <span class="subject sentence" title={entry.action}>
+const COLUMNS: Columns<AuditEntry> = [
+  column("Who", "minmax(7.5rem, 1fr)", ({ actor }) => <b>{actor}</b>),
+  column("Did what", 4.4, ({ action, parameters, subjects }) => (
+    <span class="subject sentence" title={action}>
       <span>
-        {didText(entry.action)} <Subjects subjects={entry.subjects} />
+        {didText(action)} <Subjects subjects={subjects} />
       </span>{" "}
-      <small>{parametersText(entry.parameters)}</small>
+      <small>{parametersText(parameters)}</small>
     </span>
+  )),
+  column("By", "4rem", ({ via }) => (
     <span class="notes">
-      <em>{entry.via}</em>
+      <em>{via}</em>
     </span>
-    <Time at={entry.at} />
-  </>
-)
+  )),
+  column("When", "6rem", ({ at }) => <Time at={at} />),
+]
 
 export const Audit = () => {
   const { actor, action, subject, from = "", to = "" } = route.value.parameters
@@ -152,7 +152,7 @@ export const Audit = () => {
       <Listing
         label="Changes"
         kind="audit"
-        heads={["Who", "Did what", "By", "When"]}
+        columns={COLUMNS}
         listed={listed}
         keyOf={({ id }) => id}
         empty={
@@ -162,9 +162,7 @@ export const Audit = () => {
             <Empty title="No changes yet">Each change is recorded here.</Empty>
           )
         }
-      >
-        {drawEntry}
-      </Listing>
+      />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
-import { Tabs } from "../view/navigation.tsx"
+import { chosen, Tabs } from "../view/navigation.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
@@ -75,7 +75,7 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
 }
 
 export const CheckPicture = ({ agent_id, check_id }: Pick<ExpectedCheckState, "agent_id" | "check_id">) => {
-  const span = SPANS.find(([value]) => value === route.value.parameters["days"]) ?? SPANS[0]
+  const span = chosen(SPANS, route.value.parameters["days"])
   const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async () => {
     const from = new Date(now.peek() - 30 * DAY).toISOString()
     const query = { match: `agent_id = ${agent_id},check_id = ${check_id}`, from, phases: true }

@@ -1,13 +1,13 @@
 import type { ExpectedCheckState } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
-import { useCallback } from "preact/hooks"
+import { useMemo } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { type AgentRow, checksOf, FEW_CHECKS, gridOf, groupedBy, MOST } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Box } from "../view/forms.tsx"
-import { Listing, width } from "../view/Listing.tsx"
+import { column, type Columns, Listing, width } from "../view/Listing.tsx"
 import { Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
@@ -35,23 +35,27 @@ const drawCell = (check: Cell) => {
 /** As many cells as a row of that width has room for. */
 const MOST_CELLS = { narrow: 4, medium: 3, wide: 6 }
 
-const drawAgent = ({ agent_id, failing, ok }: AgentRow, most: number) => {
-  const filter = (status: string) => linkTo("checks", [], { filter: `${agent_id}/`, status })
-  return (
-    <>
-      <a class="main" href={linkTo("agents", [agent_id])}>
-        {agent_id}
-      </a>
-      <span class="cells">{failing.slice(0, most).map(drawCell)}</span>
-      <span class="more">
-        {failing.length > most && <a href={filter("not_ok")}>{numberText(failing.length - most)} more</a>}
-      </span>
-      <a class="ok" href={filter(ok === undefined ? "" : "ok")}>
-        {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
-      </a>
-    </>
-  )
-}
+const linkToChecks = (agent_id: string, status: string): string =>
+  linkTo("checks", [], { filter: `${agent_id}/`, status })
+
+const gridColumns = (most: number): Columns<AgentRow> => [
+  column("Agent", "minmax(0, 12rem)", ({ agent_id }) => (
+    <a class="main" href={linkTo("agents", [agent_id])}>
+      {agent_id}
+    </a>
+  )),
+  column("Not ok", 1, ({ failing }) => <span class="cells">{failing.slice(0, most).map(drawCell)}</span>),
+  column("", "4.5rem", ({ agent_id, failing: { length } }) => (
+    <span class="more">
+      {length > most && <a href={linkToChecks(agent_id, "not_ok")}>{numberText(length - most)} more</a>}
+    </span>
+  )),
+  column("Ok", "4.5rem", ({ agent_id, ok }) => (
+    <a class="ok" href={linkToChecks(agent_id, ok === undefined ? "" : "ok")}>
+      {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
+    </a>
+  )),
+]
 
 const NoChecks = () => {
   const { filter = "", status = "", overdue = "", from = "" } = route.value.parameters
@@ -71,45 +75,48 @@ const CheckGrid = () => {
     (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
   const listed = usePages(groupedBy(gridOf(queryOf(parameters), isFew), parameters["group"]))
   const most = MOST_CELLS[width.value]
-  const draw = useCallback((row: AgentRow) => drawAgent(row, most), [most])
+  const columns = useMemo(() => gridColumns(most), [most])
   return (
     <Listing
       label="Agents and their checks"
       kind="grid"
-      heads={["Agent", "Not ok", "", "Ok"]}
+      columns={columns}
       listed={listed}
       keyOf={({ key }) => key}
       size="grid"
       empty={isFew ? <NoChecks /> : <Empty title="Every check is ok" />}
-    >
-      {draw}
-    </Listing>
+    />
   )
 }
 
-const drawCheck = (check: ExpectedCheckState, name: string) => (
-  <>
-    <Mark state={check.status ?? "unknown"} />
+const keyOf = ({ agent_id, check_id }: ExpectedCheckState) => `${agent_id}/${check_id}`
+
+const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
+  column("State", "5.5rem", ({ status }) => <Mark state={status ?? "unknown"} />),
+  column("Check", 1.2, (check) => (
     <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
-      {name}
+      {nameOf(check)}
     </a>
-    <span class="subject">{check.summary}</span>
+  )),
+  column("Last output", 1.6, ({ summary: text }) => <span class="subject">{text}</span>),
+  column("Labels and expectation", 1.1, ({ expected_at, is_overdue, labels }) => (
     <span class="notes">
-      <Labels labels={check.labels} />
-      {check.is_overdue && <em class="is-taken">overdue</em>}
-      {!check.is_overdue && check.expected_at !== null && (
+      <Labels labels={labels} />
+      {is_overdue && <em class="is-taken">overdue</em>}
+      {!is_overdue && expected_at !== null && (
         <em>
-          due <Time at={check.expected_at} />
+          due <Time at={expected_at} />
         </em>
       )}
     </span>
-    {check.last_observed_at === null ? <span>never reported</span> : <Time at={check.last_observed_at} />}
-  </>
-)
+  )),
+  column("Changed", "6rem", ({ last_observed_at: at }) =>
+    at === null ? <span>never reported</span> : <Time at={at} />,
+  ),
+]
 
-const keyOf = ({ agent_id, check_id }: ExpectedCheckState) => `${agent_id}/${check_id}`
-const drawWhole = (check: ExpectedCheckState) => drawCheck(check, keyOf(check))
-const drawOfAgent = (check: ExpectedCheckState) => drawCheck(check, check.check_id)
+const COLUMNS = columnsBy(keyOf)
+const COLUMNS_OF_AGENT = columnsBy(({ check_id }) => check_id)
 
 interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>
@@ -122,13 +129,11 @@ export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingP
   <Listing
     label="Checks"
     kind="check"
-    heads={["State", "Check", "Last output", "Labels and expectation", "Changed"]}
+    columns={isOfAgent ? COLUMNS_OF_AGENT : COLUMNS}
     listed={listed}
     keyOf={keyOf}
     empty={empty}
-  >
-    {isOfAgent ? drawOfAgent : drawWhole}
-  </Listing>
+  />
 )
 
 const VIEWS = [

@@ -71,36 +71,32 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
             {typeof last_error === "string" && `: ${last_error}`}
           </span>
           {updated_at !== undefined && <Time at={updated_at} />}
-          {mayAdminister.value && held_by.length > 0 && <Release id={id} />}
-          {mayAdminister.value && state === "failed" && <Replay id={id} />}
+          <ItemActions id={id} held_by={held_by} state={state} />
         </li>
       ),
     )}
   </ul>
 )
 
-export const Release = ({ id }: { readonly id: string }) => (
-  <ActionButton
-    does={async () => {
-      await call("POST", `ops/v1/outbox/${segment(id)}/release`)
-      return { text: "Released the notification" }
-    }}
-  >
-    Release
-  </ActionButton>
-)
+const release = async (id: string): Promise<Message> => {
+  await call("POST", `ops/v1/outbox/${segment(id)}/release`)
+  return { text: "Released the notification" }
+}
 
-export const Replay = ({ id }: { readonly id: string }) => (
-  <ActionButton
-    does={async () => {
-      const { text } = await replay(id)
-      const outcome = await followReplays([id]).catch(() => "")
-      return { text: outcome === "" ? text : `${text}: ${outcome}` }
-    }}
-  >
-    Replay
-  </ActionButton>
-)
+const replayAndFollow = async (id: string): Promise<Message> => {
+  const { text } = await replay(id)
+  const outcome = await followReplays([id]).catch(() => "")
+  return { text: outcome === "" ? text : `${text}: ${outcome}` }
+}
+
+type Deliverable = Pick<IncidentDetail["deliveries"][number], "held_by" | "id" | "state">
+
+/** The actions of administrators on a notification that is held, or that failed. */
+export const ItemActions = ({ held_by, id, state }: Deliverable) => {
+  if (!mayAdminister.value) return null
+  if (held_by.length > 0) return <ActionButton does={() => release(id)}>Release</ActionButton>
+  return state === "failed" ? <ActionButton does={() => replayAndFollow(id)}>Replay</ActionButton> : null
+}
 
 /** Operators' actions on notifications and silences since the incident opened. */
 const useAudit = (detail: IncidentDetail): ReadonlyArray<AuditEntry> => {

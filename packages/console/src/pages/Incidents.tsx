@@ -1,28 +1,21 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
-import type { ComponentChildren } from "preact"
-import { useCallback, useRef } from "preact/hooks"
+import type { ComponentProps } from "preact"
+import { useMemo, useRef } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { numberText } from "../format/times.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
 import { groupedBy, incidentsOf, MOST } from "../state/lists.ts"
 import { go, route } from "../state/location.ts"
-import { itemsOf, type Pages, rowCount } from "../state/Pages.ts"
+import { rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import type { PageCommand } from "../view/Keyboard.tsx"
-import {
-  Listing,
-  type Pick,
-  select,
-  SelectAll,
-  SelectBox,
-  SelectionBar,
-  useSelecting,
-} from "../view/Listing.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
@@ -38,7 +31,7 @@ const acknowledgeAll = async (ids: Selection): Promise<Message | undefined> => {
 }
 
 const IncidentBar = () => (
-  <SelectionBar isOffered={mayRespond.value}>
+  <SelectionBar isOffered={mayRespond}>
     {(selected) => (
       <>
         <ActionButton kind="main" does={() => acknowledgeAll(selected)}>
@@ -62,42 +55,32 @@ const carryOut = (command: PageCommand, selected: Selection, id: string | undefi
 /** Of so many, a search is read again with each change; of more, or of the past, every few seconds. */
 const FEW = 1_000
 
-const drawIncident = (incident: HeldIncident, pick: Pick, latest: ReadonlySignal<Latest | undefined>) => {
-  const { id, agent_id, check_id = "", incident_key } = incident
-  const title = titleOf(incident)
-  const subject = agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
-  return (
-    <>
-      {mayRespond.value ? <SelectBox id={id} name={title} pick={pick} /> : <i />}
-      <Mark state={incident.severity} />
-      <a class="main" href={linkTo("incidents", [id])} title={title}>
-        {title}
-      </a>
-      <span class="subject" title={subject}>
-        {subject}
-      </span>
-      <NotifiedMark incident={incident} latest={latest} />
-      <Time at={incident.resolved_at ?? incident.opened_at} />
-    </>
-  )
-}
+const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): string =>
+  agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
 
-/** Rows of incidents that keys, the bar and the boxes act on. */
-const useRows = (...lists: ReadonlyArray<{ readonly pages: Pages<HeldIncident> }>) => {
-  const ids = () => lists.flatMap(({ pages }) => itemsOf(pages)).map(({ id }) => id)
-  const pick = useSelecting({ isOffered: mayRespond.value, ids, does: carryOut })
-  const latest = useLatest()
-  return useCallback((incident: HeldIncident) => drawIncident(incident, pick, latest), [latest, pick])
-}
-
-const headsOf = (pages: Pages<HeldIncident>, time: string) => [
-  mayRespond.value && <SelectAll key="all" ids={itemsOf(pages).map(({ id }) => id)} />,
-  "Severity",
-  "Incident",
-  "Check or key",
-  "Notifications",
-  time,
+const columnsOf = (latest: ReadonlySignal<Latest | undefined>, time: string): Columns<HeldIncident> => [
+  column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
+  column("Incident", 2.2, (incident) => (
+    <a class="main" href={linkTo("incidents", [incident.id])} title={titleOf(incident)}>
+      {titleOf(incident)}
+    </a>
+  )),
+  column("Check or key", 1.1, (incident) => (
+    <span class="subject" title={subjectOf(incident)}>
+      {subjectOf(incident)}
+    </span>
+  )),
+  column("Notifications", 1, (incident) => <NotifiedMark incident={incident} latest={latest} />),
+  column(time, "5.5rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
+
+/** Columns of incidents that keys, the bar and the boxes act on. */
+const useColumns = (time: string, ...lists: ReadonlyArray<Listed<HeldIncident>>): Columns<HeldIncident> => {
+  const idOf = ({ id }: HeldIncident) => id
+  const selecting = useSelecting({ isOffered: mayRespond, lists, idOf, nameOf: titleOf, does: carryOut })
+  const latest = useLatest()
+  return useMemo(() => [selecting, ...columnsOf(latest, time)], [selecting, latest, time])
+}
 
 const SEVERITIES = ["critical", "unknown", "warning"] as const
 
@@ -123,27 +106,9 @@ const isFiltered = (): boolean => {
 
 const NothingMatches = () => <Empty title="No incident matches">Change the filter to see the others.</Empty>
 
-interface ListProps {
-  readonly label?: string
-  /** The name of the column of times; without it, the columns have no heads. */
-  readonly time?: string
-  readonly listed: Listed<HeldIncident>
-  readonly empty: ComponentChildren
-  readonly draw: ReturnType<typeof useRows>
-}
+type ListProps = Omit<ComponentProps<typeof Listing<HeldIncident>>, "kind" | "keyOf">
 
-const List = ({ label = "Incidents", time, listed, empty, draw }: ListProps) => (
-  <Listing
-    label={label}
-    kind="incident"
-    heads={time === undefined ? [] : headsOf(listed.pages, time)}
-    listed={listed}
-    keyOf={({ id }) => id}
-    empty={empty}
-  >
-    {draw}
-  </Listing>
-)
+const List = (props: ListProps) => <Listing kind="incident" keyOf={({ id }) => id} {...props} />
 
 /** The incidents that the address asks for: found by its filter, and in groups by its label. */
 const shownOf = (query: Query, isSlow: boolean) => {
@@ -159,7 +124,7 @@ const OpenIncidents = () => {
   const open = { state: "open", severity }
   const free = usePages(shownOf({ ...open, acknowledged: false }, isSlow))
   const taken = usePages(shownOf({ ...open, acknowledged: true }, isSlow))
-  const draw = useRows(free, taken)
+  const columns = useColumns("Opened", free, taken)
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
   const hasTaken = rowCount(taken.pages) > 0
   const isStarting = useRef(false)
@@ -172,7 +137,7 @@ const OpenIncidents = () => {
   return (
     <>
       <Tools />
-      <List time="Opened" listed={free} empty={hasTaken ? allTaken : nothing} draw={draw} />
+      <List label="Incidents" columns={columns} listed={free} empty={hasTaken ? allTaken : nothing} />
       {hasTaken && (
         <>
           <h2>
@@ -182,7 +147,7 @@ const OpenIncidents = () => {
               {taken.pages.next !== null && "+"}
             </span>
           </h2>
-          <List label="Acknowledged incidents" listed={taken} empty={null} draw={draw} />
+          <List label="Acknowledged incidents" columns={columns} isHeadless listed={taken} empty={null} />
         </>
       )}
     </>
@@ -191,12 +156,12 @@ const OpenIncidents = () => {
 
 const ResolvedIncidents = () => {
   const listed = usePages(shownOf({ state: "resolved", sort: "resolved_at" }, true))
-  const draw = useRows(listed)
+  const columns = useColumns("Resolved", listed)
   const nothing = isFiltered() ? <NothingMatches /> : <Empty title="Nothing has resolved yet" />
   return (
     <>
       <Tools />
-      <List time="Resolved" listed={listed} empty={nothing} draw={draw} />
+      <List label="Incidents" columns={columns} listed={listed} empty={nothing} />
     </>
   )
 }

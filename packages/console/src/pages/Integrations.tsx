@@ -82,17 +82,14 @@ const subjectOf = ({ created_by, last_refusal: refused }: Integration) => (
 
 export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   noun: "integration",
-  label: "Integrations",
+  title: "Integrations",
   path: "ops/v1/integrations",
   list: listSenders,
-  heads: ["Name", "Kind", "Last report", ""],
   empty: ["No integrations yet", "Cron jobs and other monitors report through one."],
-  rowOf: (item) => ({
-    subject: subjectOf(item),
-    label: <em class="is-taken">{item.kind}</em>,
-    note: item.is_closed && "key blocked",
-    when: lastText("reported", item.last_request_at, "no report yet"),
-  }),
+  subjectOf,
+  label: ["Kind", ({ kind }) => <em class="is-taken">{kind}</em>],
+  when: ["Last report", ({ last_request_at }) => lastText("reported", last_request_at, "no report yet")],
+  noteOf: ({ is_closed }) => is_closed && "key blocked",
   creates: "Create integration",
   fieldsOf: (former) => ({
     ...(former === undefined && { kind: { label: "Kind", options: KINDS, initial: "ping" } }),

@@ -19,20 +19,18 @@ const expiryOf = (operator: Operator | undefined): string =>
 
 const OPERATORS: Kind<Operator, OperatorWithToken> = {
   noun: "operator",
-  label: "Operators",
+  title: "Operators",
   path: "ops/v1/operators",
-  heads: ["Name", "Role", "Last used", ""],
   empty: ["No named operators yet", "Everyone shares the tokens of the settings."],
-  rowOf: (operator) => ({
-    subject: `by ${operator.created_by}`,
-    label: <em class="is-taken">{operator.role}</em>,
-    note: operator.expires_at !== null && (
+  subjectOf: ({ created_by }) => `by ${created_by}`,
+  label: ["Role", ({ role }) => <em class="is-taken">{role}</em>],
+  when: ["Last used", ({ last_used_at }) => lastText("used", last_used_at, "never used")],
+  noteOf: ({ expires_at: at }) =>
+    at !== null && (
       <>
-        expires <Time at={operator.expires_at} />
+        expires <Time at={at} />
       </>
     ),
-    when: lastText("used", operator.last_used_at, "never used"),
-  }),
   creates: "Create operator",
   fieldsOf: (former) => ({
     role: { label: "Role", options: ROLES, initial: former?.role ?? "read" },

@@ -10,11 +10,11 @@ import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
-import { Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
-import { Tabs } from "../view/navigation.tsx"
+import { chosen, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
-import { Release, Replay } from "./IncidentPage.tsx"
+import { ItemActions } from "./IncidentPage.tsx"
 
 const TABS = [
   ["all", "All", {}, "No notifications yet"],
@@ -25,46 +25,61 @@ const TABS = [
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
-const drawItem = (item: HeldOutboxItem) => {
-  const reason = item.last_error ?? item.cause?.replaceAll("_", " ") ?? ""
-  const about = `${item.incident_key} · ${item.summary ?? ""}`
-  return (
-    <>
-      <Mark state={item.state} />
-      <a class="main" href={linkTo("incidents", [item.incident_id])}>
-        {item.event_type} to {item.receiver}
-      </a>
-      <span class="subject" title={about}>
-        {about}
-      </span>
-      <span class="cause">
-        {item.held_by.length > 0 ? (
-          <em class="is-held" title={reason}>
-            held: {item.held_by.map(holdText).join("; ")}
-            {typeof item.held_until === "string" && (
-              <>
-                , until <Time at={item.held_until} />
-              </>
-            )}
-          </em>
-        ) : (
-          <span class="subject reason" title={reason}>
-            {item.state === "retry" && typeof item.next_attempt_at === "string" && (
-              <>
-                again <Time at={item.next_attempt_at} />,{" "}
-              </>
-            )}
-            {item.attempts > 1 && `${countText(item.attempts, "attempt")}: `}
-            {reason}
-          </span>
-        )}
-        {mayAdminister.value && item.held_by.length > 0 && <Release id={item.id} />}
-        {mayAdminister.value && item.state === "failed" && <Replay id={item.id} />}
-      </span>
-      {item.updated_at !== undefined && <Time at={item.updated_at} />}
-    </>
+const aboutOf = ({ incident_key, summary = "" }: HeldOutboxItem): string => `${incident_key} · ${summary}`
+
+/** The holds of a notification, or else why it was made or could not be sent. */
+const causeOf = ({
+  attempts,
+  cause,
+  held_by,
+  held_until,
+  last_error,
+  next_attempt_at,
+  state,
+}: HeldOutboxItem) => {
+  const reason = last_error ?? cause?.replaceAll("_", " ") ?? ""
+  return held_by.length > 0 ? (
+    <em class="is-held" title={reason}>
+      held: {held_by.map(holdText).join("; ")}
+      {typeof held_until === "string" && (
+        <>
+          , until <Time at={held_until} />
+        </>
+      )}
+    </em>
+  ) : (
+    <span class="subject reason" title={reason}>
+      {state === "retry" && typeof next_attempt_at === "string" && (
+        <>
+          again <Time at={next_attempt_at} />,{" "}
+        </>
+      )}
+      {attempts > 1 && `${countText(attempts, "attempt")}: `}
+      {reason}
+    </span>
   )
 }
+
+const COLUMNS: Columns<HeldOutboxItem> = [
+  column("State", "5.5rem", ({ state }) => <Mark state={state} />),
+  column("Notification", 1, ({ event_type, incident_id, receiver }) => (
+    <a class="main" href={linkTo("incidents", [incident_id])}>
+      {event_type} to {receiver}
+    </a>
+  )),
+  column("Incident", 1.8, (item) => (
+    <span class="subject" title={aboutOf(item)}>
+      {aboutOf(item)}
+    </span>
+  )),
+  column("Cause or error", 2.1, (item) => (
+    <span class="cause">
+      {causeOf(item)}
+      <ItemActions {...item} />
+    </span>
+  )),
+  column("Changed", "5.5rem", ({ updated_at: at }) => at !== undefined && <Time at={at} />),
+]
 
 /** Sends all failed notifications again, until the operator stops it. */
 const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
@@ -96,7 +111,7 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
 
 export const Outbox = () => {
   const { tab: wanted } = route.value.parameters
-  const [tab, , filters, nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
+  const [tab, , filters, nothing] = chosen(TABS, wanted)
   const listed = usePages(listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters }))
   return (
     <>
@@ -106,13 +121,11 @@ export const Outbox = () => {
       <Listing
         label="Notifications"
         kind="outbox"
-        heads={["State", "Notification", "Incident", "Cause or error", "Changed"]}
+        columns={COLUMNS}
         listed={listed}
         keyOf={({ id }) => id}
         empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}
-      >
-        {drawItem}
-      </Listing>
+      />
     </>
   )
 }

@@ -7,9 +7,9 @@ import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { expire, extend, matchersText } from "../state/silenceActions.ts"
 import { ActionButton } from "../view/forms.tsx"
-import { Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../view/states.tsx"
-import { Tabs } from "../view/navigation.tsx"
+import { chosen, Tabs } from "../view/navigation.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
 import { SilenceForm } from "./SilenceForm.tsx"
 
@@ -41,29 +41,39 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
   )
 }
 
-const drawSilence = (silence: Silence) => (
-  <>
-    <Mark state={silence.state} />
-    <b title={silence.comment}>{silence.comment}</b>
-    <code class="subject" title={matchersText(silence.matchers)}>
-      {matchersText(silence.matchers).replaceAll("\n", ", ")}
-    </code>
+const COLUMNS: Columns<Silence> = [
+  column("State", "6rem", ({ state }) => <Mark state={state} />),
+  column("Comment and matchers", 1, ({ comment, matchers }) => (
+    <>
+      <b title={comment}>{comment}</b>
+      <code class="subject" title={matchersText(matchers)}>
+        {matchersText(matchers).replaceAll("\n", ", ")}
+      </code>
+    </>
+  )),
+  column("By", 0.45, ({ created_by }) => (
     <span class="notes">
-      <em>{silence.created_by}</em>
+      <em>{created_by}</em>
     </span>
-    <When silence={silence} />
-    {mayRespond.value && silence.state !== "expired" && (
-      <span class="actions">
-        <ActionButton describes="Extend it by 1 hour" does={() => extend(silence)}>
-          Extend
-        </ActionButton>
-        <ActionButton kind="danger" describes="End it now" does={() => expire(silence)}>
-          End
-        </ActionButton>
-      </span>
-    )}
-  </>
-)
+  )),
+  column("Time", "minmax(0, 12rem)", (silence) => <When silence={silence} />),
+  column(
+    "",
+    "9.5rem",
+    (silence) =>
+      mayRespond.value &&
+      silence.state !== "expired" && (
+        <span class="actions">
+          <ActionButton describes="Extend it by 1 hour" does={() => extend(silence)}>
+            Extend
+          </ActionButton>
+          <ActionButton kind="danger" describes="End it now" does={() => expire(silence)}>
+            End
+          </ActionButton>
+        </span>
+      ),
+  ),
+]
 
 const Windows = () => {
   const reading = useRead<WindowList>("ops/v1/windows")
@@ -110,7 +120,7 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
 export const Silences = () => {
   const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
   const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"
-  const [tab, , nothing] = TABS.find(([name]) => name === wanted) ?? TABS[0]
+  const [tab, , nothing] = chosen(TABS, wanted)
   const listed = usePages(listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }))
   return (
     <>
@@ -127,14 +137,12 @@ export const Silences = () => {
       <Listing
         label="Silences"
         kind="silence"
-        heads={["State", "Comment and matchers", "By", "Time", ""]}
+        columns={COLUMNS}
         listed={listed}
         keyOf={({ id }) => id}
         size="double"
         empty={<Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>}
-      >
-        {drawSilence}
-      </Listing>
+      />
       <h2>Maintenance windows</h2>
       <Windows />
       <p class="after">

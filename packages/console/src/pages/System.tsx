@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem, NotifierTest, PolicyInForce } from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { countText, numberText } from "../format/times.ts"
+import { countText, hashStart, numberText } from "../format/times.ts"
 import { MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -98,9 +98,6 @@ const State = ({ state, letters }: { readonly state: ServiceState; readonly lett
   )
 }
 
-/** As much of a hash as tells policies apart at a glance. */
-const HASH_START = 12
-
 /** More than the 15 s for which the service waits for the receiver. */
 const TEST_MILLIS = 20_000
 
@@ -172,7 +169,7 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
           <li class="row replica" key={id}>
             <Mark state={isEqual ? "ok" : "warning"} word={isEqual ? "same policy" : "policy differs"} />
             <code class="subject" title={hash}>
-              {hash.slice(0, HASH_START)}
+              {hashStart(hash)}
             </code>
             <span class="subject">
               {version}, started <Time at={started_at} />, notifies {receivers.join(", ") || "nobody"}
@@ -188,7 +185,7 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
 const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
   <>
     <p class="lead" title={policy.hash}>
-      Version <code>{policy.hash.slice(0, HASH_START)}</code>
+      Version <code>{hashStart(policy.hash)}</code>
     </p>
     {Object.keys(policy.policy).length === 0 ? (
       <p class="lead">No policy file is set: every receiver is notified of every incident immediately.</p>

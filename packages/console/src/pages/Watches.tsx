@@ -62,19 +62,16 @@ const drawTimes = ({ every, last }: Watch) => (
 
 const WATCHES: Kind<Watch> = {
   noun: "watch",
-  label: "Watches",
+  title: "Watches",
   path: PATH,
-  heads: ["Name", "State", "Probes", ""],
   size: "watch",
   empty: ["Nothing is watched yet", "The server itself probes pages and ports."],
-  rowOf: (watch) => ({
-    // The data after the bar is for programs.
-    subject: watch.last === null ? "not probed yet" : watch.last.output.split(" | ")[0],
-    label: <Mark state={watch.status ?? "pending"} word={watch.status ?? "waiting"} />,
-    note: watch.is_paused && "paused",
-    when: drawTimes(watch),
-    actions: mayRespond.value && <Pause name={watch.name} is_paused={watch.is_paused} />,
-  }),
+  // The data after the bar is for programs.
+  subjectOf: ({ last }) => (last === null ? "not probed yet" : last.output.split(" | ")[0]),
+  label: ["State", ({ status }) => <Mark state={status ?? "pending"} word={status ?? "waiting"} />],
+  when: ["Probes", drawTimes],
+  noteOf: ({ is_paused }) => is_paused && "paused",
+  actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
   creates: "Watch",
   fieldsOf: (former) => ({
     address: {

@@ -1,21 +1,12 @@
 import { signal, useSignal } from "@preact/signals"
 import { type ComponentChildren, Fragment } from "preact"
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
-import { focusedId, route, setParameters, takePlace } from "../state/location.ts"
+import { takePlace } from "../state/location.ts"
 import { MOST_GROUPED } from "../state/lists.ts"
-import { groupsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
-import {
-  MOST_SELECTED,
-  parseSelection,
-  type Selection,
-  selectionText,
-  toggled,
-  withRange,
-} from "../state/Route.ts"
+import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 import { me } from "../state/session.ts"
-import { QuietButton } from "./forms.tsx"
-import { linkOf, type PageCommand, useKeys } from "./Keyboard.tsx"
+import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
 import type { Listed } from "./usePages.ts"
 
@@ -49,18 +40,50 @@ const ROW_HEIGHTS = {
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
+/** A column of a list. */
+export interface Column<Item> {
+  /** Its head, which may depend on the rows that were read. */
+  readonly head: string | ((items: ReadonlyArray<Item>) => ComponentChildren)
+  /** On a wide screen: its share of the room that is left, or as CSS writes it. */
+  readonly room: number | string
+  readonly cell: (item: Item) => ComponentChildren
+}
+
+export const column = <Item,>(
+  head: Column<Item>["head"],
+  room: Column<Item>["room"],
+  cell: Column<Item>["cell"],
+): Column<Item> => ({ head, room, cell })
+
+export type Columns<Item> = ReadonlyArray<Column<Item>>
+
 interface ListingProps<Item> {
   readonly label: string
-  /** The kind of its rows, which the style sheet gives columns, and the heads of these. */
+  /** The kind of its rows, for which the style sheet has the layout on a narrow screen. */
   readonly kind: string
-  readonly heads?: ReadonlyArray<ComponentChildren>
+  /** Another array than before draws all rows again. */
+  readonly columns: Columns<Item>
+  /** Whether the columns have no heads, because a list above has them. */
+  readonly isHeadless?: boolean
   readonly listed: Listed<Item>
   readonly keyOf: (item: Item) => string
   readonly size?: keyof typeof ROW_HEIGHTS
   readonly empty: ComponentChildren
-  /** Draws the cells of a row. A function that is another one draws all rows again. */
-  readonly children: (item: Item) => ComponentChildren
 }
+
+/** The style of a list by which its rows and their heads have the same columns. */
+const styleOf = <Item,>(columns: Columns<Item>) => ({
+  "--columns": columns
+    .map(({ room }) => (typeof room === "number" ? `minmax(0, ${room}fr)` : room))
+    .join(" "),
+})
+
+/** The cells of a row: one for each column, so that none stands below the head of another one. */
+const cellsOf = <Item,>(columns: Columns<Item>, item: Item) =>
+  columns.map(({ cell }, place) => {
+    const drawn = cell(item)
+    return <Fragment key={place}>{drawn === false || drawn === undefined ? <i /> : drawn}</Fragment>
+  })
 
 interface RowProps<Item> {
   readonly kind: string
@@ -69,11 +92,11 @@ interface RowProps<Item> {
   readonly place: number
   readonly setSize: number
   readonly height: number
-  readonly draw: ListingProps<Item>["children"]
+  readonly columns: Columns<Item>
 }
 
 /** A row. As long as nothing in it changes, nor the reader's role, it is neither drawn nor compared again. */
-const Row = <Item,>({ kind, id, item, place, setSize, height, draw }: RowProps<Item>) =>
+const Row = <Item,>({ kind, id, item, place, setSize, height, columns }: RowProps<Item>) =>
   useMemo(
     () => (
       <li
@@ -85,16 +108,16 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, draw }: RowProps<I
           <span class="ghost" />
         ) : (
           <div class={`row ${kind}`} data-id={id}>
-            {draw(item)}
+            {cellsOf(columns, item)}
           </div>
         )}
       </li>
     ),
-    [id, item, place, setSize, height, draw, me.value?.role],
+    [id, item, place, setSize, height, columns, me.value?.role],
   )
 
 /** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
-const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", children }: ListingProps<Item>) => {
+const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: ListingProps<Item>) => {
   const { pages, see } = listed
   const list = useRef<HTMLUListElement>(null)
   const left = useRef<string | undefined>(undefined)
@@ -139,21 +162,26 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", children }: L
   const setSize = pages.next === null ? count : -1
   const drawn = new Set<string>()
   return (
-    <ul ref={list} class="rows" aria-label={label} style={{ height: `${count * height}px` }}>
+    <ul
+      ref={list}
+      class="rows"
+      aria-label={label}
+      style={{ ...styleOf(columns), height: `${count * height}px` }}
+    >
       {rowsBetween(pages, first, last).map(({ row, item }) => {
         const known = item === undefined ? "" : keyOf(item)
         // While a list changes, two of its pages may have the same item.
         const key = known === "" || drawn.has(known) ? `row ${row}` : known
         drawn.add(key)
         const place = { place: row, setSize, height }
-        return <Row key={key} kind={kind} id={known} item={item} {...place} draw={children} />
+        return <Row key={key} kind={kind} id={known} item={item} {...place} columns={columns} />
       })}
     </ul>
   )
 }
 
 export const Listing = <Item,>(props: ListingProps<Item>) => {
-  const { kind, heads = [], listed, empty } = props
+  const { columns, kind, isHeadless = false, listed, empty } = props
   const { key, pages, failure } = listed
   const isEmpty = rowCount(pages) === 0
   const isRead = !isEmpty || pages.next === null
@@ -162,10 +190,10 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
     <>
       <ReadingNote reading={{ value: isRead ? pages : undefined, failure }} />
       {isEmpty && isRead && empty}
-      {!isEmpty && heads.length > 0 && (
-        <div class={`row heads ${kind}`}>
-          {heads.map((head, place) => (
-            <span key={place}>{head}</span>
+      {!isEmpty && !isHeadless && (
+        <div class={`row heads ${kind}`} style={styleOf(columns)}>
+          {columns.map(({ head }, place) => (
+            <span key={place}>{typeof head === "string" ? head : head(itemsOf(pages))}</span>
           ))}
         </div>
       )}
@@ -187,82 +215,3 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
     </>
   )
 }
-
-/** The selected rows, as the address has them. */
-export const selectedIds = (): Selection => parseSelection(route.value.parameters["selected"])
-
-export const select = (ids: Selection): void => setParameters({ selected: selectionText(ids) })
-
-/** Selects a row, or all rows from the last selected one to it. */
-export type Pick = (id: string, isRange: boolean) => void
-
-interface Selecting {
-  /** Whether the reader may act on rows, and so select them. */
-  readonly isOffered: boolean
-  readonly ids: () => ReadonlyArray<string>
-  /** The act of other keys on the selected rows and the one with the focus. */
-  readonly does?: (command: PageCommand, selected: Selection, focused: string | undefined) => void
-}
-
-/** Selects rows of a list, also by keys; the function stays the same, so that no row is drawn again for it. */
-export const useSelecting = ({ isOffered, ids, does }: Selecting): Pick => {
-  const latest = useRef(ids)
-  latest.current = ids
-  const last = useRef("")
-  const pick: Pick = useCallback((id, isRange) => {
-    const selected = selectedIds()
-    select(isRange ? withRange(selected, latest.current(), last.current, id) : toggled(selected, id))
-    last.current = id
-  }, [])
-  useKeys((command) => {
-    const [selected, id] = [selectedIds(), focusedId()]
-    if (command === "back" && selected.length > 0) select([])
-    if (id !== undefined && isOffered && (command === "select" || command === "selectRange"))
-      pick(id, command === "selectRange")
-    does?.(command, selected, id)
-  })
-  return pick
-}
-
-interface SelectionBarProps {
-  readonly isOffered: boolean
-  readonly children: (selected: Selection) => ComponentChildren
-}
-
-/** The acts on the selected rows, if any are. */
-export const SelectionBar = ({ isOffered, children }: SelectionBarProps) => {
-  const selected = selectedIds()
-  if (selected.length === 0 || !isOffered) return null
-  return (
-    <div class="bar">
-      <span role="status">{numberText(selected.length)} selected</span>
-      {children(selected)}
-      <QuietButton does={() => select([])}>Clear</QuietButton>
-    </div>
-  )
-}
-
-export const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) => (
-  <input
-    type="checkbox"
-    aria-label="Select all"
-    checked={ids.length > 0 && ids.every((id) => selectedIds().includes(id))}
-    onClick={({ currentTarget }) => select(currentTarget.checked ? ids.slice(0, MOST_SELECTED) : [])}
-  />
-)
-
-interface SelectBoxProps {
-  readonly id: string
-  readonly name: string
-  readonly pick: Pick
-}
-
-/** The box that selects a row, or with Shift all rows up to it. */
-export const SelectBox = ({ id, name, pick }: SelectBoxProps) => (
-  <input
-    type="checkbox"
-    aria-label={`Select ${name}`}
-    checked={selectedIds().includes(id)}
-    onClick={(event) => pick(id, event.shiftKey)}
-  />
-)

@@ -13,7 +13,7 @@ import {
   ShownOnce,
   type Texts,
 } from "./forms.tsx"
-import { Listing } from "./Listing.tsx"
+import { column, type Columns, Listing } from "./Listing.tsx"
 import { Empty, Time } from "./states.tsx"
 import { usePages } from "./usePages.ts"
 
@@ -24,20 +24,20 @@ interface Named {
 /** Things that administrators create by their names, and change or remove by them. */
 export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly noun: string
-  readonly label: string
+  readonly title: string
   readonly path: string
   readonly list?: () => List<Item>
-  readonly heads: ReadonlyArray<string>
   /** The size of its rows, which the style sheet knows too. */
   readonly size?: "watch"
   readonly empty: readonly [title: string, text: string]
-  readonly rowOf: (item: Item) => {
-    readonly subject: ComponentChildren
-    readonly label: ComponentChildren
-    readonly note?: ComponentChildren
-    readonly when: ComponentChildren
-    readonly actions?: ComponentChildren
-  }
+  readonly subjectOf: (item: Item) => ComponentChildren
+  /** The heads of two columns, and what an item has there. */
+  readonly label: readonly [head: string, cell: (item: Item) => ComponentChildren]
+  readonly when: readonly [head: string, cell: (item: Item) => ComponentChildren]
+  /** A note beside the label. */
+  readonly noteOf?: (item: Item) => ComponentChildren
+  /** Actions that others than administrators have too. */
+  readonly actionsOf?: (item: Item) => ComponentChildren
   readonly creates: string
   readonly fieldsOf: (former: Item | undefined) => Readonly<Record<string, FormField>>
   /** The body besides the name; with a name, where none is given. */
@@ -137,40 +137,46 @@ interface ListProps<Item extends Named, Made extends Named> {
   readonly actionsOf?: (item: Item) => ComponentChildren
 }
 
-export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
-  const { empty, heads, label, list = () => listOf<Item>(path, {}), path, rowOf, size = "named" } = props.of
-  const listed = usePages(list())
-  const [title, text] = empty
-  const draw = (item: Item) => {
-    const row = rowOf(item)
+const columnsOf = <Item extends Named, Made extends Named>(
+  kind: Kind<Item, Made>,
+  administer: ((item: Item) => ComponentChildren) | undefined,
+): Columns<Item> => [
+  column("Name", 1, (item) => (
+    <>
+      <b title={item.name}>{item.name}</b>
+      <span class="subject">{kind.subjectOf(item)}</span>
+    </>
+  )),
+  column(kind.label[0], "8rem", (item) => {
+    const note = kind.noteOf?.(item)
     return (
-      <>
-        <b title={item.name}>{item.name}</b>
-        <span class="subject">{row.subject}</span>
-        <span class="notes">
-          {row.label}
-          {Boolean(row.note) && <em>{row.note}</em>}
-        </span>
-        <span class="when">{row.when}</span>
-        <span class="actions">
-          {row.actions}
-          {props.actionsOf?.(item)}
-        </span>
-      </>
+      <span class="notes">
+        {kind.label[1](item)}
+        {Boolean(note) && <em>{note}</em>}
+      </span>
     )
-  }
+  }),
+  column(kind.when[0], "13rem", (item) => <span class="when">{kind.when[1](item)}</span>),
+  column("", "16.5rem", (item) => (
+    <span class="actions">
+      {kind.actionsOf?.(item)}
+      {administer?.(item)}
+    </span>
+  )),
+]
+
+export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
+  const { empty, title, list = () => listOf<Item>(path, {}), path, size = "named" } = props.of
   return (
     <Listing
-      label={label}
+      label={title}
       kind={`named ${size}`}
-      heads={heads}
-      listed={listed}
+      columns={columnsOf(props.of, props.actionsOf)}
+      listed={usePages(list())}
       keyOf={({ name }) => name}
       size={size}
-      empty={<Empty title={title}>{text}</Empty>}
-    >
-      {draw}
-    </Listing>
+      empty={<Empty title={empty[0]}>{empty[1]}</Empty>}
+    />
   )
 }
 

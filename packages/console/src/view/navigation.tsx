@@ -5,14 +5,22 @@ import { asBack, route, setParameters } from "../state/location.ts"
 import { CopyButton } from "./forms.tsx"
 import { Mark } from "./states.tsx"
 
+/** The value and the title of a tab, and what its page adds. */
+type Tab = readonly [value: string, title: ComponentChildren, ...ReadonlyArray<unknown>]
+
 interface TabsProps {
   readonly label: string
   readonly parameter: string
-  /** The value and the title of each tab, and what its page adds. */
-  readonly tabs: ReadonlyArray<readonly [value: string, title: ComponentChildren, ...ReadonlyArray<unknown>]>
+  readonly tabs: ReadonlyArray<Tab>
   readonly current: string
   readonly children?: ComponentChildren
 }
+
+/** The tab that an address asks for; the first one, if it has none of them. */
+export const chosen = <First extends Tab, Other extends Tab>(
+  tabs: readonly [First, ...ReadonlyArray<Other>],
+  value: string | undefined,
+): First | Other => tabs.find(([each]) => each === value) ?? tabs[0]
 
 export const Tabs = ({ label, parameter, tabs, current, children }: TabsProps) => (
   <div class="tabs" role="group" aria-label={label}>
