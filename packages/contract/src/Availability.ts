@@ -2,7 +2,8 @@ import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effec
 import { optional, timestamp } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
-import { formatMatcher, Matcher, MAX_MATCHERS, parseMatcher } from "./Matcher.ts"
+import { Matcher, MAX_MATCHERS, parseMatcher } from "./Matcher.ts"
+import { formatMatcher } from "./matcherText.ts"
 import { flag, paging } from "./Parameters.ts"
 
 const EXPECTED = `at most ${MAX_MATCHERS} matchers with commas between them, such as agent_id = web1, label:team = db`

@@ -2,6 +2,7 @@ import { Result, Schema } from "effect"
 import { compileGlob } from "./compileGlob.ts"
 import { closedStruct } from "./Fields.ts"
 import type { AgentId, CheckId, IncidentKey } from "./Identifiers.ts"
+import { FIELD_NAMES, FIELDS, LABEL_FIELD, OPERATORS, readMatcher } from "./matcherText.ts"
 import { Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 
@@ -24,10 +25,6 @@ export const areTooMany = (lists: ReadonlyArray<ReadonlyArray<{ readonly op: str
   )
 }
 
-const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"] as const
-const LABEL_FIELD = /^label:[A-Za-z0-9._:-]{1,64}$/u
-const FIELD_NAMES = "agent_id, check_id, incident_key, hostname, severity or label:KEY"
-
 /**
  * The subject of a matcher: a field of the incident, the check or the agent, or one of the agent's
  * labels.
@@ -43,7 +40,7 @@ export const MatcherField = Schema.Union([
 export type MatcherField = typeof MatcherField.Type
 
 /** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
-const MatcherOp = Schema.Literals(["=", "!=", "glob"]).annotate({
+const MatcherOp = Schema.Literals(OPERATORS).annotate({
   identifier: "MatcherOp",
   description: "How a matcher compares; glob knows * and ?, and fits the whole value.",
 })
@@ -135,29 +132,13 @@ export const compileMatchers = (
   return (facts) => compiled.every((holds) => holds(facts))
 }
 
-/** The longest field, operator and value, with room for spaces. */
-const MAX_TEXT = 512
-/** Operators of other programs, which would read as a part of the value: `==`, `=~` and `!~`. */
-const FOREIGN_OPERATOR = /^\s*[^\s=!]+\s*!?=[=~]/u
-const TEXT = /^(?<field>\S+)\s*(?<op>!=|=|\bglob\b)\s*(?<value>.*)$/u
-
 /** Reads a matcher as people write it: `label:team = db`, `check_id glob disk*`. */
 export const parseMatcher = (text: string): Result.Result<Matcher, string> => {
-  if (text.length > MAX_TEXT) return Result.fail("must be at most 512 characters long")
-  const { field, op, value } = TEXT.exec(text.trim())?.groups ?? {}
-  if (field === undefined || op === undefined || value === undefined) {
-    return Result.fail('must be a field, an operator (=, != or glob) and a value, such as "label:team = db"')
-  }
-  const isField = FIELDS.some((name) => name === field) || LABEL_FIELD.test(field)
-  if (!isField) return Result.fail(`must begin with ${FIELD_NAMES}`)
-  if (op !== "glob" && FOREIGN_OPERATOR.test(text))
-    return Result.fail("must have one of the operators =, != and glob")
-  if (namesNoSeverity({ field, op, value })) return Result.fail(SEVERITY_RULE)
+  const written = readMatcher(text)
+  if (typeof written === "string") return Result.fail(written)
+  if (namesNoSeverity(written)) return Result.fail(SEVERITY_RULE)
   return Result.mapError(
-    Schema.decodeUnknownResult(Matcher)({ field, op, value }),
+    Schema.decodeUnknownResult(Matcher)(written),
     () => "must have a value of at most 256 characters without control characters",
   )
 }
-
-/** Writes a matcher as {@link parseMatcher} reads it. */
-export const formatMatcher = ({ field, op, value }: Matcher): string => `${field} ${op} ${value}`

@@ -4,7 +4,8 @@ import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS, typesOf } from "./ReceiverTypes.ts"
 import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
-import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, formatMatcher, parseMatcher } from "./Matcher.ts"
+import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, parseMatcher } from "./Matcher.ts"
+import { formatMatcher } from "./matcherText.ts"
 
 /** A matcher as a policy writes it: `label:team = db`. */
 const MatcherText = Schema.String.annotate({

@@ -2,14 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { compileGlob } from "../src/compileGlob.ts"
-import {
-  compileMatchers,
-  formatMatcher,
-  type MatchedFacts,
-  Matcher,
-  Matchers,
-  parseMatcher,
-} from "../src/Matcher.ts"
+import { compileMatchers, type MatchedFacts, Matcher, Matchers, parseMatcher } from "../src/Matcher.ts"
+import { formatMatcher } from "../src/matcherText.ts"
 
 /** The definition of a glob, as plainly as possible: every way of splitting the value is tried. */
 const matchesByDefinition = (pattern: ReadonlyArray<string>, value: ReadonlyArray<string>): boolean => {
@@ -69,6 +63,8 @@ describe("matchers", () => {
     ["label:toString = ", { labels: {} }, true],
     ["label:__proto__ glob *", { labels: {} }, true],
     ["incident_key = a = b", { incident_key: "a = b" as MatchedFacts["incident_key"] }, true],
+    ["incident_key=a=b", { incident_key: "a=b" as MatchedFacts["incident_key"] }, true],
+    ["agent_id!=web-2", {}, true],
   ] as const)("%s", (text, given, expected) => {
     expect(holds(text, given)).toBe(expected)
   })

@@ -21,23 +21,28 @@ export const titleOfPage = (page: string): string => `${page.slice(0, 1).toUpper
 /** The command of a key. The open page carries out those that concern its rows. */
 export type KeyCommand = { readonly command: "go"; readonly page: string } | { readonly command: Simple }
 
-const KEYS = {
-  "/": "filter",
-  j: "down",
-  k: "up",
-  Enter: "open",
-  Escape: "back",
-  x: "select",
-  X: "selectRange",
-  a: "acknowledge",
-  s: "silence",
-  n: "note",
-  e: "explain",
-  "?": "help",
-} as const
-type Simple = (typeof KEYS)[keyof typeof KEYS]
+const LOOKS = [
+  ["/", "filter", { "/": "filter" }],
+  ["j k", "next and previous row", { j: "down", k: "up" }],
+  ["Enter", "open the row", { Enter: "open" }],
+] as const
+const ACTS = [
+  ["x, Shift+x", "select a row, or all rows up to it", { x: "select", X: "selectRange" }],
+  ["a", "acknowledge, with 10 s to undo", { a: "acknowledge" }],
+  ["s", "silence", { s: "silence" }],
+  ["n", "add a note", { n: "note" }],
+] as const
+const OTHERS = [
+  ["e", "explain", { e: "explain" }],
+  ["Esc", "go back", { Escape: "back" }],
+  ["?", "this help", { "?": "help" }],
+] as const
+/** Keys as the help names them, what it says of them, and the command of each. */
+const KEYS = [...LOOKS, ...ACTS, ...OTHERS]
+type ValueOf<A> = A extends unknown ? A[keyof A] : never
+type Simple = ValueOf<(typeof KEYS)[number][2]>
 
-const COMMANDS = new Map<string, Simple>(Object.entries(KEYS))
+const COMMANDS = new Map<string, Simple>(KEYS.flatMap(([, , commands]) => Object.entries(commands)))
 const PAGE_OF_KEY = new Map<string, string>(Object.entries(PAGES).map(([page, key]) => [key, page]))
 
 export const keyHelp = (
@@ -45,21 +50,8 @@ export const keyHelp = (
   mayAdminister: boolean,
 ): ReadonlyArray<readonly [keys: string, what: string]> => [
   ...pagesFor(mayAdminister).map(([page, key]) => [`g ${key}`, `go to ${page}`] as const),
-  ["/", "filter"],
-  ["j k", "next and previous row"],
-  ["Enter", "open the row"],
-  ...(mayRespond ? ACTS : []),
-  ["e", "explain"],
-  ["Esc", "go back"],
-  ["?", "this help"],
+  ...[...LOOKS, ...(mayRespond ? ACTS : []), ...OTHERS].map(([keys, what]) => [keys, what] as const),
 ]
-
-const ACTS = [
-  ["x, Shift+x", "select a row, or all rows up to it"],
-  ["a", "acknowledge, with 10 s to undo"],
-  ["s", "silence"],
-  ["n", "add a note"],
-] as const
 
 /** Whether `g` was the key before, and what the key does, if anything. */
 export const nextKey = (

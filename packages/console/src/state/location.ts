@@ -32,11 +32,10 @@ const PLACE_KEY = "tocsin.place"
 const placeOfReload = (): Place => {
   const [navigation] = performance.getEntriesByType("navigation")
   const isReload = navigation instanceof PerformanceNavigationTiming && navigation.type === "reload"
-  const left = kept("sessionStorage", PLACE_KEY)
-  if (!isReload || typeof left !== "object" || left === null || !("top" in left) || !("address" in left))
-    return TOP
-  const isHere = left.address === routeText(route.peek()) && typeof left.top === "number"
-  return isHere ? { top: Number(left.top), row: undefined } : TOP
+  // Anyone can write anything into it.
+  const left = kept("sessionStorage", PLACE_KEY) as Partial<Record<"address" | "top", unknown>> | null
+  const isHere = isReload && left?.address === routeText(route.peek())
+  return isHere && typeof left.top === "number" ? { top: left.top, row: undefined } : TOP
 }
 
 let place = attempt(placeOfReload) ?? TOP

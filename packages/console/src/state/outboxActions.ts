@@ -16,26 +16,28 @@ const POLL_MILLIS = 1_000
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
+/** The states that end a replay, and how people read them. */
+const OUTCOMES = [
+  ["sent", "sent"],
+  ["failed", "failed again"],
+  ["retry", "not taken, tried again later"],
+] as const
+
 /** The outcomes of notifications that were sent again. Waits for a while until each has one. */
 export const followReplays = async (ids: ReadonlyArray<string>): Promise<string> => {
   const wanted = new Set(ids)
   for (let waited = 0; ; waited += POLL_MILLIS) {
     const { items } = await listOf<HeldOutboxItem>("ops/v1/outbox", {}, MOST).read(undefined)
     const mine = items.filter(({ id }) => wanted.has(id))
-    const count = (...states: ReadonlyArray<string>) =>
-      mine.filter(({ state }) => states.includes(state)).length
-    const [sent, failed, retried] = [count("sent"), count("failed"), count("retry")]
-    if (sent + failed + retried < wanted.size && waited < FOLLOWED_MILLIS) {
-      await pause(POLL_MILLIS)
-      continue
-    }
-    const left = wanted.size - sent - failed - retried
-    return [
-      ...(sent === 0 ? [] : [`${numberText(sent)} sent`]),
-      ...(failed === 0 ? [] : [`${numberText(failed)} failed again`]),
-      ...(retried === 0 ? [] : [`${numberText(retried)} not taken, tried again later`]),
-      ...(left === 0 ? [] : [`${numberText(left)} still on the way`]),
-    ].join(", ")
+    const counts = OUTCOMES.map(
+      ([outcome, what]) => [mine.filter(({ state }) => state === outcome).length, what] as const,
+    )
+    const left = counts.reduce((rest, [count]) => rest - count, wanted.size)
+    if (left === 0 || waited >= FOLLOWED_MILLIS)
+      return [...counts, [left, "still on the way"] as const]
+        .flatMap(([count, what]) => (count === 0 ? [] : `${numberText(count)} ${what}`))
+        .join(", ")
+    await pause(POLL_MILLIS)
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Silence, SilencePreview } from "@tocsin/client"
+import { boundedMillis } from "@tocsin/contract/durationMillis"
+import { formatMatcher, readMatcher } from "@tocsin/contract/matcherText"
 import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
@@ -12,14 +14,14 @@ interface SilenceEnd {
   readonly at: number
 }
 
-const SPAN = /^([1-9]\d{0,5})([smhd])$/
+/** The lengths of a silence that the API takes. */
+const SPAN = { min: 1_000, max: 366 * 86_400_000 }
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Reads a duration such as `2h`, or the next time of day such as `08:00` in the reader's zone. */
 export const readEnd = (text: string, begin: number): SilenceEnd | undefined => {
-  const [, count, unit = ""] = SPAN.exec(text) ?? []
-  if (count !== undefined) return { ends: { for: text }, at: begin + Number(count) * (UNITS[unit] ?? 0) }
+  const millis = boundedMillis(text, SPAN)
+  if (millis !== undefined) return { ends: { for: text }, at: begin + millis }
   const [, hours, minutes] = CLOCK.exec(text) ?? []
   if (hours === undefined) return undefined
   const end = new Date(begin)
@@ -34,16 +36,6 @@ export const readEnd = (text: string, begin: number): SilenceEnd | undefined => 
 }
 
 type Matcher = Silence["matchers"][number]
-
-// Operators of other programs, such as `==` and `=~`, would else read as a part of the value.
-const LINE = /^(label:[^\s=]+|[a-z_]+)\s*(!?=(?![=~])|\sglob\s)\s*(.*)$/s
-
-const FIELDS = ["agent_id", "check_id", "incident_key", "hostname", "severity"]
-
-const isField = (text: string): text is Matcher["field"] => FIELDS.includes(text) || text.startsWith("label:")
-
-const isOperator = (text: string | undefined): text is Matcher["op"] =>
-  text === "=" || text === "!=" || text === "glob"
 
 /** Whether a matcher limits the agents, and not only their incidents. */
 export const limitsAgents = ({ field }: Matcher): boolean =>
@@ -61,22 +53,17 @@ export const parseMatchers = (
   const matchers: Array<Matcher> = []
   for (const [index, written] of text.split("\n").entries()) {
     const line = written.trim()
-    if (line === "") continue
-    const refused = (why: string) => ({ matchers: [], fault: `Line ${index + 1}: ${why}` })
-    const [, field = "", op, value = ""] = LINE.exec(line) ?? []
-    const known = op?.trim()
-    if (!isOperator(known))
-      return refused(`“${line}” is not FIELD = VALUE, FIELD != VALUE or FIELD glob PATTERN.`)
-    if (!isField(field))
-      return refused(`“${field}” is not a field. The fields are ${FIELDS.join(", ")} and label:KEY.`)
-    matchers.push({ field, op: known, value: value.trim() })
+    const matcher = line === "" ? undefined : readMatcher(line)
+    if (typeof matcher === "string")
+      return { matchers: [], fault: `Line ${index + 1}: “${line}” ${matcher}.` }
+    if (matcher !== undefined) matchers.push(matcher)
   }
   return { matchers, fault: undefined }
 }
 
 /** Writes matchers as {@link parseMatchers} reads them. */
 export const matchersText = (matchers: ReadonlyArray<Matcher>): string =>
-  matchers.map(({ field, op, value }) => `${field} ${op} ${value}`).join("\n")
+  matchers.map(formatMatcher).join("\n")
 
 /** A silence to create; one for each list of matchers. */
 export interface NewSilences {

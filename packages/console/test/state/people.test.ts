@@ -48,10 +48,13 @@ describe("texts that people read, type and select", () => {
         assert.deepStrictEqual(parseMatchers(matchersText(matchers)), { matchers, fault: undefined })
       }),
     )
-    assert.include(parseMatchers("\nagent = db-1").fault ?? "", "Line 2: “agent” is not a field")
+    assert.include(
+      parseMatchers("\nagent = db-1").fault ?? "",
+      "Line 2: “agent = db-1” must begin with agent_id",
+    )
     for (const op of ["==", "=~", "!==", "!=~", "!~"])
       for (const text of [`label:team ${op} db`, `label:team${op}db`])
-        assert.include(parseMatchers(text).fault ?? "", "is not FIELD = VALUE", text)
+        assert.include(parseMatchers(text).fault ?? "", "must be a field, an operator", text)
   })
 
   it("the matchers of an incident are its key as it is, until they are edited", () => {

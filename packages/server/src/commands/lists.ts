@@ -2,7 +2,7 @@ import { auditActionNames, type AuditEntry, AuditFilters } from "@tocsin/contrac
 import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/Availability"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { formatMatcher } from "@tocsin/contract/Matcher"
+import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { SystemSummary } from "@tocsin/contract/Resources"
 import { ListedStatus } from "@tocsin/contract/Status"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"

@@ -7,7 +7,8 @@ import {
   SilenceRequest,
   SilenceStateName,
 } from "@tocsin/contract/Silences"
-import { formatMatcher, parseMatcher } from "@tocsin/contract/Matcher"
+import { parseMatcher } from "@tocsin/contract/Matcher"
+import { formatMatcher } from "@tocsin/contract/matcherText"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Result, Schema } from "effect"

@@ -1,4 +1,5 @@
-import { formatMatcher, type Matcher } from "@tocsin/contract/Matcher"
+import type { Matcher } from "@tocsin/contract/Matcher"
+import { formatMatcher } from "@tocsin/contract/matcherText"
 import { Schema } from "effect"
 
 export const optionalText = Schema.optionalKey(Schema.String)
