@@ -92,6 +92,8 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
 }
 
 const READ_TOGETHER = 8
+/** After so many silences, compared with up to 200 members, other requests have their turn. */
+const COMPARED_TOGETHER = 100
 
 /** Of these silences, those that matched a member of an incident at a severity that it had. */
 const coveringSilences = Effect.fnUntraced(function* (
@@ -110,13 +112,14 @@ const coveringSilences = Effect.fnUntraced(function* (
       silencedFacts({ ...incident, severity }, member, agents.get(member.agent_id), labels[place]),
     ),
   )
-  return silences
-    .flatMap((silence): ReadonlyArray<CoveringSilence> => {
-      // Without matchers its row is damaged: an empty list would match everything.
-      if (silence.matchers.length === 0) return []
-      const matches = compileMatchers(silence.matchers)
-      const covered = facts.filter((some) => some.some(matches)).length
-      return covered === 0 ? [] : [{ silence, covers_all: covered === members.length }]
-    })
-    .toSorted((a, b) => (a.silence.id < b.silence.id ? 1 : -1))
+  const covering: Array<CoveringSilence> = []
+  for (const [place, silence] of silences.entries()) {
+    if (place % COMPARED_TOGETHER === COMPARED_TOGETHER - 1) yield* Effect.yieldNow
+    // Without matchers its row is damaged: an empty list would match everything.
+    if (silence.matchers.length === 0) continue
+    const matches = compileMatchers(silence.matchers)
+    const covered = facts.filter((some) => some.some(matches)).length
+    if (covered > 0) covering.push({ silence, covers_all: covered === members.length })
+  }
+  return covering.toSorted((a, b) => (a.silence.id < b.silence.id ? 1 : -1))
 })
