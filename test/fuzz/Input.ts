@@ -14,12 +14,23 @@ export const SECRETS: ReadonlyArray<string> = [UI_TOKEN, READ_TOKEN, ...Object.v
 
 const SECRET = new RegExp(`(\\nauthorization:[ \\t]*bearer[ \\t]+)?(?:${SECRETS.join("|")})`, "gi")
 
+/** The same, and what stands for the key of an integration. */
+const ANY_SECRET = new RegExp(`${SECRETS.join("|")}|in_[a-z-]{43}`, "gi")
+
+/** Up to a body that may be any text: the output of a job. */
+const BEFORE_OUTPUT = /^[^]*?\/in\/p[^]*?\r\n\r\n/
+
 /**
- * A client that puts its key into a path or an ID publishes it. Only what stands in its header field is
+ * A client that puts its key into a path, an ID or an output publishes it. Only what stands in its header field is
  * the server's secret, so a mutation that moves a key elsewhere spells it another way.
  */
-export const withoutStraySecrets = (text: string): string =>
-  text.replaceAll(SECRET, (found, field?: string) => (field === undefined ? found.toUpperCase() : found))
+export const withoutStraySecrets = (text: string): string => {
+  const [heads] = BEFORE_OUTPUT.exec(text) ?? [text]
+  return (
+    heads.replaceAll(SECRET, (found, field?: string) => (field === undefined ? found.toUpperCase() : found)) +
+    text.slice(heads.length).replaceAll(ANY_SECRET, (found) => found.toUpperCase())
+  )
+}
 
 /** An address of its own for each input, so that none is limited for what another has done. */
 const addressOf = (index: number): string => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`

@@ -55,5 +55,10 @@ describe("the fuzzer", () => {
     const field = `GET / HTTP/1.1\r\nAuthorization: Bearer ${UI_TOKEN}\r\n`
     assert.strictEqual(withoutStraySecrets(field), field)
     assert.notInclude(withoutStraySecrets(`GET /${UI_TOKEN} HTTP/1.1\r\nX: Bearer ${UI_TOKEN}`), UI_TOKEN)
+    const ping = `POST /in/ping/a/b HTTP/1.1\r\nContent-Length: 99\r\n\r\n`
+    assert.strictEqual(
+      withoutStraySecrets(field + ping + field),
+      field + ping + field.replace(UI_TOKEN, UI_TOKEN.toUpperCase()),
+    )
   })
 })
