@@ -33,7 +33,8 @@ export const withoutStraySecrets = (text: string): string => {
 }
 
 /** An address of its own for each input, so that none is limited for what another has done. */
-const addressOf = (index: number): string => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
+export const addressOf = (index: number): string =>
+  `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
 
 const latin1 = (body: string | Uint8Array): string => Buffer.from(body).toString("latin1")
 

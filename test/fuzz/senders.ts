@@ -1,6 +1,6 @@
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import * as fc from "fast-check"
-import type { Input } from "./Input.ts"
+import { addressOf, type Input } from "./Input.ts"
 
 /** Stands for the key of the integration of a kind, which each server makes; as long as one. */
 export const placeholderOf = (kind: IntegrationKind): string => `in_${kind.padEnd(43, "-")}`
@@ -83,7 +83,10 @@ const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
   }
 }
 
-const requestOf = (kind: IntegrationKind): fc.Arbitrary<Input> =>
+/** Behind the addresses of other inputs, of which there are fewer. */
+const FIRST_ADDRESS = 65_536
+
+const requestOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
   fc
     .tuple(
       fc.constantFrom("POST", "POST", "GET", "HEAD", "PUT"),
@@ -94,7 +97,7 @@ const requestOf = (kind: IntegrationKind): fc.Arbitrary<Input> =>
     .map(([method, target, authorization, body]) => {
       const framed =
         method === "GET" || method === "HEAD" ? "\r\n" : `Content-Length: ${body.length}\r\n\r\n${body}`
-      return { writes: [`${method} ${target} HTTP/1.1\r\nHost: fuzz\r\n${authorization}${framed}`] }
+      return `${method} ${target} HTTP/1.1\r\nHost: fuzz\r\n${authorization}${framed}`
     })
 
 /** Requests of senders to an integration of every kind. */
@@ -102,7 +105,12 @@ export const sendersRequests = (options: {
   readonly seed: number
   readonly count: number
 }): ReadonlyArray<Input> =>
-  fc.sample(fc.oneof(...IntegrationKind.literals.map(requestOf)), {
-    seed: options.seed,
-    numRuns: options.count,
-  })
+  fc
+    .sample(fc.oneof(...IntegrationKind.literals.map(requestOf)), {
+      seed: options.seed,
+      numRuns: options.count,
+    })
+    .map((text, index) => {
+      const field = `x-forwarded-for: ${addressOf(FIRST_ADDRESS + index)}\r\n`
+      return { writes: [text.replace("\r\n", `\r\n${field}`)] }
+    })
