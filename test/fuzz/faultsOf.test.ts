@@ -48,6 +48,11 @@ describe("the fuzzer", () => {
     assert.isTrue(differ(one, other))
     assert.isFalse(differ(one, later))
     assert.isFalse(differ(one, exchanged(answer("429 Too Many Requests"))))
+    const unknown = answer("404 Not Found")
+    assert.isTrue(differ(exchanged(unknown), one))
+    assert.isFalse(
+      differ(exchanged(unknown), exchanged(answer("404 Not Found", "{}", "Connection: close\r\n"))),
+    )
     assert.isFalse(differ(one, { ...other, wasReset: true }))
   })
 

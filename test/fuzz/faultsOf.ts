@@ -91,11 +91,14 @@ const comparable = ({ text }: Exchanged): string =>
     }),
   ).replaceAll(UUID, "an-id")
 
+/** A refusal by a limit, or one of a key after which a limit closes the connection. */
+const LIMITED = /HTTP\/1\.1 (?:429 |40[14] (?:(?!\r\n\r\n)[^])*?\r\nconnection: close\r\n)/i
+
 /**
  * Whether two servers of the same state answered differently. Limits depend on when a request comes,
  * and what a client that has gone still gets depends on how fast it went.
  */
 export const differ = (one: Exchanged, other: Exchanged): boolean =>
   [one, other].every(({ isEndedByServer, wasReset }) => isEndedByServer && !wasReset) &&
-  !/HTTP\/1\.1 429 /.test(one.text + other.text) &&
+  !LIMITED.test(one.text + other.text) &&
   comparable(one) !== comparable(other)
