@@ -14,7 +14,7 @@ import { listOf, MOST, readAll } from "../state/lists.ts"
 import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { call, mayAdminister, mayRespond } from "../state/session.ts"
+import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
@@ -77,10 +77,7 @@ const Administer = ({ agent_id, check_id }: CheckName) => {
     <>
       <ActionButton
         describes="Release a check whose agent had a clock in the future"
-        does={async () => {
-          await call("POST", `${path}/reset-clock`)
-          return { text: "Reset the clock: the next result counts" }
-        }}
+        does={() => carryOut("Reset the clock: the next result counts", "POST", `${path}/reset-clock`)}
       >
         Reset clock
       </ActionButton>
@@ -88,9 +85,9 @@ const Administer = ({ agent_id, check_id }: CheckName) => {
         kind="danger"
         confirms={[`Delete ${agent_id}/${check_id} with its history?`, "Delete the check"]}
         does={async () => {
-          await call("DELETE", path)
+          const done = await carryOut(`Deleted ${agent_id}/${check_id}`, "DELETE", path)
           go(linkTo("agents", [agent_id]))
-          return { text: `Deleted ${agent_id}/${check_id}` }
+          return done
         }}
       >
         Delete

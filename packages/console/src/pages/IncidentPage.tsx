@@ -1,4 +1,4 @@
-import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail, Silence } from "@tocsin/client"
+import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
@@ -9,22 +9,22 @@ import {
   auditedActions,
   explanationOf,
   firingsOf,
+  holdingSilences,
   holdText,
   linksIn,
   memberText,
   openingsOf,
-  silencesOf,
   subjectOf,
   timelineOf,
   untilText,
 } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
-import { call, mayAdminister, mayRespond } from "../state/session.ts"
+import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, useDraft } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Labels, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
+import { Labels, Mark, OutsideLink, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { IncidentActions } from "./IncidentActions.tsx"
@@ -62,12 +62,7 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
             {event_type}
             {cause !== null && `, ${cause}`}
             {held_by.length > 0 && `, held: ${held_by.map(holdText).join("; ")}`}
-            {typeof held_until === "string" && (
-              <>
-                {", ends "}
-                <Time at={held_until} />
-              </>
-            )}
+            <TimeAfter text=", ends " at={held_until} />
             {typeof last_error === "string" && `: ${last_error}`}
           </span>
           {updated_at !== undefined && <Time at={updated_at} />}
@@ -78,10 +73,8 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
   </ul>
 )
 
-const release = async (id: string): Promise<Message> => {
-  await call("POST", `ops/v1/outbox/${segment(id)}/release`)
-  return { text: "Released the notification" }
-}
+const release = (id: string): Promise<Message> =>
+  carryOut("Released the notification", "POST", `ops/v1/outbox/${segment(id)}/release`)
 
 const replayAndFollow = async (id: string): Promise<Message> => {
   const { text } = await replay(id)
@@ -153,17 +146,6 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
   )
 }
 
-const SilenceReason = ({ id }: { readonly id: string }) => {
-  const { value } = useRead<Silence>(`ops/v1/silences/${segment(id)}`)
-  if (value === undefined) return null
-  return (
-    <li>
-      <a href={linkTo("silences", [], { tab: "active" })}>Silenced</a> by {value.created_by}
-      {untilText(value.ends_at, now.peek())}: {value.comment}
-    </li>
-  )
-}
-
 /** Of an incident without notifications, the last change of its check says whether they were disabled. */
 const useQuiet = (detail: IncidentDetail): boolean => {
   const [query] = firingsOf(detail).length === 0 ? detail.members.map(subjectOf) : []
@@ -181,8 +163,11 @@ const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
-    {silencesOf(detail).map((id) => (
-      <SilenceReason key={id} id={id} />
+    {holdingSilences(detail).map(({ comment, created_by, ends_at, id }) => (
+      <li key={id}>
+        <a href={linkTo("silences", [], { tab: "active" })}>Silenced</a> by {created_by}
+        {untilText(ends_at, now.peek())}: {comment}
+      </li>
     ))}
   </ul>
 )
@@ -192,12 +177,7 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
     <Mark state={incident.severity} />{" "}
     <b>{incident.state === "open" && acknowledgement !== null ? "acknowledged" : incident.state}</b> · opened{" "}
     <Time at={incident.opened_at} isAlone />
-    {typeof incident.resolved_at === "string" && (
-      <>
-        , resolved <Time at={incident.resolved_at} isAlone />
-      </>
-    )}{" "}
-    · <code>{incident.incident_key}</code>
+    <TimeAfter text=", resolved " at={incident.resolved_at} isAlone /> · <code>{incident.incident_key}</code>
     {runbook !== null && (
       <>
         {" "}

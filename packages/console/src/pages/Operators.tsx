@@ -1,6 +1,6 @@
 import type { Operator, OperatorWithToken } from "@tocsin/client"
 import { mayAdminister } from "../state/session.ts"
-import { Empty, Time } from "../view/states.tsx"
+import { Empty, TimeAfter } from "../view/states.tsx"
 import { type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 const ROLES = [["read"], ["respond"], ["admin"]] as const
@@ -25,12 +25,7 @@ const OPERATORS: Kind<Operator, OperatorWithToken> = {
   subjectOf: ({ created_by }) => `by ${created_by}`,
   label: ["Role", ({ role }) => <em class="is-taken">{role}</em>],
   when: ["Last used", ({ last_used_at }) => lastText("used", last_used_at, "never used")],
-  noteOf: ({ expires_at: at }) =>
-    at !== null && (
-      <>
-        expires <Time at={at} />
-      </>
-    ),
+  noteOf: ({ expires_at: at }) => at !== null && <TimeAfter text="expires " at={at} />,
   creates: "Create operator",
   fieldsOf: (former) => ({
     role: { label: "Role", options: ROLES, initial: former?.role ?? "read" },

@@ -11,7 +11,7 @@ import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
-import { Empty, Mark, Time } from "../view/states.tsx"
+import { Empty, Mark, Time, TimeAfter } from "../view/states.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
 import { ItemActions } from "./IncidentPage.tsx"
@@ -41,11 +41,7 @@ const causeOf = ({
   return held_by.length > 0 ? (
     <em class="is-held" title={reason}>
       held: {held_by.map(holdText).join("; ")}
-      {typeof held_until === "string" && (
-        <>
-          , until <Time at={held_until} />
-        </>
-      )}
+      <TimeAfter text=", until " at={held_until} />
     </em>
   ) : (
     <span class="subject reason" title={reason}>

@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
 import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
-import { call, mayRespond } from "../state/session.ts"
+import { call, carryOut, mayRespond } from "../state/session.ts"
 import { ActionButton, type FormAct, type Options, refusal } from "../view/forms.tsx"
-import { Mark, Time } from "../view/states.tsx"
+import { Mark, TimeAfter } from "../view/states.tsx"
 import { type Kind, NamedTable } from "../view/Named.tsx"
 
 const PATH = "ops/v1/watches"
@@ -40,9 +40,9 @@ const probeOf = (probe: WatchOfAddress["probe"], { dns, http, tcp, tls }: Watch)
 const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
   <ActionButton
     describes={`${is_paused ? "Resume" : "Pause"} ${name}`}
-    does={async () => {
-      await call("POST", `${PATH}/${segment(name)}/pause`, { body: { for: is_paused ? "0s" : "8h" } })
-      return { text: is_paused ? `Resumed ${name}` : `Paused ${name} for 8 h` }
+    does={() => {
+      const [done, span] = is_paused ? [`Resumed ${name}`, "0s"] : [`Paused ${name} for 8 h`, "8h"]
+      return carryOut(done, "POST", `${PATH}/${segment(name)}/pause`, { body: { for: span } })
     }}
   >
     {is_paused ? "Resume" : "Pause 8 h"}
@@ -52,11 +52,7 @@ const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
 const drawTimes = ({ every, last }: Watch) => (
   <>
     every {every}
-    {last !== null && (
-      <>
-        , probed <Time at={last.at} />
-      </>
-    )}
+    <TimeAfter text=", probed " at={last?.at} />
   </>
 )
 

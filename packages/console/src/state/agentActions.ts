@@ -3,7 +3,7 @@ import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
 import { MOST } from "./lists.ts"
-import { call } from "./session.ts"
+import { call, carryOut } from "./session.ts"
 import type { Message } from "./useAction.ts"
 
 export const isWaiting = ({ admission_state, rotation_pending }: Agent): boolean =>
@@ -32,10 +32,8 @@ export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
 export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
   decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
 
-export const removeAgent = async (id: string): Promise<Message> => {
-  await call("DELETE", `api/v1/agents/${segment(id)}`)
-  return { text: `Deleted ${id}` }
-}
+export const removeAgent = (id: string): Promise<Message> =>
+  carryOut(`Deleted ${id}`, "DELETE", `api/v1/agents/${segment(id)}`)
 
 /** Accepts every waiting key, except for those that replace an accepted one. */
 export const acceptAll = async (): Promise<Message> => {
@@ -48,12 +46,10 @@ export const acceptAll = async (): Promise<Message> => {
   return { text: `Accepted ${countText(count, "agent")}${again}` }
 }
 
-export const endEnrolment = async (id: string): Promise<Message> => {
-  await call("DELETE", `ops/v1/enrolments/${segment(id)}`)
-  return { text: "Removed the line: it admits no more hosts" }
-}
+export const endEnrolment = (id: string): Promise<Message> =>
+  carryOut("Removed the line: it admits no more hosts", "DELETE", `ops/v1/enrolments/${segment(id)}`)
 
-export const unblock = async (id: string): Promise<Message> => {
-  await call("DELETE", `api/v1/agents/admission/blacklist/${segment(id)}`)
-  return { text: "Unblocked the key: its next heartbeat registers it again" }
-}
+const UNBLOCKED = "Unblocked the key: its next heartbeat registers it again"
+
+export const unblock = (id: string): Promise<Message> =>
+  carryOut(UNBLOCKED, "DELETE", `api/v1/agents/admission/blacklist/${segment(id)}`)

@@ -3,7 +3,7 @@ import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
 import type { Selection } from "./Route.ts"
-import { call } from "./session.ts"
+import { call, carryOut } from "./session.ts"
 import { confirmed, type Message, UNDONE } from "./useAction.ts"
 
 const path = (id: string): string => `ops/v1/incidents/${segment(id)}`
@@ -72,15 +72,11 @@ export const acknowledge = async (ids: Selection, replacing?: Replacing): Promis
   }
 }
 
-export const withdraw = async (id: string): Promise<Message> => {
-  await call("DELETE", `${path(id)}/acknowledgement`)
-  return { text: "Withdrew the acknowledgement" }
-}
+export const withdraw = (id: string): Promise<Message> =>
+  carryOut("Withdrew the acknowledgement", "DELETE", `${path(id)}/acknowledgement`)
 
-export const addNote = async (id: string, text: string): Promise<Message> => {
-  await call("POST", `${path(id)}/notes`, { body: { text } })
-  return { text: "Added the note" }
-}
+export const addNote = (id: string, text: string): Promise<Message> =>
+  carryOut("Added the note", "POST", `${path(id)}/notes`, { body: { text } })
 
 export const titleOf = ({ summary, incident_key }: Pick<Incident, "summary" | "incident_key">): string =>
   summary === undefined || summary.trim() === "" ? incident_key : summary

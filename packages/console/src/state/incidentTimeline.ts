@@ -158,10 +158,11 @@ export const openingsOf = (
     return other.incident_key === incident_key && before >= 0 && before <= 3_600_000
   }).length
 
-export const silencesOf = ({ held_by, deliveries }: IncidentDetail): ReadonlyArray<string> =>
-  Array.from(new Set([...held_by, ...deliveries.flatMap((delivery) => delivery.held_by)]))
-    .filter((hold) => hold.startsWith("silence:"))
-    .map((hold) => hold.slice("silence:".length))
+/** The silences that hold a notification of an incident now. */
+export const holdingSilences = ({ deliveries, held_by, silences }: IncidentDetail) => {
+  const holds = new Set([held_by, ...deliveries.map((delivery) => delivery.held_by)].flat())
+  return silences.filter(({ id }) => holds.has(`silence:${id}`))
+}
 
 export const holdText = (hold: string): string => {
   if (hold === "ack") return "acknowledged"

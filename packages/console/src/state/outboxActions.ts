@@ -3,13 +3,11 @@ import { ApiFailure, failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText, numberText } from "../format/times.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
-import { call } from "./session.ts"
+import { carryOut } from "./session.ts"
 import { confirmed, type Message } from "./useAction.ts"
 
-export const replay = async (id: string): Promise<Message> => {
-  await call("POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
-  return { text: "Replayed the notification" }
-}
+export const replay = (id: string): Promise<Message> =>
+  carryOut("Replayed the notification", "POST", `ops/v1/notifiers/outbox/${segment(id)}/replay`)
 
 const FOLLOWED_MILLIS = 12_000
 const POLL_MILLIS = 1_000

@@ -94,6 +94,15 @@ export const call = async <Answer>(
   }
 }
 
+/** An act of one request, and what it did. */
+export const carryOut = async (
+  text: string,
+  ...made: Parameters<typeof call>
+): Promise<{ readonly text: string }> => {
+  await call(...made)
+  return { text }
+}
+
 export const loadMe = async (): Promise<void> => {
   me.value = await call<Me>("GET", "ops/v1/me")
 }

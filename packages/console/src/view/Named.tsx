@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { segment } from "../api/request.ts"
 import { type List, listOf } from "../state/lists.ts"
-import { call, mayAdminister } from "../state/session.ts"
+import { call, carryOut, mayAdminister } from "../state/session.ts"
 import {
   ActionButton,
   Form,
@@ -14,7 +14,7 @@ import {
   type Texts,
 } from "./forms.tsx"
 import { column, type Columns, Listing } from "./Listing.tsx"
-import { Empty, Time } from "./states.tsx"
+import { Empty, TimeAfter } from "./states.tsx"
 import { usePages } from "./usePages.ts"
 
 interface Named {
@@ -121,10 +121,7 @@ const NamedActions = <Item extends Named, Made extends Named>(props: ActionsProp
         kind="danger"
         describes={`Remove ${name}`}
         confirms={[`Remove ${name}? ${warning}`, `Remove the ${noun}`]}
-        does={async () => {
-          await call("DELETE", `${path}/${segment(name)}`)
-          return { text: `Removed ${name}` }
-        }}
+        does={() => carryOut(`Removed ${name}`, "DELETE", `${path}/${segment(name)}`)}
       >
         Remove
       </ActionButton>
@@ -206,10 +203,4 @@ export const NamedTable = <Item extends Named, Made extends Named>(props: {
 
 /** When something was last done, if ever: `used 5m ago`. */
 export const lastText = (did: string, at: string | null, never: string): ComponentChildren =>
-  at === null ? (
-    never
-  ) : (
-    <>
-      {did} <Time at={at} />
-    </>
-  )
+  at === null ? never : <TimeAfter text={`${did} `} at={at} />

@@ -9,6 +9,21 @@ import { BELL } from "../state/summary.ts"
 import { CopyButton, QuietButton } from "./forms.tsx"
 import type { Reading } from "./usePages.ts"
 
+interface TimeAfterProps {
+  readonly text: string
+  readonly at: string | null | undefined
+  readonly isAlone?: boolean
+}
+
+/** A time after a text such as `, until `; nothing without a time. */
+export const TimeAfter = ({ text, at, isAlone = false }: TimeAfterProps) =>
+  at === null || at === undefined ? null : (
+    <>
+      {text}
+      <Time at={at} isAlone={isAlone} />
+    </>
+  )
+
 /**
  * A time relative to now; the exact one shows on hover, and on focus of it or of its row. It is drawn
  * again only when its text changes, not at each tick of the clock.
