@@ -82,7 +82,7 @@ describe("commands beside a running server", () => {
         alone.stderr,
         `no server answers at http://127.0.0.1:${server.port}, which SERVICE_HOST and SERVICE_PORT name: this shell's settings decide\n`,
       )
-      assert.include(alone.stderr, "set SERVICE_WATCH_LOOPBACK=true to allow it")
+      assert.include(alone.stderr, "start the server with SERVICE_WATCH_LOOPBACK=true to allow it")
     }),
   )
 

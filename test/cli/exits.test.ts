@@ -53,7 +53,7 @@ describe.concurrent("exit codes", () => {
       assert.include(probed.stderr, "the probe of tcp://127.0.0.1:1 is critical")
       const { code, stderr } = yield* refused({ cwd, environment: {} }, line.join(" "))
       assert.strictEqual(code, EXIT_CODES.usage.code)
-      assert.include(stderr, "set SERVICE_WATCH_LOOPBACK=true to allow it")
+      assert.include(stderr, "start the server with SERVICE_WATCH_LOOPBACK=true to allow it")
     }),
   )
 

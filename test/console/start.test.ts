@@ -93,9 +93,11 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
         }),
     )
 
-    it.effect("where a policy defines the receivers, says how to add one to it", () =>
+    it.effect("says how to add a receiver to a policy, and that a host has arrived", () =>
       Effect.gen(function* () {
-        const { baseUrl } = yield* startMonitor({ policy: { receivers: { pager: { kind: "debug" } } } })
+        const { baseUrl, monitor } = yield* startMonitor({
+          policy: { receivers: { pager: { kind: "debug" } } },
+        })
         const context = yield* openContext
         yield* Effect.promise(async () => {
           const { page } = await openConsole(context, `${baseUrl}/#/start`)
@@ -112,6 +114,18 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             assert.strictEqual(checked.status, 200, `${line}: ${await checked.text()}`)
           })
           assert.strictEqual(await page.getByText("Start the server again").count(), 0)
+
+          await page.getByRole("heading", { name: "A host", exact: true }).click()
+          await page.getByText("Waiting for the first heartbeat").waitFor()
+          await monitor.heartbeat("key", {
+            agent_id: "web-1",
+            observed_at: new Date(0).toISOString(),
+            hostname: "web-1.example",
+            features: { push: true, metrics: false },
+          })
+          const { token } = await monitor.enrolments.create({})
+          await monitor.enrol("key", "web-1", { token })
+          await page.getByText("1 agent alive").waitFor()
         })
       }),
     )

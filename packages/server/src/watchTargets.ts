@@ -17,7 +17,7 @@ export const refusalOf = (address: string, policy: TargetPolicy): string | undef
     return "is a link-local or metadata address, which no watch may reach"
   return policy.denyPrivateTargets
     ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
-    : "leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it"
+    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
 }
 
 /** Names that stand for the machine itself (RFC 6761). */

@@ -112,7 +112,8 @@ describe("a probe of the server", () => {
             Effect.match({ onSuccess: () => "accepted", onFailure: ({ message }) => message }),
             Effect.provide(watchProbes(Result.getOrThrow(checkedSettings(environment)))),
           )
-        const loopback = "leads to the server's own machine: set SERVICE_WATCH_LOOPBACK=true to allow it"
+        const loopback =
+          "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
         for (const host of ["127.0.0.1", "localhost", "a.localhost.", "0x7f.1", "2130706433", "0.0.0.0"]) {
           assert.strictEqual(
             yield* refusal({}, { http: { url: `http://${host}:80/` } }),

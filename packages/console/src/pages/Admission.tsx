@@ -9,8 +9,9 @@ import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import type { Selection } from "../state/Route.ts"
+import { linkTo, type Selection } from "../state/Route.ts"
 import { base, call, mayAdminister } from "../state/session.ts"
+import { summary } from "../state/summary.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
@@ -99,6 +100,18 @@ const Bar = ({ agents }: { readonly agents: ReadonlyArray<Agent> }) => (
   </SelectionBar>
 )
 
+/** The agents that need no acceptance: those whose token admitted them, or that somebody has accepted. */
+const Arrived = () => {
+  const alive = summary.value?.agents_online ?? 0
+  return alive === 0 ? (
+    <Empty title="Waiting for the first heartbeat …">The agent appears here as soon as it calls.</Empty>
+  ) : (
+    <Empty title={`${countText(alive, "agent")} alive`}>
+      <a href={linkTo("agents")}>See what {alive === 1 ? "it reports" : "they report"}</a>
+    </Empty>
+  )
+}
+
 export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean }) => {
   const listed = usePages(listOf<Agent>("ops/v1/agents", { is_waiting: true }))
   const { pages } = listed
@@ -143,9 +156,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
         size="tall"
         empty={
           isFirst ? (
-            <Empty title="Waiting for the first heartbeat …">
-              The agent appears here as soon as it calls.
-            </Empty>
+            <Arrived />
           ) : (
             <Empty title="No key is waiting">A new agent appears here with its first heartbeat.</Empty>
           )

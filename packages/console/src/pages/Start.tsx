@@ -143,7 +143,9 @@ const Receivers = () => {
           </>
         ) : (
           <>
-            <p>Start the server again with these settings, then press Test beside its name:</p>
+            <p>
+              Start the server again with these settings before its command, then press Test beside its name:
+            </p>
             <CopyText text={settings} />
           </>
         )}
@@ -205,7 +207,7 @@ export const NothingOpen = () => {
     counts === undefined
       ? 1
       : counts.checks_ok + counts.checks_warning + counts.checks_critical + counts.checks_unknown
-  const more = <a href={linkTo("start")}>Watch something else</a>
+  const more = <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
   return checks === 0 ? (
     <Empty title="Waiting for the first results …">
       An accepted agent sends them within a minute. <a href={linkTo("agents")}>See the agents</a> {more}

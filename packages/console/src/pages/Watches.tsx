@@ -61,7 +61,7 @@ const WATCHES: Kind<Watch> = {
   title: "Watches",
   path: PATH,
   size: "watch",
-  empty: ["Nothing is watched yet", "The server itself probes pages and ports."],
+  empty: ["No page is watched yet", "The server itself probes pages and ports."],
   // The data after the bar is for programs.
   subjectOf: ({ last }) => (last === null ? "not probed yet" : last.output.split(" | ")[0]),
   label: ["State", ({ status }) => <Mark state={status ?? "pending"} word={status ?? "waiting"} />],
