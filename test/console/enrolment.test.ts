@@ -1,10 +1,37 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Locator } from "playwright-core"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startMonitor } from "./Site.ts"
 
 describe.skipIf(chromium === undefined)(`enrolment in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("shows each part of a waiting key below its head, also to a reader", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { token } = (await demo.call("POST", "ops/v1/operators", { name: "eve", role: "read" })) as {
+            readonly token: string
+          }
+          await monitor.heartbeat("key", {
+            agent_id: "web-1",
+            observed_at: new Date(0).toISOString(),
+            hostname: "web-1.example",
+            features: { push: true, metrics: false },
+          })
+          const { page } = await openConsole(context, `${baseUrl}/#/admission`)
+          await signIn(page, token)
+          const row = page.getByRole("list", { name: "Waiting keys" }).getByRole("listitem")
+          const left = async (part: Locator) => Math.round((await part.boundingBox())?.x ?? -1)
+          const heads = page.locator(".heads")
+          const [agent, host] = [heads.getByText("Agent"), heads.getByText("Host")]
+          assert.strictEqual(await left(row.getByText("web-1", { exact: true })), await left(agent))
+          assert.strictEqual(await left(row.getByText("web-1.example")), await left(host))
+        })
+      }),
+    )
+
     it.effect("makes the line to paste on a host, whose token admits its agent", () =>
       Effect.gen(function* () {
         const { baseUrl, monitor } = yield* startMonitor()
