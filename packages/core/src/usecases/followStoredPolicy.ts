@@ -15,10 +15,18 @@ type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =
 
 const NO_RULES = "{}"
 
-const issuesText = (issues: ReadonlyArray<PolicyIssue>): string =>
-  issues
-    .map(({ line, message, path }) => `line ${line}: ${path === "" ? "the policy" : path} ${message}`)
-    .join("; ")
+/** A message of the API has at most 1,000. */
+const MOST_CHARACTERS = 900
+
+const issuesText = (issues: ReadonlyArray<PolicyIssue>): string => {
+  let text = ""
+  for (const [index, { line, message, path }] of issues.entries()) {
+    const issue = `line ${line}: ${path === "" ? "the policy" : path} ${message}`.slice(0, MOST_CHARACTERS)
+    if (text.length + issue.length > MOST_CHARACTERS) return `${text}; and ${issues.length - index} more`
+    text += index === 0 ? issue : `; ${issue}`
+  }
+  return text
+}
 
 export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationError =>
   new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` })

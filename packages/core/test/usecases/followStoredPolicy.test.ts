@@ -4,7 +4,7 @@ import { Effect, Layer, Logger } from "effect"
 import type { PolicyVersionRecord } from "../../src/model/PolicyVersionRecord.ts"
 import { PolicySource } from "../../src/ports/PolicySource.ts"
 import { Storage } from "../../src/ports/Storage.ts"
-import { followStoredPolicy } from "../../src/usecases/followStoredPolicy.ts"
+import { followStoredPolicy, invalidPolicy } from "../../src/usecases/followStoredPolicy.ts"
 
 const versionOf = (version: number, text: string): PolicyVersionRecord => ({
   version,
@@ -53,3 +53,12 @@ it.effect("a version that a process cannot read is refused once, and a later one
     }).pipe(Effect.provideService(PolicySource, source), Effect.provide([storage, log]))
   }),
 )
+
+it("a policy of many problems is refused with the first, in a message as short as the API's", () => {
+  const issues = Array.from({ length: 777 }, () => ({ path: "", line: 1, message: "is not valid YAML" }))
+  const { message } = invalidPolicy(issues)
+  assert.isAtMost(message.length, 1_000)
+  assert.match(message, /^the policy is not valid: line 1: the policy is not valid YAML; .*; and \d+ more$/)
+  const short = invalidPolicy(issues.slice(0, 2)).message
+  assert.strictEqual(short.split("; ").length, 2)
+})
