@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
+import { listOf, MOST, readAll } from "../state/lists.ts"
 import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import {
@@ -91,18 +92,20 @@ export const ItemActions = ({ held_by, id, state }: Deliverable) => {
   return state === "failed" ? <ActionButton does={() => replayAndFollow(id)}>Replay</ActionButton> : null
 }
 
+/** So many rows of the audit are read for each action: the newest ones. */
+const MOST_AUDITED = 2_000
+
 /** Operators' actions on notifications and silences since the incident opened. */
 const useAudit = (detail: IncidentDetail): ReadonlyArray<AuditEntry> => {
-  const { incident } = detail
+  const { id, opened_at: from } = detail.incident
   const actions = auditedActions(detail)
-  const read = useResource(JSON.stringify([incident.id, actions]), ["outbox", "silences"], async () => {
-    const found: Array<AuditEntry> = []
-    for (const action of actions) {
-      const query = { ...action, from: incident.opened_at, limit: 100 }
-      const page = await call<Answered<AuditEntry>>("GET", "ops/v1/audit", { query })
-      found.push(...page.items)
-    }
-    return found
+  const read = useResource(JSON.stringify([id, actions]), ["outbox", "silences"], async () => {
+    const found: Array<ReadonlyArray<AuditEntry>> = []
+    for (const action of actions)
+      found.push(
+        await readAll(listOf<AuditEntry>("ops/v1/audit", { action, from }, MOST), { most: MOST_AUDITED }),
+      )
+    return found.flat()
   })
   return read.value ?? []
 }

@@ -56,12 +56,10 @@ const BY_HAND: Readonly<Record<string, readonly [did: string, state: string]>> =
   "notification.released": ["released", "was held"],
 }
 
-/** The rows of the audit, since an incident opened, that its timeline needs. */
+/** The actions of the audit, since an incident opened, that its timeline needs. */
 export const auditedActions = ({ deliveries, silences }: Pick<IncidentDetail, "deliveries" | "silences">) => [
-  ...(deliveries.length > 0 ? Object.keys(BY_HAND).map((action) => ({ action })) : []),
-  ...silences
-    .filter(({ state }) => state === "expired")
-    .map(({ id }) => ({ action: "silence.expired", subject: id })),
+  ...(deliveries.length > 0 ? Object.keys(BY_HAND) : []),
+  ...(silences.some(({ state }) => state === "expired") ? ["silence.expired"] : []),
 ]
 
 const sentByHand = (
