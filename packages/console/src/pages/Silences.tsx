@@ -103,7 +103,7 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
           <p class="lead">
             <code>{cron}</code> {tz}, for {window.for}
           </p>
-          <ol aria-label={`Next times of ${name}`}>
+          <ol class="times" aria-label={`Next times of ${name}`}>
             {occurrences.map(({ starts_at, ends_at }) => (
               <li key={starts_at}>
                 {rangeText(starts_at, ends_at, now.value)}{" "}
