@@ -1,11 +1,15 @@
 import { Schema } from "effect"
 import { isPlainText, plainText } from "./Text.ts"
 
+/** A name of at most so many characters. */
+export const isNameUpTo = (most: number) =>
+  Schema.isPattern(new RegExp(`^[A-Za-z0-9._:-]{1,${most}}$`, "u"), {
+    expected: `1 to ${most} letters, digits or the characters . _ : -`,
+    toJsonSchema: () => ({ maxLength: most, pattern: "^[A-Za-z0-9._:-]+$" }),
+  })
+
 const NAME = /^[A-Za-z0-9._:-]{1,128}$/u
-const isName = Schema.isPattern(NAME, {
-  expected: "1 to 128 letters, digits or the characters . _ : -",
-  toJsonSchema: () => ({ maxLength: 128, pattern: "^[A-Za-z0-9._:-]+$" }),
-})
+const isName = isNameUpTo(128)
 
 /** Names a monitored host or process; chosen by its operator (docs/rules.md#values). */
 export const AgentId = Schema.String.check(

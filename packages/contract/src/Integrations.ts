@@ -1,20 +1,16 @@
 import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "./durationMillis.ts"
 import { closedStruct, optional } from "./Fields.ts"
-import { AgentId, CheckId } from "./Identifiers.ts"
+import { CheckId, isNameUpTo } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 
-const NAME_LENGTH = 64
-const NAME_RULE = `1 to ${NAME_LENGTH} letters, digits or the characters . _ : -`
-
 /** Names an integration, and the agent that has its checks (docs/rules.md#integrations). */
-export const IntegrationName = AgentId.check(
-  Schema.isMaxLength(NAME_LENGTH, {
+export const IntegrationName = Schema.String.check(
+  isNameUpTo(64).annotate({
     identifier: "IntegrationName",
     description: "Names an integration, and the agent that has its checks.",
-    expected: NAME_RULE,
   }),
-)
+).pipe(Schema.brand("AgentId"))
 export type IntegrationName = typeof IntegrationName.Type
 
 /** The protocol of each kind of sender (docs/rules.md#integrations). */

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { Hostname } from "../src/Text.ts"
+import { IntegrationName } from "../src/Integrations.ts"
 import * as Identifiers from "../src/Identifiers.ts"
 import { anyText, name, plainText } from "./arbitraries.ts"
 
@@ -23,6 +24,13 @@ describe.each([
     (id) => {
       assert.isFalse(accepts(id))
     },
+  )
+})
+
+it.each(["", "x".repeat(65), "x y"])("a refused name of an integration %j states its own limit", (name) => {
+  assert.include(
+    String(Schema.decodeUnknownResult(IntegrationName)(name)),
+    "1 to 64 letters, digits or the characters . _ : -",
   )
 })
 
