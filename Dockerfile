@@ -11,7 +11,7 @@ RUN sh deploy/container/layOut.sh /built/tocsin/bin /image
 FROM scratch
 LABEL org.opencontainers.image.title="Tocsin" \
   org.opencontainers.image.description="A self-hosted monitoring service: heartbeats and check results in, incidents and notifications out." \
-  org.opencontainers.image.version="0.2.0" \
+  org.opencontainers.image.version="0.3.0" \
   org.opencontainers.image.licenses="MIT"
 COPY --from=build /image/system/ /
 COPY --from=build --chown=10001:10001 /image/data/ /data/
