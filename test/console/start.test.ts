@@ -122,10 +122,11 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             observed_at: new Date(0).toISOString(),
             hostname: "web-1.example",
             features: { push: true, metrics: false },
+            labels: { service_agent_version: "1" },
           })
           const { token } = await monitor.enrolments.create({})
           await monitor.enrol("key", "web-1", { token })
-          await page.getByText("1 agent alive").waitFor()
+          await page.getByText("1 host reported").waitFor()
         })
       }),
     )

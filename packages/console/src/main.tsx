@@ -13,7 +13,7 @@ import { Operators } from "./pages/Operators.tsx"
 import { Outbox } from "./pages/Outbox.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
 import { Silences } from "./pages/Silences.tsx"
-import { Start } from "./pages/Start.tsx"
+import { StartPage } from "./pages/Start.tsx"
 import { System } from "./pages/System.tsx"
 import { Watches } from "./pages/Watches.tsx"
 import { titleOfPage } from "./state/keys.ts"
@@ -79,7 +79,7 @@ const PAGES = new Map<string, FunctionComponent>([
   ["watches 0", Watches],
   ["integrations 0", Integrations],
   ["operators 0", Operators],
-  ["start 0", Start],
+  ["start 0", StartPage],
   ["system 0", System],
 ])
 

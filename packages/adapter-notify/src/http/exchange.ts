@@ -199,6 +199,10 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
     /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/,
     "The TLS handshake failed: check that the port speaks TLS, or begin the address with http://.",
   ],
+  [
+    /^ETLS$/,
+    "The TLS connection to the mail server failed: check its certificate, or end its address with ?tls=off to go without.",
+  ],
   [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL/, "The TLS connection failed: check the receiver's certificate."],
 ]
 

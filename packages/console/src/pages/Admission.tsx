@@ -11,7 +11,6 @@ import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection } from "../state/Route.ts"
 import { base, call, mayAdminister } from "../state/session.ts"
-import { summary } from "../state/summary.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
@@ -100,14 +99,21 @@ const Bar = ({ agents }: { readonly agents: ReadonlyArray<Agent> }) => (
   </SelectionBar>
 )
 
-/** The agents that need no acceptance: those whose token admitted them, or that somebody has accepted. */
+/** The label of hosts that run the agent: not of watches and integrations, which are agents, too. */
+const OF_HOSTS = "service_agent_version="
+
+/** The hosts that wait for no acceptance: their tokens admitted them, or somebody has. */
 const Arrived = () => {
-  const alive = summary.value?.agents_online ?? 0
-  return alive === 0 ? (
+  const hosts = itemsOf(usePages(listOf<Agent>("ops/v1/agents", { search: OF_HOSTS })).pages)
+  return hosts.length === 0 ? (
     <Empty title="Waiting for the first heartbeat …">The agent appears here as soon as it calls.</Empty>
   ) : (
-    <Empty title={`${countText(alive, "agent")} alive`}>
-      <a href={linkTo("agents")}>See what {alive === 1 ? "it reports" : "they report"}</a>
+    <Empty title={`${countText(hosts.length, "host")} reported`}>
+      {hosts.slice(0, 5).map(({ agent_id, status }) => (
+        <>
+          <a href={linkTo("agents", [agent_id])}>{agent_id}</a> is {status}.{" "}
+        </>
+      ))}
     </Empty>
   )
 }

@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { listOf } from "../state/lists.ts"
-import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { Form, refusal, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { Time } from "../view/states.tsx"
@@ -153,8 +152,7 @@ export const Integrations = () => (
     )}
     <NamedTable of={INTEGRATIONS}>
       <p class="lead">
-        Senders report by requesting an address, without an agent. Each check appears with its first report.{" "}
-        <a href={linkTo("start")}>Watch something else</a>
+        Senders report by requesting an address, without an agent. Each check appears with its first report.
       </p>
     </NamedTable>
   </>

@@ -143,10 +143,8 @@ const Receivers = () => {
           </>
         ) : (
           <>
-            <p>
-              Start the server again with these settings before its command, then press Test beside its name:
-            </p>
-            <CopyText text={settings} />
+            <p>Start the server again with these settings, then press Test beside its name:</p>
+            <CopyText text={`${settings.replaceAll("\n", " \\\n  ")} \\\n  npm start`} />
           </>
         )}
         <p>
@@ -198,6 +196,13 @@ export const Start = () => (
     <h2>Where should alerts go?</h2>
     <Receivers />
   </section>
+)
+
+export const StartPage = () => (
+  <>
+    <h1>Start</h1>
+    <Start />
+  </>
 )
 
 /** Without an open incident: nothing is wrong, or nothing was reported yet. */

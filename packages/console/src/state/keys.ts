@@ -11,10 +11,13 @@ const PAGES = {
   integrations: "t",
   operators: "p",
   system: "y",
+  start: "b",
 } as const
 
+const OF_ADMINISTRATORS = ["operators", "start"]
+
 export const pagesFor = (mayAdminister: boolean): ReadonlyArray<readonly [page: string, key: string]> =>
-  Object.entries(PAGES).filter(([page]) => page !== "operators" || mayAdminister)
+  Object.entries(PAGES).filter(([page]) => mayAdminister || !OF_ADMINISTRATORS.includes(page))
 
 export const titleOfPage = (page: string): string => `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
 
