@@ -74,5 +74,5 @@ export const numberText = (value: number): string => grouped.format(value)
 export const countText = (count: number, noun: string): string =>
   `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`
 
-/** As much of a hash as tells policies apart at a glance. */
+/** The start of a hash: enough to distinguish policies at a glance. */
 export const hashStart = (hash: string): string => hash.slice(0, 12)

@@ -102,7 +102,7 @@ const Bar = ({ agents }: { readonly agents: ReadonlyArray<Agent> }) => (
 /** The label of hosts that run the agent: not of watches and integrations, which are agents, too. */
 const OF_HOSTS = "service_agent_version="
 
-/** The hosts that wait for no acceptance: their tokens admitted them, or somebody has. */
+/** The hosts that wait for no acceptance: a token admitted them, or an operator did. */
 const Arrived = () => {
   const hosts = itemsOf(usePages(listOf<Agent>("ops/v1/agents", { search: OF_HOSTS })).pages)
   return hosts.length === 0 ? (
@@ -110,9 +110,9 @@ const Arrived = () => {
   ) : (
     <Empty title={`${countText(hosts.length, "host")} reported`}>
       {hosts.slice(0, 5).map(({ agent_id, status }) => (
-        <>
+        <span key={agent_id}>
           <a href={linkTo("agents", [agent_id])}>{agent_id}</a> is {status}.{" "}
-        </>
+        </span>
       ))}
     </Empty>
   )
