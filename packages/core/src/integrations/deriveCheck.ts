@@ -142,7 +142,8 @@ export const deriveCheck = (
   if (isSame(before)) return keep(hash, before)
   // Each value is a text, as was just seen.
   const given = labels as Texts
-  const texts = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== ""))
+  const hasEmpty = names.some((name) => given[name] === "")
+  const texts = hasEmpty ? Object.fromEntries(Object.entries(given).filter(([, text]) => text !== "")) : given
   const present = Object.keys(texts).toSorted()
   if (present.length === 0) return "no_label"
   return keep(hash, {
