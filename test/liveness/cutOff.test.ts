@@ -4,7 +4,7 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { recordProbes } from "@tocsin/core/watches/recordProbes"
-import { newEventId, sha256 } from "@tocsin/testing/alertSender"
+import { sha256 } from "@tocsin/testing/alertSender"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -25,7 +25,7 @@ const probed = Effect.fnUntraced(function* (
     const name = nameOf(n + 1)
     const { next_probe_at: due } = yield* watches.get(name)
     const results = [{ name, due, status, output: "", duration_ms: 3 }]
-    yield* commits.transact(recordProbes({ agent, results, incidents, sha256, staleAfter, newEventId }))
+    yield* commits.transact(recordProbes({ agent, results, incidents, sha256, staleAfter }))
   }
   yield* TestClock.adjust("1 minute")
 })

@@ -11,7 +11,7 @@ import { type Command, decideSync } from "@tocsin/core/engine/unitOfWork/Decisio
 import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
 import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
-import { start } from "@tocsin/testing/samples"
+import { eventId, start } from "@tocsin/testing/samples"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { Duration } from "effect"
 
@@ -19,6 +19,7 @@ const SHARED = incidentIdOf("shared")
 const options: IncidentOptions = {
   policy: () => compilePolicy({}, []),
   staleAfter: Duration.minutes(2),
+  newEventId: () => eventId(1),
   newIncidentId: () => SHARED,
   newOutboxId: () => outboxIdOf("none"),
   newAuditId: signedBy("ann").newAuditId,

@@ -9,7 +9,7 @@ import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { forAll } from "@tocsin/testing/forAll"
 import { agentRecord, incidentIdOf, keyHashOf, outboxIdOf, registrationIdOf } from "@tocsin/testing/records"
-import { heartbeatOf, start } from "@tocsin/testing/samples"
+import { eventId, heartbeatOf, start } from "@tocsin/testing/samples"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { Duration, Effect, Schema } from "effect"
 import * as fc from "fast-check"
@@ -48,6 +48,7 @@ const agentAfter = (stored: Report, { labels, ...reported }: Report) => {
     incidents: {
       policy: () => compilePolicy({}, []),
       staleAfter: Duration.minutes(2),
+      newEventId: () => eventId(1),
       newIncidentId: () => incidentIdOf("none"),
       newOutboxId: () => outboxIdOf("none"),
       newAuditId: signedBy("ann").newAuditId,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import {
   type AgentId,
   BlacklistId,
+  type EventId,
   type IncidentId,
   IncidentKey,
   KeyFingerprint,
@@ -42,6 +43,7 @@ const newId =
 export const INCIDENTS = {
   policy: () => POLICY,
   staleAfter: RULES.staleAfter,
+  newEventId: newId<EventId>(),
   newIncidentId: newId<IncidentId>(),
   newOutboxId: newId<OutboxId>(),
   newAuditId: newId<AuditId>(),

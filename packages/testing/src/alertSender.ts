@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
-import { type AgentId, EventId } from "@tocsin/contract/Identifiers"
+import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { evaluateReported } from "@tocsin/core/integrations/sweepAlerts"
 import { seeIntegrations } from "@tocsin/core/integrations/seeIntegrations"
@@ -11,19 +11,12 @@ import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import type { Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
-import { uuidV7 } from "./SeededIds.ts"
 
 /** The name of the integration. */
 export const NAME = IntegrationName.make("prometheus")
 
 /** A hash, as the service makes them. */
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
-
-let drawn = 0
-
-/** IDs of events in their order. */
-export const newEventId = (now: Instant.Instant): EventId =>
-  EventId.make(uuidV7(now / 1_000n, `event ${++drawn}`))
 
 /** An integration that takes alerts, with its key. */
 export interface Site {
@@ -72,9 +65,7 @@ export const sends = Effect.fnUntraced(function* (
 export const sweeps = Effect.fnUntraced(function* ({ commits, incidents, storage }: Replica, name: AgentId) {
   yield* commits.transact(seeIntegrations([name], defaultRules, incidents))
   const services = { storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }
-  const { piece } = overdueChore(services, incidents, (input) =>
-    evaluateReported({ ...input, sha256, newEventId }),
-  )
+  const { piece } = overdueChore(services, incidents, (input) => evaluateReported({ ...input, sha256 }))
   yield* piece
 })
 

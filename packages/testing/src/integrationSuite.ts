@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { IntegrationName } from "@tocsin/contract/Integrations"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, type EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
 import { applyReports, readRequest } from "@tocsin/core/integrations/applyReports"
@@ -10,7 +10,7 @@ import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { newEventId, sha256, sweeps } from "./alertSender.ts"
+import { sha256, sweeps } from "./alertSender.ts"
 import { assertSame } from "./assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { rowOf } from "./observe.ts"
@@ -94,6 +94,20 @@ const outcome = (replica: Replica, key: Redacted.Redacted, path: string) =>
 const statusOf = (replica: Replica, check: string) =>
   Effect.map(replica.storage.check(CRON, CheckId.make(check)), (row) => row?.status)
 
+/** Only a change has an ID: no sender knows one, and a repeated report stores no row. */
+const namesChanges = Effect.fnUntraced(function* (replica: Replica) {
+  const key = yield* created(replica)
+  const seen = Effect.map(replica.storage.check(CRON, CheckId.make("job")), (row) => row?.seen_event_ids)
+  const named: Array<ReadonlyArray<EventId | undefined> | undefined> = []
+  for (const path of ["job", "job", "job/fail", "job/fail"]) {
+    yield* ping(replica, key, path)
+    named.push(yield* seen)
+    yield* TestClock.adjust("1 second")
+  }
+  const [second, first] = (yield* rowsOf(replica, "history")).map(({ event_id }) => event_id)
+  assert.deepStrictEqual(named, [[first], [], [second], []])
+})
+
 const overdueChecks = (replica: Replica) =>
   Effect.map(rowsOf(replica, "overdue"), (rows) => rows.map(({ check_id }) => check_id))
 
@@ -149,7 +163,6 @@ const readsOnce = Effect.fnUntraced(function* (replica: Replica) {
       incidents,
       sha256,
       staleAfter: defaultRules.staleAfter,
-      newEventId,
     } as const
     const { known, ...request } = input
     const reading = readRequest(request, known.integration, yield* Instant.now)
@@ -246,6 +259,9 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
     )
     it.effect("measure runs from their starts, and keep logs for results", () =>
       Effect.flatMap(openReplica(subject), measuresRuns),
+    )
+    it.effect("give an ID to a change, and none to a report that repeats it", () =>
+      Effect.flatMap(openReplica(subject), namesChanges),
     )
     it.effect("expect what their senders declare, and the end of each run", () =>
       Effect.flatMap(openReplica(subject), expectsRuns),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId, EventId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { WatchRecord } from "@tocsin/core/model/WatchRecord"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
@@ -17,7 +17,6 @@ import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { instant, maybe, plain } from "./rows/values.ts"
 import { rowsOf } from "./rowsOf.ts"
-import { uuidV7 } from "./SeededIds.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
@@ -72,8 +71,6 @@ const resultOf = (replica: Replica, name: CheckId, status: CheckStatus) =>
     return { name, due, status, output: `it is ${status}`, duration_ms: 3 }
   })
 
-let drawn = 0
-
 const record = ({ commits, incidents, watchAgent: agent }: Replica, results: ReadonlyArray<ProbeResult>) =>
   commits.transact(
     recordProbes({
@@ -82,7 +79,6 @@ const record = ({ commits, incidents, watchAgent: agent }: Replica, results: Rea
       incidents,
       sha256,
       staleAfter: defaultRules.staleAfter,
-      newEventId: (now) => EventId.make(uuidV7(now / 1_000n, `event ${++drawn}`)),
     }),
   )
 

@@ -87,7 +87,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
     if (check === undefined || check.overdue_incident_id !== undefined || isRouted)
       expectations.push({ agent_id, registration_id, check_id: event.check_id })
     const isChange = isStatusChange || check.exit_code !== event.exit_code
-    if (isChange) event_ids.push(event.event_id)
+    if (isChange && event.event_id !== undefined) event_ids.push(event.event_id)
     if (check?.incident_id !== undefined && (isStatusChange || hasNewFirstLine(check, event))) {
       members.push({ incident_id: check.incident_id, agent_id, check_id: event.check_id })
     }

@@ -19,16 +19,19 @@ import {
   type EventOutcome,
 } from "../model/CheckRecord.ts"
 
+/** A result. One of the service has no ID before its row is stored: no other can have the same. */
+export interface CheckResult extends Omit<CheckResultEvent, "event_id"> {
+  readonly event_id: EventId | undefined
+}
+
 /** Whether an event changes the first line of its check's output, which incidents show. */
-export const hasNewFirstLine = (check: CheckRecord, event: CheckResultEvent): boolean =>
+export const hasNewFirstLine = (check: CheckRecord, event: CheckResult): boolean =>
   event.output !== check.summary && firstLine(event.output) !== firstLine(check.summary)
 
 export interface BatchInput {
-  readonly request: EventBatchRequest
+  readonly request: Pick<EventBatchRequest, "agent_id"> & { readonly events: ReadonlyArray<CheckResult> }
   readonly incidents: IncidentOptions
   readonly sha256: (text: string) => string
-  /** Whether the service made the IDs of the events, so that it can have seen none. */
-  readonly hasNewIds?: boolean
   /** How long an agent may be silent before its contact is another one. */
   readonly staleAfter: Duration.Duration
 }
@@ -57,19 +60,18 @@ const SEEN_EVENT_IDS_KEPT = 1_000
 export const applyEvent = (
   context: BatchContext,
   check: CheckRecord | undefined,
-  event: CheckResultEvent,
+  event: CheckResult,
 ): EventOutcome | Decision<EventOutcome> => {
-  const { input, seenInBatch } = context
-  const mayBeKnown = input.hasNewIds !== true
-  if (mayBeKnown) {
-    if (seenInBatch.has(event.event_id)) return "known_event"
-    seenInBatch.add(event.event_id)
+  const { event_id } = event
+  if (event_id !== undefined) {
+    if (context.seenInBatch.has(event_id)) return "known_event"
+    context.seenInBatch.add(event_id)
   }
   if (check === undefined) return endingOverdue(context, event, change(context, check, event))
   if (event.observed_at < check.last_observed_at) return "late"
   // Independent of `observed_at`: after a clock reset, the check still knows the events it saw
   // before (docs/rules.md#clocks-in-the-future).
-  if (mayBeKnown && check.seen_event_ids.includes(event.event_id)) return "known_event"
+  if (event_id !== undefined && check.seen_event_ids.includes(event_id)) return "known_event"
   const isSame = check.status === event.status && check.exit_code === event.exit_code
   const outcome = isSame ? repeat(context, check, event) : change(context, check, event)
   return check.overdue_incident_id === undefined ? outcome : endingOverdue(context, event, outcome)
@@ -81,7 +83,7 @@ export const applyEvent = (
  */
 function* endingOverdue(
   { agent, incidents, input, now, unit }: BatchContext,
-  { check_id }: CheckResultEvent,
+  { check_id }: CheckResult,
   decided: EventOutcome | Decision<EventOutcome>,
 ): Decision<EventOutcome> {
   const outcome = typeof decided === "string" ? decided : yield* decided
@@ -96,10 +98,13 @@ function* endingOverdue(
   return outcome
 }
 
-const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): ReadonlyArray<EventId> =>
-  check?.last_observed_at === event.observed_at
-    ? [...check.seen_event_ids, event.event_id].slice(-SEEN_EVENT_IDS_KEPT)
-    : [event.event_id]
+const seenWith = (
+  check: CheckRecord | undefined,
+  { event_id, observed_at }: Pick<CheckResult, "event_id" | "observed_at">,
+): ReadonlyArray<EventId> => {
+  const seen = check?.last_observed_at === observed_at ? check.seen_event_ids : []
+  return event_id === undefined ? seen : [...seen, event_id].slice(-SEEN_EVENT_IDS_KEPT)
+}
 
 /**
  * An identical result in order: stores no row, but refreshes the check and its incident
@@ -108,7 +113,7 @@ const seenWith = (check: CheckRecord | undefined, event: CheckResultEvent): Read
 const repeat = (
   context: BatchContext,
   check: CheckRecord,
-  event: CheckResultEvent,
+  event: CheckResult,
 ): "unchanged" | Decision<"unchanged"> => {
   context.unit.checks.put({
     ...check,
@@ -122,14 +127,14 @@ const repeat = (
 
 const isShown = (
   check: CheckRecord,
-  event: CheckResultEvent,
+  event: CheckResult,
 ): check is CheckRecord & { readonly incident_id: IncidentId } =>
   check.incident_id !== undefined && hasNewFirstLine(check, event)
 
 function* repeatShown(
   context: BatchContext,
   check: CheckRecord & { readonly incident_id: IncidentId },
-  event: CheckResultEvent,
+  event: CheckResult,
 ): Decision<"unchanged"> {
   yield* context.incidents.resummarize(memberOf(check), firstLine(event.output))
   return "unchanged"
@@ -148,16 +153,18 @@ const memberOf = (check: CheckRecord & { readonly incident_id: IncidentId }) => 
 function* change(
   context: BatchContext,
   check: CheckRecord | undefined,
-  event: CheckResultEvent,
+  event: CheckResult,
 ): Decision<"changed" | "known_event"> {
-  const { unit, now, agent } = context
+  const { unit, now, agent, input } = context
   const { agent_id, registration_id } = agent
-  const { event_id, check_id } = event
-  if (!unit.knownEvents.isLoaded(registration_id, event_id)) {
-    yield { history: { agent_id, event_ids: [event_id] } }
+  const { check_id, observed_at } = event
+  if (event.event_id !== undefined) {
+    if (!unit.knownEvents.isLoaded(registration_id, event.event_id))
+      yield { history: { agent_id, event_ids: [event.event_id] } }
+    if (unit.knownEvents.has(registration_id, event.event_id)) return "known_event"
   }
-  if (unit.knownEvents.has(registration_id, event_id)) return "known_event"
-  unit.store({ ...event, agent_id, registration_id, received_at: now })
+  const event_id = event.event_id ?? input.incidents.newEventId(now)
+  unit.store({ ...event, event_id, agent_id, registration_id, received_at: now })
   const transition = checkTransition(check?.status ?? "absent", event.status)
   const isStatusChange = check?.status !== event.status
   if (check !== undefined && !isStatusChange && isShown(check, event))
@@ -171,11 +178,11 @@ function* change(
     check_id,
     status: transition.to,
     exit_code: event.exit_code,
-    last_observed_at: event.observed_at,
+    last_observed_at: observed_at,
     received_at: now,
     incident_key: isStatusChange ? event.incident_key : check?.incident_key,
     summary: event.output,
-    seen_event_ids: seenWith(check, event),
+    seen_event_ids: seenWith(check, { event_id, observed_at }),
     incident_id,
     overdue_incident_id: check?.overdue_incident_id,
     declaration: check?.declaration,
@@ -189,7 +196,7 @@ interface FollowContext extends Pick<BatchContext, "unit" | "incidents"> {
 
 interface Followed {
   readonly check: Pick<CheckRecord, "incident_id"> | undefined
-  readonly event: CheckResultEvent
+  readonly event: CheckResult
 }
 
 /** Moves a check between incidents after a change of its status. Returns its incident, if any. */

@@ -1,5 +1,5 @@
 import type { AuditId } from "@tocsin/contract/Audit"
-import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { EventId, IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -7,6 +7,7 @@ import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 export interface IncidentOptions extends FiringOptions {
+  readonly newEventId: (now: Instant) => EventId
   readonly newIncidentId: (now: Instant) => IncidentId
   readonly newOutboxId: (now: Instant) => OutboxId
   readonly newAuditId: (now: Instant) => AuditId
@@ -19,6 +20,7 @@ export const incidentOptions = (
 ): IncidentOptions => ({
   policy: policy.current,
   staleAfter,
+  newEventId: newId<EventId>(ids),
   newIncidentId: newId<IncidentId>(ids),
   newOutboxId: newId<OutboxId>(ids),
   newAuditId: newId<AuditId>(ids),

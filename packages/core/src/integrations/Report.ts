@@ -1,8 +1,9 @@
-import { type AgentId, type CheckId, type EventId, isCheckId } from "@tocsin/contract/Identifiers"
+import { type AgentId, type CheckId, isCheckId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import type { CheckResult } from "../checks/applyEvent.ts"
 import { cleanOutput, isShortOutput, MAX_OUTPUT_BYTES, utf8Length } from "@tocsin/contract/Text"
 
 /** A request of a sender, without the part of its path that names the service and the key. */
@@ -72,13 +73,10 @@ export interface Refusal {
   readonly message: string
 }
 
-export const eventOf = (
-  report: Report,
-  { event_id, observed_at }: { readonly event_id: EventId; readonly observed_at: Instant.Instant },
-): CheckResultEvent => {
+export const eventOf = (report: Report, observed_at: Instant.Instant): CheckResult => {
   const { incident_key, output = report.otherwise } = report
   return {
-    event_id,
+    event_id: undefined,
     observed_at,
     check_id: report.check_id,
     status: report.status,

@@ -1,11 +1,10 @@
 import { Result } from "effect"
-import type { CheckId, EventId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { CheckId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationKind } from "@tocsin/contract/Integrations"
-import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
-import type { BatchInput } from "../checks/applyEvent.ts"
+import type { BatchInput, CheckResult } from "../checks/applyEvent.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
@@ -38,7 +37,7 @@ import {
 export const MOST_REPORTS = 200
 
 /** A part of a sender's request, and the key in it. */
-export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
+export interface SenderInput extends Omit<BatchInput, "request"> {
   readonly kind: IntegrationKind
   readonly key_hash: KeyHash
   readonly request: SenderRequest
@@ -46,7 +45,6 @@ export interface SenderInput extends Pick<BatchInput, "incidents" | "sha256" | "
   /** The integration that had the key when this was last looked up, and the request by its options. */
   readonly known: KnownIntegration
   readonly reading: Reading | Refusal
-  readonly newEventId: (now: Instant.Instant) => EventId
 }
 
 export const readRequest = (
@@ -218,7 +216,7 @@ function* judge(
 /** Applies the results among these reports, in their order. */
 function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<Item>): Decision<void> {
   const { agent, now } = accepted
-  const events: Array<CheckResultEvent> = []
+  const events: Array<CheckResult> = []
   for (const { check, isDeclaring, ref, report } of items) {
     if (report.signal !== "result") continue
     if (report.expects.by === "source")
@@ -226,13 +224,12 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
     const ended = isDeclaring ? withRun(unit.expectations.get(ref), report, now) : report
     // A result of an integration is never late.
     const observed_at = check === undefined ? now : Instant.max(now, check.last_observed_at)
-    events.push(eventOf(ended, { event_id: accepted.newEventId(now), observed_at }))
+    events.push(eventOf(ended, observed_at))
   }
   if (events.length === 0) return
   yield* applyResults(unit, now, agent, {
     ...accepted,
     request: { agent_id: agent.agent_id, events },
-    hasNewIds: true,
   })
 }
 

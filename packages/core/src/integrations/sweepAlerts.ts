@@ -1,5 +1,4 @@
 import { Duration } from "effect"
-import type { EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
@@ -33,7 +32,6 @@ const PERIODS = 3
 /** The input of an evaluation of alerts, besides their rows. */
 interface SweepInput extends EvaluateInput {
   readonly sha256: (text: string) => string
-  readonly newEventId: (now: Instant.Instant) => EventId
 }
 
 type AlertVerdict =
@@ -169,15 +167,15 @@ function* follow(
 /** An alert that its source no longer sends becomes ok, as by a result. */
 function* lapse(
   unit: UnitOfWork,
-  { incidents, integration, newEventId, now, rules, sha256 }: Present,
+  { incidents, integration, now, rules, sha256 }: Present,
   agent: AgentRecord,
   check: CheckRecord,
 ): Decision<void> {
   const { agent_id, check_id } = check
-  const event = eventOf(resultOf(check_id, "ok", NO_LONGER_SENT, NOTHING_EXPECTED), {
-    event_id: newEventId(now),
-    observed_at: Instant.max(now, check.last_observed_at),
-  })
+  const event = eventOf(
+    resultOf(check_id, "ok", NO_LONGER_SENT, NOTHING_EXPECTED),
+    Instant.max(now, check.last_observed_at),
+  )
   const { staleAfter } = rules
   yield* applyResults(unit, now, agent, {
     incidents,

@@ -4,7 +4,6 @@ import { type Chore, type ChoreServices, isWhole, repeatChore } from "../engine/
 import { Commits } from "../engine/commits/Commits.ts"
 import { PieceSizes } from "../engine/lists/readPage.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
-import type { EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { overdueChore } from "../overdue/evaluateExpectations.ts"
 import { overdueRulesChore } from "../overdue/followPolicy.ts"
@@ -19,7 +18,7 @@ import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { Ids, newId } from "../ports/Ids.ts"
+import { Ids } from "../ports/Ids.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
@@ -100,14 +99,12 @@ export const layer = Layer.effectDiscard(
     const rules = yield* RuleSettings
     const policy = yield* PolicyInForce
     const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
-    const ids = yield* Ids
-    const incidents = incidentOptions(ids, policy, rules)
-    const newEventId = newId<EventId>(ids)
+    const incidents = incidentOptions(yield* Ids, policy, rules)
     const { sha256 } = yield* Hashing
     const chores = [
       serviceHeartbeatChore(services),
       deadAgentsChore(services, incidents),
-      overdueChore(services, incidents, (input) => evaluateReported({ ...input, newEventId, sha256 })),
+      overdueChore(services, incidents, (input) => evaluateReported({ ...input, sha256 })),
       evaluationChore(services, incidents),
       evaluationPassChore(services, incidents),
       overdueRulesChore(services, policy, incidents),

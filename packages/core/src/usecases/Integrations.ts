@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted, Struct } from "effect"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
-import type { AgentId, EventId, KeyHash, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentId, KeyHash, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type {
   ChangeIntegrationRequest,
@@ -142,14 +142,12 @@ const refused = (
 const makeSenderCalls = Effect.gen(function* () {
   const commits = yield* Commits
   const hashing = yield* Hashing
-  const ids = yield* Ids
   const rules = yield* RuleSettings
-  const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+  const incidents = incidentOptions(yield* Ids, yield* PolicyInForce, rules)
   const { integrationRequests } = yield* CurrentInstruments
   const limit = limiting(rules)
   const { staleAfter } = rules
   const { sha256 } = hashing
-  const newEventId = newId<EventId>(ids)
   // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()
   const take = takingParts(repeatingUnsettled(commits), known)
@@ -192,7 +190,7 @@ const makeSenderCalls = Effect.gen(function* () {
           count("rate_limited")
           return Effect.fail(early)
         }
-        const input = { ...sender, kind, request, incidents, staleAfter, sha256, newEventId }
+        const input = { ...sender, kind, request, incidents, staleAfter, sha256 }
         return Effect.flatMap(take(input, now), (refusals) => {
           if (refusals === "unknown_key") {
             known.delete(sender.key_hash)

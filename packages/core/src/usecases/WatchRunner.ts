@@ -1,6 +1,6 @@
 import { type Cause, Duration, Effect, Layer, Queue, Stream } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
-import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { decodeProbe } from "@tocsin/contract/Watches"
 import { Commits } from "../engine/commits/Commits.ts"
@@ -12,7 +12,7 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { CurrentOperator, systemOperator } from "../ports/CurrentOperator.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import { Ids, newId } from "../ports/Ids.ts"
+import { Ids } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
@@ -71,12 +71,11 @@ const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: W
   )
 }
 
-const recordResults = ({ agent, change, commits, ids, instruments, results, sha256, underWay }: Runner) => {
-  const newEventId = newId<EventId>(ids)
+const recordResults = ({ agent, change, commits, instruments, results, sha256, underWay }: Runner) => {
   const { watchProbes } = instruments
   return Effect.gen(function* () {
     const all = yield* Queue.takeBetween(results, 1, MOST_RESULTS)
-    yield* commits.transact(recordProbes({ agent, results: all, ...change, sha256, newEventId })).pipe(
+    yield* commits.transact(recordProbes({ agent, results: all, ...change, sha256 })).pipe(
       Effect.map(({ dropped, taken }) => {
         for (const status of taken) watchProbes.of(status).value += 1
         watchProbes.of("dropped").value += dropped

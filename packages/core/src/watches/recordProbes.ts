@@ -1,12 +1,11 @@
 import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
-import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
+import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { WatchTrial } from "@tocsin/contract/Watches"
 import { applyResults } from "../checks/applyBatch.ts"
-import type { BatchInput } from "../checks/applyEvent.ts"
+import type { BatchInput, CheckResult } from "../checks/applyEvent.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
@@ -29,7 +28,6 @@ export interface ProbeResult extends WatchTrial {
 export interface ProbeResults extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
   readonly agent: WatchAgent
   readonly results: ReadonlyArray<ProbeResult>
-  readonly newEventId: (now: Instant.Instant) => EventId
 }
 
 /** A result of a watch after confirmation. */
@@ -132,10 +130,10 @@ function* report(
   const { agent_id, registration_id } = agent
   const check_ids = reported.map(({ watch }) => watch.name)
   yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: checksOf(agent, check_ids) } })
-  const events = reported.map(({ result, watch }): CheckResultEvent => {
+  const events = reported.map(({ result, watch }): CheckResult => {
     const check = unit.checks.get({ agent_id, registration_id, check_id: watch.name })
     return {
-      event_id: input.newEventId(now),
+      event_id: undefined,
       check_id: watch.name,
       // A result of a watch is never late.
       observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
