@@ -483,15 +483,17 @@ export class FiringModel {
     return { event, state: "pending", rank, due, written, change, mayWait: false }
   }
 
-  /** Attempts a row after those of earlier changes. One that is held now becomes the only held one. */
+  /** Attempts a row after those of earlier changes, and those before it of its own. One that is held now becomes the only held one. */
   #claim(incident: Incident, receiver: string, row: Row): void {
     const reach = incident.reach(receiver)
     const { again, rows } = reach
+    const isBefore = ({ change }: Row, place: number) =>
+      change < row.change || (change === row.change && place < rows.indexOf(row))
     if (row.event === "firing" && row.attempted === undefined && this.#isHeld(incident, receiver, row)) {
       const left = rows.filter((other) => other !== row)
       row.mayWait = true
       Object.assign(reach, { held: row, rows: left, owedSince: row.due, again: again || row.isAgain })
-    } else if (rows.every(({ change, state }) => state !== "retry" || change >= row.change))
+    } else if (!rows.some((other, place) => other.state === "retry" && isBefore(other, place)))
       this.#attempt(incident, receiver, row)
   }
 

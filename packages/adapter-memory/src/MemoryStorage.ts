@@ -7,7 +7,7 @@ import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { keyText } from "@tocsin/core/model/StoredTables"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
-import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import {
   type IncidentTimeline,
   Storage,
@@ -175,9 +175,7 @@ const incidentTimeline = (
     .toSorted(
       (a, b) => Number(a.left_at !== undefined) - Number(b.left_at !== undefined) || compareMembers(a, b),
     )
-  const outbox = tables.keyed.outbox
-    .of("incident_id", id)
-    .toSorted((a, b) => b.incident_seq - a.incident_seq || (a.id < b.id ? 1 : -1))
+  const outbox = tables.keyed.outbox.of("incident_id", id).toSorted((a, b) => inOrder(b, a))
   return {
     incident,
     members: members.slice(0, limits.members),

@@ -60,6 +60,10 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
 
   it.effect("no item before the earlier items of its incident and receiver have ended", () =>
     Effect.gen(function* () {
+      // Items of one change are sent as they were written.
+      const [first = "", second = ""] = ["one of a change", "another of it"].toSorted((a, b) =>
+        outboxIdOf(a) < outboxIdOf(b) ? -1 : 1,
+      )
       const replica = yield* openWith(subject, [
         ["behind pending", "a", { incident_seq: 2 }],
         ["pending, not due", "a", { incident_seq: 1, next_attempt_at: after(60) }],
@@ -77,6 +81,8 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
         ["of another notifier", "f", { incident_seq: 1, notifier: "webhook", next_attempt_at: after(60) }],
         ["behind another of its kind", "g", { incident_seq: 2 }],
         ["another of its kind", "g", { incident_seq: 1, receiver: "second", next_attempt_at: after(60) }],
+        [first, "h", { state: "retry", next_attempt_at: after(60) }],
+        [second, "h", {}],
       ])
       const { claimableOutbox } = yield* claimable(replica, 100)
       assert.sameMembers(

@@ -35,7 +35,7 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
           AND NOT EXISTS (
             SELECT FROM outbox AS earlier
             WHERE earlier.incident_id = o.incident_id AND earlier.receiver = o.receiver
-              AND earlier.incident_seq < o.incident_seq
+              AND (earlier.incident_seq, earlier.id) < (o.incident_seq, o.id)
               AND earlier.state NOT IN ('sent', 'failed', 'discarded')
             OFFSET 0
           )

@@ -24,7 +24,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
     `AS item WHERE receiver = ? AND is_backfill = ? AND state IN ('pending', 'retry') AND next_attempt_at <= ?
     AND EXISTS (SELECT 1 FROM incident WHERE incident.id = item.incident_id) AND NOT EXISTS (
       SELECT 1 FROM outbox AS earlier
-      WHERE earlier.incident_id = item.incident_id AND earlier.incident_seq < item.incident_seq
+      WHERE earlier.incident_id = item.incident_id AND (earlier.incident_seq, earlier.id) < (item.incident_seq, item.id)
         AND earlier.receiver = item.receiver AND earlier.state IN ('pending', 'sending', 'retry')
     ) ORDER BY next_attempt_at, id LIMIT ?`,
   )

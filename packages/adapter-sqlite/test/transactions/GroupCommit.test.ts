@@ -191,12 +191,12 @@ describe("group commit", () => {
       const items = names(9)
       // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
       yield* transact(storage, function* (unit) {
-        unit.incidents.put(incidentRecord("x"))
+        for (const name of items) unit.incidents.put(incidentRecord(name))
       })
       const enqueue = (name: string): Command<ReadonlyArray<string>> =>
         // oxlint-disable-next-line eslint/require-yield -- it has to see nothing
         function* (unit, now) {
-          unit.outbox.put(outboxRecord(name, "x", { next_attempt_at: now }))
+          unit.outbox.put(outboxRecord(name, name, { next_attempt_at: now }))
           return []
         }
       const claim: Command<ReadonlyArray<string>> = function* (unit, now) {
@@ -212,7 +212,7 @@ describe("group commit", () => {
       })
       assert.deepStrictEqual(
         claimed.flat().toSorted(),
-        items.map((name) => outboxRecord(name, "x").id).toSorted(),
+        items.map((name) => outboxRecord(name, name).id).toSorted(),
       )
     }),
   )

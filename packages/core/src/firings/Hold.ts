@@ -6,6 +6,7 @@ import { SEVERITY_RANK } from "../model/MemberRecord.ts"
 import {
   type HoldName,
   endedItem,
+  inOrder,
   isHeld,
   type OutboxRecord,
   OutboxTransitions,
@@ -67,7 +68,7 @@ export const waitingUnderHolds = (
   receiver: OutboxRecord["receiver"],
 ): ReadonlyArray<OutboxRecord> => {
   const waiting = items.filter((item) => item.receiver === receiver && canBeHeld(item))
-  return waiting.some(isHeld) ? waiting.toSorted((a, b) => a.incident_seq - b.incident_seq) : []
+  return waiting.some(isHeld) ? waiting.toSorted(inOrder) : []
 }
 
 /** A firing under these holds: not due, and evaluated again when the last of them ends, or may have. */

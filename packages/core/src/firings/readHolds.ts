@@ -2,7 +2,7 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type HoldName, isFiring, type OutboxRecord, isBehind, isUnended } from "../model/OutboxRecord.ts"
+import { type HoldName, inOrder, isFiring, type OutboxRecord, isUnended } from "../model/OutboxRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
@@ -203,12 +203,9 @@ const nextAttempt = (
   receiver: NotifierName,
 ): OutboxRecord | undefined => {
   const waiting = waitingUnderHolds(firings, receiver)
-  const unended = firings.filter(
-    (item) => item.receiver === receiver && isUnended(item) && !waiting.includes(item),
-  )
-  return unended
-    .filter((item) => !unended.some((other) => isBehind(item, other)))
-    .toSorted((a, b) => Number((a.next_attempt_at ?? 0n) - (b.next_attempt_at ?? 0n)))[0]
+  return firings
+    .filter((item) => item.receiver === receiver && isUnended(item) && !waiting.includes(item))
+    .toSorted(inOrder)[0]
 }
 
 interface Look {

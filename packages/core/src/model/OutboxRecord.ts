@@ -124,9 +124,13 @@ export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant):
   updated_at: now,
 })
 
+/** Items of one incident and receiver are sent in this order: by its changes, those of one as they were written. */
+export const inOrder = (one: OutboxRecord, other: OutboxRecord): number =>
+  one.incident_seq - other.incident_seq || (one.id < other.id ? -1 : 1)
+
 /** Whether an item of the same incident waits behind another, which its receiver gets first. */
 export const isBehind = (item: OutboxRecord, other: OutboxRecord): boolean =>
-  other.receiver === item.receiver && other.incident_seq < item.incident_seq && isUnended(other)
+  other.receiver === item.receiver && isUnended(other) && other.id !== item.id && inOrder(other, item) < 0
 
 /**
  * An alert that its receiver has got and needs again: every minute while the incident has this

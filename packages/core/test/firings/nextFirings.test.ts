@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
@@ -51,6 +52,9 @@ const retried = (at: number, cause: FiringCause): OutboxRecord =>
     next_attempt_at: minute(at),
   })
 
+const FIRST = OutboxId.make("01930000-0000-7000-8000-000000000001")
+const SECOND = OutboxId.make("01930000-0000-7000-8000-000000000002")
+
 const acknowledged = (until: number): Partial<IncidentRecord> => ({
   ack_by: "alice",
   ack_at: minute(1),
@@ -101,9 +105,12 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     expected: ["chat: 12, opened"],
   },
-  "of two firings of one change that are tried again, the earlier attempt comes next": {
-    firings: [retried(14, "ack_ran_out"), retried(12, "opened")],
-    expected: ["chat: 12, opened"],
+  "of two firings of one change that are tried again, the one that was written first comes next": {
+    firings: [
+      { ...retried(12, "ack_ran_out"), id: SECOND },
+      { ...retried(14, "opened"), id: FIRST },
+    ],
+    expected: ["chat: 14, opened"],
   },
   "a reminder comes its time after the last attempt": {
     named: { chat: step(0, { remind: Duration.minutes(30) }) },

@@ -64,7 +64,7 @@ export interface RowRequest {
   readonly pendingAgents?: true
   /**
    * Outbox items of these receivers that can be claimed, with their incidents, unlocked. These are
-   * items due by `now`, unless an earlier item of the same incident and receiver (by incident_seq)
+   * items due by `now`, unless an earlier item of the same incident and receiver (by incident_seq, then id)
    * is pending, sending or to be retried; and items whose lease has expired by the storage's clock,
    * which is read in the same step. At most `limit` of each, longest due first (leases: the earliest
    * end first), then by id. Skips locked items, and items whose incident is gone. Never cached.
