@@ -143,10 +143,17 @@ export class FailingDisk {
   /** How many pages of the log were moved into the file. */
   #moved(): number {
     const reader = new DatabaseSync(this.#file, { readOnly: true })
-    reader.exec("BEGIN; SELECT 1 FROM sqlite_schema; COMMIT")
-    const { checkpointed } = reader.prepare("PRAGMA wal_checkpoint(NOOP)").get() ?? {}
-    reader.close()
-    return Math.max(0, Number(checkpointed))
+    try {
+      reader.exec("BEGIN; SELECT 1 FROM sqlite_schema; COMMIT")
+      const { checkpointed } = reader.prepare("PRAGMA wal_checkpoint(NOOP)").get() ?? {}
+      return Math.max(0, Number(checkpointed))
+    } catch (error) {
+      // A log that lost its first page cannot be read, and nothing is moved out of one that lost pages.
+      if (this.#forgotten.size === 0) throw error
+      return 0
+    } finally {
+      reader.close()
+    }
   }
 
   #put(bytes: Buffer, at: number): void {
