@@ -71,7 +71,7 @@ describe("e-mail", () => {
       assert.deepStrictEqual(recipients, ["ops@example.org", "lead@example.org"])
       const { value } = read(raw)
       assert.deepStrictEqual(value("From"), ["Tocsin <tocsin@example.org>"])
-      assert.deepStrictEqual(value("Subject"), ["CRITICAL: web-1/disk"])
+      assert.deepStrictEqual(value("Subject"), ["CRITICAL: web-1/disk: /var is 97 % full"])
       assert.deepStrictEqual(value("Auto-Submitted"), ["auto-generated"])
       assert.deepStrictEqual(value("X-Auto-Response-Suppress"), ["All"])
       assert.deepStrictEqual(value("List-Id"), ["Tocsin <tocsin.example.org>"])
@@ -146,7 +146,7 @@ describe("e-mail", () => {
       yield* send({ ...shared, incident, summary: "Wärme überschritten 🔥" })
       const { raw } = yield* Queue.take(mails)
       const { value } = read(raw)
-      assert.strictEqual(utf8(value("Subject")[0] ?? ""), "WARNING: Kühlung 🧊")
+      assert.strictEqual(utf8(value("Subject")[0] ?? ""), "WARNING: Kühlung 🧊: Wärme überschritten 🔥")
       assert.include(utf8(value("From")[0] ?? ""), "Störung 🔔")
       assert.include(partsOf(raw)[0], "Wärme überschritten 🔥")
     }),

@@ -189,7 +189,8 @@ const stateOf = (notifications: ReadonlyArray<DeliveryAttempt>): string => {
   return over === 0 ? "are firing" : `fired, ${over} of them resolved by now`
 }
 
-const lineOf = (notification: DeliveryAttempt): string => {
+/** A notification in one line: its title, and the summary, which names the check of an incident that checks share. */
+export const lineOf = (notification: DeliveryAttempt): string => {
   const title = `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`
   const summary = plainLine(notification.summary ?? "")
   return summary === "" ? title : `${title}: ${summary}`
