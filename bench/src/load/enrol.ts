@@ -35,12 +35,12 @@ export const admit = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys:
  * Registers the agents, accepts them, and sends a first `ok` of each check, so that what follows is
  * not a first result.
  */
-export const enrol = Effect.fnUntraced(function* (server: Tocsin, keys: ReadonlyArray<string>) {
-  yield* admit(server, keys)
-  yield* each(keys, (key, index) =>
-    post(server.port, "/api/v1/events", key, resultsBody(variables(index), "ok")),
-  )
-})
+export const enrol = (server: Tocsin, keys: ReadonlyArray<string>) =>
+  Effect.andThen(admit(server, keys), recover(server, keys))
+
+/** Every check of every agent is `ok`. */
+export const recover = ({ port }: Tocsin, keys: ReadonlyArray<string>) =>
+  each(keys, (key, index) => post(port, "/api/v1/events", key, resultsBody(variables(index), "ok")))
 
 /** Creates silences. */
 export const silence = ({ port, token }: Tocsin, bodies: ReadonlyArray<string>) =>
