@@ -36,6 +36,43 @@ describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipp
       }),
     )
 
+    it.effect("checks of a dead agent are marked as last heard", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [
+            { check_id: "disk", status: "ok", output: "fine" },
+            { check_id: "load", status: "warning", output: "high" },
+          ])
+          const { page } = await openConsole(context, `${baseUrl}/#/checks?filter=web-1`)
+          await signIn(page)
+          const row = page
+            .getByRole("list", { name: "Checks" })
+            .getByRole("listitem")
+            .filter({ hasText: "disk" })
+          await row.locator(".is-ok").waitFor()
+          await page.getByText("Last result").waitFor()
+          await monitor.advance("6m")
+          await page.reload()
+          await row.getByText("agent dead").waitFor()
+          await row.locator(".is-ok").waitFor({ state: "detached" })
+          await page.getByText("1 agent stale or dead").waitFor()
+          await page.getByRole("link", { name: "Grid" }).click()
+          await page.getByRole("link", { name: "dead 1 ok" }).waitFor()
+          await page.goto(`${baseUrl}/#/checks/web-1/disk`)
+          await page.getByRole("heading", { name: "web-1/disk" }).waitFor()
+          await page.getByText("ok as last heard 6m ago, its agent is dead").waitFor()
+          await page.getByRole("heading", { name: "Why it was last ok" }).waitFor()
+          assert.strictEqual(await page.title(), "(2) web-1/disk · Tocsin")
+          await demo.heartbeat("web-1")
+          await page.reload()
+          await page.getByText("ok last result 6m ago").waitFor()
+        })
+      }),
+    )
+
     it.effect("the last agent, deleted: what it had resolved is found beside the first run", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* startMonitor()

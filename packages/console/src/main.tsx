@@ -103,7 +103,7 @@ const App = () => {
     if (isSignedIn) loadMe().catch(() => undefined)
   }, [isSignedIn, now])
   useEffect(() => {
-    const name = subject.at(-1) ?? titleOfPage(page)
+    const name = subject.length === 0 ? titleOfPage(page) : subject.join("/")
     document.title = isSignedIn ? `${waiting === 0 ? "" : `(${waiting}) `}${name} · Tocsin` : "Tocsin"
   }, [isSignedIn, key, waiting])
   const opened = useRef(key)

@@ -18,7 +18,7 @@ import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Facts, labelsFact, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
+import { CheckMark, Facts, labelsFact, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
@@ -192,6 +192,7 @@ export const CheckPage = () => {
   const expected = useExpected(name)
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", { ...name, sort: "opened_at", limit: 10 })
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
+  const isSilent = found !== undefined && found.agent.status !== "alive"
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
@@ -200,12 +201,20 @@ export const CheckPage = () => {
   return (
     <article>
       <BackLink to={linkTo("agents", [agent_id])} name={agent_id} />
-      <h1>{check_id}</h1>
+      <h1>
+        {agent_id}/{check_id}
+      </h1>
       {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
       {found !== undefined && (
         <p class="facts">
-          <Mark state={found.check.status} /> last result <Time at={found.received_at} isAlone />
+          <CheckMark status={found.check.status} isSilent={isSilent} />{" "}
+          {isSilent ? "as last heard" : "last result"} <Time at={found.received_at} isAlone />
+          {isSilent && (
+            <>
+              , its agent is <Mark state={found.agent.status} />
+            </>
+          )}
         </p>
       )}
       {(found ?? expected) !== undefined && mayRespond.value && (
@@ -226,7 +235,9 @@ export const CheckPage = () => {
       />
       {found !== undefined && (
         <section class="explanation" aria-labelledby="explanation">
-          <h2 id="explanation">Why it is {found.check.status}</h2>
+          <h2 id="explanation">
+            Why it {isSilent ? "was last" : "is"} {found.check.status}
+          </h2>
           <ul>
             {found.reasons.map((reason) => (
               <li key={reason}>{localTimes(reason, now.peek())}</li>

@@ -1,16 +1,45 @@
-import type { ExpectedCheckState } from "@tocsin/client"
+import { signal, useComputed } from "@preact/signals"
+import type { Agent, ExpectedCheckState } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
-import { useMemo } from "preact/hooks"
-import { numberText } from "../format/times.ts"
-import { type AgentRow, checksOf, FEW_CHECKS, gridOf, groupedBy, MOST } from "../state/lists.ts"
+import { useEffect, useMemo } from "preact/hooks"
+import { countText, numberText } from "../format/times.ts"
+import {
+  type AgentRow,
+  checksOf,
+  FEW_CHECKS,
+  gridOf,
+  groupedBy,
+  listOf,
+  MOST,
+  MOST_GROUPED,
+  readAll,
+} from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Box } from "../view/forms.tsx"
 import { column, type Columns, Listing, width } from "../view/Listing.tsx"
-import { Empty, Labels, Mark, Time } from "../view/states.tsx"
+import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
-import { type Listed, usePages } from "../view/usePages.ts"
+import { type Listed, usePages, useResource } from "../view/usePages.ts"
+
+/** The agents that are stale or dead: their checks stand as last heard. */
+const silent = signal<ReadonlyMap<string, Agent["status"]>>(new Map())
+
+/** Keeps {@link silent} current while a page shows checks. */
+const useSilent = (): void => {
+  const { value } = useResource("silent agents", ["agents"], async () => {
+    const readThose = (status: string) =>
+      readAll(listOf<Agent>("ops/v1/agents", { status }, MOST), { most: MOST_GROUPED })
+    return [...(await readThose("dead")), ...(await readThose("stale"))]
+  })
+  useEffect(() => {
+    if (value !== undefined) silent.value = new Map(value.map(({ agent_id, status }) => [agent_id, status]))
+  }, [value])
+}
+
+/** How silent an agent is; undefined of one that is alive. */
+const useSilence = (agent_id: string) => useComputed(() => silent.value.get(agent_id)).value
 
 type Cell = AgentRow["failing"][number]
 
@@ -38,6 +67,16 @@ const MOST_CELLS = { narrow: 4, medium: 3, wide: 6 }
 const linkToChecks = (agent_id: string, status: string): string =>
   linkTo("checks", [], { filter: `${agent_id}/`, status })
 
+const OkCount = ({ agent_id, ok }: Pick<AgentRow, "agent_id" | "ok">) => {
+  const silence = useSilence(agent_id)
+  return (
+    <a class="ok" href={linkToChecks(agent_id, ok === undefined ? "" : "ok")}>
+      {silence !== undefined && <Mark state={silence} />}{" "}
+      {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
+    </a>
+  )
+}
+
 const gridColumns = (most: number): Columns<AgentRow> => [
   column("Agent", "minmax(0, 12rem)", ({ agent_id }) => (
     <a class="main" href={linkTo("agents", [agent_id])}>
@@ -50,11 +89,7 @@ const gridColumns = (most: number): Columns<AgentRow> => [
       {length > most && <a href={linkToChecks(agent_id, "not_ok")}>{numberText(length - most)} more</a>}
     </span>
   )),
-  column("Ok", "4.5rem", ({ agent_id, ok }) => (
-    <a class="ok" href={linkToChecks(agent_id, ok === undefined ? "" : "ok")}>
-      {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
-    </a>
-  )),
+  column("Ok", "7rem", (row) => <OkCount {...row} />),
 ]
 
 const NoChecks = () => {
@@ -74,6 +109,7 @@ const CheckGrid = () => {
     parameters["overdue"] === "yes" ||
     (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
   const listed = usePages(groupedBy(gridOf(queryOf(parameters), isFew), parameters["group"]))
+  useSilent()
   const most = MOST_CELLS[width.value]
   const columns = useMemo(() => gridColumns(most), [most])
   return (
@@ -91,16 +127,30 @@ const CheckGrid = () => {
 
 const keyOf = ({ agent_id, check_id }: ExpectedCheckState) => `${agent_id}/${check_id}`
 
+const State = ({ agent_id, status }: ExpectedCheckState) => (
+  <CheckMark status={status ?? "unknown"} isSilent={useSilence(agent_id) !== undefined} />
+)
+
+const SilentNote = ({ agent_id }: Pick<ExpectedCheckState, "agent_id">) => {
+  const silence = useSilence(agent_id)
+  return silence === undefined ? null : (
+    <em class={`is-${silence}`} title={`${agent_id} is ${silence}: its checks stand as last heard`}>
+      agent {silence}
+    </em>
+  )
+}
+
 const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
-  column("State", "5.5rem", ({ status }) => <Mark state={status ?? "unknown"} />),
+  column("State", "5.5rem", (check) => <State {...check} />),
   column("Check", 1.2, (check) => (
     <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
       {nameOf(check)}
     </a>
   )),
   column("Last output", 1.6, ({ summary: text }) => <span class="subject">{text}</span>),
-  column("Labels and expectation", 1.1, ({ expected_at, is_overdue, labels }) => (
+  column("Labels and expectation", 1.1, ({ agent_id, expected_at, is_overdue, labels }) => (
     <span class="notes">
+      <SilentNote agent_id={agent_id} />
       <Labels labels={labels} />
       {is_overdue && <em class="is-taken">overdue</em>}
       {!is_overdue && expected_at !== null && (
@@ -110,7 +160,7 @@ const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
       )}
     </span>
   )),
-  column("Changed", "6rem", ({ last_observed_at: at }) =>
+  column("Last result", "6rem", ({ last_observed_at: at }) =>
     at === null ? <span>never reported</span> : <Time at={at} />,
   ),
 ]
@@ -125,16 +175,11 @@ interface CheckListingProps {
   readonly empty: ComponentChildren
 }
 
-export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingProps) => (
-  <Listing
-    label="Checks"
-    kind="check"
-    columns={isOfAgent ? COLUMNS_OF_AGENT : COLUMNS}
-    listed={listed}
-    keyOf={keyOf}
-    empty={empty}
-  />
-)
+export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingProps) => {
+  useSilent()
+  const columns = isOfAgent ? COLUMNS_OF_AGENT : COLUMNS
+  return <Listing label="Checks" kind="check" columns={columns} listed={listed} keyOf={keyOf} empty={empty} />
+}
 
 const VIEWS = [
   ["list", "List"],
@@ -184,6 +229,12 @@ export const Checks = () => {
           onChange={(isOnly) => setParameters({ overdue: isOnly ? "yes" : "" })}
         />
       </div>
+      {counts !== undefined && counts.agents_offline > 0 && (
+        <p class="lead">
+          <a href={linkTo("agents")}>{countText(counts.agents_offline, "agent")}</a> stale or dead: the states
+          of their checks, and the counts, are as last heard.
+        </p>
+      )}
       {view === "grid" ? <CheckGrid /> : <CheckList />}
     </>
   )

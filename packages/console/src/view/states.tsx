@@ -59,6 +59,7 @@ const MEANS: Readonly<Record<string, string>> = {
   pending: "waiting",
   sending: "waiting",
   scheduled: "waiting",
+  past: "waiting",
 }
 
 /** The word of a state with its shape and colour, so that no one of them is needed alone. */
@@ -69,6 +70,16 @@ export const Mark = ({ state, word = state }: { readonly state: string; readonly
     </svg>
     {word}
   </span>
+)
+
+interface CheckMarkProps {
+  readonly status: string
+  /** Whether its agent is stale or dead: then it was ok when last heard, and is not green. */
+  readonly isSilent: boolean
+}
+
+export const CheckMark = ({ status, isSilent }: CheckMarkProps) => (
+  <Mark state={isSilent && status === "ok" ? "past" : status} word={status} />
 )
 
 export const Bell = ({ size }: { readonly size: number }) => (

@@ -180,7 +180,7 @@ const explain = Effect.fnUntraced(function* (
 ) {
   const now = yield* Instant.now
   const check = clampToNow(stored, ["received_at"], now)
-  const [last] = yield* firstRows(
+  const [last, former] = yield* firstRows(
     storage,
     {
       list: "history",
@@ -188,18 +188,20 @@ const explain = Effect.fnUntraced(function* (
       sort: "stored",
       direction: "desc",
     },
-    1,
+    2,
   )
   const timeline =
     check.incident_id === undefined ? undefined : yield* storage.incident(check.incident_id, NOTHING_MORE)
   const context = { rules, serviceHeartbeat: yield* storage.serviceHeartbeat, now }
   const shown = resources.toAgent(agent, context)
+  const isChange = last !== undefined && check.seen_event_ids.some((id) => id === last.event_id)
+  const change = isChange ? (former === undefined ? "first" : "later") : "none"
   const skew = Instant.secondsBetween(check.last_observed_at, check.received_at)
   return {
     agent: shown,
     check: resources.toCheckState(check),
     /** One sentence each, most important first. */
-    reasons: reasons(shown.status, check, last?.event_id, skew),
+    reasons: reasons(shown.status, check, change, skew),
     /** When the last applied result arrived, by the server's clock; `age_seconds` ago. */
     received_at: check.received_at,
     age_seconds: Instant.secondsBetween(check.received_at, now),
@@ -211,19 +213,23 @@ const explain = Effect.fnUntraced(function* (
   }
 })
 
+/** How the newest result of a check relates to the stored changes. */
+const CHANGES = {
+  first: "It was stored as a change, the first one that is known.",
+  later: "It differed from the one before and was stored as a change.",
+  none: "It repeated the one before, so only its time and text were kept.",
+}
+
 const reasons = (
   status: AgentStatus,
   check: CheckRecord,
-  lastChangeId: string | undefined,
+  change: keyof typeof CHANGES,
   skew: number,
 ): ReadonlyArray<string> => {
-  const wasChange = lastChangeId !== undefined && check.seen_event_ids.some((id) => id === lastChangeId)
   const observed = Instant.format(check.last_observed_at)
   return [
     `The newest result, observed at ${observed}, reported ${check.status} with exit code ${check.exit_code}.`,
-    wasChange
-      ? "It differed from the one before and was stored as a change."
-      : "It repeated the one before, so only its time and text were kept.",
+    CHANGES[change],
     ...(skew < -NOTABLE_SKEW_SECONDS
       ? [
           `The agent's clock was ${Math.round(-skew)} s ahead: results observed before ${observed} are dropped as late. Once its clock is right, reset-clock releases the check.`,
