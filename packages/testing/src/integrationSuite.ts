@@ -240,6 +240,18 @@ const expectsRuns = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])
 })
 
+/** An integration's agent is as alive as the service: nobody waits for its next contact. */
+const findsSoon = Effect.fnUntraced(function* (replica: Replica) {
+  const key = yield* created(replica)
+  yield* ping(replica, key, "daily", { query: { every: "1m", after: "185s" } })
+  for (let seconds = 0; seconds < 200; seconds += 10) {
+    if (seconds <= 180) assert.deepStrictEqual(yield* overdueChecks(replica), [])
+    yield* TestClock.adjust("10 seconds")
+    yield* sweeps(replica, CRON)
+  }
+  assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])
+})
+
 /** Integrations: rows, keys and the reports of senders (docs/rules.md#integrations). */
 export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("integrations", () => {
@@ -262,6 +274,9 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
     )
     it.effect("give an ID to a change, and none to a report that repeats it", () =>
       Effect.flatMap(openReplica(subject), namesChanges),
+    )
+    it.effect("show a check that is overdue within 15 s", () =>
+      Effect.flatMap(openReplica(subject), findsSoon),
     )
     it.effect("expect what their senders declare, and the end of each run", () =>
       Effect.flatMap(openReplica(subject), expectsRuns),

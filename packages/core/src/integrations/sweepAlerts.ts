@@ -16,8 +16,9 @@ import {
   NO_LONGER_SENT,
   ReportedAlertTransitions,
 } from "../model/IntegrationRecord.ts"
-import { evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
-import { evaluateExpectations, type EvaluateInput } from "../overdue/evaluateExpectations.ts"
+import { dueTime, evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
+import { reachableFrom } from "../liveness/agentStatus.ts"
+import { type Contact, evaluateExpectations, type EvaluateInput } from "../overdue/evaluateExpectations.ts"
 import { becomeOverdue } from "../overdue/changeExpectation.ts"
 import { resultOf } from "./alerts.ts"
 import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
@@ -51,7 +52,7 @@ const judgeAlert = (
     readonly expectation: WithTerms
     readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
     /** When it is due again, counting outages of the service and of its agent's contact; absent while that is not known. */
-    readonly dueAt: Instant.Instant | undefined
+    readonly dueAt: Instant.Instant
   },
   now: Instant.Instant,
 ): AlertVerdict => {
@@ -74,14 +75,13 @@ const judgeAlert = (
   if (lapsesAt !== undefined && lapsesAt <= now) return { verdict: "lapsed" }
   const next = lapsesAt ?? again
   if (check.overdue_incident_id !== undefined) return { verdict: "later", at: Instant.min(next, again) }
-  if (dueAt === undefined) return { verdict: "later", at: now }
   const silentAt = isEnding && heard !== undefined ? Instant.max(dueAt, silentFrom(heard, resend)) : dueAt
   return silentAt <= now
     ? { verdict: "silent", due: dueAt }
     : { verdict: "later", at: Instant.min(next, silentAt) }
 }
 
-/** When an alert is due again; `undefined` if its agent's contact is to be awaited. */
+/** When an alert is due again. */
 const dueOf = (
   { outageEnd, rules }: SweepInput,
   {
@@ -90,16 +90,33 @@ const dueOf = (
     expectation,
   }: { readonly agent: AgentRecord; readonly check: CheckRecord; readonly expectation: WithTerms },
   now: Instant.Instant,
-): Instant.Instant | undefined => {
-  const facts = { expectation, agent, check, outageEnd, staleAfter: rules.staleAfter }
+): Instant.Instant => {
+  const { staleAfter } = rules
+  const facts = { expectation, agent: seenNow(agent, now, staleAfter), check, outageEnd, staleAfter }
   const judged = judgeExpectation(facts, now)
-  if (judged.verdict === "waiting") return undefined
-  return judged.verdict === "overdue" ? judged.due : judged.earliest
+  return judged.verdict === "in_time" ? judged.earliest : dueTime(expectation, check.received_at)
+}
+
+/** The agent of an integration is as alive as the service, which evaluates it now; its row says so less often. */
+const seenNow = (agent: AgentRecord, now: Instant.Instant, staleAfter: Duration.Duration): Contact => ({
+  last_seen_at: now,
+  reachable_from: reachableFrom(agent, now, staleAfter),
+})
+
+function* findContact(
+  unit: UnitOfWork,
+  agent: AgentRecord,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Decision<Contact> {
+  yield* load(unit, { rows: { integration: [agent.agent_id] } })
+  const isIntegration = unit.of("integration").get(agent.agent_id) !== undefined
+  return isIntegration ? seenNow(agent, now, staleAfter) : agent
 }
 
 /** Evaluates expectations of one agent that may be due, those of alerts included. */
 export const evaluateReported = commandOf(function* (unit, now, input: SweepInput): Decision<void> {
-  yield* evaluateExpectations(input)(unit, now)
+  yield* evaluateExpectations(input, findContact)(unit, now)
   const agent = unit.agents.get(input.agentId)
   if (agent === undefined) return
   for (const ref of checksOf(agent, input.checkIds)) {
@@ -139,9 +156,7 @@ function* follow(
   const state = alertStateOf(check)
   switch (judged.verdict) {
     case "later":
-      // A contact that is awaited is looked for in the next round.
-      if (judged.at > now)
-        unit.expectations.put({ ...expectation, next_evaluation_at: evaluationAfter(judged.at) })
+      unit.expectations.put({ ...expectation, next_evaluation_at: evaluationAfter(judged.at) })
       return
     case "forgotten":
       if (state !== "lapsed" && state !== "resolved") return

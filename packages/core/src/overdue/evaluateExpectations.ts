@@ -6,6 +6,8 @@ import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import { type Command, commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { lastOutage } from "../liveness/outage.ts"
@@ -25,12 +27,25 @@ export interface EvaluateInput {
   readonly incidents: IncidentOptions
 }
 
+export type Contact = Pick<AgentRecord, "last_seen_at" | "reachable_from">
+
 /**
  * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
  * evaluated again later. Ignores what changed since they were found, and alerts of integrations. Safe with
  * several replicas.
  */
-export const evaluateExpectations = commandOf(function* (unit, now, input: EvaluateInput): Decision<void> {
+export const evaluateExpectations = commandOf(function* (
+  unit,
+  now,
+  input: EvaluateInput,
+  /** The contact of an agent for which a check waits. */
+  findContact: (
+    unit: UnitOfWork,
+    agent: AgentRecord,
+    now: Instant.Instant,
+    staleAfter: Duration.Duration,
+  ) => Decision<Contact>,
+): Decision<void> {
   const { agentId: agent_id, checkIds: check_ids, rules } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -54,7 +69,11 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
     if (unit.expectations.get(ref) !== expectation) continue
     const check = unit.checks.get(ref)
     const facts = { expectation, agent, check, outageEnd: input.outageEnd, staleAfter }
-    const judged = judgeExpectation(facts, now)
+    const byRow = judgeExpectation(facts, now)
+    const judged =
+      byRow.verdict === "waiting"
+        ? judgeExpectation({ ...facts, agent: yield* findContact(unit, agent, now, staleAfter) }, now)
+        : byRow
     if (judged.verdict === "overdue") yield* becomeOverdue(unit, incidents, expectation, judged.due)
     if (judged.verdict === "in_time") {
       move(ExpectationTransitions, "expected", "found_in_time")

@@ -4,7 +4,7 @@ import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { evaluateExpectations } from "@tocsin/core/overdue/evaluateExpectations"
+import { evaluateReported } from "@tocsin/core/integrations/sweepAlerts"
 import { lastOutage, writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
@@ -14,6 +14,7 @@ import { runAction } from "./runAction.ts"
 import * as delivery from "./deliveryActions.ts"
 import { purge } from "../expireAll.ts"
 import { expectationOf } from "./ExpectationPlan.ts"
+import { sha256 } from "../alertSender.ts"
 import { followEvaluation } from "./followEvaluation.ts"
 import type { EventPlan, ModelAction } from "./ModelAction.ts"
 import type { KeyName } from "./ModelNames.ts"
@@ -70,7 +71,7 @@ const lookForOverdue = Effect.fnUntraced(function* ({ incidents, storage }: Repl
   for (const agentId of new Set(due.map((row) => row.agent_id).toSorted())) {
     const checkIds = due.filter((row) => row.agent_id === agentId).map((row) => row.check_id)
     const input = { agentId, checkIds, outageEnd, rules: defaultRules, incidents }
-    yield* transact(storage, evaluateExpectations(input))
+    yield* transact(storage, evaluateReported({ ...input, sha256 }))
   }
 })
 
