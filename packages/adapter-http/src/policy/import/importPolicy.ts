@@ -1,10 +1,10 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { NotifierKind } from "@tocsin/contract/Status"
 import { Result, Schema, SchemaParser } from "effect"
-import { parse, stringify } from "yaml"
+import { parse, stringify, YAMLParseError } from "yaml"
 import { optionalTexts } from "./conditions.ts"
 import { InhibitRule, takeInhibitions } from "./takeInhibitions.ts"
-import { Route, takeRoutes } from "./takeRoutes.ts"
+import { receiversOf, Route, takeRoutes } from "./takeRoutes.ts"
 import { Intervals, takeTimes } from "./takeTimes.ts"
 
 /** The parts of Alertmanager's configuration that are taken over. */
@@ -18,8 +18,22 @@ const AlertmanagerConfig = Schema.Struct({
   mute_time_intervals: Intervals,
 })
 
+type Given = Readonly<Record<string, unknown>>
+
+const emailOf = (name: string, { from, to }: Given): object | undefined =>
+  typeof from === "string" && typeof to === "string"
+    ? {
+        kind: "messenger",
+        type: "email",
+        url_env: `${name}_URL`,
+        from,
+        to: to.split(",").map((one) => one.trim()),
+      }
+    : undefined
+
 /** A receiver of a policy for each kind of Alertmanager's. Their addresses stay outside the file. */
-const RECEIVERS: Readonly<Record<string, (name: string) => object>> = {
+const RECEIVERS: Readonly<Record<string, (name: string, config: Given) => object | undefined>> = {
+  email_configs: emailOf,
   webhook_configs: (name) => ({ kind: "webhook", url_env: `${name}_URL`, secret_env: `${name}_SECRET` }),
   slack_configs: (name) => ({ kind: "messenger", url_env: `${name}_URL` }),
   discord_configs: (name) => ({ kind: "messenger", type: "discord", url_env: `${name}_URL` }),
@@ -29,7 +43,7 @@ const RECEIVERS: Readonly<Record<string, (name: string) => object>> = {
 }
 
 /** Settings that a receiver of a policy has, too: its address or key, and that it gets resolutions. */
-const TAKEN = /^(?:(?:api_|webhook_)?url|(?:api|routing|service)_key)(?:_file)?$/u
+const TAKEN = /^(?:from|to|(?:(?:api_|webhook_)?url|(?:api|routing|service)_key)(?:_file)?)$/u
 
 const settingsLeftOut = (configs: ReadonlyArray<unknown>): ReadonlyArray<string> =>
   Array.from(
@@ -42,12 +56,10 @@ const settingsLeftOut = (configs: ReadonlyArray<unknown>): ReadonlyArray<string>
     ),
   )
 
-type Given = Readonly<Record<string, unknown>>
-
 const nameOf = ({ name }: Given): string => String(name)
 
 /** A receiver, and the notes about it. One without a counterpart writes to the log. */
-const takeReceiver = (given: Given, plain: string) => {
+const takeReceiver = (given: Given, plain: string, { smtp_from }: Given = {}) => {
   const name = nameOf(given)
   const kinds = Object.keys(given).filter((key) => key.endsWith("_configs"))
   const taken = kinds.find((kind) => RECEIVERS[kind] !== undefined)
@@ -65,10 +77,13 @@ const takeReceiver = (given: Given, plain: string) => {
     ...(configs.length > 1
       ? [`receiver ${name}: all ${taken} but one; a receiver of a policy has one address`]
       : []),
+    ...(taken === "webhook_configs"
+      ? [`receiver ${name}: the body of its requests; a policy's webhook has its own`]
+      : []),
     ...(left.length > 0 ? [`receiver ${name}: ${taken}: ${left.join(", ")}`] : []),
   ]
   const variable = `TOCSIN_SECRET_${plain.toUpperCase()}`
-  const receiver = (taken === undefined ? undefined : RECEIVERS[taken]?.(variable)) ?? { kind: "debug" }
+  const receiver = RECEIVERS[taken ?? ""]?.(variable, { from: smtp_from, ...configs[0] }) ?? { kind: "debug" }
   return { name: plain, receiver, notes }
 }
 
@@ -109,11 +124,25 @@ const parseYaml = (text: string): unknown =>
     merge: true,
   })
 
+const notYaml = (error: unknown): string => {
+  const [start] = (error instanceof YAMLParseError && error.linePos) || []
+  return start === undefined ? "the file must be YAML" : `the file must be YAML; see line ${start.line}`
+}
+
+/** Alertmanager starts with no configuration whose routes name receivers that are not there. */
+const withReceivers = (config: typeof AlertmanagerConfig.Type) => {
+  const names = new Set((config.receivers ?? []).map(nameOf))
+  const missing = receiversOf(config.route).find((name) => !names.has(name))
+  return missing === undefined
+    ? Result.succeed(config)
+    : Result.fail(`receivers must have ${missing}, which a route names`)
+}
+
 const readConfig = (text: string) =>
-  Result.flatMap(Result.try({ try: () => parseYaml(text), catch: () => "the file must be YAML" }), (given) =>
+  Result.flatMap(Result.try({ try: () => parseYaml(text), catch: notYaml }), (given) =>
     Result.mapError(SchemaParser.decodeUnknownResult(AlertmanagerConfig)(given), (issue) =>
       describeIssue(issue, "the file"),
-    ),
+    ).pipe(Result.flatMap(withReceivers)),
   )
 
 /** Notes about the parts beside routes, receivers and times. */
@@ -145,7 +174,7 @@ export const importAlertmanager = (given: string) =>
     )
     const times = takeTimes(taken.muted, named, taken.routes)
     const inhibitions = takeInhibitions(inhibit_rules)
-    const kinds = receivers.map((each) => takeReceiver(each, nameIn(nameOf(each))))
+    const kinds = receivers.map((each) => takeReceiver(each, nameIn(nameOf(each)), config.global))
     const not_taken_over = [
       ...settingsNotes(config),
       ...kinds.flatMap((each) => each.notes),
@@ -160,7 +189,7 @@ export const importAlertmanager = (given: string) =>
           return [name, { ...receiver, ...(quiet !== undefined && { quiet }) }]
         }),
       ),
-      routes: taken.routes,
+      routes: taken.routes.map(({ route: one }) => one),
       ...(inhibitions.dependencies.length > 0 && { dependencies: inhibitions.dependencies }),
       ...(times.windows.length > 0 && { windows: times.windows }),
     }

@@ -38,6 +38,12 @@ export const Route: Schema.Codec<AlertmanagerRoute> = Schema.Struct({
   routes: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<AlertmanagerRoute> => Route))),
 })
 
+/** The receivers that a route and those below it name. */
+export const receiversOf = ({ receiver, routes = [] }: AlertmanagerRoute): ReadonlyArray<string> => [
+  ...(receiver === undefined ? [] : [receiver]),
+  ...routes.flatMap(receiversOf),
+]
+
 /** A route that mutes during time intervals, or outside of them. */
 export interface MutedRoute {
   readonly intervals: ReadonlyArray<string>
@@ -47,6 +53,15 @@ export interface MutedRoute {
   readonly receiver: string
 }
 
+/** A route of a policy, which alerts reach it, and which route it was. */
+export interface TakenRoute {
+  readonly all: Alternatives[number]
+  readonly place: string
+  readonly route: { readonly to: ReadonlyArray<string> }
+}
+
+/** After this time Alertmanager repeats, unless a route says otherwise. */
+const REPEAT_INTERVAL = "4h"
 const QUARTER = 900_000
 const MONTH = 31 * 86_400_000
 
@@ -60,13 +75,17 @@ const remindOf = (repeat: string): string | undefined => {
   return millis >= QUARTER && millis <= MONTH ? durationText(millis) : undefined
 }
 
+/** As many conditions as a route may have. Rather one receiver too many than none: those that only exclude go. */
+const bounded = (all: Alternatives[number]): Alternatives[number] =>
+  all.toSorted((a, b) => Number(isPositive(b)) - Number(isPositive(a))).slice(0, MAX_MATCHERS)
+
 /**
  * Takes a tree of routes over, with its mute times, and names the parts that a policy cannot state. In Alertmanager an alert goes to the first child that matches, and to
  * its siblings only where it continues; in a policy, every route that matches names its receivers. So
  * each route excludes those before it.
  */
 export const takeRoutes = (root: AlertmanagerRoute, receiverName: (name: string) => string) => {
-  const routes: Array<{ readonly to: ReadonlyArray<string> }> = []
+  const routes: Array<TakenRoute> = []
   const muted: Array<MutedRoute> = []
   const notes: Array<string> = []
 
@@ -82,19 +101,18 @@ export const takeRoutes = (root: AlertmanagerRoute, receiverName: (name: string)
   }
 
   const emit = (condition: Alternatives, { receiver, repeat_interval, place }: Inherited): void => {
-    const remind = repeat_interval === undefined ? undefined : remindOf(repeat_interval)
-    if (repeat_interval !== undefined && remind === undefined)
+    const remind = remindOf(repeat_interval)
+    if (remind === undefined)
       notes.push(`${place}: repeat_interval ${repeat_interval} is not between 15m and 31d`)
     for (const all of condition) {
       if (all.length > MAX_MATCHERS)
         notes.push(
           `${place} also gets alerts of a route before it: a route has ${MAX_MATCHERS} matchers at most`,
         )
-      // Rather one receiver too many than none: conditions that only exclude go first.
-      const match = matchOf(
-        all.toSorted((a, b) => Number(isPositive(b)) - Number(isPositive(a))).slice(0, MAX_MATCHERS),
-      )
-      routes.push({ ...(match && { match }), to: [receiverName(receiver)], ...(remind && { remind }) })
+      const kept = bounded(all)
+      const match = matchOf(kept)
+      const to = [receiverName(receiver)]
+      routes.push({ all: kept, place, route: { ...(match && { match }), to, ...(remind && { remind }) } })
     }
   }
 
@@ -132,12 +150,16 @@ export const takeRoutes = (root: AlertmanagerRoute, receiverName: (name: string)
       muted.push({ ...muting, intervals: active_time_intervals, isActive: true })
   }
 
-  walk(root, ALWAYS, { receiver: root.receiver ?? "default", repeat_interval: undefined, place: "route" })
+  walk(root, ALWAYS, {
+    receiver: root.receiver ?? "default",
+    repeat_interval: REPEAT_INTERVAL,
+    place: "route",
+  })
   return { routes, muted, notes: Array.from(new Set(notes)) }
 }
 
 interface Inherited {
   readonly receiver: string
-  readonly repeat_interval: string | undefined
+  readonly repeat_interval: string
   readonly place: string
 }

@@ -1,8 +1,8 @@
 import { durationText } from "@tocsin/contract/durationMillis"
 import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
 import { Schema } from "effect"
-import { matchOf, optionalText, optionalTexts } from "./conditions.ts"
-import type { MutedRoute } from "./takeRoutes.ts"
+import { type Alternatives, and, matchOf, optionalText, optionalTexts } from "./conditions.ts"
+import type { MutedRoute, TakenRoute } from "./takeRoutes.ts"
 
 /** A time of a time interval: all of its parts must hold. */
 const Interval = Schema.Struct({
@@ -167,14 +167,16 @@ const plainName = (name: string): string =>
     .slice(0, 50)
 
 /**
- * Windows during which the alerts of routes are muted. Where no condition names the alerts, quiet hours of the route's
- * receiver, if it has no other route.
+ * Windows during which the alerts of routes are muted. Where no condition names the alerts, or another route has some of
+ * them, which a window would hold too, quiet hours of the route's receiver, if it has no other route.
  */
 export const takeTimes = (
   muted: ReadonlyArray<MutedRoute>,
   named: Named,
-  routes: ReadonlyArray<{ readonly to: ReadonlyArray<string> }>,
+  routes: ReadonlyArray<TakenRoute>,
 ) => {
+  const isElsewhere = (all: Alternatives[number], { place }: MutedRoute) =>
+    routes.some((other) => other.place !== place && and([all], [other.all])?.length !== 0)
   const windows: Array<object> = []
   const quiet = new Map<string, object>()
   const notes = new Set<string>()
@@ -188,8 +190,8 @@ export const takeTimes = (
           ? `${place}: ${kind} ${name}; all of a route's repeat weekly in one location, or cannot be turned around`
           : `time interval ${name}: a window has no years, no days from the end of a month, and not both kinds of days`,
       )
-    const isNamed = (all: MutedRoute["condition"][number]) =>
-      all.some(isPositive) && all.length <= MAX_MATCHERS
+    const isNamed = (all: Alternatives[number]) =>
+      all.some(isPositive) && all.length <= MAX_MATCHERS && !isElsewhere(all, route)
     for (const all of condition.filter(isNamed))
       for (const window of made.windows)
         windows.push({
@@ -200,10 +202,10 @@ export const takeTimes = (
     const unnamed = condition.filter((each) => !isNamed(each))
     if (unnamed.length === 0 || made.windows.length === 0) continue
     const hours = made.week && quietOf(made.week)
-    const isAlone = routes.filter(({ to }) => to.includes(receiver)).length === condition.length
+    const isAlone = routes.filter((one) => one.route.to.includes(receiver)).length === condition.length
     if (hours === undefined || !isAlone || quiet.has(receiver) || unnamed.length < condition.length) {
       notes.add(
-        `${place}: ${kind}; a window names its alerts by = or a glob and ${MAX_MATCHERS} matchers at most, and its receiver's quiet hours are the same for all`,
+        `${place}: ${kind}; a window holds alerts for all receivers and names them by = or a glob and ${MAX_MATCHERS} matchers at most, and its receiver's quiet hours are the same for all`,
       )
       continue
     }

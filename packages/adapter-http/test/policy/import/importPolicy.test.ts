@@ -10,9 +10,11 @@ import { importAlertmanager } from "../../../src/policy/import/importPolicy.ts"
 interface Node {
   readonly receiver?: string
   readonly matchers?: ReadonlyArray<string>
-  readonly match?: Readonly<Record<string, string>>
+  readonly match?: Readonly<Record<string, number | string>>
   readonly match_re?: Readonly<Record<string, string>>
   readonly continue?: boolean
+  readonly active_time_intervals?: ReadonlyArray<string>
+  readonly mute_time_intervals?: ReadonlyArray<string>
   readonly routes?: ReadonlyArray<Node>
 }
 
@@ -25,18 +27,33 @@ interface Written {
   }>
   readonly windows?: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly dependencies?: ReadonlyArray<object>
-  readonly receivers: Readonly<Record<string, object>>
+  readonly receivers: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-const imported = (config: object) => Result.getOrThrow(importAlertmanager(JSON.stringify(config)))
+interface Config {
+  readonly route: Node
+  readonly [part: string]: unknown
+}
 
-const policyOf = (config: object): Written => parse(imported(config).policy) as Written
+const namesIn = ({ receiver: name, routes = [] }: Node): ReadonlyArray<string> => [
+  ...(name === undefined ? [] : [name]),
+  ...routes.flatMap(namesIn),
+]
+
+/** A configuration without receivers has those that its routes name. */
+const imported = (config: Config) => {
+  const receivers = Array.from(new Set(namesIn(config.route)), (name) => ({ name }))
+  return Result.getOrThrow(importAlertmanager(JSON.stringify({ receivers, ...config })))
+}
+
+const policyOf = (config: Config): Written => parse(imported(config).policy) as Written
+
+const matches = (match: ReadonlyArray<string>, labels: Labels): boolean =>
+  compileMatchers(match.map((text) => Result.getOrThrow(parseMatcher(text))))({ labels })
 
 /** The receivers of a policy's routes for an alert. */
 const receiversOf = ({ routes }: Written, labels: Labels): ReadonlyArray<string> => {
-  const names = routes.filter(({ match = [] }) =>
-    compileMatchers(match.map((text) => Result.getOrThrow(parseMatcher(text))))({ labels }),
-  )
+  const names = routes.filter(({ match = [] }) => matches(match, labels))
   return Array.from(new Set(names.flatMap(({ to }) => to))).toSorted()
 }
 
@@ -47,25 +64,31 @@ const holds = (matcher: string, labels: Labels): boolean => {
   return op.startsWith("!") ? !isEqual : isEqual
 }
 
+/** A receiver that an alert reaches, and whether it is not sent there at night. */
+interface Reached {
+  readonly name: string
+  readonly isMuted: boolean
+}
+
 /** Routing as the documentation of Alertmanager describes it: the deepest nodes that match, first siblings first. */
-const expected = (node: Node, labels: Labels, above: string): ReadonlyArray<string> | undefined => {
+const expected = (node: Node, labels: Labels, above: string): ReadonlyArray<Reached> | undefined => {
   const own = [
     ...(node.matchers ?? []),
     ...Object.entries(node.match ?? {}).map(([label, value]) => `${label}="${value}"`),
     ...Object.entries(node.match_re ?? {}).map(([label, value]) => `${label}=~"${value}"`),
   ]
   if (!own.every((matcher) => holds(matcher, labels))) return undefined
-  const receiver = node.receiver ?? above
-  const found: Array<string> = []
+  const name = node.receiver ?? above
+  const found: Array<Reached> = []
   let isMatched = false
   for (const child of node.routes ?? []) {
-    const below = expected(child, labels, receiver)
+    const below = expected(child, labels, name)
     if (below === undefined) continue
     isMatched = true
     found.push(...below)
     if (child.continue !== true) break
   }
-  return isMatched ? found : [receiver]
+  return isMatched ? found : [{ name, isMuted: node.mute_time_intervals !== undefined }]
 }
 
 const value = fc.constantFrom("x", "y", "")
@@ -85,25 +108,48 @@ const { node } = fc.letrec<{ node: Node }>((tie) => ({
       match: fc.dictionary(label, value, { maxKeys: 1 }),
       match_re: fc.dictionary(label, fc.constantFrom("x|y", "z"), { maxKeys: 1 }),
       continue: fc.boolean(),
+      mute_time_intervals: fc.constant(["night"]),
       routes: fc.array(tie("node"), { maxLength: 3, depthIdentifier: "tree" }),
     },
     { requiredKeys: [] },
   ),
 }))
 
+const labelSet = fc.dictionary(label, fc.constantFrom("x", "y", "z"))
+const tree = fc.record({ receiver, routes: fc.array(node, { maxLength: 3 }) })
+
+const NIGHT = {
+  name: "night",
+  time_intervals: [{ times: [{ start_time: "00:00", end_time: "07:00" }] }],
+}
+
 describe("a configuration of Alertmanager", () => {
   it("gives the same receivers as its tree of routes", () => {
-    const labels = fc.dictionary(label, fc.constantFrom("x", "y", "z"))
-    const tree = fc.record({ receiver, routes: fc.array(node, { maxLength: 3 }) })
     fc.assert(
-      fc.property(tree, fc.array(labels, { minLength: 1, maxLength: 8 }), (route, all) => {
+      fc.property(tree, fc.array(labelSet, { minLength: 1, maxLength: 8 }), (route, all) => {
         const { not_taken_over } = imported({ route })
         const isWhole = not_taken_over.every((note) => !/also gets|matchers/.test(note))
         const policy = policyOf({ route })
         for (const each of all) {
-          const wanted = Array.from(new Set(expected(route, each, ""))).toSorted()
+          const wanted = Array.from(new Set(expected(route, each, "")?.map(({ name }) => name))).toSorted()
           const given = receiversOf(policy, each)
           if (isWhole) assert.deepStrictEqual(given, wanted)
+        }
+      }),
+      { numRuns: propertyRuns(300) },
+    )
+  })
+
+  it("holds no alert at a time at which Alertmanager sends it", () => {
+    fc.assert(
+      fc.property(tree, fc.array(labelSet, { minLength: 1, maxLength: 8 }), (route, all) => {
+        const { receivers, windows = [] } = policyOf({ route, time_intervals: [NIGHT] })
+        for (const each of all) {
+          const reached = expected(route, each, "") ?? []
+          const isHeld = windows.some(({ match }) => matches(match as ReadonlyArray<string>, each))
+          if (isHeld) assert.isTrue(reached.every(({ isMuted }) => isMuted))
+          for (const { isMuted, name } of reached)
+            if (receivers[name]?.["quiet"] !== undefined) assert.isTrue(isMuted)
         }
       }),
       { numRuns: propertyRuns(300) },
@@ -374,7 +420,7 @@ describe("a configuration of Alertmanager", () => {
       ...given,
       time_intervals: [{ ...night, time_intervals: [{ years: ["2026"] }] }],
     })
-    assert.isUndefined((valid(others.policy).receivers["chat"] as { readonly quiet?: object }).quiet)
+    assert.isUndefined(valid(others.policy).receivers["chat"]?.["quiet"])
   })
 
   it("is read as Alertmanager reads YAML: any text as a label's value, empty parts, merged ones", () => {
@@ -459,8 +505,10 @@ time_intervals: [{name: t, time_intervals: [{days_of_month: [1, -1]}]}]
 
   it.each([
     ["- a", "the file must be"],
-    ["route: [", "the file must be YAML"],
+    ["route: [", "the file must be YAML; see line 1"],
+    ["route:\n  receiver: a\n   continue: true", "the file must be YAML; see line 2"],
     ["{}", "route is missing"],
+    ["route: {receiver: a, routes: [{receiver: b}]}\nreceivers: [{name: a}]", "receivers must have b"],
   ])("is refused: %j", (text, message) => {
     const result = importAlertmanager(text)
     assert.include(Result.isFailure(result) ? result.failure : "", message)
