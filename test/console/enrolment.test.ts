@@ -65,7 +65,7 @@ describe.skipIf(chromium === undefined)(`enrolment in the console${skipped}`, ()
             items.map(({ used, uses }) => [used, uses]),
             [[1, 2]],
           )
-          await page.getByText("Lines for hosts").click()
+          await page.getByText("Enrolment lines").click()
           const row = page.getByRole("list", { name: "Enrolments" }).getByRole("listitem")
           await row.getByText("1 of 2 hosts").waitFor()
           await row.getByRole("button", { name: "Remove" }).click()

@@ -69,7 +69,7 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
             await page.getByRole("link", { name: "disk is full" }).click()
             await page.getByText("It is open because").waitFor()
             await page
-              .getByText("Not notified: pager, because no replica had its receiver for 24 hours.")
+              .getByText("pager was not notified: no replica had its receiver for 24 hours.")
               .waitFor()
           })
         }),

@@ -117,7 +117,37 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           assert.strictEqual(await link.getAttribute("href"), "#/agents/host-audit")
           await page.getByLabel("to", { exact: true }).fill("2020-01-01")
           await page.getByText("No change matches").waitFor()
+          await page.getByLabel("From", { exact: true }).fill("2030-01-01")
+          await page.getByText("The first day is after the last one").waitFor()
+          await page.getByLabel("From", { exact: true }).fill("2020-01-01")
           await page.getByLabel("to", { exact: true }).fill("2039-01-01")
+          await link.waitFor()
+        })
+      }),
+    )
+
+    it.effect("names what was changed in the audit, and filters it as the reader types and chooses", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-named")
+          await demo.report("host-named", [{ check_id: "disk", status: "critical", output: "named is full" }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-named`)
+          await signIn(page)
+          await page.getByRole("link", { name: "named is full" }).click()
+          await page.getByRole("button", { name: "Acknowledge" }).click()
+          await page.getByText("Acknowledged 1 incident").waitFor()
+          const incident = page.url().replace(baseUrl, "").slice(1)
+          await page.goto(`${baseUrl}/#/audit`)
+          const rows = page.getByRole("list", { name: "Changes" }).getByRole("listitem")
+          await page.getByRole("combobox", { name: "Action" }).selectOption("incident.acknowledged")
+          const link = rows.getByRole("link", { name: "incident named is full" })
+          assert.strictEqual(await link.getAttribute("href"), incident)
+          const actor = page.getByLabel("Search by actor")
+          await actor.pressSequentially("token")
+          await page.getByText("No change matches").waitFor()
+          await actor.fill("")
           await link.waitFor()
         })
       }),

@@ -25,7 +25,7 @@ describe("a shadow receiver", () => {
       const detail = toIncidentDetail(
         yield* process.operations.incident(incident?.id ?? assert.fail("there is no incident")),
       )
-      const why = "shadow: its receiver is not sent anything"
+      const why = "its receiver is a shadow, to which nothing is sent"
       assert.deepStrictEqual(
         detail.deliveries.map((delivery) => delivery.why),
         [why, why, why],

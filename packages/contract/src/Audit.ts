@@ -1,86 +1,9 @@
 import { Schema } from "effect"
+import { auditActionNames } from "./AuditActions.ts"
 import { optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { paging } from "./Parameters.ts"
 import { isPlainParameter } from "./Text.ts"
-
-/** The kinds of thing that a change can concern. docs/operators.md#actions has the form of their IDs. */
-export type AuditSubjectKind =
-  | "agent"
-  | "check"
-  | "key"
-  | "enrolment"
-  | "notification"
-  | "incident"
-  | "integration"
-  | "operator"
-  | "policy"
-  | "silence"
-  | "watch"
-
-/**
- * Every change that the audit knows (docs/rules.md#audit): its kind of subject and a verb, the change to each
- * subject, and the names of what the row adds. The documents, the filter and the page on operators derive from it.
- */
-export const AuditActions = {
-  "agent.accepted": ["its pending key was accepted"],
-  "agent.blocked": ["its pending key, or else its accepted one, was blocked"],
-  "agent.deleted": ["deleted with all it owned"],
-  "enrolment.created": ["created; its only agent, if it has one", "uses", "expires_at", "agent_id"],
-  "enrolment.removed": ["deleted"],
-  "key.unblocked": ["removed from the blacklist"],
-  "check.deleted": ["deleted, or deleted before its agent"],
-  "check.clock_reset": ["freed from a clock in the future"],
-  "notification.replayed": ["sent again after it failed"],
-  "notification.released": ["sent though it was held"],
-  "incident.acknowledged": ["acknowledged, or acknowledged again", "until", "severity", "note"],
-  "incident.acknowledgement_withdrawn": ["its acknowledgement was withdrawn"],
-  "incident.acknowledgement_expired": ["the time of its acknowledgement was over"],
-  "incident.noted": ["a note was added to its timeline", "text"],
-  "integration.created": ["created", "kind"],
-  "integration.changed": ["its options were replaced"],
-  "integration.rotated": ["its key was replaced, or a new one opened it", "grace"],
-  "integration.removed": ["removed with its agent, checks and history"],
-  "operator.created": ["created", "role", "expires_at"],
-  "operator.changed": ["its role or its expiry changed; the new values", "role", "expires_at"],
-  "operator.rotated": ["its token was replaced", "grace"],
-  "operator.removed": ["removed"],
-  "policy.replaced": [
-    "put in force by a server in place of another one; the former hash, unless at a start",
-    "former",
-  ],
-  "policy.applied": [
-    "stored, to be in force on every server; the hash of the one before, and the text",
-    "version",
-    "former",
-    "text",
-  ],
-  "silence.created": ["created", "matchers", "starts_at", "ends_at", "comment"],
-  "silence.changed": ["its end or its comment changed; the new values", "ends_at", "comment"],
-  "silence.expired": ["ended before its time"],
-  "watch.created": ["created, by an operator or by the policy", "probe"],
-  "watch.changed": ["its options were changed"],
-  "watch.paused": ["paused; without an end, until it is resumed", "until"],
-  "watch.resumed": ["its pause was ended"],
-  "watch.removed": ["removed with its check and history"],
-} as const satisfies Readonly<
-  Record<`${AuditSubjectKind}.${string}`, readonly [change: string, ...parameters: ReadonlyArray<string>]>
->
-export type AuditActionName = keyof typeof AuditActions
-
-/** The names of what the row of an action adds. */
-export type AuditParameterName<Action extends AuditActionName> =
-  (typeof AuditActions)[Action] extends readonly [string, ...infer Names extends ReadonlyArray<string>]
-    ? Names[number]
-    : never
-
-export const auditSubjectKind = (action: AuditActionName): AuditSubjectKind =>
-  // Each name begins with one.
-  action.slice(0, action.indexOf(".")) as AuditSubjectKind
-
-/** The names of {@link AuditActions}. */
-// Object.keys has lost the type of the names.
-export const auditActionNames = Object.keys(AuditActions) as ReadonlyArray<AuditActionName>
 
 /** The actor of a change: an operator, `cli:` and a user of the system, `enrolment:` and its ID, or a name that a program gives. */
 export const ActorName = Schema.String.check(isPlainParameter({ min: 1, max: 256 }))

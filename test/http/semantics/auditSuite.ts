@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { auditActionNames } from "@tocsin/contract/Audit"
+import { auditActionNames } from "@tocsin/contract/AuditActions"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { outboxIdOf, outboxRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"

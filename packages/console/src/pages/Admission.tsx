@@ -199,7 +199,7 @@ const Enrolments = () => (
     columns={ENROLMENTS}
     listed={usePages(listOf<Enrolment>("ops/v1/enrolments", {}))}
     keyOf={({ id }) => id}
-    empty={<Empty title="No line was made">“Add a host” makes one.</Empty>}
+    empty={<Empty title="No enrolment line yet">“Add a host” makes one.</Empty>}
   />
 )
 
@@ -278,7 +278,7 @@ export const Admission = () => (
     {mayAdminister.value && <AddHosts />}
     <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
     <AdmissionList />
-    {mayAdminister.value && <Folded parameter="enrolments" title="Lines for hosts" of={Enrolments} />}
+    {mayAdminister.value && <Folded parameter="enrolments" title="Enrolment lines" of={Enrolments} />}
     <Folded parameter="blocked" title="Blocked keys" of={BlockedKeys} />
   </>
 )

@@ -1,13 +1,18 @@
-import { useSignal } from "@preact/signals"
-import type { AuditEntry } from "@tocsin/client"
+import { signal, useComputed } from "@preact/signals"
+import type { AuditEntry, HeldIncident, HeldOutboxItem, Silence } from "@tocsin/client"
+import { auditActionNames } from "@tocsin/contract/AuditActions"
+import { useEffect } from "preact/hooks"
 import { hashStart, localTimes } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { listOf } from "../state/lists.ts"
+import { titleOf } from "../state/incidentActions.ts"
+import { listOf, MOST } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
+import { Field } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { FilterField } from "../view/navigation.tsx"
 import { Empty, Time } from "../view/states.tsx"
-import { usePages } from "../view/usePages.ts"
+import { usePages, useResource } from "../view/usePages.ts"
 
 /** Actions whose name is not a verb before its subject. */
 const DID: Readonly<Record<string, string>> = {
@@ -53,20 +58,53 @@ const linkOf = ({ kind, id }: Subject): string | undefined => {
   return page && linkTo(page)
 }
 
-/** The first subject of a change by its name, which leads to it, and a count of the others. */
-const Subjects = ({ subjects }: Pick<AuditEntry, "subjects">) => {
-  const [first] = subjects
-  if (first === undefined) return null
-  const { kind, id } = first
-  const name = NAMELESS[kind] ?? `${kind} ${kind === "policy" ? hashStart(id) : id}`
-  const link = linkOf(first)
-  return (
+/** The newest subjects whose ID says nothing to people, by that ID: their names, and where they are shown. */
+const known = signal<ReadonlyMap<string, readonly [name: string, link: string]>>(new Map())
+
+/** Keeps {@link known} current while the page shows changes. */
+const useKnown = (): void => {
+  const { value } = useResource("subjects of changes", ["audit"], async () => {
+    const [incidents, notifications, silences] = await Promise.all([
+      listOf<HeldIncident>("ops/v1/incidents", { sort: "opened_at" }, MOST).read(undefined),
+      listOf<HeldOutboxItem>("ops/v1/outbox", {}, MOST).read(undefined),
+      listOf<Silence>("ops/v1/silences", {}, MOST).read(undefined),
+    ])
+    const ofIncident = (id: string) => linkTo("incidents", [id])
+    return new Map([
+      ...incidents.items.map(
+        (incident) => [incident.id, [titleOf(incident), ofIncident(incident.id)]] as const,
+      ),
+      ...notifications.items.map(
+        ({ event_type, id, incident_id, incident_key, receiver }) =>
+          [id, [`${event_type} to ${receiver}, ${incident_key}`, ofIncident(incident_id)]] as const,
+      ),
+      ...silences.items.map(({ comment, id }) => [id, [comment, linkTo("silences")]] as const),
+    ])
+  })
+  useEffect(() => {
+    if (value !== undefined) known.value = value
+  }, [value])
+}
+
+/** A subject by its name, which leads to it. */
+const SubjectLink = (subject: Subject) => {
+  const { kind, id } = subject
+  const [name, link = linkOf(subject)] = useComputed(() => known.value.get(id)).value ?? []
+  const text =
+    name === undefined && kind in NAMELESS
+      ? NAMELESS[kind]
+      : `${kind} ${name ?? (kind === "policy" ? hashStart(id) : id)}`
+  return link === undefined ? <>{text}</> : <a href={link}>{text}</a>
+}
+
+/** The first subject of a change, and a count of the others. */
+const Subjects = ({ subjects: [first, ...others] }: Pick<AuditEntry, "subjects">) =>
+  first === undefined ? null : (
     <>
-      {link === undefined ? name : <a href={link}>{name}</a>}
-      {subjects.length > 1 && ` and ${subjects.length - 1} more`}
+      <SubjectLink {...first} />
+      {others.length > 0 && ` and ${others.length} more`}
     </>
   )
-}
 
 const parametersText = (parameters: AuditEntry["parameters"]): string =>
   Object.entries(parameters)
@@ -80,12 +118,7 @@ const beginOf = (day: string, later = 0): string => {
   return day === "" || !Number.isFinite(begin.getTime()) ? "" : begin.toISOString()
 }
 
-interface FilterProps {
-  readonly name: string
-  readonly label: string
-}
-
-const Day = ({ name, label }: FilterProps) => (
+const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
   <label class="inline">
     {label}
     <input
@@ -96,26 +129,10 @@ const Day = ({ name, label }: FilterProps) => (
   </label>
 )
 
-/** A filter that the API takes only whole, so it is applied on Enter or when the field is left. */
-const Filter = ({ name, label }: FilterProps) => {
-  const typed = useSignal(route.value.parameters[name] ?? "")
-  return (
-    <label>
-      <span class="unseen">Filter by {label}</span>
-      <input
-        data-filter
-        type="search"
-        placeholder={label}
-        value={typed}
-        onInput={(event) => (typed.value = event.currentTarget.value)}
-        onChange={() => setParameters({ [name]: typed.value.trim() })}
-      />
-    </label>
-  )
-}
+const ACTIONS = [["", "all"], ...auditActionNames.map((name) => [name] as const)] as const
 
 const COLUMNS: Columns<AuditEntry> = [
-  column("Who", "minmax(7.5rem, 1fr)", ({ actor }) => <b>{actor}</b>),
+  column("Who", "minmax(9rem, 1fr)", ({ actor }) => <b>{actor}</b>),
   column("Did what", 4.4, ({ action, parameters, subjects }) => (
     <span class="subject sentence" title={action}>
       <span>
@@ -133,17 +150,30 @@ const COLUMNS: Columns<AuditEntry> = [
 ]
 
 export const Audit = () => {
-  const { actor, action, subject, from = "", to = "" } = route.value.parameters
-  const span = { from: beginOf(from), to: beginOf(to, 1) }
-  const listed = usePages(listOf<AuditEntry>("ops/v1/audit", { actor, action, subject, ...span }))
-  const isFiltered = [actor, action, subject, from, to].some((text = "") => text !== "")
+  const { actor = "", action = "", subject = "", from = "", to = "" } = route.value.parameters
+  const query = {
+    actor: actor.trim(),
+    action,
+    subject: subject.trim(),
+    from: beginOf(from),
+    to: beginOf(to, 1),
+  }
+  const listed = usePages(listOf<AuditEntry>("ops/v1/audit", query))
+  const isFiltered = actor + action + subject + from + to !== ""
+  const isTurned = from !== "" && to !== "" && from > to
+  useKnown()
   return (
     <>
       <h1>Audit</h1>
       <div class="filters">
-        <Filter name="actor" label="actor" />
-        <Filter name="action" label="action" />
-        <Filter name="subject" label="ID of what changed" />
+        <FilterField what="actor" parameter="actor" />
+        <FilterField what="ID" parameter="subject" />
+        <Field
+          label="Action "
+          value={action}
+          options={ACTIONS}
+          onText={(name) => setParameters({ action: name })}
+        />
         <span class="days">
           <Day name="from" label="From" />
           <Day name="to" label="to" />
@@ -157,7 +187,9 @@ export const Audit = () => {
         keyOf={({ id }) => id}
         empty={
           isFiltered ? (
-            <Empty title="No change matches">Filters compare whole words, such as agent.accepted.</Empty>
+            <Empty title={isTurned ? "The first day is after the last one" : "No change matches"}>
+              {!isTurned && "An actor and an ID count as a whole, such as web-1/disk."}
+            </Empty>
           ) : (
             <Empty title="No changes yet">Each change is recorded here.</Empty>
           )

@@ -8,6 +8,7 @@ import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import {
   auditedActions,
+  causeWords,
   explanationOf,
   firingsOf,
   holdingSilences,
@@ -60,8 +61,7 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
           <Mark state={state} />
           <b>{receiver}</b>
           <span class="subject">
-            {event_type}
-            {cause !== null && `, ${cause}`}
+            {[event_type, ...causeWords(cause)].join(", ")}
             {held_by.length > 0 && `, held: ${held_by.map(holdText).join("; ")}`}
             <TimeAfter text=", ends " at={held_until} />
             {typeof last_error === "string" && `: ${last_error}`}

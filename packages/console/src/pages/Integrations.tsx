@@ -136,6 +136,10 @@ export const Job = () => {
         acts={[["Add a job", add, "main"]]}
       />
       <ShownOnce of={shown} />
+      <p class="lead">
+        Tocsin expects a job from its first report on. So run the new line once: from then on, a run that is
+        late or missing opens an incident.
+      </p>
     </>
   )
 }
@@ -152,7 +156,8 @@ export const Integrations = () => (
     )}
     <NamedTable of={INTEGRATIONS}>
       <p class="lead">
-        Senders report by requesting an address, without an agent. Each check appears with its first report.
+        Senders report by requesting an address, without an agent. Each check appears with its first report,
+        and is expected from then on if it says how often it reports.
       </p>
     </NamedTable>
   </>

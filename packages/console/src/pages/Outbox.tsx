@@ -2,13 +2,13 @@ import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
-import { holdText } from "../state/incidentTimeline.ts"
+import { causeWords, holdText } from "../state/incidentTimeline.ts"
 import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { followReplays, replayAll } from "../state/outboxActions.ts"
-import { rowCount } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
+import { summary } from "../state/summary.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Mark, Time, TimeAfter } from "../view/states.tsx"
@@ -25,7 +25,7 @@ const TABS = [
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
-const aboutOf = ({ incident_key, summary = "" }: HeldOutboxItem): string => `${incident_key} · ${summary}`
+const aboutOf = ({ incident_key, summary: text = "" }: HeldOutboxItem): string => `${incident_key} · ${text}`
 
 /** The holds of a notification, or else why it was made or could not be sent. */
 const causeOf = ({
@@ -37,11 +37,14 @@ const causeOf = ({
   next_attempt_at,
   state,
 }: HeldOutboxItem) => {
-  const reason = last_error ?? cause?.replaceAll("_", " ") ?? ""
+  const tried = attempts > 1 ? countText(attempts, "attempt") : ""
+  const made = [...causeWords(cause), ...(tried === "" ? [] : [`after ${tried}`])].join(" ")
+  const reason =
+    last_error === undefined || last_error === null ? made : [tried, last_error].filter(Boolean).join(": ")
   return held_by.length > 0 ? (
     <em class="is-held" title={reason}>
       held: {held_by.map(holdText).join("; ")}
-      <TimeAfter text=", until " at={held_until} />
+      <TimeAfter text=", ends " at={held_until} />
     </em>
   ) : (
     <span class="subject reason" title={reason}>
@@ -50,7 +53,6 @@ const causeOf = ({
           again <Time at={next_attempt_at} />,{" "}
         </>
       )}
-      {attempts > 1 && `${countText(attempts, "attempt")}: `}
       {reason}
     </span>
   )
@@ -98,7 +100,7 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
   if (!isOffered && !isRunning) return null
   return (
     <div class="bar">
-      <ActionButton does={does}>Replay all</ActionButton>
+      <ActionButton does={does}>Replay all failed</ActionButton>
       <span role="status">{progress}</span>
       {isRunning && <QuietButton does={() => (isStopped.current = true)}>Stop</QuietButton>}
     </div>
@@ -113,7 +115,9 @@ export const Outbox = () => {
     <>
       <h1>Outbox</h1>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS} />
-      {tab === "failed" && mayAdminister.value && <ReplayAll isOffered={rowCount(listed.pages) > 0} />}
+      {(tab === "failed" || tab === "all") && mayAdminister.value && (
+        <ReplayAll isOffered={(summary.value?.dead_letters ?? 0) > 0} />
+      )}
       <Listing
         label="Notifications"
         kind="outbox"

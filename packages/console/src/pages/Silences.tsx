@@ -90,7 +90,8 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
   if (windows.length === 0)
     return (
       <p class="lead">
-        The policy has none: it names those that come again. For one time, create a silence with a start.
+        The policy has none. It defines windows that recur; for a single one, create a silence that starts
+        later.
       </p>
     )
   return (

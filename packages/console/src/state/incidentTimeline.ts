@@ -38,11 +38,11 @@ const CHANGES: Readonly<Record<IncidentDetail["timeline"][number]["change"], str
 
 type Delivery = IncidentDetail["deliveries"][number]
 
-const wordsOf = (cause: Delivery["cause"]): ReadonlyArray<string> =>
-  cause === null ? [] : [cause.replaceAll("_", " ")]
+export const causeWords = (cause: HeldOutboxItem["cause"] | undefined): ReadonlyArray<string> =>
+  typeof cause === "string" ? [cause === "ack_ran_out" ? "acknowledgement expired" : cause] : []
 
 const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
-  [`${event_type} to ${receiver}`, ...wordsOf(cause).map((words) => `(${words})`)].join(" ")
+  [`${event_type} to ${receiver}`, ...causeWords(cause).map((words) => `(${words})`)].join(" ")
 
 const deliveryText = (delivery: Delivery): string => {
   const { state, held_by, attempts, last_error } = delivery
@@ -211,7 +211,8 @@ export const firingsOf = ({ deliveries }: Pick<IncidentDetail, "deliveries">): I
 const notifiedText = (
   { at, cause, receiver, severity }: IncidentDetail["notified"][number],
   now: number,
-): string => `${receiver}: ${[momentText(Date.parse(at), now), wordsOf(cause), severity].flat().join(", ")}`
+): string =>
+  `${receiver}: ${[momentText(Date.parse(at), now), causeWords(cause), severity].flat().join(", ")}`
 
 /** A firing that comes next, as people read it: `pager: 10:15, escalation`. */
 const nextText = (
@@ -220,7 +221,7 @@ const nextText = (
 ): string => {
   const due = due_at === null ? (holds.length === 0 ? "now" : []) : momentText(Date.parse(due_at), now)
   const held = holds.map(({ hold, until }) => `held: ${holdText(hold)}${untilText(until ?? undefined, now)}`)
-  return `${receiver}: ${[due, wordsOf(cause), held].flat().join(", ")}`
+  return `${receiver}: ${[due, causeWords(cause), held].flat().join(", ")}`
 }
 
 const deliverySentences = (
@@ -245,7 +246,7 @@ const deliverySentences = (
     ...notified.map((receiver) => `Notified: ${notifiedText(receiver, now)}.`),
     ...named.filter(([names]) => names !== "").map(([names, what]) => `${what}: ${names}.`),
     ...next.map((firing) => `Next: ${nextText(firing, now)}.`),
-    ...unsent.map(({ receiver, why }) => `Not notified: ${receiver}, because ${why}.`),
+    ...unsent.map(({ receiver, why }) => `${receiver} was not notified: ${why}.`),
   ]
 }
 

@@ -57,7 +57,7 @@ export const replayAll = async ({ follow, shows, isStopped }: Watch): Promise<Me
   const query = { state: "failed", sort: "created_at", direction: "asc" }
   const letters = await readAll(listOf<HeldOutboxItem>("ops/v1/outbox", query, MOST))
   const all = numberText(letters.length)
-  const question = `Send all ${countText(letters.length, "failed notification")} again?`
+  const question = `Send all ${countText(letters.length, "failed notification")} again? Each was attempted before: no silence and no acknowledgement holds it.`
   if (letters.length > 0 && !(await confirmed(question, `Replay all ${all} now`, false))) return undefined
   const replayed: Array<string> = []
   let past = 0

@@ -62,16 +62,21 @@ export const Tally = ({ parameter, counts }: TallyProps) => {
   )
 }
 
-/** The field that `/` leads to, which searches the list by `what`. */
-export const FilterField = ({ what }: { readonly what: string }) => (
+interface FilterFieldProps {
+  readonly what: string
+  readonly parameter?: string
+}
+
+/** A field that searches the list by `what`; `/` leads to the first one. */
+export const FilterField = ({ what, parameter = "filter" }: FilterFieldProps) => (
   <label>
     <span class="unseen">Search by {what}</span>
     <input
       data-filter
       type="search"
       placeholder={what}
-      value={route.value.parameters["filter"] ?? ""}
-      onInput={(event) => setParameters({ filter: event.currentTarget.value, selected: "" })}
+      value={route.value.parameters[parameter] ?? ""}
+      onInput={(event) => setParameters({ [parameter]: event.currentTarget.value, selected: "" })}
     />
   </label>
 )

@@ -227,7 +227,7 @@ describe("the explanation of an incident", () => {
     ] as const
     assert.deepStrictEqual(sentences({ deliveries: [delivery], notified, next }), [
       `Notified: chat: ${timeOf(at)}, opened, critical.`,
-      `Next: mail: ack ran out, held: quiet hours until ${timeOf(late)}, held: notifications_off.`,
+      `Next: mail: acknowledgement expired, held: quiet hours until ${timeOf(late)}, held: notifications_off.`,
       `Next: pager: ${timeOf(soon)}, escalation.`,
       "Next: sms: now, opened.",
     ])
@@ -281,7 +281,7 @@ describe("the explanation of an incident", () => {
     const pending = { ...delivery, state: "pending" } as const
     const next = [{ receiver: "chat", cause: "opened", due_at: null, holds: [] }] as const
     assert.deepStrictEqual(sentences({ deliveries: [pending], next }), ["Next: chat: now, opened."])
-    assert.deepStrictEqual(sentences({ deliveries: [pending] }), ["Not notified: chat, because its reason."])
+    assert.deepStrictEqual(sentences({ deliveries: [pending] }), ["chat was not notified: its reason."])
     assert.match(sentences({})[0] ?? "", /^Nobody was notified/)
     assert.deepStrictEqual(sentences({ next }), ["Next: chat: now, opened."])
   })

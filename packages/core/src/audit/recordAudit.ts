@@ -1,5 +1,9 @@
 import { Array as Arr } from "effect"
-import { type AuditActionName, type AuditParameterName, auditSubjectKind } from "@tocsin/contract/Audit"
+import {
+  type AuditActionName,
+  type AuditParameterName,
+  auditSubjectKind,
+} from "@tocsin/contract/AuditActions"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"

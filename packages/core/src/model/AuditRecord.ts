@@ -1,5 +1,6 @@
 import type { CheckName } from "./CheckRecord.ts"
-import type { AuditActionName, AuditId, AuditSubjectKind, AuditVia } from "@tocsin/contract/Audit"
+import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
+import type { AuditActionName, AuditSubjectKind } from "@tocsin/contract/AuditActions"
 import { array, instant, object, orUndefined, type RecordOf, storedTable, text } from "./TableShape.ts"
 
 export interface AuditSubject {

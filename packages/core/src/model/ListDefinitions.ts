@@ -1,7 +1,7 @@
 import type { AgentRecord, BlockedKeyRecord } from "./AgentRecord.ts"
 import type { AuditRecord } from "./AuditRecord.ts"
 import type { CheckRecord, StoredHistoryRecord } from "./CheckRecord.ts"
-import type { AuditActionName } from "@tocsin/contract/Audit"
+import type { AuditActionName } from "@tocsin/contract/AuditActions"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type {

@@ -44,7 +44,7 @@ export const explainNotification = (item: OutboxRecord, timeline: Story): string
   }
 }
 
-const SHADOW = "shadow: its receiver is not sent anything"
+const SHADOW = "its receiver is a shadow, to which nothing is sent"
 const NOT_SERVED = "no running server has this receiver"
 
 const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {

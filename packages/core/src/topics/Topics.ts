@@ -1,6 +1,6 @@
 import { type Topic, topicNames } from "@tocsin/contract/Topics"
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
-import { type AuditActionName, type AuditSubjectKind, auditSubjectKind } from "@tocsin/contract/Audit"
+import { type AuditActionName, type AuditSubjectKind, auditSubjectKind } from "@tocsin/contract/AuditActions"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 
 /** A set of topics: a bit for each, so that uniting them on the way of every command costs nothing. */

@@ -1,4 +1,5 @@
-import { auditActionNames, type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
+import { type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
+import { auditActionNames } from "@tocsin/contract/AuditActions"
 import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/Availability"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"

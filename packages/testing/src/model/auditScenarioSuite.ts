@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { auditedCheck } from "@tocsin/core/model/AuditRecord"
 import type { CheckActionOutcome } from "@tocsin/core/checks/checkActions"
-import type { AuditActionName } from "@tocsin/contract/Audit"
+import type { AuditActionName } from "@tocsin/contract/AuditActions"
 import * as Instant from "@tocsin/contract/Instant"
 import { OperatorName, Role } from "@tocsin/contract/Operators"
 import type { ListName, ListRows } from "@tocsin/core/model/ListDefinitions"
