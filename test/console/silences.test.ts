@@ -25,6 +25,33 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
       }),
     )
 
+    it.effect("marks incidents on pages that are open elsewhere, and takes the marks away at its end", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-hush")
+          await demo.report("host-hush", [{ check_id: "a", status: "critical", output: "a is loud" }])
+          const { page: list } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-hush`)
+          await list.getByLabel("Stay signed in on this device").check()
+          await signIn(list)
+          await list.getByText("notified log").waitFor()
+          const { page: incident } = await openConsole(context, list.url())
+          await incident.getByRole("link", { name: "a is loud" }).click()
+          await incident.getByText("Notified: log").waitFor()
+          const matchers = [{ field: "agent_id", op: "=", value: "host-hush" }]
+          const body = { matchers, for: "2h", comment: "a is being replaced" }
+          const { id } = (await demo.call("POST", "ops/v1/silences", body)) as { readonly id: string }
+          await list.getByText("silenced", { exact: true }).waitFor()
+          await incident.getByText(/^Silenced by/).waitFor()
+          await demo.call("DELETE", `ops/v1/silences/${id}`)
+          await list.getByText("notified log").waitFor()
+          await incident.getByText(/ended the silence/).waitFor()
+          await incident.getByText(/^Silenced by/).waitFor({ state: "detached" })
+        })
+      }),
+    )
+
     it.effect("leads back to what was being written when the token ended, but nobody else", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

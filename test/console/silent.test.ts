@@ -3,6 +3,14 @@ import { Effect } from "effect"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startMonitor } from "./Site.ts"
 
+const nightly = {
+  name: "nightly",
+  cron: "0 2 * * *",
+  tz: "UTC",
+  for: "1h",
+  match: ["check_id = disk"],
+}
+
 describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
@@ -133,6 +141,28 @@ describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipp
             await page.getByText("backup never reported").waitFor({ state: "detached" })
           })
         }),
+    )
+
+    it.effect("a maintenance window that begins and ends while a page is open", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor({
+          startAt: "2026-03-02T01:50:00Z",
+          policy: { windows: [nightly] },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          await monitor.advance("1m")
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=disk`)
+          await signIn(page)
+          await page.getByText("notified debug").waitFor()
+          await monitor.advance("10m")
+          await page.getByText("window nightly").waitFor()
+          await monitor.advance("1h")
+          await page.getByText("notified debug").waitFor()
+        })
+      }),
     )
   })
 })

@@ -38,6 +38,29 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
       }),
     )
 
+    it.effect("does not say of a new incident that nobody was notified before it knows", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-new")
+          await demo.report("host-new", [{ check_id: "a", status: "critical", output: "a is new" }])
+          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-new`)
+          await signIn(page)
+          const marks = page.getByRole("list", { name: "Incidents" }).getByText("notified log")
+          await marks.waitFor()
+          let answer: (() => void) | undefined
+          const isSeen = new Promise<void>((resolve) => (answer = resolve))
+          await page.route("**/ops/v1/outbox?*", (asked) => isSeen.then(() => asked.continue()))
+          await demo.report("host-new", [{ check_id: "b", status: "critical", output: "b is new" }])
+          await page.getByRole("link", { name: "b is new" }).waitFor()
+          assert.strictEqual(await page.getByText("nobody notified").count(), 0)
+          answer?.()
+          await marks.nth(1).waitFor()
+        })
+      }),
+    )
+
     it.effect("shows acknowledged incidents in a group below, and filters by counts of severities", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

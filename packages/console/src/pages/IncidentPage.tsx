@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
-import { listOf, MOST, readAll } from "../state/lists.ts"
+import { listOf, MOST, readAll, topicsOf } from "../state/lists.ts"
 import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import {
@@ -200,7 +200,7 @@ export const IncidentPage = () => {
     return done
   }
   const path = `ops/v1/incidents/${segment(id)}`
-  const reading = useRead<IncidentDetail>(path, {}, ["incidents", "outbox", "silences"])
+  const reading = useRead<IncidentDetail>(path, {}, topicsOf("ops/v1/outbox"))
   const { value: detail } = reading
   const isExplained = route.value.parameters["focus"] === "explain" && detail !== undefined
   useEffect(() => {

@@ -23,13 +23,14 @@ export interface List<Item> {
 const LIMIT = 100
 export const MOST = 500
 
-/** Topics of resources that are not named like theirs. */
+/** Topics of resources that depend on others than the one of their name. */
 const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
   availability: ["checks"],
   enrolments: ["agents", "audit"],
   events: ["checks"],
   explain: ["checks"],
-  outbox: ["outbox", "incidents"],
+  incidents: ["incidents", "silences", "policy"],
+  outbox: ["outbox", "incidents", "silences", "policy"],
   watches: ["watches", "checks"],
   windows: ["policy", "silences"],
 }

@@ -1,6 +1,6 @@
-import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals"
+import { computed, type ReadonlySignal, useSignal } from "@preact/signals"
 import type { HeldIncident, HeldOutboxItem } from "@tocsin/client"
-import { useEffect } from "preact/hooks"
+import { useEffect, useMemo } from "preact/hooks"
 import { now } from "../state/clock.ts"
 import { holdText, notifiedOf, untilText } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
@@ -37,6 +37,9 @@ interface RowMark {
   readonly title: string
 }
 
+/** Longer than its first notification takes to be made and read. */
+const SETTLED_MILLIS = 15_000
+
 const takenMark = ({ acknowledgement, state }: HeldIncident): RowMark | undefined => {
   if (acknowledgement === null || state !== "open") return undefined
   const { by, note, until } = acknowledgement
@@ -59,11 +62,13 @@ const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | u
   }
   if (names("failed") !== "")
     return { kind: "failed", text: `not delivered: ${names("failed")}`, title: "Delivery failed for good" }
-  const isKnown = latest !== undefined && Date.parse(opened_at) >= latest.since
-  if (mine.length === 0)
+  if (mine.length === 0) {
+    const opened = Date.parse(opened_at)
+    const isKnown = latest !== undefined && opened >= latest.since && now.value >= opened + SETTLED_MILLIS
     return isKnown
       ? { kind: "failed", text: "nobody notified", title: "No notification was made" }
       : undefined
+  }
   const sent = names("sent")
   return sent === ""
     ? { kind: "held", text: `sending to ${names("waiting")}`, title: "On its way" }
@@ -76,7 +81,8 @@ interface NotifiedMarkProps {
 }
 
 export const NotifiedMark = ({ incident, latest }: NotifiedMarkProps) => {
-  const mark = useComputed(() => JSON.stringify(markOf(incident, latest.value) ?? null)).value
+  const text = () => JSON.stringify(markOf(incident, latest.value) ?? null)
+  const mark = useMemo(() => computed(text), [incident, latest]).value
   // Its own text, above.
   const shown = JSON.parse(mark) as RowMark | null
   return (

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { inOrder, readAll, search } from "../../src/state/lists.ts"
+import { inOrder, readAll, search, topicsOf } from "../../src/state/lists.ts"
 
 /** A server's list in pages of changing sizes; its cursors are places in the list. */
 const pagesOf =
@@ -16,6 +16,11 @@ const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength
 const check = <A>(property: fc.IAsyncProperty<A>) => Effect.promise(() => fc.assert(property))
 
 describe("lists that a page puts together", () => {
+  it("are read again when what holds their notifications changes", () => {
+    for (const path of ["ops/v1/incidents", "ops/v1/outbox"])
+      assert.includeMembers(Array.from(topicsOf(path)), ["incidents", "silences", "policy"])
+  })
+
   it.effect("a search lists what is found exactly, then the others, or them only if nothing is exact", () =>
     check(
       fc.asyncProperty(
