@@ -55,21 +55,23 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
     lists.length > MANY ? [] : ["incidents", "agents"],
     () => preview({ lists, ends, startsAt, comment: "" }),
   )
-  const isNothing = value?.open_incidents === 0 && value.agents === 0
   const isLimited = lists.every((matchers) => matchers.some(limitsAgents))
+  const counts = value && [
+    countText(value.open_incidents, "open incident"),
+    // Without a matcher on agents, these are all agents, of which only matching incidents are silenced.
+    ...(isLimited ? [countText(value.agents, "agent")] : []),
+  ]
+  const isNothing = value?.open_incidents === 0 && !(isLimited && value.agents > 0)
   if (failure !== undefined && !isUnreached(failure)) return <FailureNote failure={failure} />
   return (
     <p role="status" class={isNothing ? "preview is-warning" : "preview"}>
-      {value === undefined
+      {counts === undefined
         ? "Counting …"
-        : `It covers ${countText(value.open_incidents, "open incident")} and ${countText(value.agents, "agent")}`}
-      {value !== undefined && value.held_now > 0 && (
+        : `${startsAt === undefined ? "It covers" : "If it began now, it would cover"} ${counts.join(" and ")}`}
+      {value !== undefined && startsAt === undefined && value.held_now > 0 && (
         <small> {countText(value.held_now, "notification")} would be held now</small>
       )}
       {isNothing && <small> Nothing matches now. Are the names right?</small>}
-      {value !== undefined && !isLimited && (
-        <small> No matcher limits the agents, so all count here. Only matching incidents are silenced.</small>
-      )}
     </p>
   )
 }

@@ -38,7 +38,7 @@ interface RowMark {
 }
 
 /** Longer than its first notification takes to be made and read. */
-const SETTLED_MILLIS = 15_000
+const SETTLED_MILLIS = 10_000
 
 const takenMark = ({ acknowledgement, state }: HeldIncident): RowMark | undefined => {
   if (acknowledgement === null || state !== "open") return undefined
