@@ -49,7 +49,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "watchdog.text",
   "messageOf(seconds)",
   "record.last_refusal",
-  'message.replace(PLACE, "")',
+  'message.replace(PLACE, "parameters")',
   'describeIssue(declared.failure, "the parameters")',
   "parsed.failure",
   "walls.message",

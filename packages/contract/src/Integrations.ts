@@ -26,7 +26,7 @@ const MOST_WORDS = 32
 const WORD_RULE = { expected: "a text of 1 to 256 characters" }
 const word = Schema.String.check(Schema.isMinLength(1, WORD_RULE), Schema.isMaxLength(256, WORD_RULE))
 const words = Schema.Array(word).check(
-  Schema.isMaxLength(MOST_WORDS, { expected: `at most ${MOST_WORDS} texts` }),
+  Schema.isMaxLength(MOST_WORDS, { expected: `a list of at most ${MOST_WORDS} texts` }),
 )
 
 /** A duration that is stored as it was written. */

@@ -37,8 +37,8 @@ import {
 import { move } from "@tocsin/contract/TransitionTable"
 import { dueTime, evaluationAfter } from "../overdue/dueTime.ts"
 
-/** The place of the only check in a declaration, which its sender has not seen. */
-const PLACE = /^checks\[0\][. ]/u
+/** The place of the only check in a declaration, of which its sender has seen the parameters. */
+const PLACE = /^checks\[0\]/u
 
 const declaredTerms = (
   { check_id }: Pick<AnyReport, "check_id">,
@@ -52,7 +52,7 @@ const declaredTerms = (
     return Result.fail(invalid(describeIssue(declared.failure, "the parameters")))
   const decided = decideTerms({ checks: [declared.success], complete: false }, staleAfter)
   return Result.mapBoth(decided, {
-    onFailure: ({ message }) => invalid(message.replace(PLACE, "")),
+    onFailure: ({ message }) => invalid(message.replace(PLACE, "parameters")),
     onSuccess: ([check]) => check?.terms,
   })
 }
