@@ -90,6 +90,7 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual(yield* sent("POST", `/in/ping/${key}/fail`, "no"), [200, "OK"])
       assert.deepStrictEqual(yield* checkOf("one", "job"), ["critical", 1, "no"])
       assert.deepStrictEqual(yield* sent("GET", `/in/ping/${key}`), [400, "method not allowed; use POST"])
+      assert.strictEqual((yield* call("GET", "/in/webhook")).headers.allow, "POST")
     }),
   )
 

@@ -12,13 +12,15 @@ import { addressed, answerOf, DIALECTS, type SenderAnswer } from "./dialects.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Also the path without anything after it. */
 const pathsOf = (kind: IntegrationKind) => `/in/${kind}/*` as const
 
 const KINDS = IntegrationKind.literals
 
 export const routes: ReadonlyArray<KnownRoute> = KINDS.flatMap((kind) =>
-  DIALECTS[kind].methods.map((method) => ({ method, path: pathsOf(kind) })),
+  // The router adds the path without anything after it, too.
+  DIALECTS[kind].methods.flatMap((method) =>
+    ([`/in/${kind}`, pathsOf(kind)] as const).map((path) => ({ method, path })),
+  ),
 )
 
 /** Whether a request has a body that matters. */
