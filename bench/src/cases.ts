@@ -292,6 +292,7 @@ export const allCases: ReadonlyArray<BenchCase> = [
     ...(storage !== "memory" && { ofEvents: 0.8 }),
   })),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
+  { kind: "console", name: "postgres-console", storage: "postgres", checks: 50_000, incidents: 10_000 },
   {
     kind: "agent",
     name: "sqlite-agent",
