@@ -14,7 +14,7 @@ import { base, call, mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
-import { select, selectedIds, SelectionBar, useSelecting } from "../view/selecting.tsx"
+import { select, SelectAllButton, selectedIds, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
 
@@ -138,6 +138,7 @@ export const AdmissionList = ({ isFirst = false }: { readonly isFirst?: boolean 
             {isWhole ? "" : "More than "}
             {countText(items.length, "key")} wait
           </span>
+          <SelectAllButton />
           <ActionButton
             does={acceptAll}
             confirms={[

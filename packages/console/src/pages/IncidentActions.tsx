@@ -7,11 +7,13 @@ import { linkTo } from "../state/Route.ts"
 import { mayRespond, me } from "../state/session.ts"
 import { type Act, useAction } from "../state/useAction.ts"
 import { ActionButton, Field, type Options, QuietButton } from "../view/forms.tsx"
+import { width } from "../view/Listing.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
   const field = useRef<HTMLTextAreaElement>(null)
   const isWanted = route.value.parameters["focus"] === "note"
   const { isBusy, run } = useAction()
+  const hasKeys = width.value !== "narrow"
   const save = () =>
     run(async () => {
       const done = await addNote(id, text.value)
@@ -32,7 +34,7 @@ const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<str
         ref={field}
         rows={1}
         maxLength={4096}
-        placeholder="for the timeline; Ctrl+Enter saves it, Acknowledge takes it along"
+        placeholder={`for the timeline; ${hasKeys ? "Ctrl+Enter saves it, " : ""}Acknowledge takes it along`}
         value={text}
         onInput={(event) => (text.value = event.currentTarget.value)}
         onKeyDown={(event) => {
@@ -45,7 +47,7 @@ const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<str
         class="quiet"
         disabled={text.value.trim() === ""}
         aria-busy={isBusy.value}
-        title="Ctrl+Enter"
+        title={hasKeys ? "Ctrl+Enter" : undefined}
         onClick={() => void save()}
       >
         Add note

@@ -75,7 +75,10 @@ const columnsOf = (latest: ReadonlySignal<Latest | undefined>, time: string): Co
 ]
 
 /** Columns of incidents that keys, the bar and the boxes act on. */
-const useColumns = (time: string, ...lists: ReadonlyArray<Listed<HeldIncident>>): Columns<HeldIncident> => {
+const useColumns = (
+  time: string,
+  ...lists: readonly [Listed<HeldIncident>, ...ReadonlyArray<Listed<HeldIncident>>]
+): Columns<HeldIncident> => {
   const idOf = ({ id }: HeldIncident) => id
   const selecting = useSelecting({ isOffered: mayRespond, lists, idOf, nameOf: titleOf, does: carryOut })
   const latest = useLatest()

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { notice, signIn } from "../state/session.ts"
 import { Box, Fault } from "../view/forms.tsx"
@@ -9,6 +10,8 @@ export const SignIn = () => {
   const isKept = useSignal(false)
   const isBusy = useSignal(false)
   const fault = useSignal(notice.value)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const given = typed.value.trim()
@@ -17,6 +20,7 @@ export const SignIn = () => {
       return
     }
     isBusy.value = true
+    fault.value = ""
     try {
       await signIn(given, isKept.value)
     } catch (error) {
@@ -36,6 +40,7 @@ export const SignIn = () => {
         <label for="token">Token</label>
         <input
           id="token"
+          ref={field}
           type="password"
           autoComplete="current-password"
           value={typed}
@@ -54,7 +59,7 @@ export const SignIn = () => {
         />
         <Fault text={fault.value} />
         <button type="submit" class="main" aria-busy={isBusy.value} disabled={isBusy.value}>
-          Sign in
+          {isBusy.value ? "Signing in …" : "Sign in"}
         </button>
       </form>
     </main>

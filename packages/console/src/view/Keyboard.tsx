@@ -1,11 +1,10 @@
-import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { type KeyCommand, nextKey } from "../state/keys.ts"
 import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { question } from "../state/useAction.ts"
 
-export type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter">
+export type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter"> | "selectAll"
 type Handler = (command: PageCommand) => void
 
 /** Carries out commands of keys on the page that is open. */
@@ -22,6 +21,8 @@ export const useKeys = (handle: Handler): void => {
   }, [])
 }
 
+export const carryOut = (command: PageCommand): void => handler?.current(command)
+
 /** Elements that take keys as text. A box only takes the space bar, which is no command. */
 const TYPING = "input:not([type=checkbox]), select, textarea, [contenteditable]"
 
@@ -37,30 +38,34 @@ const moveFocus = (step: 1 | -1): void => {
   next?.scrollIntoView({ block: "nearest" })
 }
 
-export const isHelp = signal(false)
+/** The panel with the meanings of keys. */
+export const HELP = "keys"
+
+export const openPanel = () => document.querySelector<HTMLElement>(":popover-open")
 
 export const useKeyboard = (): void => {
   const afterG = useRef(false)
   useEffect(() => {
-    const carryOut = (does: KeyCommand, event: KeyboardEvent): void => {
+    const follow = (does: KeyCommand, event: KeyboardEvent): void => {
       if (does.command === "go") return go(linkTo(does.page))
       if (does.command === "filter") {
         const field = document.querySelector<HTMLElement>("[data-filter]")
         if (field !== null) event.preventDefault()
         return field?.focus()
       }
-      if (does.command === "help") return void (isHelp.value = !isHelp.value)
-      if (does.command === "back" && isHelp.value) return void (isHelp.value = false)
+      if (does.command === "help") return void document.getElementById(HELP)?.togglePopover()
       if (does.command === "down") return moveFocus(1)
       if (does.command === "up") return moveFocus(-1)
       // Enter on a link or a button does that already.
       if (does.command === "open") return
       event.preventDefault()
-      handler?.current(does.command)
+      carryOut(does.command)
     }
     const onKey = (event: KeyboardEvent): void => {
       // A question takes all keys: its Escape must not also leave the page.
       if (event.ctrlKey || event.metaKey || event.altKey || question.peek() !== undefined) return
+      // The browser closes the panel.
+      if (event.key === "Escape" && openPanel() !== null) return
       const { target } = event
       if (target instanceof HTMLElement && target.matches(TYPING)) {
         if (event.key === "Escape") target.blur()
@@ -68,7 +73,7 @@ export const useKeyboard = (): void => {
       }
       const next = nextKey(afterG.current, event.key)
       afterG.current = next.afterG
-      if (next.does !== undefined) carryOut(next.does, event)
+      if (next.does !== undefined) follow(next.does, event)
     }
     window.addEventListener("keydown", onKey)
     return () => window.removeEventListener("keydown", onKey)

@@ -1,4 +1,4 @@
-import { type Signal, signal, useSignal } from "@preact/signals"
+import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { countText, numberText, spanText } from "../format/times.ts"
@@ -13,7 +13,7 @@ import { contact, mayAdminister, mayRespond, me, signOut } from "../state/sessio
 import { sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
-import { isHelp, useKeyboard } from "./Keyboard.tsx"
+import { HELP, openPanel, useKeyboard } from "./Keyboard.tsx"
 import { Bell, Facts, FailureNote } from "./states.tsx"
 
 /** More than the time between two reads of the summary, so that nothing is drawn while they succeed. */
@@ -174,43 +174,56 @@ const Preferences = () => {
 }
 
 interface PanelProps {
+  readonly id: string
   readonly title: string
-  readonly isOpen: Signal<boolean>
-  readonly children?: ComponentChildren
+  readonly children: ComponentChildren
 }
 
-const PanelButton = ({ title, isOpen }: PanelProps) => (
-  <button
-    type="button"
-    class="quiet"
-    aria-expanded={isOpen.value}
-    onClick={() => (isOpen.value = !isOpen.value)}
-  >
-    {title}
+/** A part of the window that a button opens. Escape, a click elsewhere and a way to another page close it. */
+const Panel = ({ id, title, children }: PanelProps) => {
+  const isOpen = useSignal(false)
+  return (
+    <section
+      id={id}
+      class={isOpen.value ? "help" : undefined}
+      popover="auto"
+      autofocus
+      tabIndex={-1}
+      role="dialog"
+      aria-label={title}
+      onBeforeToggle={({ newState }) => void (isOpen.value ||= newState === "open")}
+      // The focus, which leads back to where it was, must be in the panel until it is closed.
+      onToggle={({ newState }) => void (isOpen.value = newState === "open")}
+    >
+      {isOpen.value && (
+        <>
+          <h2>{title}</h2>
+          {children}
+          <PanelButton of={id}>Close</PanelButton>
+        </>
+      )}
+    </section>
+  )
+}
+
+const PanelButton = ({ of: id, children }: { readonly of: string; readonly children: string }) => (
+  <button type="button" class="quiet" popovertarget={id}>
+    {children}
   </button>
 )
-
-/** A part of the window that a button opens. */
-const Panel = ({ title, isOpen, children }: PanelProps) =>
-  isOpen.value ? (
-    <section class="help" role="dialog" aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-      <QuietButton does={() => (isOpen.value = false)}>Close</QuietButton>
-    </section>
-  ) : null
-
-const isSettings = signal(false)
 
 const knownText = (count: number | undefined): string => (count === undefined ? "–" : numberText(count))
 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
   useKeyboard()
-  // A failure concerns the page that it happened on.
   const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
-  useEffect(() => void closeFailure(), [page, subject.join("/")])
+  useEffect(() => {
+    // A failure concerns the page that it happened on.
+    closeFailure()
+    openPanel()?.hidePopover()
+  }, [page, subject.join("/")])
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={skip}>
@@ -231,8 +244,8 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
             {me.value?.name ?? "…"} <small>{me.value?.role}</small>
           </p>
           <div class="actions">
-            <PanelButton title="Settings" isOpen={isSettings} />
-            <PanelButton title="Keys" isOpen={isHelp} />
+            <PanelButton of="settings">Settings</PanelButton>
+            <PanelButton of={HELP}>Keys</PanelButton>
             <QuietButton does={() => signOut()}>Sign out</QuietButton>
           </div>
         </div>
@@ -246,10 +259,10 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         {children}
       </main>
       <Done />
-      <Panel title="Settings of this browser" isOpen={isSettings}>
+      <Panel id="settings" title="Settings of this browser">
         <Preferences />
       </Panel>
-      <Panel title="Keys" isOpen={isHelp}>
+      <Panel id={HELP} title="Keys">
         <Facts facts={Object.fromEntries(keyHelp(mayRespond.value, mayAdminister.value))} />
       </Panel>
     </div>

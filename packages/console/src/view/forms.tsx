@@ -27,7 +27,9 @@ export const ActionButton = ({
   describes,
 }: ActionButtonProps) => {
   const { isBusy, run } = useAction()
-  const click = async (): Promise<void> => {
+  const click = async ({ detail }: MouseEvent): Promise<void> => {
+    // Of a double click, the first one may have put this button below the pointer.
+    if (confirms !== undefined && detail > 1) return
     if (confirms === undefined || (await confirmed(...confirms, kind === "danger"))) await run(does)
   }
   return (
@@ -37,7 +39,7 @@ export const ActionButton = ({
       disabled={isDisabled}
       aria-busy={isBusy.value}
       title={describes}
-      onClick={() => void click()}
+      onClick={(event) => void click(event)}
     >
       {children}
     </button>

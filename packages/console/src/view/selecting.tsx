@@ -13,8 +13,8 @@ import {
   withRange,
 } from "../state/Route.ts"
 import { QuietButton } from "./forms.tsx"
-import { type PageCommand, useKeys } from "./Keyboard.tsx"
-import { column, type Column } from "./Listing.tsx"
+import { carryOut, type PageCommand, useKeys } from "./Keyboard.tsx"
+import { column, type Column, width } from "./Listing.tsx"
 import type { Listed } from "./usePages.ts"
 
 /** The selected rows, as the address has them. */
@@ -25,7 +25,8 @@ export const select = (ids: Selection): void => setParameters({ selected: select
 interface Selecting<Item> {
   /** Whether the reader may act on rows, and so select them. */
   readonly isOffered: ReadonlySignal<boolean>
-  readonly lists: ReadonlyArray<Listed<Item>>
+  /** The first is the one whose heads have the box that selects all. */
+  readonly lists: readonly [Listed<Item>, ...ReadonlyArray<Listed<Item>>]
   readonly idOf: (item: Item) => string
   readonly nameOf: (item: Item) => string
   /** The act of other keys on the selected rows and the one with the focus. */
@@ -49,6 +50,7 @@ export const useSelecting = <Item,>(selecting: Selecting<Item>): Column<Item> =>
   useKeys((command) => {
     const [selected, id] = [selectedIds(), focusedId()]
     if (command === "back" && selected.length > 0) select([])
+    if (command === "selectAll") selectAll(itemsOf(selecting.lists[0].pages).map(selecting.idOf))
     if (id !== undefined && selecting.isOffered.value && (command === "select" || command === "selectRange"))
       pick(id, command === "selectRange")
     selecting.does?.(command, selected, id)
@@ -75,20 +77,32 @@ export const SelectionBar = ({ isOffered, children }: SelectionBarProps) => {
   return (
     <div class="bar">
       <span role="status">{numberText(selected.length)} selected</span>
+      <SelectAllButton />
       {children(selected)}
       <QuietButton does={() => select([])}>Clear</QuietButton>
     </div>
   )
 }
 
-const SelectAll = ({ ids }: { readonly ids: ReadonlyArray<string> }) => (
-  <input
-    type="checkbox"
-    aria-label="Select all"
-    checked={ids.length > 0 && ids.every((id) => selectedIds().includes(id))}
-    onClick={({ currentTarget }) => select(currentTarget.checked ? ids.slice(0, MOST_SELECTED) : [])}
-  />
-)
+const selectAll = (ids: Selection): void => select(ids.slice(0, MOST_SELECTED))
+
+/** On a narrow screen, lists have no heads. */
+export const SelectAllButton = () =>
+  width.value === "narrow" ? <QuietButton does={() => carryOut("selectAll")}>Select all</QuietButton> : null
+
+const SelectAll = ({ ids }: { readonly ids: Selection }) => {
+  const selected = new Set(selectedIds())
+  const count = ids.filter((id) => selected.has(id)).length
+  return (
+    <input
+      type="checkbox"
+      aria-label="Select all"
+      checked={count > 0 && count === ids.length}
+      indeterminate={count > 0 && count < ids.length}
+      onClick={({ currentTarget }) => selectAll(currentTarget.checked ? ids : [])}
+    />
+  )
+}
 
 interface SelectBoxProps {
   readonly id: string
