@@ -39,15 +39,23 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
           const { page: incident } = await openConsole(context, list.url())
           await incident.getByRole("link", { name: "a is loud" }).click()
           await incident.getByText("Notified: log").waitFor()
-          const matchers = [{ field: "agent_id", op: "=", value: "host-hush" }]
+          const { page: agent } = await openConsole(context, `${baseUrl}/#/agents/host-hush`)
+          const marks = agent.getByRole("list", { name: "Open incidents" })
+          await marks.getByText("notified log").waitFor()
+          const matchers = [{ field: "agent_id", op: "glob", value: "host-hu*" }]
           const body = { matchers, for: "2h", comment: "a is being replaced" }
           const { id } = (await demo.call("POST", "ops/v1/silences", body)) as { readonly id: string }
           await list.getByText("silenced", { exact: true }).waitFor()
           await incident.getByText(/^Silenced by/).waitFor()
+          await agent.getByText(/^Silenced by .*: a is being replaced$/).waitFor()
+          await marks.getByText("silenced", { exact: true }).waitFor()
           await demo.call("DELETE", `ops/v1/silences/${id}`)
           await list.getByText("notified log").waitFor()
           await incident.getByText(/ended the silence/).waitFor()
-          await incident.getByText(/^Silenced by/).waitFor({ state: "detached" })
+          for (const page of [incident, agent])
+            await page.getByText(/^Silenced by/).waitFor({ state: "detached" })
+          await incident.getByRole("button", { name: "Acknowledge" }).click()
+          await marks.getByText(/has it$/).waitFor()
         })
       }),
     )

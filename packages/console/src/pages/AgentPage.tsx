@@ -1,16 +1,17 @@
-import type { Agent, CheckExplanation, HeldIncident } from "@tocsin/client"
+import type { Agent, CheckExplanation, HeldIncident, Silence } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { accept, block, isWaiting, removeAgent } from "../state/agentActions.ts"
-import { checksOf } from "../state/lists.ts"
+import { checksOf, listOf, MOST } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
-import { silenceOf } from "../state/silenceActions.ts"
+import { concerns, limitsAgents, silenceOf } from "../state/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Empty, Facts, labelsFact, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
+import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
 import { IncidentsOf, skewText } from "./CheckPage.tsx"
 import { CheckListing } from "./Checks.tsx"
@@ -69,6 +70,21 @@ const Administer = ({ agent }: { readonly agent: Agent }) => {
   )
 }
 
+const Silences = ({ agent }: { readonly agent: Agent }) => {
+  const { pages } = usePages(listOf<Silence>("ops/v1/silences", { state: "active" }, MOST))
+  return itemsOf(pages).map(
+    (silence) =>
+      concerns(silence, agent) && (
+        <p key={silence.id}>
+          <SilencedBy
+            silence={silence}
+            what={silence.matchers.every(limitsAgents) ? "Silenced" : "Partly silenced"}
+          />
+        </p>
+      ),
+  )
+}
+
 export const AgentPage = () => {
   const [id = ""] = route.value.subject
   const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
@@ -92,6 +108,7 @@ export const AgentPage = () => {
           <p class="facts">
             <Mark state={agent.status} /> last seen <Time at={agent.last_seen_at} isAlone />
           </p>
+          <Silences agent={agent} />
           <Facts facts={factsOf(agent, reported?.check_id)} />
           {mayRespond.value && (
             <div class="actions">

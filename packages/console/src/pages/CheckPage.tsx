@@ -20,6 +20,7 @@ import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { CheckMark, Facts, labelsFact, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
+import { NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
 
@@ -106,6 +107,7 @@ interface IncidentsOfProps {
 
 export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) => {
   const { value } = reading
+  const latest = useLatest()
   return (
     <>
       <ReadingNote reading={reading} />
@@ -120,6 +122,7 @@ export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) =>
             <a class="main" href={linkTo("incidents", [incident.id])}>
               {titleOf(incident)}
             </a>
+            <NotifiedMark incident={incident} latest={latest} />
             <Time at={incident.opened_at} />
           </li>
         ))}

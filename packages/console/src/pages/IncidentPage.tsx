@@ -18,7 +18,6 @@ import {
   openingsOf,
   subjectOf,
   timelineOf,
-  untilText,
 } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
@@ -28,6 +27,7 @@ import { ActionButton, useDraft } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Labels, Mark, OutsideLink, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
+import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { IncidentActions } from "./IncidentActions.tsx"
 
@@ -166,10 +166,9 @@ const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
-    {holdingSilences(detail).map(({ comment, created_by, ends_at, id }) => (
-      <li key={id}>
-        <a href={linkTo("silences", [], { tab: "active" })}>Silenced</a> by {created_by}
-        {untilText(ends_at, now.peek())}: {comment}
+    {holdingSilences(detail).map((silence) => (
+      <li key={silence.id}>
+        <SilencedBy silence={silence} />
       </li>
     ))}
   </ul>

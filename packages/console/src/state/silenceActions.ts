@@ -1,4 +1,5 @@
-import type { Silence, SilencePreview } from "@tocsin/client"
+import type { Agent, Silence, SilencePreview } from "@tocsin/client"
+import { compileGlob } from "@tocsin/contract/compileGlob"
 import { boundedMillis } from "@tocsin/contract/durationMillis"
 import { formatMatcher, readMatcher } from "@tocsin/contract/matcherText"
 import { failureAfter } from "../api/ApiFailure.ts"
@@ -40,6 +41,23 @@ type Matcher = Silence["matchers"][number]
 /** Whether a matcher limits the agents, and not only their incidents. */
 export const limitsAgents = ({ field }: Matcher): boolean =>
   field === "agent_id" || field === "hostname" || field.startsWith("label:")
+
+/** Whether all matchers of a silence that limit agents hold for this one; not if it has none. */
+export const concerns = (
+  { matchers }: Pick<Silence, "matchers">,
+  { agent_id, hostname, labels = {} }: Pick<Agent, "agent_id" | "hostname" | "labels">,
+): boolean => {
+  const facts = new Map(Object.entries(labels).map(([name, value]) => [`label:${name}`, value]))
+  facts.set("agent_id", agent_id).set("hostname", hostname)
+  const limits = matchers.filter(limitsAgents)
+  return (
+    limits.length > 0 &&
+    limits.every(({ field, op, value }) => {
+      const own = facts.get(field) ?? ""
+      return op === "glob" ? compileGlob(value)(own) : (own === value) === (op === "=")
+    })
+  )
+}
 
 /**
  * Reads matchers as a policy writes them, one a line: `agent_id glob web-*`. A text that was filled in

@@ -1,9 +1,10 @@
 import { computed, type ReadonlySignal, useSignal } from "@preact/signals"
-import type { HeldIncident, HeldOutboxItem } from "@tocsin/client"
+import type { HeldIncident, HeldOutboxItem, Silence } from "@tocsin/client"
 import { useEffect, useMemo } from "preact/hooks"
 import { now } from "../state/clock.ts"
 import { holdText, notifiedOf, untilText } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
+import { linkTo } from "../state/Route.ts"
 import { useRead } from "./usePages.ts"
 
 /** The latest notifications, and the moment since which there are no others. */
@@ -74,6 +75,18 @@ const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | u
     ? { kind: "held", text: `sending to ${names("waiting")}`, title: "On its way" }
     : { kind: "sent", text: `notified ${sent}`, title: `Notified: ${sent}` }
 }
+
+interface SilencedByProps {
+  readonly silence: Pick<Silence, "comment" | "created_by" | "ends_at">
+  readonly what?: string
+}
+
+export const SilencedBy = ({ silence, what = "Silenced" }: SilencedByProps) => (
+  <>
+    <a href={linkTo("silences", [], { tab: "active" })}>{what}</a> by {silence.created_by}
+    {untilText(silence.ends_at, now.peek())}: {silence.comment}
+  </>
+)
 
 interface NotifiedMarkProps {
   readonly incident: HeldIncident
