@@ -98,7 +98,10 @@ describe("acts of the console", () => {
           shows: (text) => void shown.push(text),
           isStopped: () => false,
         })
-        assert.strictEqual(await asked, "Send all 5 failed notifications again?")
+        assert.strictEqual(
+          await asked,
+          "Send all 5 failed notifications again? Each was attempted before: no silence and no acknowledgement holds it.",
+        )
         assert.strictEqual(
           done?.text,
           "Replayed 4 notifications; left out 1: replayed already, or its incident is over",

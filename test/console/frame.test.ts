@@ -17,7 +17,7 @@ describe.skipIf(chromium === undefined)(`the frame of the console${skipped}`, ()
           await signIn(page)
           for (const [button, title] of [
             ["Settings", "Settings of this browser"],
-            ["Keys", "Keys"],
+            ["Shortcuts", "Shortcuts"],
           ] as const) {
             const opens = page.getByRole("button", { name: button, exact: true })
             const panel = page.getByRole("dialog", { name: title })
@@ -47,9 +47,9 @@ describe.skipIf(chromium === undefined)(`the frame of the console${skipped}`, ()
             await page.getByRole("heading", { name: "Silences" }).waitFor()
           }
           await page.keyboard.press("?")
-          await page.getByRole("dialog", { name: "Keys" }).waitFor()
+          await page.getByRole("dialog", { name: "Shortcuts" }).waitFor()
           await page.keyboard.press("?")
-          await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" })
+          await page.getByRole("dialog", { name: "Shortcuts" }).waitFor({ state: "detached" })
         })
       }),
     )

@@ -54,6 +54,12 @@ const WIDTHS_OF = { light: AT_LENGTH ? WIDTHS : [1440, 360], dark: inTurn(WIDTHS
 
 const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
+/** The parts of a time that the page is asked for: this file knows no DOM. */
+interface Counting {
+  readonly firstChild: { textContent: string }
+  readonly getBoundingClientRect: () => { readonly width: number }
+}
+
 /** Two frames: what follows from another width is drawn. */
 const DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
@@ -74,6 +80,39 @@ const SPILLED = `Array.from(document.querySelectorAll(".rows li"))
 const SQUEEZED = `Array.from(document.querySelectorAll(".rows :is(a.main, b, .silence .subject)"))
   .filter(({ clientWidth, scrollWidth }) => clientWidth < Math.min(scrollWidth, 100))
   .map(({ textContent }) => textContent)`
+
+/** The hints of fields that have no room, or too little contrast. */
+const FAINT_HINTS = `(() => {
+  const pen = document.createElement("canvas").getContext("2d")
+  const lightOf = (colour) => {
+    const [red, green, blue] = colour.match(/[\\d.]+/g).map((part) => {
+      const share = part / 255
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+  }
+  return Array.from(document.querySelectorAll("main input[placeholder]")).flatMap((field) => {
+    const { backgroundColor, font, paddingLeft, paddingRight } = getComputedStyle(field)
+    const lights = [backgroundColor, getComputedStyle(field, "::placeholder").color].map(lightOf)
+    pen.font = font
+    const room = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
+    return [
+      ...(Math.max(...lights) / Math.min(...lights) < 4.5 ? ["too faint a hint: " + field.placeholder] : []),
+      ...(pen.measureText(field.placeholder).width > room ? ["no room for a hint: " + field.placeholder] : []),
+    ]
+  })
+})()`
+
+/** The names of colours that are nearly that of the place where the reader is. */
+const LIKE_ACCENT = `(() => {
+  const partsOf = (name) => {
+    document.body.style.outlineColor = "var(--" + name + ")"
+    return getComputedStyle(document.body).outlineColor.match(/[\\d.]+/g).map(Number)
+  }
+  const accent = partsOf("accent")
+  return ["critical", "warning", "unknown", "ok", "waiting"].filter((name) =>
+    Math.hypot(...partsOf(name).map((part, place) => part - accent[place])) < 60)
+})()`
 
 const loaded = (page: Page): Promise<void> => page.locator(".loading").first().waitFor({ state: "detached" })
 
@@ -135,6 +174,10 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                 if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${name} ${width} scrolls sideways`)
                 for (const row of await page.evaluate<ReadonlyArray<string>>(SPILLED))
                   found.push(`${name} ${width} has a row beyond its place: ${row}`)
+                for (const hint of await page.evaluate<ReadonlyArray<string>>(FAINT_HINTS))
+                  found.push(`${name} ${colorScheme} ${width} has ${hint}`)
+                for (const colour of await page.evaluate<ReadonlyArray<string>>(LIKE_ACCENT))
+                  found.push(`the accent of ${colorScheme} is like ${colour}`)
                 for (const text of await page.evaluate<ReadonlyArray<string>>(SQUEEZED))
                   found.push(`${name} ${width} leaves no room for ${text}`)
                 const rules = colorScheme === "dark" ? "theme" : width === 1440 ? "all" : "width"
@@ -164,6 +207,31 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           }
           assert.deepStrictEqual(found, [])
           assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("says the whole of a text without room, and keeps the place of a time that counts", () =>
+      Effect.gen(function* () {
+        const baseUrl = yield* fill
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/agents`)
+          await signIn(page)
+          const name = page.getByRole("link", { name: LONG })
+          await name.hover()
+          assert.strictEqual(await name.getAttribute("title"), LONG)
+          const short = page.getByRole("link", { name: "host-1", exact: true })
+          await short.hover()
+          assert.isEmpty((await short.getAttribute("title")) ?? "")
+          const time = page.locator(".rows time").first()
+          const widths = await time.evaluate((cell: Counting) =>
+            ["9s ago", "10s ago"].map((text) => {
+              cell.firstChild.textContent = text
+              return cell.getBoundingClientRect().width
+            }),
+          )
+          assert.strictEqual(widths[0], widths[1])
         })
       }),
     )

@@ -118,9 +118,9 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
             await settings.getByLabel("Time zone").selectOption("Asia/Tokyo")
             await page.getByRole("link", { name: "host-count" }).waitFor()
             await page.waitForFunction("document.documentElement.dataset.theme === 'dark'")
-            await page.locator('time[data-exact*="GMT+9"]').first().waitFor()
-            await page.getByRole("button", { name: "Keys" }).click()
-            await page.getByRole("dialog", { name: "Keys" }).getByText("all rows up to it").waitFor()
+            await page.locator('time:has-text("GMT+9")').first().waitFor()
+            await page.getByRole("button", { name: "Shortcuts" }).click()
+            await page.getByRole("dialog", { name: "Shortcuts" }).getByText("all rows up to it").waitFor()
             assert.deepStrictEqual(faults, [])
           })
         }),

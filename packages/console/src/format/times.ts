@@ -16,7 +16,10 @@ export const relativeText = (at: string, now: number): string => {
   return millis < 0 ? `${spanText(span)} ago` : `in ${spanText(span)}`
 }
 
-const BRIEF = { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" } as const
+/** As the reader's clock writes hours: `03:00` on one of 24 hours, also beside a date. */
+const { hour12 } = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).resolvedOptions()
+const hour = hour12 === true ? "numeric" : "2-digit"
+const BRIEF = { month: "short", day: "numeric", hour, minute: "2-digit" } as const
 
 // Making a format takes longer than drawing a row.
 const formatsIn = (timeZone: string | undefined) => ({

@@ -33,20 +33,22 @@ const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string]
 }
 
 const WAITING: Columns<Agent> = [
-  column("Agent", 1, ({ agent_id }) => <b>{agent_id}</b>),
-  column("Host", 1.1, ({ hostname }) => <span class="subject">{hostname}</span>),
-  column("Fingerprint", "10rem", ({ key_fingerprint }) => <code class="fingerprint">{key_fingerprint}</code>),
-  column("", 0.9, ({ rotation_pending }) => (
+  column("Agent", 1.6, ({ agent_id }) => <b>{agent_id}</b>),
+  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
+  column("Fingerprint", "9.25rem", ({ key_fingerprint }) => (
+    <code class="fingerprint">{key_fingerprint}</code>
+  )),
+  column("", "4.5rem", ({ rotation_pending }) => (
     <span class="notes">
       {rotation_pending && (
         <em class="is-taken" title="It replaces an accepted key">
-          replaces a key
+          new key
         </em>
       )}
     </span>
   )),
   column("Last seen", "5.5rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
-  column("", "9.5rem", (agent) => mayAdminister.value && <Decisions agent={agent} />),
+  column("", "9.25rem", (agent) => mayAdminister.value && <Decisions agent={agent} />),
 ]
 
 const Decisions = ({ agent }: { readonly agent: Agent }) => {
@@ -207,7 +209,9 @@ const Enrolments = () => (
 const BLOCKED: Columns<AgentBlacklistItem> = [
   column("Agent", 1, ({ agent_id }) => <b>{agent_id}</b>),
   column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
-  column("Fingerprint", "10rem", ({ key_fingerprint }) => <code class="fingerprint">{key_fingerprint}</code>),
+  column("Fingerprint", "9.25rem", ({ key_fingerprint }) => (
+    <code class="fingerprint">{key_fingerprint}</code>
+  )),
   column("Blocked", "6rem", ({ created_at }) => <Time at={created_at} />),
   column(
     "",

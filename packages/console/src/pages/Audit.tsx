@@ -134,7 +134,7 @@ const ACTIONS = [["", "all"], ...auditActionNames.map((name) => [name] as const)
 const COLUMNS: Columns<AuditEntry> = [
   column("Who", "minmax(9rem, 1fr)", ({ actor }) => <b>{actor}</b>),
   column("Did what", 4.4, ({ action, parameters, subjects }) => (
-    <span class="subject sentence" title={action}>
+    <span class="subject">
       <span>
         {didText(action)} <Subjects subjects={subjects} />
       </span>{" "}

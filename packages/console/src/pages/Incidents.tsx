@@ -61,15 +61,11 @@ const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): str
 const columnsOf = (latest: ReadonlySignal<Latest | undefined>, time: string): Columns<HeldIncident> => [
   column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
   column("Incident", 2.2, (incident) => (
-    <a class="main" href={linkTo("incidents", [incident.id])} title={titleOf(incident)}>
+    <a class="main" href={linkTo("incidents", [incident.id])}>
       {titleOf(incident)}
     </a>
   )),
-  column("Check or key", 1.1, (incident) => (
-    <span class="subject" title={subjectOf(incident)}>
-      {subjectOf(incident)}
-    </span>
-  )),
+  column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
   column("Notifications", 1, (incident) => <NotifiedMark incident={incident} latest={latest} />),
   column(time, "5.5rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]

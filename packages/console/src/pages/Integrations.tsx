@@ -18,7 +18,7 @@ const KINDS = [
 const OPTIONS: Readonly<Record<string, string>> = {
   ping: '{"check": "backup", "methods": ["POST"]}',
   push: '{"check": "web"}',
-  alertmanager: '{"watchdog": "Watchdog", "group_by": ["alertname"]}',
+  alertmanager: '{"watchdog": "Watchdog", "repeats": false}',
   webhook: '{"map": {"check": "/name", "status": "/status"}}',
 }
 
@@ -94,6 +94,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
     ...(former === undefined && { kind: { label: "Kind", options: KINDS, initial: "ping" } }),
     options: {
       label: "Options (JSON)",
+      isWide: true,
       initial: former === undefined ? "" : JSON.stringify(former.options),
       example: ({ kind = "" }) => OPTIONS[kind],
     },

@@ -47,7 +47,7 @@ const causeOf = ({
       <TimeAfter text=", ends " at={held_until} />
     </em>
   ) : (
-    <span class="subject reason" title={reason}>
+    <span class="subject reason">
       {state === "retry" && typeof next_attempt_at === "string" && (
         <>
           again <Time at={next_attempt_at} />,{" "}
@@ -59,18 +59,14 @@ const causeOf = ({
 }
 
 const COLUMNS: Columns<HeldOutboxItem> = [
-  column("State", "5.5rem", ({ state }) => <Mark state={state} />),
-  column("Notification", 1, ({ event_type, incident_id, receiver }) => (
+  column("State", "6.5rem", ({ state }) => <Mark state={state} />),
+  column("Notification", 1.3, ({ event_type, incident_id, receiver }) => (
     <a class="main" href={linkTo("incidents", [incident_id])}>
       {event_type} to {receiver}
     </a>
   )),
-  column("Incident", 1.8, (item) => (
-    <span class="subject" title={aboutOf(item)}>
-      {aboutOf(item)}
-    </span>
-  )),
-  column("Cause or error", 2.1, (item) => (
+  column("Incident", 1.7, (item) => <span class="subject">{aboutOf(item)}</span>),
+  column("Cause or error", 2, (item) => (
     <span class="cause">
       {causeOf(item)}
       <ItemActions {...item} />

@@ -42,13 +42,11 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
 }
 
 const COLUMNS: Columns<Silence> = [
-  column("State", "6rem", ({ state }) => <Mark state={state} />),
+  column("State", "6.5rem", ({ state }) => <Mark state={state} />),
   column("Comment and matchers", 1, ({ comment, matchers }) => (
     <>
-      <b title={comment}>{comment}</b>
-      <code class="subject" title={matchersText(matchers)}>
-        {matchersText(matchers).replaceAll("\n", ", ")}
-      </code>
+      <b>{comment}</b>
+      <code class="subject">{matchersText(matchers).replaceAll("\n", ", ")}</code>
     </>
   )),
   column("By", 0.45, ({ created_by }) => (

@@ -85,6 +85,17 @@ const cellsOf = <Item,>(columns: Columns<Item>, item: Item) =>
     return <Fragment key={place}>{drawn === false || drawn === undefined ? <i /> : drawn}</Fragment>
   })
 
+/** Elements whose title is their own text, because that has no room. */
+const cutTexts = new WeakSet<Element>()
+
+/** Gives a text without room its whole as a title, while the pointer is on it. */
+const showWhole = ({ target }: Event): void => {
+  const text = target instanceof Element && target.closest<HTMLElement>(".subject, .row > :not(time)")
+  if (text === false || text === null || (text.title !== "" && !cutTexts.has(text))) return
+  cutTexts.add(text)
+  text.title = text.scrollWidth > text.clientWidth ? text.innerText : ""
+}
+
 interface RowProps<Item> {
   readonly kind: string
   readonly id: string
@@ -166,6 +177,7 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: Li
       ref={list}
       class="rows"
       aria-label={label}
+      onMouseOver={showWhole}
       style={{ ...styleOf(columns), height: `${count * height}px` }}
     >
       {rowsBetween(pages, first, last).map(({ row, item }) => {

@@ -140,7 +140,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
 ): Columns<Item> => [
   column("Name", 1, (item) => (
     <>
-      <b title={item.name}>{item.name}</b>
+      <b>{item.name}</b>
       <span class="subject">{kind.subjectOf(item)}</span>
     </>
   )),

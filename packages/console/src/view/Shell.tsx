@@ -245,7 +245,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           </p>
           <div class="actions">
             <PanelButton of="settings">Settings</PanelButton>
-            <PanelButton of={HELP}>Keys</PanelButton>
+            <PanelButton of={HELP}>Shortcuts</PanelButton>
             <QuietButton does={() => signOut()}>Sign out</QuietButton>
           </div>
         </div>
@@ -262,7 +262,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       <Panel id="settings" title="Settings of this browser">
         <Preferences />
       </Panel>
-      <Panel id={HELP} title="Keys">
+      <Panel id={HELP} title="Shortcuts">
         <Facts facts={Object.fromEntries(keyHelp(mayRespond.value, mayAdminister.value))} />
       </Panel>
     </div>

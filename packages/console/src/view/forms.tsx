@@ -124,13 +124,15 @@ interface FieldProps {
   readonly placeholder?: string | undefined
   readonly value: string
   readonly onText: (text: string) => void
+  /** Whether it takes the room that is left, for long texts. */
+  readonly isWide?: boolean
   /** Without these, the field takes any text. */
   readonly options?: Options | undefined
 }
 
 /** A form's field: a line of text, a time, a number, or a choice of several values. */
-export const Field = ({ label, value, onText, options, ...input }: FieldProps) => (
-  <label>
+export const Field = ({ label, value, onText, isWide = false, options, ...input }: FieldProps) => (
+  <label class={isWide ? "wide" : undefined}>
     {label}
     {options === undefined ? (
       <input

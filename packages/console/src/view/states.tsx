@@ -29,14 +29,11 @@ export const TimeAfter = ({ text, at, isAlone = false }: TimeAfterProps) =>
  * again only when its text changes, not at each tick of the clock.
  */
 export const Time = ({ at, isAlone = false }: { readonly at: string; readonly isAlone?: boolean }) => {
-  const { exact, relative, label } = useMemo(() => {
-    const text = exactText(at)
-    const span = computed(() => relativeText(at, now.value))
-    return { exact: text, relative: span, label: computed(() => `${span.value}, ${text}`) }
-  }, [at])
+  const relative = useMemo(() => computed(() => relativeText(at, now.value)), [at])
   return (
-    <time dateTime={at} data-exact={exact} aria-label={label} tabIndex={isAlone ? 0 : undefined}>
+    <time dateTime={at} tabIndex={isAlone ? 0 : undefined}>
       {relative}
+      <span class="unseen">, {exactText(at)}</span>
     </time>
   )
 }
@@ -46,6 +43,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   warning: "M8 1.5 15.3 14.5H.7z",
   unknown: "M8 .8 15.2 8 8 15.2.8 8z",
   waiting: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",
+  active: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zm0 2v9a4.5 4.5 0 0 0 0-9z",
   ok: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",
 }
 
@@ -55,7 +53,6 @@ const MEANS: Readonly<Record<string, string>> = {
   failed: "critical",
   stale: "warning",
   retry: "warning",
-  active: "waiting",
   pending: "waiting",
   sending: "waiting",
   scheduled: "waiting",
@@ -93,9 +90,11 @@ type LabelsOf = Readonly<Record<string, string>>
 export const Labels = ({ labels = {} }: { readonly labels?: LabelsOf | undefined }) => (
   <>
     {Object.entries(labels).map(([key, value]) => (
-      <em key={key} class="label">
-        {key}={value}
-      </em>
+      <Fragment key={key}>
+        <em class="label">
+          {key}={value}
+        </em>{" "}
+      </Fragment>
     ))}
   </>
 )
