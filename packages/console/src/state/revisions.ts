@@ -54,11 +54,20 @@ export const countRead = (): void => {
   free = Math.max(free, performance.now()) + PAUSE_MILLIS
 }
 
+/** How long rows stay in their places after the pointer moved over them. */
+const AIM_MILLIS = 1_000
+
+let aimed = 0
+/** Notes that the pointer moves over rows: its click is to meet the one that it was meant for. */
+export const aim = (): void => void (aimed = performance.now() + AIM_MILLIS)
+
 const collected = new Set<string>()
 let soon: ReturnType<typeof setTimeout> | undefined
 
 const flush = (): void => {
-  soon = undefined
+  const left = aimed - performance.now()
+  soon = left > 0 ? setTimeout(flush, left) : undefined
+  if (left > 0) return
   const topics = Array.from(collected)
   collected.clear()
   counted(topics)

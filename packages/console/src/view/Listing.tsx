@@ -5,6 +5,7 @@ import { numberText } from "../format/times.ts"
 import { takePlace } from "../state/location.ts"
 import { MOST_GROUPED } from "../state/lists.ts"
 import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
+import { aim } from "../state/revisions.ts"
 import { me } from "../state/session.ts"
 import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
@@ -178,6 +179,7 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: Li
       class="rows"
       aria-label={label}
       onMouseOver={showWhole}
+      onPointerMove={aim}
       style={{ ...styleOf(columns), height: `${count * height}px` }}
     >
       {rowsBetween(pages, first, last).map(({ row, item }) => {
