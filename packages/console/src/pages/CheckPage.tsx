@@ -18,7 +18,7 @@ import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { CheckMark, Facts, labelsFact, Mark, OutsideLink, ReadingNote, Time } from "../view/states.tsx"
+import { CheckMark, Facts, labelsFact, Mark, OUTSIDE, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
@@ -187,6 +187,19 @@ const lastChangeOf = ({ last_change: change }: CheckExplanation) =>
     </>
   )
 
+const Why = ({ check, isSilent, reasons }: CheckExplanation & { readonly isSilent: boolean }) => (
+  <section class="explanation" aria-labelledby="explanation">
+    <h2 id="explanation">
+      Why it {isSilent ? "was last" : "is"} {check.status}
+    </h2>
+    <ul>
+      {reasons.map((reason) => (
+        <li key={reason}>{localTimes(reason, now.peek())}</li>
+      ))}
+    </ul>
+  </section>
+)
+
 export const CheckPage = () => {
   const [agent_id = "", check_id = ""] = route.value.subject
   const name = { agent_id, check_id }
@@ -233,21 +246,14 @@ export const CheckPage = () => {
           Expectation: expected && expectationOf(expected),
           "Last change": found && lastChangeOf(found),
           "Agent's clock": found && skewText(found.skew_seconds),
-          Runbook: runbook && <OutsideLink href={runbook.url}>{runbook.note ?? runbook.url}</OutsideLink>,
+          Runbook: runbook && (
+            <a {...OUTSIDE} href={runbook.url}>
+              {runbook.note ?? runbook.url}
+            </a>
+          ),
         }}
       />
-      {found !== undefined && (
-        <section class="explanation" aria-labelledby="explanation">
-          <h2 id="explanation">
-            Why it {isSilent ? "was last" : "is"} {found.check.status}
-          </h2>
-          <ul>
-            {found.reasons.map((reason) => (
-              <li key={reason}>{localTimes(reason, now.peek())}</li>
-            ))}
-          </ul>
-        </section>
-      )}
+      {found !== undefined && <Why {...found} isSilent={isSilent} />}
       <h2>Incidents</h2>
       <IncidentsOf label="Incidents" reading={past} none="It was part of none." />
       <Past {...name} />

@@ -25,7 +25,7 @@ import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, useDraft } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Labels, Mark, OutsideLink, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { Labels, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
@@ -121,9 +121,9 @@ const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
             place % 2 === 0 ? (
               part
             ) : (
-              <OutsideLink key={place} href={part}>
+              <a {...OUTSIDE} key={place} href={part}>
                 {part}
-              </OutsideLink>
+              </a>
             ),
           )}
         </span>
@@ -183,7 +183,10 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
     {runbook !== null && (
       <>
         {" "}
-        · <OutsideLink href={runbook.url}>{runbook.note ?? "Runbook"}</OutsideLink>
+        ·{" "}
+        <a {...OUTSIDE} href={runbook.url}>
+          {runbook.note ?? "Runbook"}
+        </a>
       </>
     )}
   </p>

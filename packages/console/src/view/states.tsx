@@ -33,7 +33,7 @@ export const Time = ({ at, isAlone = false }: { readonly at: string; readonly is
   return (
     <time dateTime={at} tabIndex={isAlone ? 0 : undefined}>
       {relative}
-      <span class="unseen">, {exactText(at)}</span>
+      <span class="unseen"> {exactText(at)}</span>
     </time>
   )
 }
@@ -123,17 +123,8 @@ export const labelsFact = (labels: LabelsOf = {}): ComponentChildren =>
     </span>
   )
 
-export const OutsideLink = ({
-  href,
-  children,
-}: {
-  readonly href: string
-  readonly children: ComponentChildren
-}) => (
-  <a href={href} target="_blank" rel="noopener noreferrer">
-    {children}
-  </a>
-)
+/** Of a link that leads out of the console. */
+export const OUTSIDE = { target: "_blank", rel: "noopener noreferrer" }
 
 interface FailureNoteProps {
   readonly failure: ApiFailure
