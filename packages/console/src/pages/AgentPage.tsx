@@ -72,17 +72,12 @@ const Administer = ({ agent }: { readonly agent: Agent }) => {
 
 const Silences = ({ agent }: { readonly agent: Agent }) => {
   const { pages } = usePages(listOf<Silence>("ops/v1/silences", { state: "active" }, MOST))
-  return itemsOf(pages).map(
-    (silence) =>
-      concerns(silence, agent) && (
-        <p key={silence.id}>
-          <SilencedBy
-            silence={silence}
-            what={silence.matchers.every(limitsAgents) ? "Silenced" : "Partly silenced"}
-          />
-        </p>
-      ),
-  )
+  const mine = itemsOf(pages).filter((silence) => concerns(silence, agent))
+  return mine.map((silence) => (
+    <p key={silence.id}>
+      <SilencedBy silence={silence} isPart={!silence.matchers.every(limitsAgents)} />
+    </p>
+  ))
 }
 
 export const AgentPage = () => {

@@ -4,7 +4,7 @@ import { listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
-import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
@@ -19,11 +19,7 @@ const TABS = [
 
 const COLUMNS: Columns<Agent> = [
   column("State", "5.5rem", ({ status }) => <Mark state={status} />),
-  column("Agent", 1.2, ({ agent_id }) => (
-    <a class="main" href={linkTo("agents", [agent_id])}>
-      {agent_id}
-    </a>
-  )),
+  column("Agent", 1.2, ({ agent_id }) => mainLink(linkTo("agents", [agent_id]), agent_id)),
   column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
   column("Labels", 1.6, ({ admission_state, labels, rotation_pending }) => (
     <span class="notes">

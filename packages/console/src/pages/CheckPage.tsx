@@ -18,16 +18,14 @@ import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
+import { mainLink } from "../view/Listing.tsx"
 import { CheckMark, Facts, labelsFact, Mark, OUTSIDE, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
 
-interface CheckName {
-  readonly agent_id: string
-  readonly check_id: string
-}
+type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
 type History = Answered<StoredCheckResultEvent>
 
@@ -119,9 +117,7 @@ export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) =>
               state={incident.state === "open" ? incident.severity : "ok"}
               word={incident.state === "open" ? incident.severity : "resolved"}
             />
-            <a class="main" href={linkTo("incidents", [incident.id])}>
-              {titleOf(incident)}
-            </a>
+            {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
             <NotifiedMark incident={incident} latest={latest} />
             <Time at={incident.opened_at} />
           </li>

@@ -1,17 +1,16 @@
 import type { Signal } from "@preact/signals"
 import type { IncidentDetail } from "@tocsin/client"
-import { useEffect, useRef } from "preact/hooks"
 import { addNote, withdraw } from "../state/incidentActions.ts"
-import { go, route, setParameters } from "../state/location.ts"
+import { go } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond, me } from "../state/session.ts"
 import { type Act, useAction } from "../state/useAction.ts"
 import { ActionButton, Field, type Options, QuietButton } from "../view/forms.tsx"
+import { useWanted } from "../view/Keyboard.tsx"
 import { width } from "../view/Listing.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
-  const field = useRef<HTMLTextAreaElement>(null)
-  const isWanted = route.value.parameters["focus"] === "note"
+  const field = useWanted<HTMLTextAreaElement>("note")
   const { isBusy, run } = useAction()
   const hasKeys = width.value !== "narrow"
   const save = () =>
@@ -20,12 +19,6 @@ const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<str
       text.value = ""
       return done
     })
-  useEffect(() => {
-    if (!isWanted) return
-    field.current?.focus()
-    // So that the same key leads here again.
-    setParameters({ focus: "" })
-  }, [isWanted])
   return (
     <div class="note-form">
       <label for="note">Note</label>

@@ -1,5 +1,4 @@
 import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
-import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
@@ -24,7 +23,7 @@ import { followReplays, replay } from "../state/outboxActions.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, useDraft } from "../view/forms.tsx"
-import { useKeys } from "../view/Keyboard.tsx"
+import { useKeys, useWanted } from "../view/Keyboard.tsx"
 import { Labels, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
@@ -194,7 +193,6 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
 
 export const IncidentPage = () => {
   const [id = ""] = route.value.subject
-  const why = useRef<HTMLElement>(null)
   const [note, span] = [useDraft("note", ""), useDraft("span", "")]
   const acknowledges = async (): Promise<Message | undefined> => {
     const done = await acknowledge([id], { span: span.value, text: note.value })
@@ -204,12 +202,7 @@ export const IncidentPage = () => {
   const path = `ops/v1/incidents/${segment(id)}`
   const reading = useRead<IncidentDetail>(path, {}, topicsOf("ops/v1/outbox"))
   const { value: detail } = reading
-  const isExplained = route.value.parameters["focus"] === "explain" && detail !== undefined
-  useEffect(() => {
-    if (!isExplained) return
-    why.current?.focus()
-    setParameters({ focus: "" })
-  }, [isExplained])
+  const why = useWanted<HTMLElement>("explain", detail !== undefined)
   useKeys((command) => {
     if (command === "back") go(asBack(backTo("incidents")))
     if (command === "explain") setParameters({ focus: "explain" })

@@ -14,7 +14,7 @@ import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import type { PageCommand } from "../view/Keyboard.tsx"
-import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
@@ -60,11 +60,7 @@ const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): str
 
 const columnsOf = (latest: ReadonlySignal<Latest | undefined>, time: string): Columns<HeldIncident> => [
   column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
-  column("Incident", 2.2, (incident) => (
-    <a class="main" href={linkTo("incidents", [incident.id])}>
-      {titleOf(incident)}
-    </a>
-  )),
+  column("Incident", 2.2, (incident) => mainLink(linkTo("incidents", [incident.id]), titleOf(incident))),
   column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
   column("Notifications", 1, (incident) => <NotifiedMark incident={incident} latest={latest} />),
   column(time, "5.5rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),

@@ -10,7 +10,7 @@ import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
-import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { Empty, Mark, Time, TimeAfter } from "../view/states.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
@@ -60,11 +60,9 @@ const causeOf = ({
 
 const COLUMNS: Columns<HeldOutboxItem> = [
   column("State", "6.5rem", ({ state }) => <Mark state={state} />),
-  column("Notification", 1.3, ({ event_type, incident_id, receiver }) => (
-    <a class="main" href={linkTo("incidents", [incident_id])}>
-      {event_type} to {receiver}
-    </a>
-  )),
+  column("Notification", 1.3, ({ event_type, incident_id, receiver }) =>
+    mainLink(linkTo("incidents", [incident_id]), `${event_type} to ${receiver}`),
+  ),
   column("Incident", 1.7, (item) => <span class="subject">{aboutOf(item)}</span>),
   column("Cause or error", 2, (item) => (
     <span class="cause">

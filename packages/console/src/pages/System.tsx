@@ -137,10 +137,7 @@ const Notifier = ({ name, notifier, letters }: NotifierProps) => {
   )
 }
 
-interface NotifiersProps {
-  readonly policy: PolicyInForce
-  readonly letters: Letters
-}
+type NotifiersProps = Pick<NotifierProps, "letters"> & { readonly policy: PolicyInForce }
 
 export const Notifiers = ({ policy, letters }: NotifiersProps) => (
   <ul class="plain" aria-label="Notifiers">

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 import { type KeyCommand, nextKey } from "../state/keys.ts"
-import { go } from "../state/location.ts"
+import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { question } from "../state/useAction.ts"
 
@@ -22,6 +22,19 @@ export const useKeys = (handle: Handler): void => {
 }
 
 export const carryOut = (command: PageCommand): void => handler?.current(command)
+
+/** The element that a key leads to: the one of a page whose address asks for it by this name. */
+export const useWanted = <Wanted extends HTMLElement>(name: string, isHere = true) => {
+  const element = useRef<Wanted>(null)
+  const isWanted = isHere && route.value.parameters["focus"] === name
+  useEffect(() => {
+    if (!isWanted) return
+    element.current?.focus()
+    // So that the same key leads here again.
+    setParameters({ focus: "" })
+  }, [isWanted])
+  return element
+}
 
 /** Elements that take keys as text. A box only takes the space bar, which is no command. */
 const TYPING = "input:not([type=checkbox]), select, textarea, [contenteditable]"

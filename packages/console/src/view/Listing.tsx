@@ -56,6 +56,13 @@ export const column = <Item,>(
   cell: Column<Item>["cell"],
 ): Column<Item> => ({ head, room, cell })
 
+/** The link of a row to the page of its item. */
+export const mainLink = (address: string, text: string) => (
+  <a class="main" href={address}>
+    {text}
+  </a>
+)
+
 export type Columns<Item> = ReadonlyArray<Column<Item>>
 
 interface ListingProps<Item> {

@@ -78,12 +78,14 @@ const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | u
 
 interface SilencedByProps {
   readonly silence: Pick<Silence, "comment" | "created_by" | "ends_at">
-  readonly what?: string
+  /** Whether it covers only some incidents. */
+  readonly isPart?: boolean
 }
 
-export const SilencedBy = ({ silence, what = "Silenced" }: SilencedByProps) => (
+export const SilencedBy = ({ silence, isPart = false }: SilencedByProps) => (
   <>
-    <a href={linkTo("silences", [], { tab: "active" })}>{what}</a> by {silence.created_by}
+    <a href={linkTo("silences", [], { tab: "active" })}>{isPart ? "Partly silenced" : "Silenced"}</a> by{" "}
+    {silence.created_by}
     {untilText(silence.ends_at, now.peek())}: {silence.comment}
   </>
 )

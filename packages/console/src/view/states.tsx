@@ -146,12 +146,13 @@ export const FailureNote = ({ failure, close }: FailureNoteProps) => (
   </div>
 )
 
-interface EmptyProps {
+export const Empty = ({
+  title,
+  children,
+}: {
   readonly title: string
   readonly children?: ComponentChildren
-}
-
-export const Empty = ({ title, children }: EmptyProps) => (
+}) => (
   <div class="empty">
     <Bell size={36} />
     <p class="title">{title}</p>
