@@ -1,11 +1,15 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
-import { aim, changed, revisionOf } from "../../src/state/revisions.ts"
 
 describe("changes that come while the pointer is over a list", () => {
-  beforeEach(() => vi.useFakeTimers())
+  beforeEach(() => {
+    // Other tests of this process may have read something, which makes changes wait.
+    vi.resetModules()
+    vi.useFakeTimers()
+  })
   afterEach(() => vi.useRealTimers())
 
-  it("wait until it has rested for a second", () => {
+  it("wait until it has rested for a second", async () => {
+    const { aim, changed, revisionOf } = await import("../../src/state/revisions.ts")
     const before = revisionOf(["incidents"])
     const moved = () => revisionOf(["incidents"]) - before
     aim()
