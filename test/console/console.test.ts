@@ -184,6 +184,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           const times = page.getByRole("list", { name: "Next times of nightly" })
           assert.strictEqual(await times.getByRole("listitem").count(), 5)
           await page.goto(mine)
+          await page.getByRole("heading", { name: "Incidents" }).waitFor()
 
           await page.keyboard.press("?")
           await page.getByRole("dialog", { name: "Shortcuts" }).getByText("all rows up to it").waitFor()

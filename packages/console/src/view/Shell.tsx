@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { countText, numberText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { keyHelp, pagesFor, titleOfPage } from "../state/keys.ts"
@@ -219,7 +219,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
   useKeyboard()
   const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
-  useEffect(() => {
+  useLayoutEffect(() => {
     // A failure concerns the page that it happened on.
     closeFailure()
     openPanel()?.hidePopover()
