@@ -15,7 +15,7 @@ describe("commands on silences", () => {
       const run = (...args: ReadonlyArray<string>) => tocsin(place, ...args)
       yield* run("migrate")
       const preview = yield* run(...ADD, "1h", "--dry-run")
-      assert.include(preview.stdout, "covers 0 agents and 0 open incidents; would hold 0 notifications")
+      assert.include(preview.stdout, "covers 0 open incidents; would hold 0 notifications")
       const created = (yield* jsonOf(place, ...ADD, "1h")) as { readonly id: string }
       const longer = yield* run("silences", "extend", created.id, "--for", "2h")
       assert.match(longer.stdout, /^\S+: ends at \S+Z\n$/)

@@ -12,6 +12,10 @@ interface WrittenMatcher {
   readonly value: string
 }
 
+/** Whether a matcher limits the agents, and not only their incidents. */
+export const limitsAgents = ({ field }: Pick<WrittenMatcher, "field">): boolean =>
+  field === "agent_id" || field === "hostname" || field.startsWith("label:")
+
 const isField = (text: string): text is WrittenMatcher["field"] =>
   FIELDS.some((name) => name === text) || LABEL_FIELD.test(text)
 

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { IncidentDetail } from "@tocsin/client"
+import { limitsAgents } from "@tocsin/contract/matcherText"
 import { useEffect } from "preact/hooks"
 import { isUnreached } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
@@ -12,7 +13,6 @@ import { call } from "../state/session.ts"
 import {
   create,
   keyMatchers,
-  limitsAgents,
   matchersText,
   type NewSilences,
   oneOfEachKey,

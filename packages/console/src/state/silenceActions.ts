@@ -1,7 +1,7 @@
 import type { Agent, Silence, SilencePreview } from "@tocsin/client"
 import { compileGlob } from "@tocsin/contract/compileGlob"
 import { boundedMillis } from "@tocsin/contract/durationMillis"
-import { formatMatcher, readMatcher } from "@tocsin/contract/matcherText"
+import { formatMatcher, limitsAgents, readMatcher } from "@tocsin/contract/matcherText"
 import { failureAfter } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { countText } from "../format/times.ts"
@@ -37,10 +37,6 @@ export const readEnd = (text: string, begin: number): SilenceEnd | undefined => 
 }
 
 type Matcher = Silence["matchers"][number]
-
-/** Whether a matcher limits the agents, and not only their incidents. */
-export const limitsAgents = ({ field }: Matcher): boolean =>
-  field === "agent_id" || field === "hostname" || field.startsWith("label:")
 
 /** Whether all matchers of a silence that limit agents hold for this one; not if it has none. */
 export const concerns = (

@@ -3,6 +3,7 @@ import type { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { IncidentId, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { limitsAgents } from "@tocsin/contract/matcherText"
 import type { SilenceChangeRequest, SilencePreview, SilenceRequest } from "@tocsin/contract/Silences"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
@@ -41,11 +42,7 @@ const FEW_AGENTS = 10
  * must be confirmed (docs/rules.md#silences).
  */
 const coveredAgents = Effect.fnUntraced(function* (storage: Storage["Service"], matchers: Matchers) {
-  const matches = compileMatchers(
-    matchers.filter(
-      ({ field }) => field === "agent_id" || field === "hostname" || field.startsWith("label:"),
-    ),
-  )
+  const matches = compileMatchers(matchers.filter(limitsAgents))
   let [accepted, agents] = [0, 0]
   yield* eachPage(storage, ALL_AGENTS, (rows) => {
     for (const agent of rows) {

@@ -8,7 +8,7 @@ import {
   SilenceStateName,
 } from "@tocsin/contract/Silences"
 import { parseMatcher } from "@tocsin/contract/Matcher"
-import { formatMatcher } from "@tocsin/contract/matcherText"
+import { formatMatcher, limitsAgents } from "@tocsin/contract/matcherText"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Result, Schema } from "effect"
@@ -47,10 +47,14 @@ const list = listCommand({
   of: "silences",
 })
 
-const previewText = ({ agents, held_now, needs_confirm, open_incidents, sample }: SilencePreview): string =>
+const previewText = (
+  { agents, held_now, needs_confirm, open_incidents, sample }: SilencePreview,
+  { matchers, starts_at }: SilenceRequest,
+): string =>
   [
-    `covers ${plural(agents, "agent")} and ${plural(open_incidents, "open incident")}; ` +
-      `would hold ${plural(held_now, "notification")} now`,
+    (starts_at === undefined ? "" : "if it began now: ") +
+      (matchers.some(limitsAgents) ? `covers ${plural(agents, "agent")} and ` : "covers ") +
+      `${plural(open_incidents, "open incident")}; would hold ${plural(held_now, "notification")} now`,
     ...sample.map(({ id: incident, incident_key, severity }) => `${incident} ${severity} ${incident_key}`),
     ...(needs_confirm ? ["covers more than half of the agents: add --confirm if that is meant"] : []),
     "",
@@ -87,7 +91,7 @@ const add = act({
   const { previewSilence, silence } = yield* Operations
   if (dryRun || request.confirm !== true) {
     const preview = yield* previewSilence(request)
-    if (dryRun) return { answer: preview, text: previewText(preview) }
+    if (dryRun) return { answer: preview, text: previewText(preview, request) }
     if (preview.needs_confirm) return yield* tooWide(preview)
   }
   const created = yield* silence(request)
