@@ -95,32 +95,36 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   }
 }
 
-type Taken = Effect.Effect<ReadonlyArray<Refusal> | "unknown_key", StorageError>
+type Replied = Effect.Effect<void, SenderError>
 
 /**
- * Takes a request in parts, each in its own transaction, and returns why it refuses some of it. What it says of
- * its sender is noted after the last: a source that counts as heard never lacks what it said.
+ * Takes a request in parts, each in its own transaction, and replies with why it refuses some of it. What it says
+ * of its sender is noted after the last: a source that counts as heard never lacks what it said.
  * Few steps and no generator: this is the hot path.
  */
-const takingParts = (transact: Commits["Service"]["transact"], known: Map<KeyHash, KnownIntegration>) => {
-  const takeFrom = (input: SenderInput, now: Instant.Instant, former: ReadonlyArray<Refusal>): Taken =>
-    Effect.flatMap(transact(applyReports(input)), (taken): Taken => {
-      if (taken === "unknown_key") return Effect.succeed(taken)
-      const refusals = [...former, ...taken.refusals]
+const takingParts = (
+  transact: Commits["Service"]["transact"],
+  known: Map<KeyHash, KnownIntegration>,
+  reply: (input: SenderInput, refusals: ReadonlyArray<Refusal> | "unknown_key") => Replied,
+) => {
+  const takeFrom = (input: SenderInput, now: Instant.Instant, former: ReadonlyArray<Refusal>): Replied =>
+    Effect.flatMap(transact(applyReports(input)), (taken): Replied => {
+      if (taken === "unknown_key") return reply(input, taken)
+      const refusals = former.length === 0 ? taken.refusals : [...former, ...taken.refusals]
       const { reading } = taken
       const start = input.start + MOST_REPORTS
       if (!isRefusal(reading) && start < reading.reports.length)
         return takeFrom({ ...input, known: taken.known, reading, start }, now, refusals)
       known.set(input.key_hash, taken.known)
       const whole = { ...taken, refusals }
-      if (!mustNote(whole, now)) return Effect.succeed(refusals)
-      return Effect.map(transact(noteRequest(whole)), (noted) => {
+      if (!mustNote(whole, now)) return reply(input, refusals)
+      return Effect.flatMap(transact(noteRequest(whole)), (noted) => {
         known.set(input.key_hash, noted)
-        return refusals
+        return reply(input, refusals)
       })
     })
   // Reading takes long, and a transaction may run again: it reads only what has changed since.
-  return (input: Omit<SenderInput, "reading" | "start">, now: Instant.Instant): Taken =>
+  return (input: Omit<SenderInput, "reading" | "start">, now: Instant.Instant): Replied =>
     takeFrom({ ...input, reading: readRequest(input, input.known.integration, now), start: 0 }, now, [])
 }
 
@@ -150,7 +154,22 @@ const makeSenderCalls = Effect.gen(function* () {
   const { sha256 } = hashing
   // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()
-  const take = takingParts(repeatingUnsettled(commits), known)
+  const count = (name: AgentId, outcome: string): void => {
+    integrationRequests.of(name, outcome).value += 1
+  }
+  const take = takingParts(
+    repeatingUnsettled(commits),
+    known,
+    ({ key_hash, known: { integration } }, refusals): Replied => {
+      if (refusals === "unknown_key") {
+        known.delete(key_hash)
+        return Effect.fail(UNKNOWN_KEY)
+      }
+      const [first] = refusals
+      count(integration.name, first?.refused ?? "applied")
+      return first === undefined ? Effect.void : refused(first, refusals)
+    },
+  )
   const findKnown = (key: Redacted.Redacted): Sender | undefined => {
     if (!isTokenOf("integration", key)) return undefined
     const { key_hash } = hashing.identify(key)
@@ -182,24 +201,12 @@ const makeSenderCalls = Effect.gen(function* () {
     ): Effect.Effect<void, SenderError> =>
       Effect.flatMap(Instant.now, (now): Effect.Effect<void, SenderError> => {
         const { name } = sender.known.integration
-        const count = (outcome: string) => {
-          integrationRequests.of(name, outcome).value += 1
-        }
         const early = KINDS[kind].isLimited ? limit(name, request, now) : undefined
         if (early !== undefined) {
-          count("rate_limited")
+          count(name, "rate_limited")
           return Effect.fail(early)
         }
-        const input = { ...sender, kind, request, incidents, staleAfter, sha256 }
-        return Effect.flatMap(take(input, now), (refusals) => {
-          if (refusals === "unknown_key") {
-            known.delete(sender.key_hash)
-            return Effect.fail(UNKNOWN_KEY)
-          }
-          const [first] = refusals
-          count(first?.refused ?? "applied")
-          return first === undefined ? Effect.void : refused(first, refusals)
-        })
+        return take({ ...sender, kind, request, incidents, staleAfter, sha256 }, now)
       }),
   }
 })
