@@ -4,7 +4,7 @@ import { SMTPServer } from "smtp-server"
 import type { Arrival, Reaction, WebhookReceiver } from "../processes/WebhookReceiver.ts"
 
 const SUBJECT =
-  /^(?:(?<firing>CRITICAL|WARNING|UNKNOWN): (?<key>.+)|RESOLVED: (?<end>.+) \(was (?<was>\w+)\))$/
+  /^(?:(?<firing>CRITICAL|WARNING|UNKNOWN): (?<key>.+?)|RESOLVED: (?<end>.+?) \(was (?<was>\w+)\))(?:: .*)?$/
 
 /** A header field of a mail, unfolded. */
 const fieldOf = (raw: string, name: string): string =>

@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from "node:net"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import * as Instant from "@tocsin/contract/Instant"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
-import { cutText, lineOf, linksOf, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
+import { cutText, linksOf, type NamedLink, plain, subjectOf } from "@tocsin/core/notifications/incidentText"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Option, type Redacted, Result, type Scope } from "effect"
@@ -79,10 +79,13 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses) => {
     from: { name: name.trim(), address },
     to: Array.from(to),
     cc: Array.from(cc),
-    subject: cutText(message.about === "notification" ? lineOf(message.notifications[0]) : (lines[0] ?? ""), {
-      limit: MOST_SUBJECT,
-      escape: plain,
-    }),
+    subject: cutText(
+      message.about === "notification" ? subjectOf(message.notifications[0]) : (lines[0] ?? ""),
+      {
+        limit: MOST_SUBJECT,
+        escape: plain,
+      },
+    ),
     text: `${text}\n`,
     html: htmlOf(lines, COLOURS[toneOf(message)], links),
     messageId: `<${message.id}@${domain}>`,

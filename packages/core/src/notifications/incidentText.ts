@@ -189,9 +189,14 @@ const stateOf = (notifications: ReadonlyArray<DeliveryAttempt>): string => {
   return over === 0 ? "are firing" : `fired, ${over} of them resolved by now`
 }
 
-/** A notification in one line: its title, and the summary, which names the check of an incident that checks share. */
-export const lineOf = (notification: DeliveryAttempt): string => {
-  const title = `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`
-  const summary = plainLine(notification.summary ?? "")
-  return summary === "" ? title : `${title}: ${summary}`
+const withSummary = (title: string, { summary = "" }: DeliveryAttempt): string => {
+  const line = plainLine(summary)
+  return line === "" ? title : `${title}: ${line}`
 }
+
+/** A notification in one line, the same at each attempt: the summary names the check of an incident that checks share. */
+export const subjectOf = (notification: DeliveryAttempt): string =>
+  withSummary(titleOf(notification), notification)
+
+const lineOf = (notification: DeliveryAttempt): string =>
+  withSummary(`${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`, notification)
