@@ -1,7 +1,5 @@
-import { signal, useComputed } from "@preact/signals"
 import type { AuditEntry, HeldIncident, HeldOutboxItem, Silence } from "@tocsin/client"
 import { auditActionNames } from "@tocsin/contract/AuditActions"
-import { useEffect } from "preact/hooks"
 import { hashStart, localTimes } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActions.ts"
@@ -12,7 +10,7 @@ import { Field } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { FilterField } from "../view/navigation.tsx"
 import { Empty, Time } from "../view/states.tsx"
-import { usePages, useResource } from "../view/usePages.ts"
+import { keptMap, usePages } from "../view/usePages.ts"
 
 /** Actions whose name is not a verb before its subject. */
 const DID: Readonly<Record<string, string>> = {
@@ -59,18 +57,17 @@ const linkOf = ({ kind, id }: Subject): string | undefined => {
 }
 
 /** The newest subjects whose ID says nothing to people, by that ID: their names, and where they are shown. */
-const known = signal<ReadonlyMap<string, readonly [name: string, link: string]>>(new Map())
-
-/** Keeps {@link known} current while the page shows changes. */
-const useKnown = (): void => {
-  const { value } = useResource("subjects of changes", ["audit"], async () => {
+const { useCurrent: useKnown, useOf: useName } = keptMap<readonly [name: string, link: string]>(
+  "subjects of changes",
+  ["audit"],
+  async () => {
     const [incidents, notifications, silences] = await Promise.all([
       listOf<HeldIncident>("ops/v1/incidents", { sort: "opened_at" }, MOST).read(undefined),
       listOf<HeldOutboxItem>("ops/v1/outbox", {}, MOST).read(undefined),
       listOf<Silence>("ops/v1/silences", {}, MOST).read(undefined),
     ])
     const ofIncident = (id: string) => linkTo("incidents", [id])
-    return new Map([
+    return [
       ...incidents.items.map(
         (incident) => [incident.id, [titleOf(incident), ofIncident(incident.id)]] as const,
       ),
@@ -79,17 +76,14 @@ const useKnown = (): void => {
           [id, [`${event_type} to ${receiver}, ${incident_key}`, ofIncident(incident_id)]] as const,
       ),
       ...silences.items.map(({ comment, id }) => [id, [comment, linkTo("silences")]] as const),
-    ])
-  })
-  useEffect(() => {
-    if (value !== undefined) known.value = value
-  }, [value])
-}
+    ]
+  },
+)
 
 /** A subject by its name, which leads to it. */
 const SubjectLink = (subject: Subject) => {
   const { kind, id } = subject
-  const [name, link = linkOf(subject)] = useComputed(() => known.value.get(id)).value ?? []
+  const [name, link = linkOf(subject)] = useName(id) ?? []
   const text =
     name === undefined && kind in NAMELESS
       ? NAMELESS[kind]

@@ -1,7 +1,6 @@
-import { signal, useComputed } from "@preact/signals"
 import type { Agent, ExpectedCheckState } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
-import { useEffect, useMemo } from "preact/hooks"
+import { useMemo } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
 import {
   type AgentRow,
@@ -21,25 +20,19 @@ import { Box } from "../view/forms.tsx"
 import { column, type Columns, Listing, width } from "../view/Listing.tsx"
 import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
-import { type Listed, usePages, useResource } from "../view/usePages.ts"
+import { keptMap, type Listed, usePages } from "../view/usePages.ts"
 
 /** The agents that are stale or dead: their checks stand as last heard. */
-const silent = signal<ReadonlyMap<string, Agent["status"]>>(new Map())
-
-/** Keeps {@link silent} current while a page shows checks. */
-const useSilent = (): void => {
-  const { value } = useResource("silent agents", ["agents"], async () => {
+const { useCurrent: useSilent, useOf: useSilence } = keptMap<Agent["status"]>(
+  "silent agents",
+  ["agents"],
+  async () => {
     const readThose = (status: string) =>
       readAll(listOf<Agent>("ops/v1/agents", { status }, MOST), { most: MOST_GROUPED })
-    return [...(await readThose("dead")), ...(await readThose("stale"))]
-  })
-  useEffect(() => {
-    if (value !== undefined) silent.value = new Map(value.map(({ agent_id, status }) => [agent_id, status]))
-  }, [value])
-}
-
-/** How silent an agent is; undefined of one that is alive. */
-const useSilence = (agent_id: string) => useComputed(() => silent.value.get(agent_id)).value
+    const agents = [...(await readThose("dead")), ...(await readThose("stale"))]
+    return agents.map(({ agent_id, status }) => [agent_id, status] as const)
+  },
+)
 
 type Cell = AgentRow["failing"][number]
 

@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals"
+import { computed, effect, signal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
 import type { Query } from "../api/request.ts"
@@ -200,6 +200,27 @@ export const useResource = <A>(
   const readOne = async () => ({ items: [await read()] })
   const { pages, failure } = usePages<A>({ key, topics, read: readOne, isWhole: true })
   return { value: itemsOf(pages)[0], failure }
+}
+
+/**
+ * A map that a page reads, of which each row shows its part: `useCurrent` keeps it current while the page is open,
+ * and a component with `useOf` is drawn again only when its own part changes.
+ */
+export const keptMap = <V>(
+  key: string,
+  topics: ReadonlyArray<Topic>,
+  read: () => Promise<ReadonlyArray<readonly [id: string, part: V]>>,
+) => {
+  const parts = signal<ReadonlyMap<string, V>>(new Map())
+  return {
+    useCurrent: (): void => {
+      const { value } = useResource(key, topics, read)
+      useEffect(() => {
+        if (value !== undefined) parts.value = new Map(value)
+      }, [value])
+    },
+    useOf: (id: string): V | undefined => useMemo(() => computed(() => parts.value.get(id)), [id]).value,
+  }
 }
 
 export const useRead = <A>(path: string, query: Query = {}, topics = topicsOf(path)): Reading<A> =>
