@@ -240,7 +240,7 @@ const expectsRuns = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* overdueChecks(replica), [CheckId.make("daily")])
 })
 
-/** An integration's agent is as alive as the service: nobody waits for its next contact. */
+/** An integration's agent is as alive as the service: a check does not wait for its next contact. */
 const findsSoon = Effect.fnUntraced(function* (replica: Replica) {
   const key = yield* created(replica)
   yield* ping(replica, key, "daily", { query: { every: "1m", after: "185s" } })

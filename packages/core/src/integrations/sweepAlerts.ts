@@ -51,7 +51,7 @@ const judgeAlert = (
     readonly integration: Pick<IntegrationRecord, "options" | "sources">
     readonly expectation: WithTerms
     readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
-    /** When it is due again, counting outages of the service and of its agent's contact; absent while that is not known. */
+    /** When it is due again, counting outages of the service and of its agent's contact. */
     readonly dueAt: Instant.Instant
   },
   now: Instant.Instant,
