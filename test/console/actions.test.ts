@@ -8,7 +8,7 @@ import { acknowledge } from "../../packages/console/src/state/incidentActions.ts
 import { replayAll } from "../../packages/console/src/state/outboxActions.ts"
 import { create, expire, extend, keyMatchers } from "../../packages/console/src/state/silenceActions.ts"
 import { token } from "../../packages/console/src/state/session.ts"
-import { question } from "../../packages/console/src/state/useAction.ts"
+import { act, message, question } from "../../packages/console/src/state/useAction.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { DemoClient } from "./demo.ts"
 
@@ -110,6 +110,19 @@ describe("acts of the console", () => {
         // Of one incident, the worse firing came later: it must not be sent first.
         assert.deepStrictEqual(replayed, replayed.toSorted())
       })
+    }),
+  )
+
+  it.effect("end the offer to undo the act before, also while they are under way", () =>
+    Effect.promise(async () => {
+      await act(async () => ({ text: "Ended the silence", undo: async () => ({ text: "Undone" }) }))
+      assert.strictEqual(message.value?.text, "Ended the silence")
+      let shown: unknown
+      await act(async () => {
+        shown = message.value
+        return { text: "Acknowledged" }
+      })
+      assert.deepStrictEqual([shown, message.value], [undefined, { text: "Acknowledged" }])
     }),
   )
 

@@ -206,6 +206,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByRole("link", { name: "a is down" }).waitFor()
           await page.keyboard.press("j")
           await page.keyboard.press("a")
+          await page.getByText("Acknowledged 1 incident").waitFor()
           // It is offered for ten seconds, in which the other page may not have read.
           const withdrawn = page.waitForResponse((answer) => answer.request().method() === "DELETE")
           await page.getByRole("button", { name: "Undo" }).click()

@@ -25,9 +25,13 @@ const show = (next: Message): void => {
   ending = setTimeout(() => (message.value = undefined), UNDO_MILLIS)
 }
 
-/** Carries out an act: shows what was done or why not, then reads the page again. */
+/**
+ * Carries out an act: shows what was done or why not, then reads the page again. The message of the act
+ * before leaves first: its Undo would be taken for that of this one.
+ */
 export const act = async (carryOut: Act): Promise<void> => {
   actionFailure.value = undefined
+  message.value = undefined
   try {
     const done = await carryOut()
     if (done !== undefined) show(done)

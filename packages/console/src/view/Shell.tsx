@@ -53,17 +53,13 @@ const Outdated = () =>
 const Done = () => {
   const shown = message.value
   const undo = shown?.undo
-  const takeBack = (): void => {
-    message.value = undefined
-    if (undo !== undefined) void act(undo)
-  }
   return (
     <div class="done" role="log" aria-label="Last action">
       {shown !== undefined && (
         <p>
           {shown.text}
           {undo !== undefined && (
-            <button type="button" onClick={takeBack}>
+            <button type="button" onClick={() => void act(undo)}>
               Undo
             </button>
           )}
