@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../../bench/src/processes/freePort.ts"
@@ -14,6 +15,7 @@ import { missing, type Rule, startProgram, startPrometheus } from "./Prometheus.
 const noPrometheus = missing("prometheus")
 const noAlertmanager = missing("prometheus-alertmanager")
 const noCurl = missing("curl")
+const noBorgmatic = missing("borgmatic")
 
 const named = (name: string, why: string | undefined) => (why === undefined ? name : `${name} (${why})`)
 
@@ -203,5 +205,42 @@ describe("curl", () => {
       yield* shows(server, { backup: "critical" })
       assert.strictEqual((yield* checks(server))[0]?.summary, "full")
     }),
+  )
+})
+
+describe("a real borgmatic", () => {
+  it.live.skipIf(noBorgmatic !== undefined)(
+    named("reports its start, the log of a backup, and one that failed", noBorgmatic),
+    () =>
+      Effect.gen(function* () {
+        const { key, server } = yield* site("ping")
+        const folder = yield* scratchFolder
+        writeFileSync(join(folder, "kept.txt"), "a file to keep")
+        const backUp = Effect.fnUntraced(function* (repository: string) {
+          const file = join(folder, "borgmatic.yaml")
+          const ping_url = `http://127.0.0.1:${server.port}/in/ping/${key}/home`
+          const location = { source_directories: [join(folder, "kept.txt")], repositories: [repository] }
+          writeFileSync(file, JSON.stringify({ location, hooks: { healthchecks: { ping_url } } }))
+          const args = ["--config", file, "--no-color", "--monitoring-verbosity", "1", "create"]
+          const env = {
+            ...process.env,
+            BORG_BASE_DIR: folder,
+            BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK: "yes",
+          }
+          return yield* Effect.sync(() => spawnSync("borgmatic", args, { encoding: "utf8", env }).status)
+        })
+        const repository = join(folder, "repository")
+        spawnSync("borg", ["init", "--encryption", "none", repository], {
+          env: { ...process.env, BORG_BASE_DIR: folder },
+        })
+        assert.strictEqual(yield* backUp(repository), 0)
+        yield* shows(server, { home: "ok" })
+        const [backed] = yield* checks(server)
+        assert.include(backed?.summary ?? "", "Creating archive")
+        assert.strictEqual(yield* backUp(join(folder, "nowhere")), 1)
+        yield* shows(server, { home: "critical" })
+        const [failed] = yield* checks(server)
+        assert.include(failed?.summary ?? "", "nowhere")
+      }),
   )
 })
