@@ -174,17 +174,17 @@ export type OutboxListParameters = typeof OutboxListParameters.Type
 
 const MAX_SEARCH = 200
 
-/** The parameters of lists of agents and their checks that are searched, or begin at an agent. */
-const searching = (texts: string) => ({
-  search: optional(
+const searching = (texts: string) =>
+  optional(
     Schema.String.check(isPlainParameter({ min: 1, max: MAX_SEARCH })),
     `Only what has each of these words in ${texts}; the case of ASCII letters does not count.`,
-  ),
-  from_agent: optional(AgentId, "The first page begins at this agent, or at the next one."),
-})
+  )
+
+const fromAgent = optional(AgentId, "The first page begins at this agent, or at the next one.")
 
 export const FoundAgentListParameters = Schema.Struct({
-  ...searching("its ID, its hostname or a label, written name=value"),
+  search: searching("its ID, its hostname or a label, written name=value"),
+  from_agent: fromAgent,
   status: optional(AgentStatus, "Only agents in this status."),
   is_waiting: flag("Whether to list only agents of which a key waits for acceptance."),
   ...paging,
@@ -194,13 +194,15 @@ export type FoundAgentListParameters = typeof FoundAgentListParameters.Type
 /** Query of GET /ops/v1/checks: that of v1, and more filters. */
 export const ExpectedCheckListParameters = Schema.Struct({
   ...CheckListParameters.fields,
-  ...searching("its agent's ID, its own ID or its summary"),
+  search: searching("its agent's ID, its own ID or its summary"),
+  from_agent: fromAgent,
   status: optional(ListedStatus, "Only checks in this status; not_ok stands for all others than ok."),
   is_overdue: flag("Whether to list overdue checks only, those included that never reported."),
 })
 
 export const HeldIncidentListParameters = Schema.Struct({
   ...IncidentListParameters.fields,
+  search: searching("its key, its summary, or the IDs of the agent and the check that opened it"),
   acknowledged: Schema.optionalKey(
     truth({ description: "Only incidents that are, or are not, acknowledged." }),
   ),

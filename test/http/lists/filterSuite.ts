@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
-import { type Item, itemsOf } from "../client/itemsOf.ts"
+import { type Item, itemsOf, type Page, pageOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
 import { AGENT, populateLists } from "../client/populateLists.ts"
 
@@ -11,6 +11,18 @@ const plain: ReadonlyArray<readonly [path: string, fields: ReadonlyArray<string>
   ["/api/v1/events/query", ["agent_id", "check_id"]],
   ["/api/v1/incidents", ["state", "severity"]],
   ["/api/v1/notifiers/outbox", ["state", "notifier", "event_type"]],
+]
+
+const textOf =
+  (...fields: ReadonlyArray<string>) =>
+  (item: Item): string =>
+    fields.map((field) => String(item[field] ?? "")).join(" ")
+
+/** The lists of /ops/v1 that are searched, with the text of a row. */
+const searched: ReadonlyArray<readonly [path: string, text: (item: Item) => string]> = [
+  ["/ops/v1/agents", textOf("agent_id", "hostname")],
+  ["/ops/v1/checks", textOf("agent_id", "check_id", "summary")],
+  ["/ops/v1/incidents", textOf("incident_key", "agent_id", "check_id", "summary")],
 ]
 
 const valuesOf = (items: ReadonlyArray<Item>, field: string): ReadonlyArray<unknown> =>
@@ -40,6 +52,31 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const expected = all.filter((item) => fields.every((field) => item[field] === first[field]))
         assert.deepStrictEqual(yield* itemsOf(`${path}?${query}`), expected, query)
         if (fields.includes("agent_id")) assert.deepStrictEqual(yield* itemsOf(`${path}?agent_id=nobody`), [])
+      }
+    }),
+  )
+
+  scenario("a search returns the items that have each of its words, in the order of the whole list", () =>
+    Effect.gen(function* () {
+      yield* populateLists
+      for (const [path, text] of searched) {
+        const all = yield* itemsOf(path)
+        const words = all.flatMap((item) => text(item).split(/[\s/]+/))
+        for (const word of new Set(words)) {
+          const found = (wanted: string) =>
+            all.filter((item) => text(item).toLowerCase().includes(wanted.toLowerCase()))
+          const part = word.slice(1).toUpperCase() || word
+          const both = found(part).filter((item) => found(AGENT).includes(item))
+          const query = `${path}?${new URLSearchParams({ search: `${AGENT}  ${part}`, limit: "1" }).toString()}`
+          const walked: Array<Item> = []
+          for (let next: string | null = ""; next !== null;) {
+            const page: Page = yield* pageOf(next === "" ? query : `${query}&cursor=${next}`)
+            walked.push(...page.items)
+            next = page.next_cursor
+          }
+          assert.deepStrictEqual(walked, both, query)
+        }
+        assert.deepStrictEqual(yield* itemsOf(`${path}?search=${AGENT}+nothing`), [], path)
       }
     }),
   )

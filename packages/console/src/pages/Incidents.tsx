@@ -52,9 +52,6 @@ const carryOut = (command: PageCommand, selected: Selection, id: string | undefi
   if (command === "note" && id !== undefined) go(linkTo("incidents", [id], { focus: "note" }))
 }
 
-/** Of so many, a search is read again with each change; of more, or of the past, every few seconds. */
-const FEW = 1_000
-
 const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): string =>
   agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
 
@@ -106,19 +103,18 @@ type ListProps = Omit<ComponentProps<typeof Listing<HeldIncident>>, "kind" | "ke
 const List = (props: ListProps) => <Listing kind="incident" keyOf={({ id }) => id} {...props} />
 
 /** The incidents that the address asks for: found by its filter, and in groups by its label. */
-const shownOf = (query: Query, isSlow: boolean) => {
+const shownOf = (query: Query) => {
   const { filter = "", group } = route.value.parameters
-  return groupedBy(incidentsOf(query, filter, isSlow, group === undefined ? undefined : MOST), group)
+  return groupedBy(incidentsOf(query, filter, group === undefined ? undefined : MOST), group)
 }
 
 /** Open incidents: unacknowledged ones first, the worst of them first. */
 const OpenIncidents = () => {
   const { severity } = route.value.parameters
   const counts = summary.value
-  const isSlow = (counts?.open_incidents ?? 0) > FEW
   const open = { state: "open", severity }
-  const free = usePages(shownOf({ ...open, acknowledged: false }, isSlow))
-  const taken = usePages(shownOf({ ...open, acknowledged: true }, isSlow))
+  const free = usePages(shownOf({ ...open, acknowledged: false }))
+  const taken = usePages(shownOf({ ...open, acknowledged: true }))
   const columns = useColumns("Opened", free, taken)
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
   const hasTaken = rowCount(taken.pages) > 0
@@ -150,7 +146,7 @@ const OpenIncidents = () => {
 }
 
 const ResolvedIncidents = () => {
-  const listed = usePages(shownOf({ state: "resolved", sort: "resolved_at" }, true))
+  const listed = usePages(shownOf({ state: "resolved", sort: "resolved_at" }))
   const columns = useColumns("Resolved", listed)
   const nothing = isFiltered() ? <NothingMatches /> : <Empty title="Nothing has resolved yet" />
   return (

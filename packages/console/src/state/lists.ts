@@ -91,13 +91,13 @@ export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): L
   return { ...list, key: `${list.key} by ${label}`, isSlow: true, read }
 }
 
-/** So many matches make a page of a list that is searched. */
+/** So many items make a page of a list of which some are left out. */
 const ENOUGH = 60
 
-/** Reads on from a cursor until enough items match: the API does not search incidents by parts of names. */
-export const search = async <Item>(
+/** Reads on from a cursor until enough items are wanted ones. */
+export const leavingOut = async <Item>(
   read: Read<Item>,
-  matches: (item: Item) => boolean,
+  isOut: (item: Item) => boolean,
   from: string | undefined,
   isWanted = always,
 ): Promise<Answered<Item>> => {
@@ -105,7 +105,7 @@ export const search = async <Item>(
   let cursor = from
   for (;;) {
     const page = await read(cursor)
-    items.push(...page.items.filter(matches))
+    items.push(...page.items.filter((item) => !isOut(item)))
     const next = page.next_cursor ?? null
     if (next === null || items.length >= ENOUGH || !isWanted()) return { items, next_cursor: next }
     cursor = next
@@ -132,18 +132,9 @@ export const inOrder =
     return { items: [] }
   }
 
-/** Whether an incident has each word of a text in its summary, its key, its agent or its check. */
-const incidentMatches = (text: string): ((incident: HeldIncident) => boolean) => {
-  const words = text.toLowerCase().trim().split(/\s+/)
-  return ({ incident_key, summary = "", agent_id = "", check_id = "" }) => {
-    const texts = [incident_key, summary, `${agent_id}/${check_id}`].map((each) => each.toLowerCase())
-    return words.every((word) => texts.some((each) => each.includes(word)))
-  }
-}
-
 /** The agent of a filter such as `web-1`, `web-1/` or `web-1/disk`, and what follows it. */
 const subjectOf = (text: string) => {
-  const [, agent_id, slash, check_id] = /^([\w.:-]{1,128})(\/(\S*))?$/.exec(text.trim()) ?? []
+  const [, agent_id, slash, check_id] = /^([\w.:-]{1,128})(\/(\S*))?$/.exec(text) ?? []
   if (agent_id === undefined) return undefined
   const subject = { agent_id, check_id: check_id === "" ? undefined : check_id }
   return { subject, isOnly: slash !== undefined }
@@ -152,33 +143,25 @@ const subjectOf = (text: string) => {
 /**
  * The incidents that a filter finds: first those with a member of exactly this agent or check, then
  * those that have its words. After `web-1/` and `web-1/disk` the others follow only if there is none.
- * `isSlow` if a search takes many requests.
  */
-export const incidentsOf = (
-  query: Query,
-  filter: string,
-  isSlow: boolean,
-  limit?: number,
-): List<HeldIncident> => {
-  const path = "ops/v1/incidents"
-  if (filter.trim() === "") return listOf<HeldIncident>(path, query, limit)
-  const hasWords = incidentMatches(filter)
-  const all = listOf<HeldIncident>(path, query, MOST)
-  const words = { ...all, key: `${all.key} ${filter}`, isSlow }
-  const exactly = subjectOf(filter)
-  if (exactly === undefined)
-    return { ...words, read: (cursor, isWanted) => search(all.read, hasWords, cursor, isWanted) }
+export const incidentsOf = (query: Query, filter: string, limit?: number): List<HeldIncident> => {
+  const listed = (more: Query, most = limit) =>
+    listOf<HeldIncident>("ops/v1/incidents", { ...query, ...more }, most)
+  const search = filter.trim()
+  // The past is long: a search passes through all of it.
+  const words = { ...listed({ search }), isSlow: search !== "" && query["state"] === "resolved" }
+  const exactly = subjectOf(search)
+  if (exactly === undefined) return words
   const { subject, isOnly } = exactly
-  const exact = { ...query, ...subject }
   const readOthers: Read<HeldIncident> = async (cursor, isWanted) => {
-    const { items } = await listOf<HeldIncident>(path, exact, MOST).read(undefined)
+    const { items } = await listed(subject, MOST).read(undefined)
     const ids = new Set(items.map(({ id }) => id))
     // Beyond a page of them, the exact ones are known by their agent.
-    const isOther = ({ id, agent_id }: HeldIncident) =>
-      ids.size === 0 || (!ids.has(id) && agent_id !== subject.agent_id)
-    return await search(all.read, (incident) => hasWords(incident) && isOther(incident), cursor, isWanted)
+    const isExact = ({ id, agent_id }: HeldIncident) =>
+      ids.has(id) || (ids.size > 0 && agent_id === subject.agent_id)
+    return await leavingOut(words.read, isExact, cursor, isWanted)
   }
-  return { ...words, read: inOrder([listOf<HeldIncident>(path, exact).read, readOthers], isOnly) }
+  return { ...words, read: inOrder([listed(subject).read, readOthers], isOnly) }
 }
 
 type Check = Pick<ExpectedCheckState, "agent_id" | "check_id" | "is_overdue" | "status" | "summary">

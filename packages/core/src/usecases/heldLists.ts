@@ -2,7 +2,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { pagesAt, readPage } from "../engine/lists/readPage.ts"
+import { hasWords, searchedOf } from "../engine/lists/arms.ts"
+import { matchingPages, pagesAt, readPage } from "../engine/lists/readPage.ts"
 import { compileMatchers } from "@tocsin/contract/Matcher"
 import { isOfAgent } from "../policy/compilePolicy.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
@@ -55,12 +56,22 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
     return found
   })
   return {
-    incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents">) {
+    incidents: Effect.fn("Operations.incidents")(function* ({
+      search,
+      ...parameters
+    }: Sorted<"incidents"> & { readonly search?: string | undefined }) {
       const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
       const filter = { state, severity, agent_id, check_id, acknowledged }
       const now = yield* Instant.now
       const query = { list: "incidents", filter, sort, direction } as const
-      const page = yield* readPage(pagesAt(storage, now), sha256, query, paging)
+      const all = pagesAt(storage, now)
+      const found =
+        search === undefined
+          ? all
+          : matchingPages<"incidents">(all, (row) =>
+              hasWords(search, `${row.incident_key} ${searchedOf(row)}`),
+            )
+      const page = yield* readPage(found, sha256, query, paging)
       const held = yield* holdsOfIncidents(page.items)
       return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
     }),

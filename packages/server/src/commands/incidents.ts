@@ -6,12 +6,15 @@ import {
 } from "@tocsin/contract/Acknowledgements"
 import { AgentId, CheckId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Incident } from "@tocsin/contract/Resources"
 import { IncidentState, Severity } from "@tocsin/contract/Status"
 import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { Queries } from "@tocsin/core/usecases/Queries"
-import { toAcknowledgement, toIncidentDetail, toLogEntry } from "@tocsin/core/usecases/toResources"
+import {
+  toAcknowledgement,
+  type toHeldIncident,
+  toIncidentDetail,
+  toLogEntry,
+} from "@tocsin/core/usecases/toResources"
 import { Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
@@ -193,6 +196,7 @@ export const incidents = listCommand({
     severity: flags.filter("severity", Severity.literals, "Only incidents of this severity"),
     agent_id: flags.id("agent-id", AgentId, "Only incidents with a check of this agent, present or past"),
     check_id: flags.id("check-id", CheckId, "Only incidents with a check of this ID, present or past"),
+    search: flags.text("search", "Only incidents with these words in key, summary, agent or check"),
     sort: flags.choice(
       "sort",
       ["status", "opened_at", "resolved_at"],
@@ -200,8 +204,8 @@ export const incidents = listCommand({
     ),
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
   },
-  query: (filters, page) => Queries.use((queries) => queries.incidents({ ...filters, ...page })),
-  columns: (now): ReadonlyArray<Column<Incident>> => [
+  query: (filters, page) => Operations.use((operations) => operations.incidents({ ...filters, ...page })),
+  columns: (now): ReadonlyArray<Column<ReturnType<typeof toHeldIncident>>> => [
     { title: "INCIDENT", cell: ({ id }) => id },
     { title: "STATE", cell: ({ state }) => state, isState: true },
     { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },

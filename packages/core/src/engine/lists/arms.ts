@@ -83,14 +83,14 @@ export const hasWords = (search: string | undefined, text: string): boolean => {
   return wordsOf(search).every((word) => searched.includes(word))
 }
 
-/** The text of a check that is searched; the storages search the same. */
+/** The text of a check that is searched, which the storages search too; that of an incident's opener. */
 export const searchedOf = ({
-  agent_id,
-  check_id,
+  agent_id = "",
+  check_id = "",
   summary = "",
 }: {
-  readonly agent_id: string
-  readonly check_id: string
+  readonly agent_id?: string | undefined
+  readonly check_id?: string | undefined
   readonly summary?: string | undefined
 }): string => `${agent_id}/${check_id} ${summary}`
 

@@ -125,7 +125,7 @@ const SEARCHED_TOGETHER = 2_000
 
 /** Pages of the rows of a list that match. They are read in pieces: between two, requests are answered. */
 export const matchingPages = <L extends ListName>(
-  storage: Storage["Service"],
+  storage: Pick<Storage["Service"], "page">,
   matches: (row: ListRows[L]) => boolean,
 ) => ({
   page: Effect.fnUntraced(function* (
@@ -141,6 +141,7 @@ export const matchingPages = <L extends ListName>(
       if (last === undefined || rows.length < piece || found.length >= request.limit)
         return found.slice(0, request.limit)
       from = positionAfter(request, last)
+      yield* Effect.yieldNow
     }
   }),
 })
