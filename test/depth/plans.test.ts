@@ -200,7 +200,7 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
       const receivers = rows.map(({ receiver }) => receiver)
       const searches = {
         lockClaimableOutbox: { text: lockClaimableOutbox, values: [receivers, now, LIMIT] },
-        findHeldOutbox: { text: findHeldOutbox, values: [now, LIMIT] },
+        findHeldOutbox: { text: findHeldOutbox, values: [now, LIMIT, receivers] },
         findDueIncidents: { text: findDueIncidents, values: [now, LIMIT] },
         lockClaimableAlerts: { text: lockClaimableAlerts, values: [now, now, LIMIT, "alert_router"] },
       }

@@ -137,6 +137,25 @@ describe("the policy of a monitor", () => {
     assert.strictEqual(sent.length, 101)
   })
 
+  it("leaves the rows of a receiver that it removes, and those keep no others waiting", async () => {
+    const { notifiers, sent } = recording()
+    const toChat = { match: ["check_id = new"], to: ["chat"], after: "10m" } as const
+    const later = { match: ["check_id != new"], to: ["pager"], after: "5m" } as const
+    const policy: PolicyOption = {
+      receivers: { extra: { kind: "debug" } },
+      routes: [toChat, { ...later, to: ["extra"] }],
+    }
+    await using monitor = await createTestMonitor({ notifiers, policy, deadAfter: "2h" })
+    await enroll(monitor, "a")
+    // One more than an evaluation takes at a time.
+    await send(monitor, "a", ...Array.from({ length: 101 }, (_, n) => critical(`old-${n}`)), critical("new"))
+    await monitor.setPolicy({ routes: [toChat, { ...later, after: "1h" }] })
+    await monitor.advance("12m")
+    assert.deepStrictEqual(sent, ["chat firing opened new"])
+    const { items } = await monitor.outbox.list({ state: "pending", notifier: "debug", limit: 200 })
+    assert.strictEqual(items.length, 101)
+  })
+
   it("is checked with all other options", async () => {
     const policy = { windows: [{ name: "w", cron: "0 0 3 2 *", tz: "Nowhere", for: "1h", match: [] }] }
     const refused = await problemsOf(createMonitor({ storage: memory(), policy, staleAfter: -1 as never }))

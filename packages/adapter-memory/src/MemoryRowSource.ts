@@ -132,9 +132,12 @@ export class MemoryRowSource implements RowSource {
       .slice(0, limit)
   }
 
-  heldOutbox({ limit }: Asked<"heldOutbox">, now: Instant) {
+  heldOutbox({ limit, receivers }: Asked<"heldOutbox">, now: Instant) {
     const { outbox } = this.#tables.keyed
-    return outbox.held.due(now, limit, (id) => outbox.get(id)?.incident_id)
+    return outbox.held.due(now, limit, (id) => {
+      const item = outbox.get(id)
+      return item && receivers.includes(item.receiver) ? item.incident_id : undefined
+    })
   }
 
   unclaimedOutbox({ listed, untouchedSince, limit }: Asked<"unclaimedOutbox">, now: Instant) {

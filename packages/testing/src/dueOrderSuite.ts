@@ -62,7 +62,7 @@ const SEARCHES: Readonly<Record<string, DueSearch>> = {
     found: ({ searchResults: found }) => found.expiredOutbox.map(({ id }) => id),
   },
   "held items": {
-    request: (limit) => ({ heldOutbox: { limit } }),
+    request: (limit) => ({ heldOutbox: { receivers: RECEIVERS, limit } }),
     put: (unit, n) => {
       putIncident(unit, n)
       const held = { next_attempt_at: undefined, held_by: ["ack"], next_evaluation_at: start } as const

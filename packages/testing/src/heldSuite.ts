@@ -74,9 +74,15 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["later", "later", { ...HELD, next_evaluation_at: after(-60) }],
           ["now", "now", { ...HELD, next_evaluation_at: after(0) }],
           ["not yet", "not yet", { ...HELD, next_evaluation_at: after(1) }],
+          // No server of this policy examines it.
+          ["of another", "of another", { ...HELD, next_evaluation_at: after(-90), receiver: "pager" }],
         ])
         const found = (limit: number) =>
-          observe(replica, [{ heldOutbox: { limit } }], (unit) => unit.searchResults.heldOutbox)
+          observe(
+            replica,
+            [{ heldOutbox: { receivers: ["debug"], limit } }],
+            (unit) => unit.searchResults.heldOutbox,
+          )
         assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
         assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
       }),

@@ -49,7 +49,8 @@ export const search = Effect.fnUntraced(function* (
   const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
   const { dueIncidents, incidentsToRead, loudMembers } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
-  if (heldOutbox !== undefined) found.heldOutbox = yield* findIds(pg, findHeldOutbox, [now, heldOutbox.limit])
+  if (heldOutbox !== undefined)
+    found.heldOutbox = yield* findIds(pg, findHeldOutbox, [now, heldOutbox.limit, heldOutbox.receivers])
   if (dueIncidents !== undefined)
     found.dueIncidents = yield* findIds(pg, findDueIncidents, [now, dueIncidents.limit])
   if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)

@@ -34,7 +34,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
   )
   const held = connection.query<[IncidentId]>(
     `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ?
-    ORDER BY next_evaluation_at, id LIMIT ?`,
+    AND ${OF_RECEIVERS} ORDER BY next_evaluation_at, id LIMIT ?`,
   )
   // One look into the index for each receiver.
   const waitingReceivers = connection.query<[NotifierName]>(
@@ -72,7 +72,8 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
         .toSorted(byDueTime)
         .slice(0, limit),
     /** The incidents of held items that are to be examined, longest due first. */
-    held: (now: Instant, limit: number) => held.all(now, limit).map(([incident_id]) => incident_id),
+    held: (receivers: Receivers, now: Instant, limit: number) =>
+      held.all(now, JSON.stringify(receivers), limit).map(([incident_id]) => incident_id),
     /** Items whose lease has expired, the earliest first. */
     expired: (receivers: Receivers, now: Instant, limit: number): Items =>
       expired(now, JSON.stringify(receivers), limit),

@@ -22,7 +22,7 @@ export const rowSource = (rows: RowCache): RowSource => {
     labelsOf: expectation.labelsOf,
     dueOutbox: ({ limit, receivers }, now) => outbox.due(receivers, now, limit),
     expiredOutbox: ({ limit, receivers }, now) => outbox.expired(receivers, now, limit),
-    heldOutbox: ({ limit }, now) => outbox.held(now, limit),
+    heldOutbox: ({ limit, receivers }, now) => outbox.held(receivers, now, limit),
     unclaimedOutbox: outbox.unclaimed,
     claimableAlerts: alert.claimable,
     dueIncidents: ({ limit }, now) => incidents.due(now, limit),

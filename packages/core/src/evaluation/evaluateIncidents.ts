@@ -34,7 +34,9 @@ export const evaluateDueIncidents = commandOf(function* (
   options: IncidentOptions,
   limit: number,
 ): Decision<{ readonly found: number; readonly isMore: boolean }> {
-  yield { dueIncidents: { limit }, heldOutbox: { limit } }
+  // Items of receivers that this policy lacks are left alone, and would be found again.
+  const receivers = Array.from(options.policy().receivers.keys())
+  yield { dueIncidents: { limit }, heldOutbox: { receivers, limit } }
   const { dueIncidents, heldOutbox } = unit.searchResults
   const ids = Array.from(new Set([...dueIncidents, ...heldOutbox]))
   const { left } = yield* evaluate(unit, now, options, ids)

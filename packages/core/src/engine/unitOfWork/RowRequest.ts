@@ -71,10 +71,10 @@ export interface RowRequest {
    */
   readonly claimableOutbox?: { readonly receivers: ReadonlyArray<NotifierName>; readonly limit: number }
   /**
-   * The incidents of held outbox items to be examined by `now`, the longest due first, then by the items' ids, unlocked. Load their incidents
-   * to see and lock them. Never cached.
+   * The incidents of held outbox items of these receivers to be examined by `now`, the longest due first, then by the
+   * items' ids, unlocked. Load their incidents to see and lock them. Never cached.
    */
-  readonly heldOutbox?: { readonly limit: number }
+  readonly heldOutbox?: NonNullable<RowRequest["claimableOutbox"]>
   /**
    * Open incidents whose `next_evaluation_at` has come by `now`, the longest due first, then by id, unlocked. Load them to
    * see and lock them. Never cached.
