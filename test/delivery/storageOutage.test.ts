@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { CheckId } from "@tocsin/contract/Identifiers"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { criticalChecks } from "../service/agents.ts"
 import { type Answer, delivered, refused, throwing } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -71,6 +73,52 @@ describe("while the storage is unreachable", () => {
       assert.isAbove(receivers.attempts.length, 8)
     }),
   )
+
+  it.effect("the watches of a new policy are created later", () =>
+    Effect.gen(function* () {
+      const { after, process } = yield* openTimeline({
+        process: {
+          probes: {
+            check: () => Effect.void,
+            run: () => Effect.succeed({ status: "ok", output: "", duration_ms: 1 }),
+          },
+        },
+      })
+      const watches = process.storage.page({
+        list: "watches",
+        filter: {},
+        sort: "name",
+        direction: "asc",
+        from: undefined,
+        isBackward: false,
+        limit: 9,
+      })
+      process.faults.isUnreachable = true
+      yield* process.policy.replace(
+        compilePolicy({ watches: [{ name: CheckId.make("shop"), tcp: { host: "shop", port: 443 } }] }, []),
+      )
+      yield* after("1 minute")
+      assert.lengthOf(yield* watches, 0)
+      process.faults.isUnreachable = false
+      yield* after("10 seconds")
+      assert.lengthOf(yield* watches, 1)
+    }),
+  )
+
+  it.effect("each background task logs that once a minute at most", () => {
+    const lines = new Map<string, number>()
+    const log = Logger.make(({ message }) => {
+      const text = String(message)
+      lines.set(text, (lines.get(text) ?? 0) + 1)
+    })
+    return Effect.gen(function* () {
+      const { after, process } = yield* openTimeline({ process: { keepsHouse: true, reports: true } })
+      process.faults.isUnreachable = true
+      yield* after("10 minutes")
+      assert.isAbove(lines.size, 8)
+      for (const [text, count] of lines) assert.isAtMost(count, 11, text)
+    }).pipe(Effect.provide(Logger.layer([log])))
+  })
 })
 
 describe("a dead letter", () => {

@@ -23,7 +23,7 @@ const TAKES: Readonly<Record<string, number>> = {
   failed: 1,
   inUse: 0,
   invalid: 0,
-  keepDelivering: 1,
+  keepRepeating: 1,
   limited: 0,
   logError: 0,
   logWarning: 0,

@@ -11,6 +11,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
+import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
@@ -22,6 +23,7 @@ import { Operators } from "@tocsin/core/usecases/Operators"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
 import { Context, Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "@tocsin/testing/samples"
@@ -67,6 +69,8 @@ export interface ProcessOptions {
   readonly pieceSize?: number
   /** Whether it reports itself to the others; it does not by default. */
   readonly reports?: boolean
+  /** How it probes watches; it has none by default. */
+  readonly probes?: WatchProbes
   /** Changes of the settings that its rules depend on. */
   readonly rules?: Partial<RuleOptions>
 }
@@ -141,6 +145,7 @@ const layerOf = (
     delivers = true,
     keepsHouse = false,
     reports = false,
+    probes,
     retention,
     lease,
     concurrency,
@@ -154,6 +159,7 @@ const layerOf = (
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
     reports ? Layer.provide(Replicas.layer, ReplicaIdentity.layer) : Layer.empty,
+    probes ? Layer.provide(WatchRunner.layer, ReplicaIdentity.layer) : Layer.empty,
   ).pipe(
     Layer.provideMerge(OutboxSignal.layer),
     Layer.provideMerge(Commits.layer),
@@ -162,6 +168,7 @@ const layerOf = (
     Layer.provide([
       Layer.succeed(Storage, storage),
       Layer.succeed(Notifiers, notifiers),
+      Layer.succeed(WatchProbes, probes),
       Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention }),
       pieceSize === undefined
         ? Layer.empty

@@ -1,9 +1,13 @@
 import { Duration, Effect, FiberSet, Random } from "effect"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { Commits } from "../engine/commits/Commits.ts"
+import { keepRepeating } from "../engine/commits/keepRepeating.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { idlePause } from "../ports/IdlePause.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { OutboxSignal, keepDelivering, waitForMore } from "./OutboxSignal.ts"
+import { Storage } from "../ports/Storage.ts"
+import { OutboxSignal } from "./OutboxSignal.ts"
 import { makeAttempts, type ServedReceiver } from "./attemptItems.ts"
 import { type ClaimedItem, type ClaimInput, claimOutbox } from "./claimOutbox.ts"
 import { Receivers } from "./Receivers.ts"
@@ -64,6 +68,30 @@ const beginWithin = (lease: Duration.Duration): Duration.Duration =>
         minimum: Duration.seconds(1),
         maximum: LONGEST_WAIT,
       })
+
+// A poll without a signal: another process may have died, or its hint been lost.
+const POLL_EVERY = Duration.seconds(15)
+
+/**
+ * Waits until the outbox changes, an item of a receiver is due, or the next poll. `seen` and `at` are the count
+ * of changes and the time before the claim: later ones would pass over an item that fell due in between.
+ */
+export const waitForMore = Effect.fnUntraced(function* (
+  receiver: NotifierName,
+  { at, seen }: { readonly seen: number; readonly at: Instant.Instant },
+) {
+  const storage = yield* Storage
+  const signal = yield* OutboxSignal
+  const untilDue = yield* storage.untilNextDue([receiver], at)
+  const passed = Duration.micros((yield* Instant.now) - at)
+  const wait =
+    untilDue !== undefined && Duration.isLessThan(untilDue, POLL_EVERY)
+      ? Effect.sleep(
+          Duration.clamp(Duration.subtract(untilDue, passed), { minimum: Duration.zero, maximum: untilDue }),
+        )
+      : idlePause(POLL_EVERY)
+  yield* Effect.race(signal.after(seen), wait)
+})
 
 /** Delivers the outbox items of one receiver while it is in use: claims due items while attempts are free. */
 export const deliverItems = Effect.fnUntraced(function* ({
@@ -129,5 +157,5 @@ export const deliverItems = Effect.fnUntraced(function* ({
     // Where a claim finds as much as it asks for, there may be more.
     if (found < limit) yield* waitForMore(receiver, { seen, at })
   })
-  return yield* keepDelivering(round, "cannot read the outbox; delivery resumes when the storage recovers")
+  return yield* keepRepeating(round, "cannot read the outbox; delivery resumes when the storage recovers")
 })

@@ -1,11 +1,12 @@
 import { Duration, Effect, Exit, Fiber, FiberSet } from "effect"
 import { Commits } from "../engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import type { DeliverInput } from "./deliverItems.ts"
+import { keepRepeating } from "../engine/commits/keepRepeating.ts"
+import { type DeliverInput, waitForMore } from "./deliverItems.ts"
 import type { DeliveryResult, Notifier, ClaimedAlert } from "../ports/Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Receivers } from "./Receivers.ts"
-import { OutboxSignal, keepDelivering, waitForMore } from "./OutboxSignal.ts"
+import { OutboxSignal } from "./OutboxSignal.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
 
 // One post: some hundred kilobytes at most.
@@ -47,7 +48,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({
     const posting = yield* claim()
     yield* posting === undefined ? waitForMore(receiver, { seen, at }) : Fiber.await(posting)
   })
-  return yield* keepDelivering(round, "cannot read alerts; sending resumes when the storage recovers")
+  return yield* keepRepeating(round, "cannot read alerts; sending resumes when the storage recovers")
 })
 
 /** A refused alert is due again when its lease ends; an interrupted one is released. */

@@ -4,6 +4,7 @@ import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { Commits } from "../engine/commits/Commits.ts"
+import { keepRepeating } from "../engine/commits/keepRepeating.ts"
 import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
 import { applyPolicy, policyHash } from "../policy/applyPolicy.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
@@ -214,13 +215,9 @@ export const policyFollower: Layer.Layer<never, never, Policies> = Layer.effectD
   Effect.gen(function* () {
     const { follow } = yield* Policies
     if ((yield* PolicySource).source === "given") return
-    const round = follow.pipe(
-      Effect.provideService(CurrentOperator, systemOperator),
-      Effect.catchCause((cause) =>
-        Effect.logWarning("looking for another policy failed; Tocsin will retry", cause),
-      ),
-      Effect.andThen(idlePause(FOLLOW_EVERY)),
-    )
-    yield* Effect.forkScoped(Effect.forever(round))
+    const pause = idlePause(FOLLOW_EVERY)
+    const round = Effect.andThen(Effect.provideService(follow, CurrentOperator, systemOperator), pause)
+    const complaint = "looking for another policy failed; Tocsin will retry"
+    yield* Effect.forkScoped(keepRepeating(round, complaint, pause))
   }),
 )

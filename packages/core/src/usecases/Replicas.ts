@@ -16,6 +16,7 @@ import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
 import type { AuditId } from "@tocsin/contract/Audit"
 import { Commits } from "../engine/commits/Commits.ts"
+import { keepRepeating } from "../engine/commits/keepRepeating.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { policyHash } from "../policy/applyPolicy.ts"
@@ -82,14 +83,12 @@ export const layer = Layer.effectDiscard(
     const renew = makeRenewal(policy)
     const report = Effect.suspend(() => replica.report(policy.current())).pipe(
       Effect.flatMap((replicas) => Effect.andThen(compare(replicas), renew(replicas))),
-      Effect.catchCause((cause) =>
-        Effect.logWarning("this server cannot report its policy to the others; Tocsin will retry", cause),
-      ),
     )
     const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
     yield* Effect.addFinalizer(() => replica.end.pipe(Effect.timeoutOption(FAREWELL_WITHIN), Effect.ignore))
-    const pause = Effect.race(idlePause(REPORT_EVERY), Queue.take(replaced))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(report, pause)))
+    const pause = Effect.race(idlePause(REPORT_EVERY), Effect.orDie(Queue.take(replaced)))
+    const complaint = "this server cannot report its policy to the others; Tocsin will retry"
+    yield* Effect.forkScoped(keepRepeating(Effect.andThen(report, pause), complaint, pause))
   }),
 )
 

@@ -4,6 +4,7 @@ import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { decodeProbe } from "@tocsin/contract/Watches"
 import { Commits } from "../engine/commits/Commits.ts"
+import { keepRepeating } from "../engine/commits/keepRepeating.ts"
 import { eachPage } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
@@ -28,7 +29,7 @@ const MOST_RESULTS = 100
 // Many watches are due in each second; each look reads all of them.
 const SHORTEST_PAUSE = Duration.seconds(1)
 
-const warnOf = (task: string) => (cause: Cause.Cause<unknown>) =>
+const warnOf = (task: string, cause: Cause.Cause<unknown>) =>
   Effect.logWarning(`${task} failed; Tocsin will retry`, cause)
 
 const makeRunner = Effect.gen(function* () {
@@ -64,7 +65,7 @@ const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: W
     Effect.onError((cause) =>
       Effect.andThen(
         Effect.sync(() => underWay.delete(watch.name)),
-        warnOf(`probing the watch ${watch.name}`)(cause),
+        warnOf(`probing the watch ${watch.name}`, cause),
       ),
     ),
     Effect.forkScoped,
@@ -80,7 +81,6 @@ const recordResults = ({ agent, change, commits, instruments, results, sha256, u
         for (const status of taken) watchProbes.of(status).value += 1
         watchProbes.of("dropped").value += dropped
       }),
-      Effect.catchCause(warnOf("storing results of watches")),
       Effect.ensuring(
         Effect.sync(() => {
           for (const { name } of all) underWay.delete(name)
@@ -107,7 +107,7 @@ const startDue = (runner: Runner, probes: WatchProbes) => {
     if (next === undefined) return LOOK_EVERY
     const pause = Duration.seconds(Instant.secondsBetween(now, next))
     return Duration.clamp(pause, { minimum: SHORTEST_PAUSE, maximum: LOOK_EVERY })
-  }).pipe(Effect.catchCause((cause) => Effect.as(warnOf("looking for due watches")(cause), LOOK_EVERY)))
+  })
 }
 
 /** Makes the watches of the policy those that it defines. */
@@ -121,10 +121,7 @@ const followWatches = ({ agent, change, commits, ids, policy }: Runner) =>
       yield* Effect.logWarning(
         `the policy's watches are not created: the agent ${agent.name} is blocked, or not that of the watches`,
       )
-  }).pipe(
-    Effect.provideService(CurrentOperator, systemOperator),
-    Effect.catchCause(warnOf("following the watches of the policy")),
-  )
+  }).pipe(Effect.provideService(CurrentOperator, systemOperator))
 
 /**
  * Probes the watches that this replica owns, and follows those of the policy, until the layer closes
@@ -136,8 +133,15 @@ export const layer = Layer.effectDiscard(
     if (probes === undefined) return
     const runner = yield* makeRunner
     const replaced = yield* Stream.toQueue(runner.policy.replaced, { capacity: "unbounded" })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(followWatches(runner), Queue.take(replaced))))
-    yield* Effect.forkScoped(Effect.forever(recordResults(runner)))
-    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(startDue(runner, probes), idlePause)))
+    const follow = Effect.andThen(followWatches(runner), Queue.take(replaced))
+    const look = Effect.flatMap(startDue(runner, probes), idlePause)
+    for (const [task, round] of [
+      ["following the watches of the policy", follow],
+      ["storing results of watches", recordResults(runner)],
+      ["looking for due watches", look],
+    ] as const)
+      yield* Effect.forkScoped(
+        keepRepeating(round, `${task} failed; Tocsin will retry`, idlePause(LOOK_EVERY)),
+      )
   }),
 )

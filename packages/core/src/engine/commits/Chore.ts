@@ -3,6 +3,7 @@ import type { RuleOptions } from "../../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../../ports/Storage.ts"
 import type { PieceSizes } from "../lists/readPage.ts"
 import type { Commits } from "./Commits.ts"
+import { keepRepeating } from "./keepRepeating.ts"
 
 /** One kind of background work, in bounded pieces. Safe with several replicas. */
 export interface Chore {
@@ -30,11 +31,8 @@ export const isWhole =
 
 /** Does a chore again and again. Failures and bugs are logged, and do not end it. */
 export const repeatChore = ({ name, pause, piece }: Chore): Effect.Effect<never> =>
-  piece.pipe(
-    Effect.map((isMore) => (isMore ? Effect.sleep(BETWEEN_PIECES) : pause)),
-    Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning(`${name} failed; Tocsin will retry`, cause), pause),
-    ),
-    Effect.flatten,
-    Effect.forever,
+  keepRepeating(
+    Effect.flatMap(piece, (isMore) => (isMore ? Effect.sleep(BETWEEN_PIECES) : pause)),
+    `${name} failed; Tocsin will retry`,
+    pause,
   )

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { keepDelivering } from "../../src/notifications/OutboxSignal.ts"
-import { StorageError } from "../../src/ports/Storage.ts"
+import { keepRepeating } from "../../../src/engine/commits/keepRepeating.ts"
+import { StorageError } from "../../../src/ports/Storage.ts"
 
 const failure = (message: string) => Effect.fail(new StorageError({ reason: "full", message }))
 
@@ -14,7 +14,7 @@ const looking = Effect.gen(function* () {
     lines.push(`${message} ${String(fiber.getRef(References.CurrentLogAnnotations)["count"])}`)
   })
   let look: Effect.Effect<void, StorageError> = Effect.sleep("1 second")
-  yield* keepDelivering(
+  yield* keepRepeating(
     Effect.suspend(() => look),
     "cannot look",
   ).pipe(Effect.provide(Logger.layer([logger])), Effect.forkScoped)
