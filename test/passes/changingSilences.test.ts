@@ -111,6 +111,38 @@ it.effect.each([
     }),
 )
 
+it.effect("every five minutes, routes that compare labels have each incident evaluated once", () =>
+  Effect.gen(function* () {
+    const { commits, opened, options, policy, storage } = yield* openIncidents
+    const byLabel = [{ match: ["label:team = db"], to: [...NAMES], after: "1d" }, { after: "1d" }]
+    yield* policy.replace(compilePolicy(documentOf({ routes: byLabel }), NAMES))
+    yield* opened
+    const read = new Set<string>()
+    const watched: typeof storage = {
+      ...storage,
+      page: (request) => {
+        read.add(request.list)
+        return storage.page(request)
+      },
+    }
+    const look = evaluationPass(watched, commits, { incidents: options, limit: LIMIT })
+    const readAfter = Effect.fnUntraced(function* (seconds: number) {
+      yield* TestClock.adjust(Duration.seconds(seconds))
+      read.clear()
+      while (yield* look);
+      return Array.from(read).toSorted().join()
+    })
+    assert.deepStrictEqual(yield* Effect.forEach([0, 60, 239, 1, 60, 240], readAfter), [
+      "incidents,outbox",
+      "outbox",
+      "",
+      "incidents",
+      "",
+      "incidents",
+    ])
+  }),
+)
+
 it.effect("a look at incidents with many members evaluates all of them", () =>
   Effect.gen(function* () {
     const { commits, opened, options, policy, storage } = yield* openIncidents

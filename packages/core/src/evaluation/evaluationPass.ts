@@ -63,7 +63,9 @@ const makeHeldDue = (
       before?.policy !== now.policy || before.silences !== now.silences || before.parents !== now.parents
     if (!isAfterChange) {
       const { holdsReadAgents, routesReadAgents } = now.policy
-      const isAgain = holdsReadAgents || routesReadAgents || now.silencesReadAgents || before.isAfterChange
+      // Where routes read agents, the pass over open incidents evaluates these as often.
+      const isAgain =
+        before.isAfterChange || (!routesReadAgents && (holdsReadAgents || now.silencesReadAgents))
       const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
       if (!isAgain || Instant.isRecent(before.at, pause, now.at)) return false
     }
