@@ -94,6 +94,8 @@ export interface StormCase {
   /** The least part of the rate without a policy. */
   readonly ofPlain: number
   readonly mostMiB: number
+  /** How many incidents wait, each with a held notification. */
+  readonly held: number
   /** The most of a core, in percent, that held notifications may take while nothing changes. */
   readonly mostHeldPercent: number
 }
@@ -265,6 +267,7 @@ export const allCases: ReadonlyArray<BenchCase> = [
     incidents: 10_000,
     ofPlain: 0.9,
     mostMiB: 400,
+    held: 100_000,
     mostHeldPercent: 1,
   })),
   ...STORAGES.map((storage): LargeStormCase => ({

@@ -23,8 +23,13 @@ const routes = {
   })),
 }
 
-/** Every incident waits longer than the case takes. */
-const everythingWaits = { routes: [{ after: "7d", to: ["webhook"] }] }
+/** Every incident waits longer than the case takes, and is evaluated every five minutes, since labels may change. */
+const everythingWaits = {
+  routes: [
+    { match: ["label:team = db"], to: ["webhook"] },
+    { after: "7d", to: ["webhook"] },
+  ],
+}
 
 const POLICIES = { routes, everythingWaits }
 

@@ -108,7 +108,7 @@ export const settled = (server: Tocsin, incidents: number) =>
     }),
   )
 
-/** Opens ten thousand incidents with and without a policy, in turn, and then leaves them held. */
+/** Opens ten thousand incidents with and without a policy, in turn, and then leaves more of them held. */
 export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: StormCase) {
   const plain: Array<Sample> = []
   const routed: Array<Sample> = []
@@ -125,7 +125,9 @@ export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: Stor
     })
     yield* Effect.scoped(struck)
   }
-  const held = yield* strike(bench, one, "everythingWaits")
+  const held = yield* strike(bench, { ...one, incidents: one.held }, "everythingWaits")
+  // The evaluations that follow the storm, and once more a minute later.
+  yield* Effect.sleep(bench.measures.soakSeconds * 200)
   // Long enough for every held notification to be examined, every five minutes.
   const heldPercent = yield* shareOf(held.server.pid, bench.measures.soakSeconds / 2)
   const ratios = routed.map(({ perSecond }, index) => perSecond / (plain[index]?.perSecond ?? Number.NaN))
