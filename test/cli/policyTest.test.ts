@@ -153,6 +153,27 @@ describe("tocsin policy test", () => {
     }),
   )
 
+  it.live("takes agents for stale by the settings", () =>
+    Effect.gen(function* () {
+      const { cwd } = yield* site
+      const beat = { hostname: "web-1", features: { push: true, metrics: false } }
+      const [start, later] = ["2026-01-31T07:59:00Z", "2026-01-31T08:00:00Z"]
+      const lines = [
+        { received_at: start, agent_id: "host", observed_at: start, ...beat },
+        { received_at: later, agent_id: "web-1", observed_at: later, ...beat },
+        RESULT,
+        { received_at: later, expect_none: { receiver: "debug", within: "50s" } },
+      ]
+      writeFileSync(join(cwd, "stale.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"))
+      const dependency = `{ parent: ["incident_key = host/@heartbeat"], child: ["check_id = disk"], equal: [hostname] }`
+      writeFileSync(join(cwd, "stale.yaml"), `dependencies: [${dependency}]\n`)
+      const environment = { SERVICE_STALE_AFTER: "40s", SERVICE_DEAD_AFTER: "3m" }
+      const test = ["policy", "test", "stale.jsonl", "--policy", "stale.yaml"]
+      assert.strictEqual((yield* tocsin({ cwd, environment }, ...test)).stdout.slice(0, 4), "pass")
+      assert.strictEqual((yield* tocsin({ cwd, environment: {} }, ...test)).stdout.slice(0, 4), "FAIL")
+    }),
+  )
+
   it.live("takes a missing story for a failure, and an invalid policy for a wrong argument", () =>
     Effect.gen(function* () {
       const at = yield* site

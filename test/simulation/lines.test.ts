@@ -121,6 +121,16 @@ describe("a simulation", () => {
     ])
   })
 
+  it("lets agents die before they would be stale by the usual settings, and be parents from then on", () => {
+    const parent = ["incident_key glob */@heartbeat"]
+    const policy = policyOf({ dependencies: [{ parent, child: ["check_id = disk"], equal: ["hostname"] }] })
+    const lines = [heartbeat(0), batch(60, event(1, 60, "critical")), heartbeat(400, "web-2")]
+    assert.deepStrictEqual(told(run(lines, { policy, deadAfter: Duration.seconds(70) })), [
+      [at(60), "firing", "web-1/disk", "critical"],
+      [at(130), "firing", "web-1/@heartbeat", "critical"],
+    ])
+  })
+
   it("ignores the silence of agents that sent only results", () => {
     const report = run([batch(0, event(1, 0, "ok")), batch(86_400, event(2, 86_400, "ok", "load"))])
     assert.deepStrictEqual([report.agents, report.incidents], [1, []])

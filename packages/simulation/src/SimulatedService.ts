@@ -1,5 +1,5 @@
 import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
-import type { Duration } from "effect"
+import { Duration } from "effect"
 import { isSameReport } from "@tocsin/core/model/AgentRecord"
 import { heartbeat } from "@tocsin/core/admission/heartbeat"
 import type { Signature } from "@tocsin/core/audit/Signature"
@@ -75,10 +75,12 @@ export class SimulatedService {
     rules: RuleOptions,
     { listener, start }: { readonly listener: SimulationListener; readonly start: Instant.Instant },
   ) {
-    this.#rules = { ...rules, acceptFingerprints: new Set([FINGERPRINT]) }
+    const { deadAfter } = rules
+    // A dead agent is stale, whatever the setting beside another `deadAfter` than the service has.
+    const staleAfter = Duration.min(rules.staleAfter, deadAfter)
+    this.#rules = { ...rules, staleAfter, acceptFingerprints: new Set([FINGERPRINT]) }
     const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
-    this.#options = incidentOptions(this.#ids, { current: () => policy }, rules)
-    const { deadAfter, staleAfter } = rules
+    this.#options = incidentOptions(this.#ids, { current: () => policy }, this.#rules)
     this.#silences = policy.dependencies?.takesStale === true ? [staleAfter, deadAfter] : [deadAfter]
     this.#due = new DueWork(this.#tables, policy, this.#watched)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })

@@ -10,7 +10,13 @@ import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 export interface SimulationSettings extends Partial<
   Pick<
     RuleOptions,
-    "notifiers" | "deadAfter" | "policy" | "acknowledgedFor" | "longestAcknowledgement" | "longestSilence"
+    | "notifiers"
+    | "staleAfter"
+    | "deadAfter"
+    | "policy"
+    | "acknowledgedFor"
+    | "longestAcknowledgement"
+    | "longestSilence"
   >
 > {
   /** When the clock stops; by default at the last receipt, because nothing is known of agents after it. */

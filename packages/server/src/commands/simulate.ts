@@ -127,6 +127,7 @@ export const simulationOf = Effect.fnUntraced(function* (given: Given) {
     acknowledgedFor: settings.SERVICE_ACK_FOR,
     longestAcknowledgement: settings.SERVICE_ACK_MAX,
     longestSilence: settings.SERVICE_SILENCE_MAX,
+    staleAfter: settings.SERVICE_STALE_AFTER,
     deadAfter: Option.getOrElse(given.deadAfter, () => deadAfter),
     until: Option.getOrUndefined(given.until),
   }
