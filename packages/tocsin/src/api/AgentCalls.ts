@@ -7,16 +7,8 @@ import {
 import { Readiness } from "@tocsin/core/health/Readiness"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import type { RoleOf } from "@tocsin/core/operators/roleOf"
-import type {
-  AcceptedResponse,
-  EnrolRequest,
-  EventBatchAcceptedResponse,
-  EventBatchRequest,
-  ExpectationsRequest,
-  ExpectationsResponse,
-  HeartbeatRequest,
-} from "@tocsin/client/Resources"
-import { asJson } from "@tocsin/client/calls/endpoints"
+import type { Call, callTable } from "@tocsin/client/calls/callTable"
+import { asJson, type EndpointName } from "@tocsin/client/calls/endpoints"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { unknownOptions } from "@tocsin/contract/nearestName"
@@ -24,7 +16,7 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import { AgentPathParameters } from "@tocsin/contract/Parameters"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Context, Effect, Redacted, Result, SchemaParser } from "effect"
-import type { CallError, Calls, Reply } from "./Calls.ts"
+import type { CallError, Calls, CodeOf, Reply } from "./Calls.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
 
 /** Options of a heartbeat. */
@@ -33,8 +25,27 @@ export interface HeartbeatOptions {
   readonly address?: string | undefined
 }
 
+type Table = Pick<typeof callTable, "heartbeat" | "events" | "expectations" | "enrol">
+type CodesOf<Name extends keyof Table> =
+  | CodeOf<Effect.Error<ReturnType<Ingest["Service"][Name]>>>
+  | AnyCallCode
+  | "unauthorized"
+  | "validation"
+
+type WithKeys<Rows> = {
+  readonly [Name in keyof Rows]: Rows[Name] extends Call<EndpointName, infer Input, infer Output>
+    ? (
+        key: string,
+        ...input: Name extends "heartbeat" ? [...Input, options?: HeartbeatOptions] : Input
+      ) => Reply<Output, CodesOf<Name & keyof Table>>
+    : never
+}
+
+/** The agents' calls of the API, each with the agent's key before its arguments. */
+interface KeyedCalls extends WithKeys<Table> {}
+
 /** The agents' calls, answered by this process. */
-export interface AgentCalls {
+export interface AgentCalls extends KeyedCalls {
   /**
    * Takes a heartbeat under the agent's key: 1 to 512 visible ASCII characters that the agent makes and
    * keeps. An unknown key registers a pending agent. Safe to repeat.
@@ -49,22 +60,7 @@ export interface AgentCalls {
    * })
    * ```
    */
-  readonly heartbeat: (
-    key: string,
-    request: HeartbeatRequest,
-    options?: HeartbeatOptions,
-  ) => Reply<
-    AcceptedResponse,
-    AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "conflict" | "rate_limited"
-  >
-  /** Takes 1 to 200 check results of one agent, all or none. Safe to repeat: known `event_id`s count once. */
-  readonly events: (
-    key: string,
-    request: EventBatchRequest,
-  ) => Reply<
-    EventBatchAcceptedResponse,
-    AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted"
-  >
+  readonly heartbeat: KeyedCalls["heartbeat"]
   /**
    * Declares checks of an agent that must report; one that stops is overdue, and joins an incident. With
    * `complete`, checks that are not listed no longer must report. Safe to repeat.
@@ -76,30 +72,7 @@ export interface AgentCalls {
    * })
    * ```
    */
-  readonly expectations: (
-    key: string,
-    agentId: string,
-    declaration: ExpectationsRequest,
-  ) => Reply<
-    ExpectationsResponse,
-    AnyCallCode | "unauthorized" | "validation" | "agent_blocked" | "agent_not_accepted" | "rate_limited"
-  >
-  /** Has a pending agent accepted by the token of an enrolment, after its first heartbeat. Safe to repeat. */
-  readonly enrol: (
-    key: string,
-    agentId: string,
-    request: EnrolRequest,
-  ) => Reply<
-    AcceptedResponse,
-    | AnyCallCode
-    | "unauthorized"
-    | "validation"
-    | "agent_blocked"
-    | "agent_not_accepted"
-    | "conflict"
-    | "not_found"
-    | "rate_limited"
-  >
+  readonly expectations: KeyedCalls["expectations"]
   /** Whether the storage could be written to at the last look, and the monitor is not closing. */
   readonly isReady: () => Promise<boolean>
 }
@@ -109,12 +82,7 @@ const unauthorized = (message: string) =>
 const notWellFormed = unauthorized("an agent key is 1 to 512 visible ASCII characters")
 const ofOperators = unauthorized("this is an operators' token; give the agent its own key")
 
-/** Takes a body as if it had come as JSON, which most bodies need not. */
-const sendingAsJson = <A, E extends CallError>(
-  send: (sender: Sender, body: unknown) => Effect.Effect<A, E | ValidationError>,
-  sender: Sender,
-  body: unknown,
-) => Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
+type Send<A, E> = (sender: Sender, body: unknown) => Effect.Effect<A, E | ValidationError>
 
 const decodePath = SchemaParser.decodeUnknownResult(AgentPathParameters)
 
@@ -141,39 +109,36 @@ export const agentCalls = (
 ): AgentCalls => {
   const ingest = Context.get(services, Ingest)
   const { heartbeat, events } = callsOf(ingest)
-  const ofAgent =
-    <A, E extends CallError>(
-      callAbout: (agentId: AgentId) => (sender: Sender, body: unknown) => Effect.Effect<A, E>,
-    ) =>
-    (text: string, agentId: string, request: object) =>
-      calls.reply(
-        Effect.flatMap(keyOf(text), (key) => {
-          const send = (sender: Sender, body: unknown) =>
-            Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => callAbout(id)(sender, body))
-          return sendingAsJson(send, { key, address: undefined }, request)
-        }),
-      )
   const keyOf = (key: unknown) => {
     if (typeof key !== "string") return notWellFormed
     const redacted = Redacted.make(key)
     if (!isWellFormed(redacted)) return notWellFormed
     return roleOf(redacted) === undefined ? Effect.succeed(redacted) : ofOperators
   }
+  const reply = <A, E extends CallError>(
+    send: Send<A, E>,
+    text: string,
+    body: object,
+    options: HeartbeatOptions = {},
+  ) =>
+    calls.reply(
+      Effect.gen(function* () {
+        yield* refuseUnknown(options, ["address"])
+        const sender: Sender = { key: yield* keyOf(text), address: options.address }
+        // Most bodies fit as they are, and are not converted.
+        return yield* Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
+      }),
+    )
+  const about =
+    <A, E extends CallError>(agentId: string, call: (agentId: AgentId) => Send<A, E>): Send<A, E> =>
+    (sender, body) =>
+      Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => call(id)(sender, body))
   return {
-    heartbeat: (text, request, options = {}) =>
-      calls.reply(
-        Effect.gen(function* () {
-          yield* refuseUnknown(options, ["address"])
-          const key = yield* keyOf(text)
-          return yield* sendingAsJson(heartbeat, { key, address: options.address }, request)
-        }),
-      ),
-    events: (text, request) =>
-      calls.reply(
-        Effect.flatMap(keyOf(text), (key) => sendingAsJson(events, { key, address: undefined }, request)),
-      ),
-    expectations: ofAgent(expectationsCall(ingest)),
-    enrol: ofAgent(enrolCall(ingest)),
+    heartbeat: (key, request, options) => reply(heartbeat, key, request, options),
+    events: (key, batch) => reply(events, key, batch),
+    expectations: (key, agentId, declaration) =>
+      reply(about(agentId, expectationsCall(ingest)), key, declaration),
+    enrol: (key, agentId, request) => reply(about(agentId, enrolCall(ingest)), key, request),
     isReady: async () => {
       const outcome = await calls.reply(Context.get(services, Readiness).isReady).outcome()
       return outcome.ok && outcome.value
