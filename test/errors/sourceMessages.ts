@@ -56,10 +56,9 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):")',
   "startMessage(failure.value)",
   "withoutSecrets(finding.message)",
-  'errors.join("\\n")',
   // Of a probe's options, as the agent's configuration states them.
   'problems.join("; ")',
-  'failed.map(({ error }) => error).join("\\n")',
+  "`${id}: ${message}`",
   "`${name} ${target.failure}`",
   "`${fieldPath(problem.path)} ${problem.message}`",
   // Problems of a policy, which name what was read.

@@ -8,11 +8,11 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Order, Schema, Stream } from "effect"
 import { Argument } from "effect/cli"
-import { CommandFailure, usageFailure } from "../CommandFailure.ts"
+import { type CommandFailure, notFound, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm, Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText } from "../output/texts.ts"
-import { command, group, listCommand } from "./define.ts"
+import { actOnEach, command, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 
@@ -139,8 +139,8 @@ const targetsOf = Effect.fnUntraced(function* ({
 
 const SUGGESTIONS = 3
 
-/** The message for an unknown agent, which suggests IDs that begin the same way. */
-const noAgentMessage = Effect.fnUntraced(function* (id: AgentId) {
+/** The failure for an unknown agent, which suggests IDs that begin the same way. */
+const noAgent = Effect.fnUntraced(function* (id: AgentId) {
   const storage = yield* Storage
   const following = yield* storage.page({
     list: "agents",
@@ -153,44 +153,34 @@ const noAgentMessage = Effect.fnUntraced(function* (id: AgentId) {
   })
   const similar = following.map(({ agent_id }) => agent_id).filter((other) => other.startsWith(id))
   const more = similar.length > SUGGESTIONS ? " …" : ""
-  const message =
+  return yield* notFound(
     similar.length === 0
       ? `there is no agent ${id}: list agents with tocsin agents list`
-      : `there is no agent ${id}; IDs that start with it: ${similar.slice(0, SUGGESTIONS).join(", ")}${more}`
-  return message
+      : `there is no agent ${id}; IDs that start with it: ${similar.slice(0, SUGGESTIONS).join(", ")}${more}`,
+  )
 })
 
-interface Outcome {
-  readonly agent_id: AgentId
-  readonly count: number
-  readonly error: string | null
-}
-
-/**
- * Acts on one agent after the other. Unknown agents do not stop the others; the command fails
- * afterwards.
- */
-const actOnEach = Effect.fnUntraced(function* (
+/** Acts on named agents, and says at once what it did to each. */
+const actOnNamed = Effect.fnUntraced(function* (
   action: AgentAction,
   ids: ReadonlyArray<AgentId>,
   json: boolean,
 ) {
-  const output = yield* Output
-  const outcomes: Array<Outcome> = []
-  for (const id of ids) {
-    const outcome: Outcome = yield* action.one(yield* Admission, id).pipe(
-      Effect.map(({ count }) => ({ agent_id: id, count, error: null })),
-      Effect.catchTag("AgentNotFound", () =>
-        Effect.map(noAgentMessage(id), (error) => ({ agent_id: id, count: 0, error })),
+  const admission = yield* Admission
+  const { write } = yield* Output
+  const { items, failure } = yield* actOnEach(ids, (id) =>
+    action.one(admission, id).pipe(
+      Effect.catchTag("AgentNotFound", () => noAgent(id)),
+      Effect.tap(({ count }) =>
+        json ? Effect.void : write(`${id}: ${count > 0 ? action.done : action.nothing}\n`),
       ),
-    )
-    outcomes.push(outcome)
-    if (outcome.error !== null || json) continue
-    yield* output.write(`${id}: ${outcome.count > 0 ? action.done : action.nothing}\n`)
+    ),
+  )
+  if (json) {
+    const named = items.map(({ id: agent_id, ...outcome }) => ({ agent_id, ...outcome }))
+    yield* writeResult(true, { items: named }, () => "")
   }
-  if (json) yield* writeResult(true, { items: outcomes }, () => "")
-  const errors = outcomes.flatMap(({ error }) => error ?? [])
-  if (errors.length > 0) return yield* new CommandFailure({ exit: "not_found", message: errors.join("\n") })
+  if (failure !== undefined) return yield* failure
 })
 
 const actOnAll = Effect.fnUntraced(function* (action: AgentAction, json: boolean) {
@@ -206,7 +196,7 @@ const act = Effect.fnUntraced(function* (action: AgentAction, given: Given) {
   if (question !== undefined) yield* confirm(question, given.yes)
   // Provided after the answer, so that help and mistakes need no storage.
   return yield* Effect.provide(
-    targets === "all" ? actOnAll(action, given.json) : actOnEach(action, targets, given.json),
+    targets === "all" ? actOnAll(action, given.json) : actOnNamed(action, targets, given.json),
     useCases,
   )
 })

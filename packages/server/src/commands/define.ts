@@ -1,11 +1,12 @@
 import type { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
+import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
-import { type CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
 import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
@@ -65,7 +66,7 @@ interface Result {
   readonly text: string
   /** For standard error, after the result. */
   readonly note?: string
-  readonly failure?: CommandFailure
+  readonly failure?: CommandFailure | undefined
 }
 
 type ReadError = BrokenPipe | CommandFailure | Layer.Error<typeof useCases> | OutputFailure
@@ -110,6 +111,31 @@ export const act =
         if (failure !== undefined) return yield* failure
       }),
     })
+
+/**
+ * Acts on one row after another; those that it leaves out, with a failure for each, stop no others. The failure is
+ * that of the whole command.
+ */
+export const actOnEach = Effect.fnUntraced(function* <Id, E, R>(
+  ids: ReadonlyArray<Id>,
+  actOn: (id: Id) => Effect.Effect<ActionCountResponse, CommandFailure | E, R>,
+) {
+  const failures: Array<CommandFailure> = []
+  const items = yield* Effect.forEach(ids, (id) =>
+    Effect.matchEffect(actOn(id), {
+      onSuccess: ({ count }) => Effect.succeed({ id, count, error: null }),
+      onFailure: (error) => {
+        if (!(error instanceof CommandFailure)) return Effect.fail(error)
+        failures.push(error)
+        return Effect.succeed({ id, count: 0, error: error.message })
+      },
+    }),
+  )
+  if (failures.length === 0) return { items, failure: undefined }
+  const exit = failures.some((failure) => failure.exit === "not_found") ? "not_found" : "refused"
+  const message = failures.map((failure) => failure.message).join("\n")
+  return { items, failure: new CommandFailure({ exit, message }) }
+})
 
 interface List<Name extends string, Filters extends Config, Item, E> extends Described<Name> {
   readonly filters: Filters

@@ -5,14 +5,13 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
+import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
-import { confirm, writeResult } from "../output/Output.ts"
+import { confirm } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
-import { act, command, listCommand } from "./define.ts"
+import { act, actOnEach, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
-import { useCases } from "./UseCases.ts"
 
 type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
 
@@ -34,31 +33,6 @@ export const ERROR_COLUMN: Column<Pick<HeldItem, "last_error">> = {
   least: 16,
 }
 
-interface Outcome {
-  readonly id: OutboxId
-  readonly count: number
-  readonly error: string | null
-  readonly exit: "not_found" | "refused" | undefined
-}
-
-const replayOne = Effect.fnUntraced(function* (id: OutboxId) {
-  const operations = yield* Operations
-  return yield* operations.replay(id).pipe(
-    Effect.map(({ count }): Outcome => ({ id, count, error: null, exit: undefined })),
-    Effect.catchTags({
-      NotFound: () =>
-        Effect.succeed<Outcome>({
-          id,
-          count: 0,
-          error: `there is no notification ${id}: list failed ones with tocsin outbox --state failed`,
-          exit: "not_found",
-        }),
-      StateConflict: ({ message }) =>
-        Effect.succeed<Outcome>({ id, count: 0, error: `${id}: ${message}`, exit: "refused" }),
-    }),
-  )
-})
-
 /**
  * All failed notifications, read before the first replay: one that fails again would be listed
  * again.
@@ -71,34 +45,9 @@ const failedIds = Effect.fnUntraced(function* (notifier: NotifierKind | undefine
   return yield* Stream.runCollect(Stream.map(items, ({ id }) => id))
 })
 
-interface Wanted {
-  /** `undefined` for every failed notification. */
-  readonly ids: ReadonlyArray<OutboxId> | undefined
-  readonly notifier: NotifierKind | undefined
-  readonly json: boolean
-}
-
-const replayWanted = Effect.fnUntraced(function* ({ ids, notifier, json }: Wanted) {
-  const outcomes = yield* Effect.forEach(ids ?? (yield* failedIds(notifier)), replayOne)
-  const replayed = outcomes.filter(({ count }) => count > 0)
-  const items = outcomes.map(({ exit: _exit, ...outcome }) => outcome)
-  const failed = outcomes.filter(({ error }) => error !== null)
-  const leftOut =
-    failed.length === 0 ? "" : `; left out ${failed.length}: replayed already, or the incident is over`
-  yield* writeResult(json, { items }, () =>
-    ids === undefined
-      ? `${replayed.length} will be sent again${leftOut}\n`
-      : replayed.map(({ id }) => `${id}: will be sent again\n`).join(""),
-  )
-  // With --all it is no failure that some cannot be replayed because their incident is over.
-  if (failed.length === 0 || ids === undefined) return
-  const exit = failed.some((outcome) => outcome.exit === "not_found") ? "not_found" : "refused"
-  return yield* new CommandFailure({ exit, message: failed.map(({ error }) => error).join("\n") })
-}, Effect.provide(useCases))
-
 const isOutboxId = Schema.is(OutboxId)
 
-const replay = command({
+const replay = act({
   name: "replay",
   description: "Send failed notifications again, with the same IDs",
   parameters: {
@@ -108,9 +57,8 @@ const replay = command({
     all: flags.flag("all", "Every failed notification"),
     notifier: flags.filter("notifier", NotifierKind.literals, "With --all: only those of this notifier"),
     yes: flags.yes,
-    json: flags.json,
   },
-  run: Effect.fnUntraced(function* ({ ids, all, notifier, yes, json }) {
+  reads: Effect.fnUntraced(function* ({ ids, all, notifier, yes }) {
     if (all === ids.length > 0) return yield* usageFailure("name notifications or use --all, but not both")
     if (notifier !== undefined && !all) return yield* usageFailure("use --notifier only with --all")
     const known = ids.filter(isOutboxId)
@@ -118,8 +66,27 @@ const replay = command({
       return yield* usageFailure("a notification ID is a lower-case UUID: list IDs with tocsin outbox")
     }
     if (all) yield* confirm("this sends every failed notification again, old ones too", yes)
-    return yield* replayWanted({ ids: all ? undefined : known, notifier, json })
+    return known
   }),
+})(function* (named, { all, notifier }) {
+  const operations = yield* Operations
+  const ids = all ? yield* failedIds(notifier) : named
+  const { items, failure } = yield* actOnEach(ids, (id) =>
+    Effect.catchTags(operations.replay(id), {
+      NotFound: () =>
+        notFound(`there is no notification ${id}: list failed ones with tocsin outbox --state failed`),
+      StateConflict: ({ message }) => refusal(`${id}: ${message}`),
+    }),
+  )
+  const replayed = items.filter(({ count }) => count > 0)
+  if (!all) {
+    const text = replayed.map(({ id }) => `${id}: will be sent again\n`).join("")
+    return { answer: { items }, text, failure }
+  }
+  // It is no failure that some cannot be replayed because their incident is over.
+  const left = items.filter(({ error }) => error !== null).length
+  const leftOut = left === 0 ? "" : `; left out ${left}: replayed already, or the incident is over`
+  return { answer: { items }, text: `${replayed.length} will be sent again${leftOut}\n` }
 })
 
 const release = act({
