@@ -1,3 +1,4 @@
+import { MAX_LIMIT } from "@tocsin/contract/Parameters"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Page, TopicsChanged } from "./Resources.ts"
@@ -7,9 +8,6 @@ import { type Call, type callTable, mapCalls, type Walk } from "./calls/callTabl
 import type { EndpointName, ErrorOf } from "./calls/endpoints.ts"
 import { type RedactedClientOptions, readOptions } from "./options/ClientOptions.ts"
 import type { CodeOf } from "./sending/attempt.ts"
-
-/** The most that a page holds: fewest round trips, and still bounded. */
-const LARGEST_PAGE = 500
 
 const ENDLESS =
   "the service gave the same next_cursor twice, so the list would never end; is baseUrl a Tocsin?"
@@ -21,7 +19,7 @@ export const walkPages =
     Stream.suspend(() => {
       const followed = new Set<string>()
       return Stream.paginate<object, unknown, E | TocsinClientError<"unexpected_answer">>({}, (place) =>
-        Effect.flatMap(list({ limit: LARGEST_PAGE, ...parameters, ...place }), (answer) => {
+        Effect.flatMap(list({ limit: MAX_LIMIT, ...parameters, ...place }), (answer) => {
           const { items, next_cursor } = answer as Page<unknown>
           if (!next_cursor) return Effect.succeed([items, Option.none()])
           if (followed.has(next_cursor))

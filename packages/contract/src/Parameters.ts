@@ -13,7 +13,8 @@ import {
 } from "./Status.ts"
 import { isPlainParameter } from "./Text.ts"
 
-const MAX_LIMIT = 500
+/** The largest page of a list (docs/rules.md#lists): who reads whole lists takes the fewest pages, and still bounded. */
+export const MAX_LIMIT = 500
 const DEFAULT_LIMIT = "100"
 
 const Limit = Schema.String.check(

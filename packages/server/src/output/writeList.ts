@@ -1,3 +1,4 @@
+import { MAX_LIMIT } from "@tocsin/contract/Parameters"
 import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import { Effect, Option, Stream } from "effect"
 import { type Column, makeTable, type Table } from "./makeTable.ts"
@@ -19,16 +20,13 @@ export interface ShownList<Item, E, R> {
   readonly of: string
 }
 
-/** The largest page of a list (docs/rules.md#lists). */
-const LARGEST_PAGE = 500
-
 /** All items of a list, read page by page. */
 export const itemsOf = <Item, E, R>(
   page: (parameters: PageParameters) => Effect.Effect<Page<Item>, E, R>,
 ): Stream.Stream<Item, E, R> =>
   Stream.paginate(undefined as string | undefined, (cursor) =>
     Effect.map(
-      page({ cursor, limit: LARGEST_PAGE }),
+      page({ cursor, limit: MAX_LIMIT }),
       ({ items, next_cursor }) => [items, Option.fromNullOr(next_cursor)] as const,
     ),
   )

@@ -7,6 +7,7 @@ import {
   type InputOf,
   type WritingEndpoint,
 } from "@tocsin/client/calls/endpoints"
+import { MAX_LIMIT } from "@tocsin/contract/Parameters"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import type { Admission } from "@tocsin/core/usecases/Admission"
 import type { Integrations } from "@tocsin/core/usecases/Integrations"
@@ -114,15 +115,12 @@ const inLibraryTerms =
     return error._tag === "NotFound" && message !== undefined ? new NotFound({ message }) : error
   }
 
-// Few round trips, and still bounded.
-const LARGEST_PAGE = 500
-
 async function* allPages(list: (parameters: object) => Promise<unknown>, parameters: object = {}) {
   let cursor: string | null | undefined
   do {
     // Only lists are walked.
     const page = (await list({
-      limit: LARGEST_PAGE,
+      limit: MAX_LIMIT,
       ...parameters,
       ...(cursor && { cursor }),
     })) as Page<unknown>
