@@ -108,7 +108,7 @@ describe("commands beside a running server", () => {
       const [incident] = yield* incidentsOf(server)
 
       assert.deepStrictEqual(yield* jsonOf(notifying, "incidents", "--state", "open", "--all"), {
-        items: ((yield* answerOf(server, "/api/v1/incidents")) as { items: unknown }).items,
+        items: ((yield* answerOf(server, "/ops/v1/incidents")) as { items: unknown }).items,
         has_more: false,
       })
       assert.deepStrictEqual(
