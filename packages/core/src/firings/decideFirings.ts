@@ -7,7 +7,8 @@ import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/Out
 import { AT_ONCE, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
 import { waitingUnderHolds, hasWaited, incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
-import { hasSameTimes, holdByParents, type ParentTimes, type Parents } from "./parents.ts"
+import { hasSameTimes, type HeldRow, holdByParents, type Moments, type ParentTimes } from "./parentHolds.ts"
+import type { Parents } from "./parents.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 
 /** Everything that decides on the firings of an open incident. */
@@ -108,6 +109,21 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   return { written, held, nextEvaluationAt: Instant.earliest(next) }
 }
 
+interface HeldAt extends Moments {
+  readonly quiet: ReadonlyArray<Hold>
+  /** Absent for a new firing. */
+  readonly row?: HeldRow | undefined
+}
+
+/** The holds on a firing of an open incident, without its delay, and what it keeps of its parents. */
+export const holdsOn = (
+  { covering, incident, parents }: Pick<FiringFacts, "covering" | "incident" | "parents">,
+  { quiet, row, ...moments }: HeldAt,
+) => {
+  const { holds, times } = holdByParents(row, parents, moments)
+  return { holds: [...incidentHolds(incident, moments.now), ...covering, ...quiet, ...holds], times }
+}
+
 const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName) => {
   const waiting = waitingUnderHolds(firings, receiver)
   // Nothing holds these.
@@ -152,13 +168,8 @@ export const decideFor = (
   // A firing that is due by time has no delay.
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
   const delayed = isTimed || due === undefined || (held === undefined && due.at < now) ? undefined : due.at
-  const { holds: ofParents, times } = holdByParents(standing.evaluated, facts.parents, { now, due: delayed })
-  const common = [
-    ...incidentHolds(facts.incident, now),
-    ...facts.covering,
-    ...quietHolds(facts.quiet, receiver, facts.incident),
-    ...ofParents,
-  ]
+  const quiet = quietHolds(facts.quiet, receiver, facts.incident)
+  const { holds: common, times } = holdsOn(facts, { quiet, row: standing.evaluated, now, due: delayed })
   const merged = standing.merged.map((item) => ({ item, becomes: "discarded" }) as const)
   if (facts.naming === undefined) {
     const silent = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
@@ -168,15 +179,16 @@ export const decideFor = (
   const after = dueAt !== undefined && now < dueAt ? [{ by: "after", until: dueAt } as const] : []
   // A firing that is due by time brings the next reminder in its time.
   const reminded = step?.remind && Instant.plus(now, step.remind)
+  const next = timer.cause === undefined ? timer.at : reminded
   if (held !== undefined) {
     const present = heldAs(standing, withTimes(held, times), timer, facts, [...after, ...common], now)
-    return { held: [...merged, present], next: timer.cause === undefined ? timer.at : reminded }
+    return { held: [...merged, present], next }
   }
   if (timer.cause !== undefined) {
     const holds = withOutage(common, facts, now)
-    return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next: reminded }
+    return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next }
   }
-  if (!isOwed || !facts.hasRoutes) return { held: merged, next: timer.at }
+  if (!isOwed || !facts.hasRoutes) return { held: merged, next }
   if (due?.isWritten === false && now < due.at) return { held: merged, next: due.at }
   const found = [...after, ...common]
   const holds = due?.isDelayed === true ? withOutage(found, facts, now) : found

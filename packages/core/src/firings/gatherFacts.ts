@@ -10,27 +10,20 @@ import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
-import type { FiringFacts } from "./decideFirings.ts"
+import { type FiringFacts, holdsOn } from "./decideFirings.ts"
 import {
   matchedFacts,
   MOST_MEMBERS,
   EVALUATED_TOGETHER,
+  type LoudFacts,
   loudFacts,
   piecesOf,
   readLoudMembers,
 } from "./loudMembers.ts"
 import { firstDue, nameReceivers } from "./nameReceivers.ts"
-import { incidentHolds, type Hold, canBeHeld } from "./Hold.ts"
-import {
-  activeMutes,
-  type LoudMembers,
-  type Mutes,
-  mutingHolds,
-  quietHolds,
-  quietReceivers,
-  sharedQuiet,
-} from "./mutes.ts"
-import { holdByParents, NO_PARENTS, readParents } from "./parents.ts"
+import { type Hold, canBeHeld } from "./Hold.ts"
+import { activeMutes, type Mutes, mutingHolds, quietHolds, quietReceivers, sharedQuiet } from "./mutes.ts"
+import { NO_PARENTS, readParents } from "./parents.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 
@@ -90,18 +83,18 @@ export function* gatherFacts(
   const { dependencies, hasRoutes, receivers } = policy
   const parents = yield* readParents(unit, seen, dependencies, staleAfter, now)
   const covering = ({ id }: IncidentRecord) => seen.get(id)?.covering ?? []
-  const parentsIn = ({ id }: IncidentRecord) => parents.get(id) ?? NO_PARENTS
-  const common = (incident: IncidentRecord) =>
-    incident.state === "open" ? [...incidentHolds(incident, now), ...covering(incident)] : []
+  const muting = (incident: IncidentRecord) => ({
+    incident,
+    covering: covering(incident),
+    parents: parents.get(incident.id) ?? NO_PARENTS,
+  })
   return {
     covering,
     runbookOf: ({ id }) => seen.get(id)?.runbook(),
     facts: (incident, firings) => ({
-      incident,
+      ...muting(incident),
       firings,
       naming: seen.get(incident.id)?.naming(),
-      covering: covering(incident),
-      parents: parentsIn(incident),
       quiet,
       graceUntil,
       receivers,
@@ -117,17 +110,17 @@ export function* gatherFacts(
       }
     },
     onDue: (incident, item) => {
-      if (!canBeHeld(item)) return []
-      const { holds } = holdByParents(item, parentsIn(incident), { now })
-      return [...common(incident), ...quietHolds(quiet, item.receiver, incident), ...holds]
+      if (!canBeHeld(item) || incident.state !== "open") return []
+      const ofReceiver = quietHolds(quiet, item.receiver, incident)
+      return holdsOn(muting(incident), { quiet: ofReceiver, row: item, now }).holds
     },
     onNew: (incident) => {
+      if (incident.state !== "open") return []
       const naming = seen.get(incident.id)?.naming()
-      if (naming === undefined) return common(incident)
-      const due = firstDue(incident, naming) ?? incident.opened_at
-      const after = due <= now ? [] : [{ by: "after", until: due } as const]
-      const { holds } = holdByParents(undefined, parentsIn(incident), { now, due })
-      return [...after, ...common(incident), ...sharedQuiet(quiet, naming.named.keys(), incident), ...holds]
+      const due = naming && (firstDue(incident, naming) ?? incident.opened_at)
+      const after = due === undefined || due <= now ? [] : [{ by: "after", until: due } as const]
+      const shared = naming ? sharedQuiet(quiet, naming.named.keys(), incident) : []
+      return [...after, ...holdsOn(muting(incident), { quiet: shared, now, due }).holds]
     },
   }
 }
@@ -135,7 +128,7 @@ export function* gatherFacts(
 /** An open incident with the decisions that its loud members lead to; a claim needs few of them. */
 interface Compared {
   readonly incident: IncidentRecord
-  readonly loud: LoudMembers
+  readonly loud: LoudFacts
   readonly naming: () => Naming | undefined
   readonly covering: ReadonlyArray<Hold>
   readonly runbook: () => FoundRunbook | undefined

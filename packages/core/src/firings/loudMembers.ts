@@ -9,7 +9,6 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { compareMembers, memberCount, type MemberRecord } from "../model/MemberRecord.ts"
-import type { LoudMembers } from "./mutes.ts"
 
 /** An incident with more present members than this is evaluated by this many (docs/rules.md#mutes). */
 export const MOST_MEMBERS = 500
@@ -22,7 +21,7 @@ export const EVALUATED_TOGETHER = 2_000
 
 const evaluatedMembers = (incident: IncidentRecord): number => Math.min(memberCount(incident), MOST_MEMBERS)
 
-/** The first of these incidents, as many as have so many members: at least one. */
+/** The first of these incidents: at least one, and more while they have at most so many members together. */
 export const firstPiece = (
   incidents: ReadonlyArray<IncidentRecord>,
   most: number,
@@ -35,7 +34,7 @@ export const firstPiece = (
   return end === -1 ? incidents : incidents.slice(0, end)
 }
 
-/** All of these incidents, in pieces with so many members. */
+/** All of these incidents, in pieces of at most so many members; one incident may have more. */
 export const piecesOf = (
   incidents: ReadonlyArray<IncidentRecord>,
   most: number,
@@ -96,8 +95,18 @@ function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): 
   return { member, agent, labels: unit.expectations.get(ref)?.labels }
 }
 
-/** The facts of the loud present members of an incident that matchers compare. */
-export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudMembers => {
+/** What matchers compare of an incident's loud present members. */
+export type LoudFacts =
+  | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
+  /** Too many to compare: only what all of them share counts. These are the worst. */
+  | {
+      readonly kind: "too_many"
+      readonly shared: Pick<MatchedFacts, "incident_key" | "severity">
+      readonly members: ReadonlyArray<Partial<MatchedFacts>>
+    }
+
+/** {@link LoudFacts} of an incident with these loud members. */
+export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudFacts => {
   const [worst] = loud
   if (worst === undefined) return { kind: "listed", members: [] }
   const { incident_key, severity } = incident

@@ -1,11 +1,12 @@
 import { Array as Arr } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import type { MatchedFacts, Matcher } from "@tocsin/contract/Matcher"
+import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import { type Hold, isBelow } from "./Hold.ts"
+import type { LoudFacts } from "./loudMembers.ts"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 
@@ -64,16 +65,6 @@ const areSame = Arr.makeEquivalence(
   Arr.makeEquivalence<Matcher>((a, b) => a.field === b.field && a.op === b.op && a.value === b.value),
 )
 
-/** An incident's loud present members, each with what matchers are compared with. */
-export type LoudMembers =
-  | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
-  /** Too many to look at: only what all of them share counts. These are the worst. */
-  | {
-      readonly kind: "too_many"
-      readonly shared: Pick<MatchedFacts, "incident_key" | "severity">
-      readonly members: ReadonlyArray<Partial<MatchedFacts>>
-    }
-
 /** Whether a matcher compares only what all members of an incident share. */
 export const comparesShared = ({ field }: Matcher): boolean =>
   field === "incident_key" || field === "severity"
@@ -82,7 +73,7 @@ export const comparesShared = ({ field }: Matcher): boolean =>
  * The silences and windows that together cover every loud present member. They hold until the first
  * member is no longer covered by any of them.
  */
-export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudMembers): ReadonlyArray<Hold> => {
+export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudFacts): ReadonlyArray<Hold> => {
   if (mutes.length === 0) return []
   const members = loud.kind === "listed" ? loud.members : [loud.shared]
   const isCovering = mutes.map(() => false)

@@ -11,12 +11,19 @@ import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type Dependencies, type DependencyRule, emptySearches, listed } from "../policy/dependencies.ts"
 import type { FindMatching } from "../policy/indexMatchers.ts"
-import { isBelow, type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
-import { EVALUATED_TOGETHER, loudFacts, piecesOf, readLoudMembers, MOST_MEMBERS } from "./loudMembers.ts"
-import { comparesShared, type LoudMembers } from "./mutes.ts"
-import type { OutboxRecord } from "../model/OutboxRecord.ts"
+import { isBelow } from "./Hold.ts"
+import {
+  EVALUATED_TOGETHER,
+  type LoudFacts,
+  loudFacts,
+  piecesOf,
+  readLoudMembers,
+  MOST_MEMBERS,
+} from "./loudMembers.ts"
+import { comparesShared } from "./mutes.ts"
 
-type ParentName = `parent:${string}`
+/** A parent's name among the holds of a firing. */
+export type ParentName = `parent:${string}`
 
 /** An open incident, or a stale agent as its heartbeat incident. */
 interface PossibleParent {
@@ -24,7 +31,7 @@ interface PossibleParent {
   readonly id: IncidentId | undefined
   readonly announced: Severity
   readonly isStale: boolean
-  readonly loud: LoudMembers
+  readonly loud: LoudFacts
 }
 
 /** The parents by rule and values, the worst first. */
@@ -34,10 +41,10 @@ type ParentIndex = ReadonlyMap<string, ReadonlyArray<Omit<PossibleParent, "loud"
 const KEPT = 2
 
 /** The positions of the rules whose matchers hold for each loud member, in order. */
-const covering = (
+const rulesMatching = (
   find: FindMatching,
   listOf: (position: number) => ReadonlyArray<Matcher> | undefined,
-  loud: LoudMembers,
+  loud: LoudFacts,
 ): ReadonlyArray<number> => {
   if (loud.kind === "too_many")
     return find(loud.shared)
@@ -61,11 +68,11 @@ interface PlacedRule {
  * The rules that may hold an incident: those before the first whose parent it is, so that no two hold each
  * other (docs/rules.md#dependencies).
  */
-const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudMembers): ReadonlyArray<PlacedRule> => {
+const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudFacts): ReadonlyArray<PlacedRule> => {
   if (loud.kind === "too_many") return []
-  const children = covering(find.child, (position) => rules[position]?.child, loud)
+  const children = rulesMatching(find.child, (position) => rules[position]?.child, loud)
   if (children.length === 0) return []
-  const [first = rules.length] = covering(find.parent, (position) => rules[position]?.parent, loud)
+  const [first = rules.length] = rulesMatching(find.parent, (position) => rules[position]?.parent, loud)
   return children.flatMap((position) => {
     const rule = position < first ? rules[position] : undefined
     return rule === undefined ? [] : [{ rule, position }]
@@ -79,7 +86,7 @@ const indexParents = ({ find, rules }: Dependencies, parents: ReadonlyArray<Poss
   const index = new Map<string, Array<Omit<PossibleParent, "loud">>>()
   const worstFirst = parents.toSorted((a, b) => SEVERITY_RANK[b.announced] - SEVERITY_RANK[a.announced])
   for (const { loud, ...entry } of worstFirst) {
-    for (const position of covering(find.parent, (at) => rules[at]?.parent, loud)) {
+    for (const position of rulesMatching(find.parent, (at) => rules[at]?.parent, loud)) {
       const rule = rules[position]
       if (rule === undefined || (entry.isStale && !rule.takesStale)) continue
       for (const value of new Set(loud.members.flatMap((member) => rule.valueOf(member) ?? []))) {
@@ -105,7 +112,7 @@ export const NO_PARENTS: Parents = { names: [], isPresent: false, isStale: false
 
 interface Child {
   readonly incident: IncidentRecord
-  readonly loud: LoudMembers
+  readonly loud: LoudFacts
   readonly rules: ReadonlyArray<PlacedRule>
 }
 
@@ -199,95 +206,4 @@ export function* readParentMarks(unit: UnitOfWork, dependencies: Dependencies | 
   yield { parents: { ...dependencies.search, staleSince: undefined, limit: MOST_PARENTS } }
   const { incidents } = unit.searchResults.parents
   return incidents.map(({ announced, id, member_changes }) => `${id} ${member_changes} ${announced}`).join()
-}
-
-/** After its last parent ended, an incident has this long for its own recovery. */
-const RECOVERY = Duration.minutes(2)
-/** Parents that come and go hold a firing no longer than this from the first end on. */
-const LONGEST = Duration.minutes(10)
-/** A stale agent returns without an incident, and a parent may end unnoticed where it was just found. */
-const LOOK_AGAIN = Duration.seconds(15)
-
-/** The moments that a held firing keeps of its parents. */
-export type ParentTimes = Pick<OutboxRecord, "first_parent_ended_at" | "parent_ended_at">
-
-const NEVER: ParentTimes = { first_parent_ended_at: undefined, parent_ended_at: undefined }
-
-type Waiting = ParentTimes &
-  Pick<OutboxRecord, "age_starts_at" | "created_at" | "held_by" | "next_evaluation_at">
-
-const isParentName = (by: string): by is ParentName => by.startsWith("parent:")
-
-interface Moments {
-  readonly now: Instant.Instant
-  readonly due?: Instant.Instant | undefined
-}
-
-/** The holds of parents on a firing, and what it keeps of them. A new one has no `row` yet. */
-export const holdByParents = (
-  row: Waiting | undefined,
-  parents: Parents,
-  { due, now }: Moments,
-): { readonly holds: ReadonlyArray<Hold>; readonly times: ParentTimes } => {
-  const known = row === undefined ? NEVER : clampTimes(row, now)
-  const before = row?.held_by?.filter(isParentName) ?? []
-  const { holds, times } = parents.isPresent
-    ? holdByPresent(known, before, parents, now)
-    : holdByEnded(known, before, now)
-  return { holds: [...holds, ...graceHolds(parents, graceFrom(row, { due, now }), now)], times }
-}
-
-const holdByPresent = (
-  known: ParentTimes,
-  before: ReadonlyArray<ParentName>,
-  { isStale, names }: Parents,
-  now: Instant.Instant,
-) => {
-  const times = { ...known, parent_ended_at: undefined }
-  const first = known.first_parent_ended_at
-  const until = first === undefined ? UNTIL_A_CHANGE : Instant.plus(first, LONGEST)
-  if (until <= now) return { holds: [], times }
-  const isNew = names.some((name) => !before.includes(name))
-  const again = isStale || isNew ? Instant.plus(now, LOOK_AGAIN) : undefined
-  return { holds: names.map((by) => ({ by, until, again })), times }
-}
-
-const holdByEnded = (known: ParentTimes, before: ReadonlyArray<ParentName>, now: Instant.Instant) => {
-  const ended = known.parent_ended_at ?? (before.length > 0 ? now : undefined)
-  if (ended === undefined) return { holds: [], times: known }
-  const first = known.first_parent_ended_at ?? ended
-  const until = Instant.min(Instant.plus(ended, RECOVERY), Instant.plus(first, LONGEST))
-  const times = { parent_ended_at: ended, first_parent_ended_at: first }
-  return { holds: until <= now ? [] : before.map((by) => ({ by, until })), times }
-}
-
-/** A clock that was set back may have dated them ahead. */
-const clampTimes = ({ first_parent_ended_at, parent_ended_at }: ParentTimes, now: Instant.Instant) => ({
-  first_parent_ended_at: first_parent_ended_at && Instant.min(first_parent_ended_at, now),
-  parent_ended_at: parent_ended_at && Instant.min(parent_ended_at, now),
-})
-
-/** Whether a firing keeps the same of its parents. */
-export const hasSameTimes = (a: ParentTimes, b: ParentTimes): boolean =>
-  a.first_parent_ended_at === b.first_parent_ended_at && a.parent_ended_at === b.parent_ended_at
-
-/** The due time of a firing; absent if its holds have ended before. */
-const graceFrom = (row: Waiting | undefined, { due, now }: Moments): Instant.Instant | undefined => {
-  if (row === undefined) return due ?? now
-  const { age_starts_at, created_at, next_evaluation_at } = row
-  const isSince = age_starts_at !== created_at
-  // A clock that was set back may have dated the creation ahead: such a row was free, unless it is held or just written.
-  const hasEnded = created_at > now ? isSince && next_evaluation_at === undefined : age_starts_at > created_at
-  const from = Instant.min(age_starts_at, now)
-  return hasEnded ? undefined : Instant.max(from, due ?? from)
-}
-
-const graceHolds = (
-  { grace, names }: Parents,
-  from: Instant.Instant | undefined,
-  now: Instant.Instant,
-): ReadonlyArray<Hold> => {
-  if (Duration.isZero(grace) || from === undefined || names.length > 0) return []
-  const until = Instant.plus(from, grace)
-  return until <= now ? [] : [{ by: "parent_grace", until }]
 }

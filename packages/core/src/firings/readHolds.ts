@@ -8,7 +8,7 @@ import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "./loudMembers.ts"
-import { type Hold, lastEnd, UNTIL_A_CHANGE, waitingUnderHolds } from "./Hold.ts"
+import { canBeHeld, type Hold, lastEnd, UNTIL_A_CHANGE, waitingUnderHolds } from "./Hold.ts"
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { decideFor, type FiringFacts } from "./decideFirings.ts"
 
@@ -17,10 +17,6 @@ export interface HeldBy {
   readonly held_by: ReadonlyArray<HoldName>
   readonly held_until: Instant.Instant | undefined
 }
-
-/** Whether an outbox item may be held. */
-export const isPendingFiring = ({ event_type, state }: OutboxRecord): boolean =>
-  event_type === "firing" && state === "pending"
 
 /**
  * Of these outbox items, those that are held now (docs/rules.md#holds): what a claim would find, and what
@@ -36,7 +32,7 @@ export const heldItems = commandOf(function* (
   readonly held: ReadonlyMap<OutboxId, HeldBy>
   readonly rest: ReadonlyArray<OutboxRecord>
 }> {
-  const firings = items.filter(isPendingFiring)
+  const firings = items.filter(canBeHeld)
   if (firings.length === 0) return { held: new Map(), rest: [] }
   yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
   const { incidentsToRead } = unit.searchResults
@@ -120,7 +116,7 @@ export const readOutlook = commandOf(function* (
   // Of an open incident, the silences in force are among these; another one has no holds.
   const silences = { endingAfter: incident.opened_at, begunBy: incident.resolved_at }
   const gathered = yield* gatherFacts(unit, [incident], { ...options, silences, looksAhead: true }, now)
-  const pending = outbox.filter(isPendingFiring)
+  const pending = outbox.filter(canBeHeld)
   return {
     silences: unit.searchResults.silencesInForce,
     held: heldBy(gathered.onNew(incident)),

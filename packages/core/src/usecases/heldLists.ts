@@ -8,15 +8,9 @@ import { compileMatchers } from "@tocsin/contract/Matcher"
 import { isOfAgent } from "../policy/compilePolicy.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
+import { canBeHeld } from "../firings/Hold.ts"
 import { MOST_EVALUATED, piecesOf, silencedFacts } from "../firings/loudMembers.ts"
-import {
-  heldIncidents,
-  heldItems,
-  isPendingFiring,
-  readIncidents,
-  readOutlook,
-  type HeldBy,
-} from "../firings/readHolds.ts"
+import { heldIncidents, heldItems, readIncidents, readOutlook, type HeldBy } from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
@@ -48,7 +42,7 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
   })
   const holdsOfItems = Effect.fnUntraced(function* (items: ReadonlyArray<OutboxRecord>) {
     const found = new Map<OutboxId, HeldBy>()
-    for (let left = items.filter(isPendingFiring); left.length > 0;) {
+    for (let left = items.filter(canBeHeld); left.length > 0;) {
       const { held, rest } = yield* transact(heldItems(left, options))
       for (const [id, by] of held) found.set(id, by)
       left = rest.slice()

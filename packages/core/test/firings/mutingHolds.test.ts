@@ -2,7 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import * as Instant from "@tocsin/contract/Instant"
-import { type LoudMembers, type Mute, mutingHolds } from "../../src/firings/mutes.ts"
+import type { LoudFacts } from "../../src/firings/loudMembers.ts"
+import { type Mute, mutingHolds } from "../../src/firings/mutes.ts"
 import { indexMatchers } from "../../src/policy/indexMatchers.ts"
 import { compileMatchers, type MatchedFacts, parseMatcher } from "@tocsin/contract/Matcher"
 
@@ -17,7 +18,7 @@ const mute = (name: string, until: number, ...texts: ReadonlyArray<string>): Mut
   matchers: texts.map((text) => Result.getOrThrow(parseMatcher(text))),
 })
 
-const holdsOn = (mutes: ReadonlyArray<Mute>, loud: LoudMembers) =>
+const holdsOn = (mutes: ReadonlyArray<Mute>, loud: LoudFacts) =>
   mutingHolds({ mutes, find: indexMatchers(mutes.map(({ matchers }) => matchers)) }, loud)
 
 describe("silences and windows", () => {

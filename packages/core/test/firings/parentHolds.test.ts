@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { Duration } from "effect"
-import { holdByParents, NO_PARENTS } from "../../src/firings/parents.ts"
+import { holdByParents } from "../../src/firings/parentHolds.ts"
+import { NO_PARENTS } from "../../src/firings/parents.ts"
 
 const second = (n: number) => Instant.fromMillis(1_900_000_000_000 + n * 1_000)
 const GRACE = { ...NO_PARENTS, grace: Duration.seconds(200) }
