@@ -11,11 +11,9 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import { MOST_PARENTS, readParentMarks } from "../firings/parents.ts"
 import { isOfAgent, type Policy } from "../policy/compilePolicy.ts"
+import { AGAIN_AFTER, type Followed, isPassDue } from "../policy/PolicyInForce.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { countByReceiver, EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
-
-/** Labels of agents change unnoticed: what depends on them is evaluated this often. */
-const AGAIN_AFTER = Duration.minutes(5)
 
 /**
  * A silence may begin and end between two pieces, and a claim may still be under way that decided by
@@ -103,18 +101,15 @@ export const evaluationPass = (
     begin: makeHeldDue(storage, transact, incidents),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
   })
-  let lastOpen: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
+  let lastOpen: Followed | undefined
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
     begin: Effect.map(Instant.now, (at) => {
       const policy = incidents.policy()
-      const isDue =
-        // Another policy may have been in force when the service stopped.
-        lastOpen === undefined
-          ? policy.hasRoutes
-          : lastOpen.policy !== policy ||
-            (policy.routesReadAgents && !Instant.isRecent(lastOpen.at, AGAIN_AFTER, at))
-      if (isDue) lastOpen = { policy, at }
+      const now = { policy, at }
+      // Another policy may have been in force when the service stopped.
+      const isDue = lastOpen ? isPassDue(lastOpen, now, policy.routesReadAgents) : policy.hasRoutes
+      if (isDue) lastOpen = now
       return isDue
     }),
     evaluate: (rows) => evaluate(rows.map(({ id }) => id)),

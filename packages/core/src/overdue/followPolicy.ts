@@ -17,7 +17,7 @@ import type { ListQuery } from "../model/ListDefinitions.ts"
 import { firstRows, passes } from "../engine/lists/readPage.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { type Followed, isPassDue, type PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
@@ -85,9 +85,6 @@ export function* followPolicy(
 const CHECKS: ListQuery<"checks"> = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" }
 const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
 
-// Labels and hostnames change with heartbeats, which look at no rule.
-const AGAIN_AFTER = Duration.minutes(5)
-
 interface FollowOptions {
   readonly incidents: IncidentOptions
   readonly rules: RuleOptions
@@ -129,7 +126,7 @@ const findStraying = Effect.fnUntraced(function* (
   return straying
 })
 
-// A firing is sent within 15 s of its time, or of the end of its hold (docs/rules.md#evaluation).
+// Checks follow another policy within 15 s.
 const APPLY_EVERY = Duration.seconds(5)
 
 /**
@@ -141,16 +138,15 @@ export const overdueRulesChore = (
   inForce: PolicyInForce["Service"],
   incidents: IncidentOptions,
 ): Chore => {
-  let under: { readonly policy: Policy; readonly at: Instant.Instant } | undefined
+  let last: Followed | undefined
   const begin = Effect.gen(function* () {
     const policy = inForce.current()
-    const now = yield* Instant.now
-    const isOld = policy.freshness.readsAgents && !Instant.isRecent(under?.at ?? now, AGAIN_AFTER, now)
-    if (under?.policy === policy && !isOld) return false
-    // At the start: the rules of a former policy may have left overdue checks, and none else matter.
+    const now = { policy, at: yield* Instant.now }
+    if (last !== undefined && !isPassDue(last, now, policy.freshness.readsAgents)) return false
+    // At the start: the rules of a former policy may have left overdue checks, and nothing else matters.
     const isNeeded =
-      under !== undefined || policy.freshness.count > 0 || (yield* firstRows(storage, OVERDUE, 1)).length > 0
-    under = { policy, at: now }
+      last !== undefined || policy.freshness.count > 0 || (yield* firstRows(storage, OVERDUE, 1)).length > 0
+    last = now
     return isNeeded
   })
   const evaluate = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
