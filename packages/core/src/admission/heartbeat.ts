@@ -18,6 +18,7 @@ import {
   AgentTransitions,
   type HeartbeatOutcome,
   isSameReport,
+  newAgent,
 } from "../model/AgentRecord.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 
@@ -136,24 +137,6 @@ function* pendingSeen(
   return "pending"
 }
 
-const newAgent = (
-  input: HeartbeatInput,
-  now: Instant.Instant,
-): Omit<AgentRecord, "admission_state" | "accepted_key_hash" | "pending_key_hash"> => ({
-  agent_id: input.request.agent_id,
-  registration_id: input.newRegistrationId(now),
-  ...reportedBy(input.request),
-  last_seen_at: now,
-  reachable_from: now,
-  registered_at: now,
-  key_fingerprint: input.key.key_fingerprint,
-  heartbeat_incident_id: undefined,
-  checks_ok: 0,
-  checks_warning: 0,
-  checks_critical: 0,
-  checks_unknown: 0,
-})
-
 const newKey = <State extends AgentsKeyRecord["state"]>(
   input: HeartbeatInput,
   state: State,
@@ -166,6 +149,19 @@ const newKey = <State extends AgentsKeyRecord["state"]>(
   last_seen_at: now,
 })
 
+const addAgent = (
+  unit: UnitOfWork,
+  input: HeartbeatInput,
+  trigger: "preseeded" | "registered",
+  now: Instant.Instant,
+): void => {
+  const { agent_id } = input.request
+  const key = newKey(input, move(AgentKeyTransitions, "absent", trigger), now)
+  const reported = { agent_id, registration_id: input.newRegistrationId(now), ...reportedBy(input.request) }
+  unit.keys.put(key)
+  unit.putAgent(newAgent(reported, key, move(AgentTransitions, "absent", trigger), now))
+}
+
 function* register(
   unit: UnitOfWork,
   input: HeartbeatInput,
@@ -173,13 +169,7 @@ function* register(
 ): Decision<HeartbeatOutcome> {
   yield* load(unit, { pendingAgents: true })
   if (unit.pendingAgents >= input.rules.maxPendingAgents) return "too_many_pending_agents"
-  unit.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "registered"), now))
-  unit.putAgent({
-    ...newAgent(input, now),
-    admission_state: move(AgentTransitions, "absent", "registered"),
-    accepted_key_hash: undefined,
-    pending_key_hash: input.key.key_hash,
-  })
+  addAgent(unit, input, "registered", now)
   return "registered"
 }
 
@@ -214,13 +204,7 @@ function* preseed(
   now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   if (agent === undefined) {
-    unit.keys.put(newKey(input, move(AgentKeyTransitions, "absent", "preseeded"), now))
-    unit.putAgent({
-      ...newAgent(input, now),
-      admission_state: move(AgentTransitions, "absent", "preseeded"),
-      accepted_key_hash: input.key.key_hash,
-      pending_key_hash: undefined,
-    })
+    addAgent(unit, input, "preseeded", now)
     return "preseeded"
   }
   const seen = yield* heard(unit, agent, input, now)

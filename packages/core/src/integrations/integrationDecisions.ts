@@ -13,7 +13,7 @@ import { load } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import { AgentKeyTransitions, type AgentRecord, AgentTransitions } from "../model/AgentRecord.ts"
+import { AgentKeyTransitions, type AgentRecord, AgentTransitions, newAgent } from "../model/AgentRecord.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
@@ -69,27 +69,17 @@ const createAgent = (
   opening: NewKey,
   now: Instant.Instant,
 ): AgentRecord => {
-  unit.keys.put(acceptedKey(opening, name, now))
-  const agent: AgentRecord = {
+  const key = acceptedKey(opening, name, now)
+  const reported = {
     agent_id: name,
     registration_id: opening.newRegistrationId(now),
-    admission_state: move(AgentTransitions, "absent", "integrated"),
     hostname: name,
     features: { push: true, metrics: false },
     labels: { integration: kind },
     observed_at: now,
-    last_seen_at: now,
-    reachable_from: now,
-    registered_at: now,
-    accepted_key_hash: opening.key.key_hash,
-    pending_key_hash: undefined,
-    key_fingerprint: opening.key.key_fingerprint,
-    heartbeat_incident_id: undefined,
-    checks_ok: 0,
-    checks_warning: 0,
-    checks_critical: 0,
-    checks_unknown: 0,
   }
+  const agent = newAgent(reported, key, move(AgentTransitions, "absent", "integrated"), now)
+  unit.keys.put(key)
   unit.putAgent(agent)
   return agent
 }

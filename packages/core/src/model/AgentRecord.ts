@@ -120,6 +120,31 @@ export interface AgentsKeyRecord extends AgentKeyFields {
   readonly state: "pending" | "accepted" | "superseded"
 }
 
+/** An agent that has just been seen for the first time, with its only key. */
+export const newAgent = (
+  reported: Pick<
+    AgentRecord,
+    "agent_id" | "features" | "hostname" | "labels" | "observed_at" | "registration_id"
+  >,
+  { key_fingerprint, key_hash, state }: Pick<AgentsKeyRecord, "key_fingerprint" | "key_hash" | "state">,
+  admission_state: AdmissionState,
+  now: Instant,
+): AgentRecord => ({
+  ...reported,
+  admission_state,
+  last_seen_at: now,
+  reachable_from: now,
+  registered_at: now,
+  accepted_key_hash: state === "accepted" ? key_hash : undefined,
+  pending_key_hash: state === "pending" ? key_hash : undefined,
+  key_fingerprint,
+  heartbeat_incident_id: undefined,
+  checks_ok: 0,
+  checks_warning: 0,
+  checks_critical: 0,
+  checks_unknown: 0,
+})
+
 /** A blocked key: a row of the blacklist. It outlives its agent (docs/rules.md#agent-keys). */
 export interface BlockedKeyRecord extends AgentKeyFields {
   readonly state: "blocked"
