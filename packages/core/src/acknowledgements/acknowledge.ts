@@ -20,7 +20,7 @@ import {
 import type { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { SEVERITY_RANK } from "../model/MemberRecord.ts"
+import { isBelow } from "../model/MemberRecord.ts"
 import { isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { toNotification } from "../notifications/claimOutbox.ts"
 import type { DeliveryAttempt } from "../ports/Notifiers.ts"
@@ -218,9 +218,8 @@ export const followLink = commandOf(function* (
   const { receiver, severity } = item
   const notification = toNotification(item, incident, { due_at: now, now })
   const view = { notification, severity: incident.severity, for: length }
-  if (SEVERITY_RANK[incident.severity] > SEVERITY_RANK[severity])
-    return { ...view, outcome: "worse", acknowledgement: inForce }
-  if (inForce !== undefined && SEVERITY_RANK[inForce.severity] >= SEVERITY_RANK[severity])
+  if (isBelow(severity, incident.severity)) return { ...view, outcome: "worse", acknowledgement: inForce }
+  if (inForce !== undefined && !isBelow(inForce.severity, severity))
     return { ...view, outcome: "acknowledged", acknowledgement: inForce }
   if (!isPressed) return { ...view, outcome: "open", acknowledgement: inForce }
   const actor = `link:${receiver}`

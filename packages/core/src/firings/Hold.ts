@@ -1,8 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { Severity } from "@tocsin/contract/Status"
 import { acknowledgementInForce } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { SEVERITY_RANK } from "../model/MemberRecord.ts"
+import { isBelow } from "../model/MemberRecord.ts"
 import {
   type HoldName,
   endedItem,
@@ -21,11 +20,11 @@ export interface Hold {
   readonly by: HoldName
   readonly until: Instant.Instant
   /** When it may have ended earlier, unnoticed. */
-  readonly again?: Instant.Instant | undefined
+  readonly lookAgainAt?: Instant.Instant | undefined
 }
 
 /** The end of a hold that only a change of the incident, or of the policy, ends. */
-export const UNTIL_A_CHANGE: Instant.Instant = Instant.fromMicros(253_402_300_799_000_000n)
+export const UNTIL_A_CHANGE = Instant.LATEST
 
 /** A firing waits until the last of its holds has ended; there is at least one. */
 export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
@@ -33,11 +32,7 @@ export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
 
 /** When a firing under these holds is evaluated. */
 export const evaluatedAt = (holds: ReadonlyArray<Hold>): Instant.Instant =>
-  Instant.earliest([lastEnd(holds), ...holds.flatMap(({ again }) => again ?? [])]) ?? lastEnd(holds)
-
-/** Whether a severity, or none, is milder than another. */
-export const isBelow = (a: Severity | undefined, b: Severity): boolean =>
-  a === undefined || SEVERITY_RANK[a] < SEVERITY_RANK[b]
+  holds.flatMap(({ lookAgainAt }) => lookAgainAt ?? []).reduce(Instant.min, lastEnd(holds))
 
 /**
  * The holds on every firing of an incident: an acknowledgement that is in force and was given for what is
@@ -78,6 +73,7 @@ export const heldItem = (
   now: Instant.Instant,
 ): OutboxRecord => ({
   ...item,
+  state: move(OutboxTransitions, "pending", "held"),
   next_attempt_at: undefined,
   held_by: holds.map(({ by }) => by),
   next_evaluation_at: evaluatedAt(holds),

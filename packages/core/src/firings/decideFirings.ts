@@ -3,10 +3,11 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Status"
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isBelow } from "../model/MemberRecord.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
-import { waitingUnderHolds, hasWaited, incidentHolds, type Hold, isBelow, UNTIL_A_CHANGE } from "./Hold.ts"
+import { waitingUnderHolds, hasWaited, incidentHolds, type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
 import { hasSameTimes, type HeldRow, holdByParents, type Moments, type ParentTimes } from "./parentHolds.ts"
 import type { Parents } from "./parents.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
@@ -71,21 +72,21 @@ const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undef
 
 /**
  * The firings that receivers are owed and do not wait for yet (docs/rules.md#firings). After an acknowledgement
- * that a worsening ended, `again`, every receiver that the routes name is owed one.
+ * that a worsening ended, `toAll` receivers that the routes name are owed one.
  */
 export const owedFirings = (
   { firings, incident, naming }: Pick<FiringFacts, "firings" | "incident" | "naming">,
-  again: boolean,
+  toAll: boolean,
 ): ReadonlyArray<Omit<NewFiring, "holds"> & { readonly due: Due | undefined }> => {
   const { announced, state } = incident
   if (naming === undefined || announced === undefined || state !== "open") return []
   return Array.from(naming.named.keys()).flatMap((receiver) => {
     const known = knownBy(receiver, firings)
-    const isAgain = again && known !== undefined
+    const isAgain = toAll && known !== undefined
     if (!isAgain && !isBelow(known, announced)) return []
     if (firings.some((item) => item.receiver === receiver && isHeld(item))) return []
     const due = known === undefined ? dueByRoutes(incident, naming, receiver) : undefined
-    return [{ receiver, cause: causeFor(known, due), must_send: again, due }]
+    return [{ receiver, cause: causeFor(known, due), must_send: toAll, due }]
   })
 }
 
@@ -234,7 +235,10 @@ const withOutage = (
   // A clock that was set back may have dated the end ahead; beside other holds, it is theirs.
   const isWaiting = end !== undefined && now < end && (marks < 2 || before === end)
   if (isAlone) return isWaiting ? [{ by: "outage", until: end }] : []
-  return [...others, isWaiting ? { by: "outage", until: end, again: end } : { by: "outage", until: now }]
+  return [
+    ...others,
+    isWaiting ? { by: "outage", until: end, lookAgainAt: end } : { by: "outage", until: now },
+  ]
 }
 
 const heldAs = (

@@ -5,10 +5,11 @@ import type { Policy } from "../policy/compilePolicy.ts"
 import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
-import { type Hold, isBelow } from "./Hold.ts"
+import { type Hold } from "./Hold.ts"
 import type { LoudFacts } from "./loudMembers.ts"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isBelow } from "../model/MemberRecord.ts"
 
 /** A silence or a window that is in force now. */
 export interface Mute {

@@ -4,10 +4,9 @@ import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { LoudMember } from "../engine/unitOfWork/RowRequest.ts"
 import { reachedAt, SEVERITIES } from "../model/Announced.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { memberCount } from "../model/MemberRecord.ts"
+import { memberCount, isBelow } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, NamedReceivers, Naming, RouteId } from "../policy/routing.ts"
-import { isBelow } from "./Hold.ts"
 import { matchedFacts, MOST_MEMBERS } from "./loudMembers.ts"
 
 /** Finds whom the routes of these loud members name. */

@@ -53,8 +53,8 @@ const holdByPresent = (
   const until = first === undefined ? UNTIL_A_CHANGE : Instant.plus(first, LONGEST)
   if (until <= now) return { holds: [], times }
   const isNew = names.some((name) => !before.includes(name))
-  const again = isStale || isNew ? Instant.plus(now, LOOK_AGAIN) : undefined
-  return { holds: names.map((by) => ({ by, until, again })), times }
+  const lookAgainAt = isStale || isNew ? Instant.plus(now, LOOK_AGAIN) : undefined
+  return { holds: names.map((by) => ({ by, until, lookAgainAt })), times }
 }
 
 const holdByEnded = (known: ParentTimes, before: ReadonlyArray<ParentName>, now: Instant.Instant) => {

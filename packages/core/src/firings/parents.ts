@@ -7,11 +7,10 @@ import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
+import { HEARTBEAT, SEVERITY_RANK, isBelow } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type Dependencies, type DependencyRule, emptySearches, listed } from "../policy/dependencies.ts"
 import type { FindMatching } from "../policy/indexMatchers.ts"
-import { isBelow } from "./Hold.ts"
 import {
   EVALUATED_TOGETHER,
   type LoudFacts,

@@ -6,7 +6,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import { load, missingRows } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
-import { hasHeld, isBelow } from "../firings/Hold.ts"
+import { hasHeld } from "../firings/Hold.ts"
 import { endAlerts } from "../notifications/alertDecisions.ts"
 import { enqueueOwed, type EnqueueOptions, closeAgentGone, closeResolved } from "../notifications/enqueue.ts"
 import type { IncidentOptions } from "./incidentOptions.ts"
@@ -26,7 +26,7 @@ import {
   type MemberRef,
   NO_MEMBERS,
   recount,
-  SEVERITY_RANK,
+  isBelow,
   worstSeverity,
 } from "../model/MemberRecord.ts"
 import { recordLogEntry } from "../audit/recordAudit.ts"
@@ -124,7 +124,7 @@ export class Incidents {
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_changed")
-    const worsened = SEVERITY_RANK[severity] > SEVERITY_RANK[member.severity]
+    const worsened = isBelow(member.severity, severity)
     const isLoud = worsened && change.notify
     const incident = this.#refresh(before, { state, counts, worst }, isLoud)
     this.#recordChange(incident, changed, worsened ? "worsened" : "improved")
@@ -183,13 +183,13 @@ export class Incidents {
    */
   *#announce(incident: IncidentRecord, isLoud: boolean): Decision<void> {
     const acknowledged = acknowledgementOf(incident)?.severity
-    const again = isLoud && acknowledged !== undefined && isBelow(acknowledged, incident.severity)
-    if (!again) return yield* enqueueOwed(this.#unit, incident, { again, isLoud }, this.#enqueue)
+    const toAll = isLoud && acknowledged !== undefined && isBelow(acknowledged, incident.severity)
+    if (!toAll) return yield* enqueueOwed(this.#unit, incident, { toAll, isLoud }, this.#enqueue)
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
     const act = { action: "worsened", actor: SYSTEM, severity: incident.severity } as const
     recordLogEntry(this.#unit, unacknowledged, act, this.#now)
-    yield* enqueueOwed(this.#unit, unacknowledged, { again, isLoud }, this.#enqueue)
+    yield* enqueueOwed(this.#unit, unacknowledged, { toAll, isLoud }, this.#enqueue)
   }
 
   #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {

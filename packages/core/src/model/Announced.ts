@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "./IncidentRecord.ts"
-import { SEVERITY_RANK } from "./MemberRecord.ts"
+import { isBelow } from "./MemberRecord.ts"
 
 /** The columns of an incident that state how bad receivers are to know it is (docs/rules.md#firings). */
 type AnnouncedColumns = Pick<
@@ -41,7 +41,7 @@ export const announce = (
   now: Instant.Instant,
 ): AnnouncedColumns => {
   const { announced: before, severity } = incident
-  const isLower = before !== undefined && SEVERITY_RANK[severity] < SEVERITY_RANK[before]
+  const isLower = before !== undefined && isBelow(severity, before)
   const announced = isLoud || isLower ? severity : before
   const columns = {
     announced,
@@ -50,7 +50,7 @@ export const announce = (
     reached_critical_at: incident.reached_critical_at,
   }
   if (announced === undefined || reachedAt(incident, announced) !== undefined) return columns
-  const worse = SEVERITIES.filter((other) => SEVERITY_RANK[other] > SEVERITY_RANK[announced])
+  const worse = SEVERITIES.filter((other) => isBelow(announced, other))
   const reached = Instant.earliest([now, ...worse.flatMap((other) => reachedAt(incident, other) ?? [])])
   return { ...columns, [COLUMN[announced]]: reached }
 }

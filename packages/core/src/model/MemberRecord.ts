@@ -35,6 +35,10 @@ export const HEARTBEAT = "@heartbeat" as CheckId // Its schema refuses it by des
 /** Severities by rank, stored as numbers to order rows by them (docs/rules.md#incidents). */
 export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { warning: 1, unknown: 2, critical: 3 }
 
+/** Whether a severity, or none, is milder than another. */
+export const isBelow = (a: Severity | undefined, b: Severity): boolean =>
+  a === undefined || SEVERITY_RANK[a] < SEVERITY_RANK[b]
+
 /** The severity of a check with this status; `undefined` for ok. */
 export const severityOf = (status: CheckStatus): Severity | undefined =>
   status === "ok" ? undefined : status

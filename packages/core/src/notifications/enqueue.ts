@@ -89,22 +89,22 @@ export const firingsOf = (
 export function* enqueueOwed(
   unit: UnitOfWork,
   incident: IncidentRecord,
-  { again: isAgain, isLoud }: { readonly again: boolean; readonly isLoud: boolean },
+  { isLoud, toAll }: { readonly isLoud: boolean; readonly toAll: boolean },
   options: EnqueueOptions,
 ): Decision<void> {
   const { now, policy } = options
   const { dependencies, hasRoutes } = policy
   // A parent that ends before the firing is due is noticed only if it was seen.
-  const again = dependencies && now
+  const lookAgainAt = dependencies && now
   // Without routes, only a loud event makes a receiver owed; its member names all.
   if (!hasRoutes && !isLoud) return
   const firings = firingsOf(unit, incident)
   const naming = hasRoutes ? yield* nameNow(unit, incident, policy) : policy.everyone
-  if (isAgain) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
-  for (const { due, ...firing } of owedFirings({ firings, incident, naming }, isAgain)) {
+  if (toAll) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
+  for (const { due, ...firing } of owedFirings({ firings, incident, naming }, toAll)) {
     const isDue = due?.isDelayed !== true
     // Whether a delay that is over fell into an outage, the evaluation decides.
-    const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now), again } as const]
+    const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now), lookAgainAt } as const]
     const holds = [...after, ...incidentHolds(incident, now)]
     if (due?.isWritten !== false) enqueueFiring(unit, incident, { ...firing, holds }, options)
   }

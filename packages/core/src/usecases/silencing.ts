@@ -31,8 +31,6 @@ import { indexMatchers } from "../policy/indexMatchers.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { compileMatchers, type Matchers } from "@tocsin/contract/Matcher"
 
-/** A preview states no end. */
-const FOREVER = Instant.fromMicros(2n ** 62n)
 const SAMPLE = 20
 /** A silence of few agents is never refused. */
 const FEW_AGENTS = 10
@@ -66,7 +64,7 @@ const previewSilence = Effect.fnUntraced(function* (
   matchers: Matchers,
 ) {
   const mutes: Mutes = {
-    mutes: [{ by: "silence:preview", until: FOREVER, matchers }],
+    mutes: [{ by: "silence:preview", until: Instant.LATEST, matchers }],
     find: indexMatchers([matchers]),
   }
   const covered = new Set<IncidentId>()
