@@ -5,7 +5,7 @@ import type { CheckStatus } from "@tocsin/contract/Status"
 import type { WatchRecord } from "@tocsin/core/model/WatchRecord"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { type ProbeResult, recordProbes } from "@tocsin/core/watches/recordProbes"
-import { followPolicy } from "@tocsin/core/watches/watchDecisions"
+import { followPolicyWatches } from "@tocsin/core/watches/watchDecisions"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
@@ -222,7 +222,7 @@ const follows = Effect.fnUntraced(function* (replica: Replica) {
   })
   const follow = (...defined: ReadonlyArray<ReturnType<typeof terms>>) =>
     commits.transact(
-      followPolicy(defined, {
+      followPolicyWatches(defined, {
         agent,
         incidents,
         staleAfter: defaultRules.staleAfter,

@@ -107,7 +107,7 @@ const putAcknowledgement = (
   by: Signature,
 ): void => {
   const { at: now, note, severity, until } = acknowledgement
-  move(AcknowledgementTransitions, standingOf(incident), "acknowledged")
+  move(AcknowledgementTransitions, ackStateOf(incident), "acknowledged")
   const action: LogEntry = {
     action: "acknowledged",
     actor: by.actor,
@@ -124,7 +124,7 @@ const putAcknowledgement = (
   })
 }
 
-const standingOf = (incident: IncidentRecord): "none" | "acknowledged" =>
+const ackStateOf = (incident: IncidentRecord): "none" | "acknowledged" =>
   acknowledgementOf(incident) === undefined ? "none" : "acknowledged"
 
 /** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */

@@ -1,6 +1,6 @@
 import type { BatchOutcome, CheckRef, EventOutcome } from "../model/CheckRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
-import { type AgentRecord, type CheckMove, recount } from "../model/AgentRecord.ts"
+import { type AgentRecord, type CheckMove, recountChecks } from "../model/AgentRecord.ts"
 import type { EventId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
@@ -59,7 +59,7 @@ export function* applyResults(
     outcomes.push(outcome)
     if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
   }
-  unit.putAgent(recount(agent, moves))
+  unit.putAgent(recountChecks(agent, moves))
   return outcomes
 }
 

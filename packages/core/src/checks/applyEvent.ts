@@ -7,7 +7,7 @@ import { firstLine } from "@tocsin/contract/Text"
 import type { Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { followPolicy } from "../overdue/followPolicy.ts"
-import { reported } from "../overdue/changeExpectation.ts"
+import { endOverdue } from "../overdue/changeExpectation.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
@@ -89,7 +89,7 @@ function* endingOverdue(
   const outcome = typeof decided === "string" ? decided : yield* decided
   if (outcome === "known_event") return outcome
   const { agent_id, registration_id } = agent
-  yield* reported(unit, incidents, { agent_id, registration_id, check_id }, now)
+  yield* endOverdue(unit, incidents, { agent_id, registration_id, check_id }, now)
   const policy = input.incidents.policy()
   if (policy.freshness.count > 0) {
     const inForce = { policy, staleAfter: input.staleAfter, now }

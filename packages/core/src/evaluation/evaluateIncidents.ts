@@ -128,14 +128,14 @@ const writeEvaluation = (
   }
   if (hasAckRunOut || before.next_evaluation_at !== nextEvaluationAt) unit.incidents.put(incident)
   for (const firing of held) {
-    const item = after(firing, incident, now)
+    const item = asEvaluated(firing, incident, now)
     if (item !== undefined) unit.outbox.put(item)
   }
   for (const firing of written) enqueueFiring(unit, incident, firing, options)
 }
 
 /** A held firing as an evaluation leaves it; absent if that changes nothing. */
-const after = (
+const asEvaluated = (
   firing: HeldFiring,
   incident: IncidentRecord,
   now: Instant.Instant,

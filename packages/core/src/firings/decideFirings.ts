@@ -125,7 +125,7 @@ export const holdsOn = (
   return { holds: [...incidentHolds(incident, moments.now), ...covering, ...quiet, ...holds], times }
 }
 
-const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName) => {
+const situationOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName) => {
   const waiting = waitingUnderHolds(firings, receiver)
   // Nothing holds these.
   const others = firings.filter((item) => item.receiver === receiver && !waiting.includes(item))
@@ -151,7 +151,7 @@ const standingOf = ({ firings, incident, naming }: FiringFacts, receiver: Notifi
   const dueAt = due?.at ?? (isDelayed ? next_evaluation_at : undefined)
   return { step, known, isOwed, due, dueAt, held, evaluated, merged: waiting.slice(0, -1), others }
 }
-type Standing = ReturnType<typeof standingOf>
+type Situation = ReturnType<typeof situationOf>
 
 /** Decides on the firings for one receiver; `next` is when its next step or reminder is due. */
 export const decideFor = (
@@ -163,15 +163,15 @@ export const decideFor = (
   readonly held: ReadonlyArray<HeldFiring>
   readonly next?: Instant.Instant | undefined
 } => {
-  const standing = standingOf(facts, receiver)
-  const { due, dueAt, held, isOwed, known, step } = standing
-  const timer = timerOf(standing, facts, now)
+  const situation = situationOf(facts, receiver)
+  const { due, dueAt, held, isOwed, known, step } = situation
+  const timer = timerOf(situation, facts, now)
   // A firing that is due by time has no delay.
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
   const delayed = isTimed || due === undefined || (held === undefined && due.at < now) ? undefined : due.at
   const quiet = quietHolds(facts.quiet, receiver, facts.incident)
-  const { holds: common, times } = holdsOn(facts, { quiet, row: standing.evaluated, now, due: delayed })
-  const merged = standing.merged.map((item) => ({ item, becomes: "discarded" }) as const)
+  const { holds: common, times } = holdsOn(facts, { quiet, row: situation.evaluated, now, due: delayed })
+  const merged = situation.merged.map((item) => ({ item, becomes: "discarded" }) as const)
   if (facts.naming === undefined) {
     const silent = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
     const holds = withOutage(silent, facts, now, held)
@@ -182,7 +182,7 @@ export const decideFor = (
   const reminded = step?.remind && Instant.plus(now, step.remind)
   const next = timer.cause === undefined ? timer.at : reminded
   if (held !== undefined) {
-    const present = heldAs(standing, withTimes(held, times), timer, facts, [...after, ...common], now)
+    const present = heldAs(situation, withTimes(held, times), timer, facts, [...after, ...common], now)
     return { held: [...merged, present], next }
   }
   if (timer.cause !== undefined) {
@@ -242,8 +242,8 @@ const withOutage = (
 }
 
 const heldAs = (
-  { due, isOwed, known, step }: Standing,
-  { item: before, isChanged: isOtherwise }: ReturnType<typeof withTimes>,
+  { due, isOwed, known, step }: Situation,
+  { item: before, isChanged: hasOtherTimes }: ReturnType<typeof withTimes>,
   timer: Timer,
   facts: FiringFacts,
   found: ReadonlyArray<Hold>,
@@ -255,7 +255,7 @@ const heldAs = (
   const cause = timer.cause ?? (before.must_send ? before.cause : causeFor(known, { isLater }))
   const isRestated = cause !== before.cause || must_send !== before.must_send
   const item = isRestated ? { ...before, cause, must_send } : before
-  const isChanged = isRestated || isOtherwise
+  const isChanged = isRestated || hasOtherTimes
   const waits = isByTime(cause) ? found.filter(({ by }) => by !== "after") : found
   const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
   const present = [...waits, ...owing]
@@ -271,7 +271,7 @@ interface Timer {
 }
 
 const timerOf = (
-  { held, isOwed, known, others, step }: Standing,
+  { held, isOwed, known, others, step }: Situation,
   { incident }: FiringFacts,
   now: Instant.Instant,
 ): Timer => {

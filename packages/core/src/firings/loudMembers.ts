@@ -95,7 +95,7 @@ function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): 
   return { member, agent, labels: unit.expectations.get(ref)?.labels }
 }
 
-/** What matchers compare of an incident's loud present members. */
+/** The facts of an incident's loud present members that matchers compare. */
 export type LoudFacts =
   | { readonly kind: "listed"; readonly members: ReadonlyArray<Partial<MatchedFacts>> }
   /** Too many to compare: only what all of them share counts. These are the worst. */
@@ -113,7 +113,7 @@ export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMemb
   const factsOf = ({ agent, labels, member }: LoudMember) => silencedFacts(incident, member, agent, labels)
   if (memberCount(incident) > MOST_MEMBERS)
     return { kind: "too_many", shared: { incident_key, severity }, members: loud.map(factsOf) }
-  return { kind: "listed", members: (isOfAgent(incident) ? [worst] : loud).map(factsOf) }
+  return { kind: "listed", members: (isAboutAgent(incident) ? [worst] : loud).map(factsOf) }
 }
 
 /** The facts of an incident's member that silences and windows compare: no check of an incident about one agent. */
@@ -123,13 +123,13 @@ export const silencedFacts = (
   agent: AgentRecord | undefined,
   labels: Labels | undefined,
 ): Partial<MatchedFacts> => {
-  if (!isOfAgent(incident)) return matchedFacts(incident, member, agent, labels)
+  if (!isAboutAgent(incident)) return matchedFacts(incident, member, agent, labels)
   const { check_id: _, ...facts } = matchedFacts(incident, member, agent)
   return facts
 }
 
 /** Whether an incident is about one agent: its heartbeat, or its overdue checks. No ID contains an `@`. */
-const isOfAgent = ({ incident_key, kind }: Pick<IncidentRecord, "incident_key" | "kind">): boolean =>
+const isAboutAgent = ({ incident_key, kind }: Pick<IncidentRecord, "incident_key" | "kind">): boolean =>
   kind === "automatic" && incident_key.includes("/@")
 
 /** The facts of an incident's member that matchers compare; its agent may be gone. */

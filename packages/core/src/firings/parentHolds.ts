@@ -16,7 +16,7 @@ export type ParentTimes = Pick<OutboxRecord, "first_parent_ended_at" | "parent_e
 
 const NEVER: ParentTimes = { first_parent_ended_at: undefined, parent_ended_at: undefined }
 
-/** What the holds of parents on a firing depend on. */
+/** The columns of a firing on which the holds of parents depend. */
 export type HeldRow = ParentTimes &
   Pick<OutboxRecord, "age_starts_at" | "created_at" | "held_by" | "next_evaluation_at">
 

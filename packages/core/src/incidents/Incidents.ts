@@ -25,7 +25,7 @@ import {
   type MemberRecord,
   type MemberRef,
   NO_MEMBERS,
-  recount,
+  recountMembers,
   isBelow,
   worstSeverity,
 } from "../model/MemberRecord.ts"
@@ -95,7 +95,7 @@ export class Incidents {
       left_at: undefined,
     }
     unit.putMember(member)
-    const counts = recount(before, undefined, severity)
+    const counts = recountMembers(before, undefined, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? member : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_joined")
@@ -120,7 +120,7 @@ export class Incidents {
       is_loud: change.notify,
     }
     unit.putMember(changed)
-    const counts = recount(before, member.severity, severity)
+    const counts = recountMembers(before, member.severity, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(unit, before)
     const state = move(IncidentTransitions, "open", "member_changed")
@@ -148,7 +148,7 @@ export class Incidents {
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
     unit.putMember({ ...member, left_at: this.#now })
-    const counts = recount(before, member.severity, undefined)
+    const counts = recountMembers(before, member.severity, undefined)
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")
     const worst = yield* worstMember(unit, before)
@@ -161,7 +161,7 @@ export class Incidents {
     const unit = this.#unit
     const resolved: IncidentRecord = {
       ...before,
-      ...recount(before, last.severity, undefined),
+      ...recountMembers(before, last.severity, undefined),
       ...NOT_ACKNOWLEDGED,
       next_evaluation_at: undefined,
       state: move(IncidentTransitions, "open", "last_member_left"),

@@ -20,7 +20,7 @@ import {
 } from "../model/IntegrationRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/declareExpectations.ts"
-import { declarationOf, forgetInTime, forgetRun, remember, termsOf, withRun } from "./expected.ts"
+import { declarationOf, forgetInTime, forgetRun, remember, expectedTerms, withRun } from "./expected.ts"
 import { KINDS } from "./kinds.ts"
 import { type KnownIntegration, knownOf, type TakenReports } from "./KnownIntegration.ts"
 import { isRefusal } from "./sources.ts"
@@ -200,7 +200,7 @@ function* judge(
   created: Set<CheckId>,
 ): Decision<Item | Refusal | undefined> {
   const { check, ref, report } = found
-  const terms = termsOf(report, accepted.integration.options, accepted.staleAfter)
+  const terms = expectedTerms(report, accepted.integration.options, accepted.staleAfter)
   if (Result.isFailure(terms)) return terms.failure
   if (check === undefined && !created.has(report.check_id)) {
     if (report.signal === "result" && report.isOfKnownCheck === true) return undefined

@@ -77,7 +77,7 @@ const alertTerms = (
     : { ...within(lease_millis, "unknown", staleAfter), source, lease_millis }
 
 /** The terms that a report gives, if any, or why they are none. */
-export const termsOf = (
+export const expectedTerms = (
   report: AnyReport,
   options: IntegrationOptions,
   staleAfter: Duration.Duration,

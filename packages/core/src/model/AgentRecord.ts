@@ -72,7 +72,7 @@ const COUNT_OF = {
   unknown: "checks_unknown",
 } as const satisfies Record<CheckStatus, keyof AgentRecord>
 
-export const recount = (row: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
+export const recountChecks = (row: AgentRecord, moves: ReadonlyArray<CheckMove>): AgentRecord => {
   if (moves.length === 0) return row
   const { checks_ok, checks_warning, checks_critical, checks_unknown } = row
   const counts = { checks_ok, checks_warning, checks_critical, checks_unknown }

@@ -68,7 +68,7 @@ export const memberCount = (counts: MemberCounts): number =>
 export const worstSeverity = (counts: MemberCounts): Severity =>
   counts.members_critical > 0 ? "critical" : counts.members_unknown > 0 ? "unknown" : "warning"
 
-export const recount = (
+export const recountMembers = (
   { members_warning, members_unknown, members_critical }: MemberCounts,
   from: Severity | undefined,
   to: Severity | undefined,

@@ -116,7 +116,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
     return unsettled < options().concurrency ? signal.raise : Effect.void
   })
 
-  // Claiming is too: a claimed item is attempted or withdrawn, not left to its lease.
+  // Uninterruptible: a claimed item is attempted or withdrawn, not left to its lease.
   const claim = Effect.fnUntraced(function* (
     free: number,
     { digestOver, limit }: Pick<ClaimInput, "digestOver" | "limit">,

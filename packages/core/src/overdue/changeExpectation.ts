@@ -71,7 +71,7 @@ function* leaveOverdue(
 }
 
 /** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#freshness). */
-export function* reported(
+export function* endOverdue(
   unit: UnitOfWork,
   incidents: Incidents,
   ref: CheckRef,
@@ -124,7 +124,7 @@ export function* expectCheck(
   { now, origin, ref, terms }: Expected,
 ): Decision<void> {
   const before = unit.expectations.get(ref)
-  if (hasTerms(before) && before.origin === origin && isEqual(before.terms, terms)) return
+  if (hasTerms(before) && before.origin === origin && hasSameTerms(before.terms, terms)) return
   const incident_id = before?.incident_id
   // The repair of a clock that was set back passes over checks that need not report.
   const stored = unit.checks.get(ref)
@@ -188,4 +188,4 @@ const TERMS = [
   "lease_millis",
 ] as const satisfies ReadonlyArray<keyof Terms>
 
-export const isEqual = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])
+export const hasSameTerms = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

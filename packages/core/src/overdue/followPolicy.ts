@@ -6,7 +6,7 @@ import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import { expectCheck, isEqual, withdrawExpectation } from "./changeExpectation.ts"
+import { expectCheck, hasSameTerms, withdrawExpectation } from "./changeExpectation.ts"
 import { type ExpectationRecord, hasTerms, type Terms, type WithTerms } from "../model/ExpectationRecord.ts"
 import { mergeLabels } from "../firings/loudMembers.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
@@ -59,7 +59,7 @@ const followsPolicy = (
   if (isDeclared(expectation)) return true
   const terms = termsByPolicy(inForce, agent, check_id, expectation)
   if (terms === undefined || !hasTerms(expectation)) return terms === expectation?.terms
-  return isEqual(terms, expectation.terms)
+  return hasSameTerms(terms, expectation.terms)
 }
 
 /**

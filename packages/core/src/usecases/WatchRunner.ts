@@ -19,9 +19,9 @@ import { Storage } from "../ports/Storage.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
 import { type ProbeResult, recordProbes } from "../watches/recordProbes.ts"
 import { dueAt, dueProbes, LOOK_EVERY } from "../watches/schedule.ts"
-import { followPolicy } from "../watches/watchDecisions.ts"
+import { followPolicyWatches } from "../watches/watchDecisions.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
-import { termsOf, watchAgentOf } from "./Watches.ts"
+import { watchTerms, watchAgentOf } from "./Watches.ts"
 
 const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
 
@@ -114,9 +114,9 @@ const startDue = (runner: Runner, probes: WatchProbes) => {
 const followWatches = ({ agent, change, commits, ids, policy }: Runner) =>
   Effect.gen(function* () {
     const { watches = [] } = policy.current().document
-    const defined = watches.map(({ name, ...given }) => termsOf(name, given))
+    const defined = watches.map(({ name, ...given }) => watchTerms(name, given))
     const by = yield* currentSignature(ids)
-    const refused = yield* commits.transact(followPolicy(defined, { agent, ...change, by }))
+    const refused = yield* commits.transact(followPolicyWatches(defined, { agent, ...change, by }))
     if (refused !== undefined)
       yield* Effect.logWarning(
         `the policy's watches are not created: the agent ${agent.name} is blocked, or not that of the watches`,

@@ -76,7 +76,7 @@ const toWatch = (record: WatchRecord, now: Instant.Instant): Watch => {
 }
 
 /** The terms of a watch as a request or the policy gives them, with their defaults. */
-export const termsOf = (name: CheckId, given: Omit<CreateWatchRequest, "name">): WatchTerms => ({
+export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name">): WatchTerms => ({
   name,
   every_millis: given.every === undefined ? USUAL_EVERY_MILLIS : Duration.toMillis(given.every),
   confirm: { ...USUAL_CONFIRM, ...given.confirm },
@@ -135,7 +135,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
         yield* check(given)
-        const created = yield* change((by) => decisions.createWatch(termsOf(name, given), by))
+        const created = yield* change((by) => decisions.createWatch(watchTerms(name, given), by))
         return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
       }),
       /** Changes a watch, or pauses it until it is resumed. */

@@ -46,7 +46,7 @@ const coveredAgents = Effect.fnUntraced(function* (storage: Storage["Service"], 
     for (const agent of rows) {
       if (agent.admission_state !== "accepted") continue
       accepted += 1
-      if (matches(matchedFacts(agent))) agents += 1
+      if (matches(agentFacts(agent))) agents += 1
     }
   })
   const isNamed = matchers.some(
@@ -55,7 +55,7 @@ const coveredAgents = Effect.fnUntraced(function* (storage: Storage["Service"], 
   return { agents, needs_confirm: !isNamed && agents > FEW_AGENTS && agents * 2 > accepted }
 })
 
-const matchedFacts = ({ agent_id, hostname, labels = {} }: AgentRecord) => ({ agent_id, hostname, labels })
+const agentFacts = ({ agent_id, hostname, labels = {} }: AgentRecord) => ({ agent_id, hostname, labels })
 
 /** Reports what a silence with these matchers would cover now, in bounded pieces. Writes nothing. */
 const previewSilence = Effect.fnUntraced(function* (

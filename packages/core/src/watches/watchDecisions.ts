@@ -201,7 +201,7 @@ export const removeWatch = commandOf(function* (
  * Makes the watches of the policy those that it defines. One takes the place of an operator's watch of
  * its name. Returns why none was written, if so.
  */
-export const followPolicy = commandOf(function* (
+export const followPolicyWatches = commandOf(function* (
   unit,
   now,
   defined: ReadonlyArray<WatchTerms>,
