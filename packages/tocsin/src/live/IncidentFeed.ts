@@ -21,7 +21,11 @@ export interface IncidentChange extends Omit<IncidentNews, "incident"> {
   readonly incident: IncidentRecord
 }
 
-type Uncounted = Omit<IncidentChange, "missed">
+/** A change before one subscriber takes it. */
+interface Numbered extends Omit<IncidentChange, "missed"> {
+  /** How many came before it. */
+  readonly number: number
+}
 
 const isSame = (a: IncidentRecord, b: IncidentRecord): boolean =>
   a.severity === b.severity &&
@@ -34,7 +38,7 @@ const isSame = (a: IncidentRecord, b: IncidentRecord): boolean =>
 const incidentChangeOf = (
   before: IncidentRecord | undefined,
   after: IncidentRecord,
-): Uncounted | undefined => {
+): Omit<Numbered, "number"> | undefined => {
   if (before === undefined) return { type: after.state === "open" ? "opened" : "resolved", incident: after }
   if (after.state === "resolved")
     return before.state === "open" ? { type: "resolved", incident: after } : undefined
@@ -50,29 +54,8 @@ export const toIncidentNews = ({ type, incident, missed }: IncidentChange): Inci
   missed,
 })
 
-// Some hundred kilobytes for each subscriber at most.
+/** The oldest give way, so that a slow subscriber delays no commit. Some hundred kilobytes for each at most. */
 const CHANGES_KEPT = 1_000
-
-/** The changes that one subscriber has not taken yet. The oldest give way, so that a slow one delays no commit. */
-interface Subscriber {
-  readonly changes: Queue.Queue<Uncounted, Cause.Done>
-  missed: number
-}
-
-const offer = (subscriber: Subscriber, change: Uncounted): void => {
-  if (Queue.sizeUnsafe(subscriber.changes) === CHANGES_KEPT) {
-    Queue.takeUnsafe(subscriber.changes)
-    subscriber.missed += 1
-  }
-  Queue.offerUnsafe(subscriber.changes, change)
-}
-
-const takeFrom = (subscriber: Subscriber): Effect.Effect<IncidentChange, Cause.Done> =>
-  Effect.map(Queue.take(subscriber.changes), (change) => {
-    const { missed } = subscriber
-    subscriber.missed = 0
-    return { ...change, missed }
-  })
 
 /**
  * Incident changes that this process commits, for a live view: each at most once, in commit order.
@@ -100,16 +83,25 @@ export class IncidentFeed extends Context.Service<
     IncidentFeed,
     Effect.gen(function* () {
       const { listen } = yield* Commits
-      const subscribers = new Set<Subscriber>()
+      const subscribers = new Set<Queue.Queue<Numbered, Cause.Done>>()
+      let committed = 0
       const subscribe = Effect.gen(function* () {
-        const subscriber = { changes: yield* Queue.unbounded<Uncounted, Cause.Done>(), missed: 0 }
-        subscribers.add(subscriber)
-        yield* Effect.addFinalizer(() => Effect.sync(() => subscribers.delete(subscriber)))
-        return { take: takeFrom(subscriber) }
+        const changes = yield* Effect.acquireRelease(
+          Queue.sliding<Numbered, Cause.Done>(CHANGES_KEPT),
+          (queue) => Effect.sync(() => subscribers.delete(queue)),
+        )
+        subscribers.add(changes)
+        let next = committed
+        const take = Effect.map(Queue.take(changes), ({ number, ...change }) => {
+          const missed = number - next
+          next = number + 1
+          return { ...change, missed }
+        })
+        return { take }
       })
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          for (const { changes } of subscribers) Queue.endUnsafe(changes)
+          for (const changes of subscribers) Queue.endUnsafe(changes)
         }),
       )
       yield* listen({
@@ -118,7 +110,8 @@ export class IncidentFeed extends Context.Service<
           for (const { before, after } of incidents) {
             const change = after && incidentChangeOf(before, after)
             if (change === undefined) continue
-            for (const subscriber of subscribers) offer(subscriber, change)
+            const numbered = { ...change, number: committed++ }
+            for (const changes of subscribers) Queue.offerUnsafe(changes, numbered)
           }
         },
       })
