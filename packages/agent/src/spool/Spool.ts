@@ -94,7 +94,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     const { bounds, isServerTime, now } = this.#options
     const at = now()
     const id = newEventId(at)
-    const { dropped } = this.#tail.add({ report, id, at, isServerTime: isServerTime() }, bounds.inMemory)
+    const dropped = this.#tail.add({ report, id, at, isServerTime: isServerTime() }, bounds.inMemory)
     if (dropped !== undefined) this.count(dropped.isChange ? "dropped_changes" : "dropped_repeats")
     return id
   }

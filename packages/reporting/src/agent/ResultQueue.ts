@@ -65,6 +65,8 @@ export interface PendingResult {
   readonly at: number
   /** Whether the server's time has corrected `at`. */
   readonly isServerTime?: boolean
+  /** Whether its outcome is another than that of the report before, where the queue knows. */
+  readonly isChange?: boolean
 }
 
 /** A result on its way to the server. */
@@ -109,23 +111,26 @@ export class MemoryTail {
     return this.#results.length
   }
 
+  get inFlight(): number {
+    return this.#results.filter(({ isInFlight }) => isInFlight).length
+  }
+
   all(): ReadonlyArray<PendingResult> {
     return this.#results
   }
 
   /**
-   * Adds a result. Returns the repeats that it supersedes, and the result that is dropped beyond `limit`: the
-   * first repeat, or else the oldest.
+   * Adds a result in place of the repeats that it supersedes. Returns the result that is dropped beyond `limit`:
+   * the first repeat, or else the oldest.
    */
   add(pending: PendingResult, limit: number) {
-    const superseded = this.#supersededBy(pending)
-    this.remove(new Set(superseded))
+    this.remove(this.#supersededBy(pending))
     this.#results.push({ ...pending, isFixed: false, isInFlight: false })
-    if (this.#results.length <= limit) return { superseded, dropped: undefined }
+    if (this.#results.length <= limit) return undefined
     const repeat = this.#firstRepeat()
     const place = repeat >= 0 ? repeat : this.#results.findIndex(({ isInFlight }) => !isInFlight)
     const [dropped] = this.#results.splice(place, 1)
-    return { superseded, dropped: dropped && { id: dropped.id, isChange: repeat < 0 } }
+    return dropped && { isChange: repeat < 0 }
   }
 
   /** Fixes the times of the first results and returns them with their bodies. */
@@ -151,8 +156,11 @@ export class MemoryTail {
     this.#results = this.#results.map((one) => (ids.has(one.id) ? { ...one, isInFlight: false } : one))
   }
 
-  remove(ids: ReadonlySet<string>): void {
+  /** Returns how many of these there were. */
+  remove(ids: ReadonlySet<string>): number {
+    const before = this.size
     this.#results = this.#results.filter(({ id }) => !ids.has(id))
+    return before - this.size
   }
 
   clear(): void {
@@ -160,12 +168,12 @@ export class MemoryTail {
   }
 
   /** The last ones of the check that are equal, without the first of them: the new one stands for them. */
-  #supersededBy({ report }: PendingResult): ReadonlyArray<string> {
+  #supersededBy({ report }: PendingResult): ReadonlySet<string> {
     const ofCheck = this.#results.filter((one) => one.report.checkId === report.checkId)
-    const superseded: Array<string> = []
+    const superseded = new Set<string>()
     for (let last = ofCheck.pop(); last !== undefined && !last.isInFlight; last = ofCheck.pop()) {
       if (!isSuperseded([ofCheck.at(-1)?.report, last.report], report)) break
-      superseded.push(last.id)
+      superseded.add(last.id)
     }
     return superseded
   }

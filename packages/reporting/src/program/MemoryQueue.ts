@@ -40,14 +40,11 @@ type ReportCounts = Readonly<Record<Exclude<ReportState, "absent">, number>>
 
 /** The results of an agent inside a program that the server has not taken: bounded, in memory. */
 export class MemoryQueue implements ResultQueue {
+  /** Those that are queued or in flight. */
   readonly #tail = new MemoryTail()
   readonly #limit: number
   readonly #newId: (millis: number) => string
-  /** The state of each report that waits. */
-  readonly #states = new Map<string, "queued" | "in_flight">()
-  readonly #counts = { queued: 0, in_flight: 0, delivered: 0, rejected: 0, dropped: 0 }
-  /** Waiting reports that differ from the one before. */
-  readonly #changes = new Set<string>()
+  readonly #ends = { delivered: 0, rejected: 0, dropped: 0 }
   readonly #lastOutcomes = new Map<string, string>()
   readonly #lastSent = new Map<string, CheckState>()
   #isHurried = false
@@ -60,14 +57,11 @@ export class MemoryQueue implements ResultQueue {
   /** Takes a report that was observed at a time. Returns the id that it keeps. */
   add(report: CheckReport, at: number, isServerTime = false): string {
     const id = this.#newId(at)
-    const { superseded, dropped } = this.#tail.add({ report, id, at, isServerTime }, this.#limit)
-    this.#states.set(id, move(ReportTransitions, "absent", "reported"))
-    this.#counts.queued += 1
     const outcome = `${report.status} ${report.exitCode}`
-    if (this.#lastOutcomes.get(report.checkId) !== outcome) this.#changes.add(id)
+    const isChange = this.#lastOutcomes.get(report.checkId) !== outcome
     this.#lastOutcomes.set(report.checkId, outcome)
-    for (const one of superseded) this.#moveQueued(one, "superseded")
-    if (dropped !== undefined) this.#moveQueued(dropped.id, "crowded out")
+    const dropped = this.#tail.add({ report, id, at, isServerTime, isChange }, this.#limit)
+    if (dropped !== undefined) this.#ends[move(ReportTransitions, "queued", "crowded out")] += 1
     return id
   }
 
@@ -76,29 +70,25 @@ export class MemoryQueue implements ResultQueue {
   }
 
   hasChange(): boolean {
-    return this.#isHurried || this.#changes.size > 0
+    return this.#isHurried || this.#tail.all().some(({ isChange }) => isChange)
   }
 
   take(limit: number, maxBytes: number): ReadonlyArray<OutgoingResult> {
     const found = this.#tail.take(limit, this.#lastSent)
     const taken = fitting(found, maxBytes)
     this.#tail.putBack(found.slice(taken.length))
-    for (const { id } of taken) this.#moveQueued(id, "sent")
     return taken
   }
 
   acknowledge(results: ReadonlyArray<OutgoingResult>): void {
-    for (const { id } of results) this.#moveInFlight(id, "taken")
-    this.#tail.remove(new Set(results.map(({ id }) => id)))
+    this.#end(results, move(ReportTransitions, "in_flight", "taken"))
   }
 
   reject(result: OutgoingResult): void {
-    this.#moveInFlight(result.id, "refused")
-    this.#tail.remove(new Set([result.id]))
+    this.#end([result], move(ReportTransitions, "in_flight", "refused"))
   }
 
   putBack(results: ReadonlyArray<OutgoingResult>): void {
-    for (const { id } of results) this.#moveInFlight(id, "put back")
     this.#tail.putBack(results)
   }
 
@@ -106,7 +96,8 @@ export class MemoryQueue implements ResultQueue {
   setNote(): void {}
 
   counts(): ReportCounts {
-    return { ...this.#counts }
+    const inFlight = this.#tail.inFlight
+    return { queued: this.#tail.size - inFlight, in_flight: inFlight, ...this.#ends }
   }
 
   /** From now on repeats do not wait for others. */
@@ -116,34 +107,14 @@ export class MemoryQueue implements ResultQueue {
 
   /** Drops everything that waits. Returns how much that is. */
   giveUp(): number {
-    const waiting = [...this.#states]
-    for (const [id, state] of waiting) {
-      if (state === "queued") this.#moveQueued(id, "given up")
-      else this.#moveInFlight(id, "given up")
-    }
+    const waiting = this.#tail.size
     this.#tail.clear()
-    return waiting.length
-  }
-
-  #moveQueued(id: string, trigger: "superseded" | "crowded out" | "sent" | "given up"): void {
-    if (this.#states.get(id) !== "queued") return
-    this.#become(id, "queued", move(ReportTransitions, "queued", trigger))
+    this.#ends[move(ReportTransitions, "in_flight", "given up")] += waiting
+    return waiting
   }
 
   // An answer may arrive after the agent has given the report up.
-  #moveInFlight(id: string, trigger: "taken" | "refused" | "put back" | "given up"): void {
-    if (this.#states.get(id) !== "in_flight") return
-    this.#become(id, "in_flight", move(ReportTransitions, "in_flight", trigger))
-  }
-
-  #become(id: string, from: "queued" | "in_flight", to: ReportState): void {
-    this.#counts[from] -= 1
-    if (to !== "absent") this.#counts[to] += 1
-    if (to === "queued" || to === "in_flight") {
-      this.#states.set(id, to)
-      return
-    }
-    this.#states.delete(id)
-    this.#changes.delete(id)
+  #end(results: ReadonlyArray<OutgoingResult>, end: "delivered" | "rejected"): void {
+    this.#ends[end] += this.#tail.remove(new Set(results.map(({ id }) => id)))
   }
 }
