@@ -10,7 +10,8 @@ import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { inconsistencies } from "@tocsin/testing/inconsistencies"
 import { openReplica } from "@tocsin/testing/Replica"
-import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { rowsOf } from "@tocsin/testing/rowsOf"
 import { START_MILLIS, start } from "@tocsin/testing/samples"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
@@ -48,8 +49,8 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
         yield* TestClock.setTime(START_MILLIS)
         const replica = yield* openReplica(subject)
         assert.deepStrictEqual(yield* inconsistencies(replica), [])
-        const rows = yield* Effect.forEach(LISTS, (list) => rowsOf(replica, list))
-        const counts = Object.fromEntries(LISTS.map((list, index) => [list, rows[index]?.length]))
+        const rows = yield* Effect.forEach(listNames, (list) => rowsOf(replica, list))
+        const counts = Object.fromEntries(listNames.map((list, index) => [list, rows[index]?.length]))
         const { agents, checks, history, incidents, outbox } = options.size
         assert.deepStrictEqual(counts, {
           agents,

@@ -1,6 +1,7 @@
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { rowsOf } from "@tocsin/testing/rowsOf"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Context, Duration, Effect, Layer } from "effect"
@@ -37,7 +38,7 @@ const comparable = (row: object): object =>
 
 const everyRow = Effect.fnUntraced(function* ({ receivers, rows }: Service, { storage }: Process) {
   const now = yield* Instant.now
-  const lists = yield* Effect.forEach(LISTS, (list) =>
+  const lists = yield* Effect.forEach(listNames, (list) =>
     Effect.map(Effect.orDie(rowsOf({ storage }, list)), (found) => [list, found] as const),
   )
   // Each start and each change of the policy is audited.

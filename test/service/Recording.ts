@@ -5,7 +5,8 @@ import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { assertSame } from "@tocsin/testing/assertSame"
-import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { rowsOf } from "@tocsin/testing/rowsOf"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -85,7 +86,7 @@ export const record = () => {
       })
       assertSame(repeated, reply, `the reply to command ${number}`)
     }
-    for (const list of LISTS) {
+    for (const list of listNames) {
       const [found, expected] = yield* Effect.all([
         rowsOf({ storage: other }, list),
         rowsOf({ storage }, list),

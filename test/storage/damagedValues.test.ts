@@ -18,7 +18,8 @@ import {
   write,
 } from "@tocsin/testing/records"
 import { newPlace, type Replica } from "@tocsin/testing/Replica"
-import { LISTS, rowsOf } from "@tocsin/testing/rowsOf"
+import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { rowsOf } from "@tocsin/testing/rowsOf"
 import { eventOf, heartbeatOf, keyOf, start, START_MILLIS } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
@@ -186,7 +187,7 @@ const describeDamage = <Place>(subject: Damageable<Place>): void => {
           yield* Effect.scoped(
             Effect.gen(function* () {
               const replica = yield* open
-              for (const list of LISTS) yield* rowsOf(replica, list)
+              for (const list of listNames) yield* rowsOf(replica, list)
               const { queries } = replica
               const [agent] = (yield* queries.agents({ limit: 10 })).items
               assert.strictEqual(kindOf(agent?.features), "object")

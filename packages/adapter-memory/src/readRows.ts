@@ -6,6 +6,7 @@ import {
   type ListFilters,
   type ListName,
   type ListRows,
+  listTables,
   orderColumns,
   type PageRequest,
   type Position,
@@ -13,7 +14,7 @@ import {
 } from "@tocsin/core/model/ListDefinitions"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
-import { keyText } from "@tocsin/core/model/StoredTables"
+import { type KeyedName, keyText } from "@tocsin/core/model/StoredTables"
 import type { MemoryTables } from "./MemoryTables.ts"
 
 /** The first rows by an order. A short page of a large table needs no sorting of all its rows. */
@@ -104,9 +105,9 @@ const listFilters: { readonly [L in ListName]?: Passes<L> } = {
 const registrationOf = ({ agents }: MemoryTables, agentId: AgentId): string =>
   agents.get(agentId)?.registration_id ?? ""
 
-/** The rows among which those of a list are. */
+/** The rows among which those of a list are; of the others, all rows of their table. */
 const lists: {
-  readonly [L in ListName]: (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
+  readonly [L in ListName]?: (tables: MemoryTables, filter: ListFilters[L]) => Iterable<ListRows[L]>
 } = {
   agents: ({ agents }) => agents.values(),
   checks: (tables, { agent_id }) =>
@@ -123,14 +124,18 @@ const lists: {
   },
   history: ({ history }) => history.values(),
   incidents: ({ incidents }) => incidents.values(),
-  outbox: ({ keyed }) => keyed.outbox.values(),
-  operators: ({ keyed }) => keyed.operator.values(),
-  integrations: ({ keyed }) => keyed.integration.values(),
-  enrolments: ({ keyed }) => keyed.enrolment.values(),
-  watches: ({ keyed }) => keyed.watch.values(),
   audit: ({ audit }) => audit.values(),
-  silences: ({ keyed }) => keyed.silence.values(),
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),
+}
+
+const rowsAmong = <L extends ListName>(
+  tables: MemoryTables,
+  { filter, list }: Pick<PageRequest<L>, "filter" | "list">,
+): Iterable<ListRows[L]> => {
+  const ofList: (typeof lists)[L] = lists[list]
+  if (ofList !== undefined) return ofList(tables, filter)
+  // The others are of tables that are requested by key.
+  return tables.keyed[listTables[list] as KeyedName].values() as Iterable<ListRows[L]>
 }
 
 /** Whether a row lies in the direction of reading from a position. */
@@ -156,8 +161,7 @@ export const readRows = <L extends ListName>(
   const isBeyond = start === undefined ? () => true : isFrom(columns, start, isUpward)
   const passes: Passes<L> | undefined = listFilters[list]
   const rows: Array<ListRows[L]> = []
-  // A list of this name, whose rows are of its type.
-  for (const row of lists[list](tables, filter))
+  for (const row of rowsAmong(tables, request))
     if (isBeyond(row) && passes?.(tables, filter, row) !== false) rows.push(row)
   const compare = comparing(...columns.map(({ of }) => of))
   return firstInOrder(rows, limit, isUpward ? compare : (a, b) => compare(b, a))

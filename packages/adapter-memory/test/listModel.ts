@@ -4,10 +4,12 @@ import {
   type ListFilters,
   type ListName,
   type ListRows,
+  listTables,
   orderColumns,
   type PageRequest,
   type SortValue,
 } from "@tocsin/core/model/ListDefinitions"
+import type { KeyedName } from "@tocsin/core/model/StoredTables"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import type { MemoryTables } from "../src/MemoryTables.ts"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
@@ -29,8 +31,8 @@ const present = <Row extends Pick<CheckRef, "agent_id" | "registration_id">>(
 const inner = <Row>(groups: ReadonlyMap<string, ReadonlyMap<string, Row>>) =>
   Array.from(groups.values()).flatMap((rows) => Array.from(rows.values()))
 
-/** The rows of each list, by the words of docs/rules.md#lists. */
-const rowsOf: { readonly [L in ListName]: RowsOf<L> } = {
+/** The rows of each list, by the words of docs/rules.md#lists; of the others, all of their table. */
+const rowsOf: { readonly [L in ListName]?: RowsOf<L> } = {
   agents: ({ agents }) => Array.from(agents.values()),
   checks: (tables, filter) => present(tables, inner(tables.checks)).filter((row) => has(row, filter)),
   overdue: (tables, filter) =>
@@ -50,10 +52,6 @@ const rowsOf: { readonly [L in ListName]: RowsOf<L> } = {
   outbox: ({ keyed }, filter) =>
     Array.from(keyed.outbox.values()).filter((row) => has({ ...row, held: isHeld(row) }, filter)),
   blacklist: ({ keyed }) => Array.from(keyed.agent_key.values()).filter((key) => key.state === "blocked"),
-  integrations: ({ keyed }) => Array.from(keyed.integration.values()),
-  enrolments: ({ keyed }) => Array.from(keyed.enrolment.values()),
-  watches: ({ keyed }) => Array.from(keyed.watch.values()),
-  operators: ({ keyed }) => Array.from(keyed.operator.values()),
   audit: ({ audit }, { from, subject, to, ...filter }) =>
     Array.from(audit.values())
       .filter((row) => has(row, filter))
@@ -83,8 +81,9 @@ export const allRows = <L extends ListName>(
   tables: MemoryTables,
   { filter, list }: Pick<PageRequest<L>, "list" | "filter">,
 ): ReadonlyArray<ListRows[L]> => {
-  const rows: RowsOf<L> = rowsOf[list]
-  return rows(tables, filter)
+  const rows: RowsOf<L> | undefined = rowsOf[list]
+  if (rows !== undefined) return rows(tables, filter)
+  return Array.from(tables.keyed[listTables[list] as KeyedName].values() as Iterable<ListRows[L]>)
 }
 
 /** A page by filtering and sorting all rows. */

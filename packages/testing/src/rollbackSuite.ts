@@ -7,7 +7,8 @@ import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
 import { agentRecord, incidentRecord, keyHashOf, memberRecord, outboxRecord } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { LISTS, rowsOf } from "./rowsOf.ts"
+import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, send } from "./samples.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -39,7 +40,7 @@ const throwAtOnce = (what: unknown): Command<never> =>
 
 const everything = (replica: Replica) =>
   Effect.all([
-    ...LISTS.map((list) => rowsOf(replica, list)),
+    ...listNames.map((list) => rowsOf(replica, list)),
     observe(replica, [{ groups: { agent_key: [a] } }], ({ keys }) => keys.group("a").length),
   ])
 

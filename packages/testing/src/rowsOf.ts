@@ -1,29 +1,24 @@
-import type { ListFilters, ListName, ListQuery, ListRows } from "@tocsin/core/model/ListDefinitions"
+import {
+  type ListFilters,
+  type ListName,
+  ListOrders,
+  type ListQuery,
+  type ListRows,
+  type ListSort,
+} from "@tocsin/core/model/ListDefinitions"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { Effect } from "effect"
 
-const defaults: { readonly [L in ListName]: ListQuery<L> } = {
-  agents: { list: "agents", filter: {}, sort: "agent_id", direction: "asc" },
-  checks: { list: "checks", filter: {}, sort: "agent_id", direction: "asc" },
-  overdue: { list: "overdue", filter: {}, sort: "agent_id", direction: "asc" },
-  history: { list: "history", filter: {}, sort: "stored", direction: "desc" },
-  incidents: { list: "incidents", filter: {}, sort: "status", direction: "desc" },
-  outbox: { list: "outbox", filter: {}, sort: "updated_at", direction: "desc" },
-  blacklist: { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
-  integrations: { list: "integrations", filter: {}, sort: "name", direction: "asc" },
-  enrolments: { list: "enrolments", filter: {}, sort: "created_at", direction: "desc" },
-  watches: { list: "watches", filter: {}, sort: "name", direction: "asc" },
-  operators: { list: "operators", filter: {}, sort: "name", direction: "asc" },
-  audit: { list: "audit", filter: {}, sort: "recorded_at", direction: "desc" },
-  silences: { list: "silences", filter: {}, sort: "created_at", direction: "desc" },
+/** The usual order of a list: the newest first where it is by time. */
+export const usualQuery = <L extends ListName>(list: L): ListQuery<L> => {
+  const [first = ""] = list === "outbox" ? ["updated_at"] : Object.keys(ListOrders[list])
+  const direction = first === "name" || first === "agent_id" ? "asc" : "desc"
+  // It is a sort of the list.
+  return { list, filter: {}, sort: first as ListSort<L>, direction }
 }
 
 /** More than any test stores. */
 const EVERYTHING = 1_000_000
-
-/** The names of all lists. */
-// Object.keys has lost the type of the names.
-export const LISTS = Object.keys(defaults) as ReadonlyArray<ListName>
 
 /** All rows of a list that a filter leaves, in the list's usual order. */
 export const rowsOf = <L extends ListName>(
@@ -31,7 +26,7 @@ export const rowsOf = <L extends ListName>(
   list: L,
   filter?: ListFilters[L],
 ): Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError> => {
-  const query: ListQuery<L> = defaults[list]
+  const query = usualQuery(list)
   return storage.page({
     ...query,
     filter: filter ?? query.filter,

@@ -1,9 +1,10 @@
 import { pageBounds } from "@tocsin/core/engine/lists/arms"
-import { listNames, listShape } from "@tocsin/core/model/listShapes"
 import { forNames } from "@tocsin/core/model/StoredTables"
 import {
   type ListName,
+  listNames,
   type ListRows,
+  listShape,
   orderColumns,
   type PageRequest,
   type Position,

@@ -1,6 +1,8 @@
 import {
   type ListName,
+  listNames,
   type ListRows,
+  listShape,
   orderColumns,
   type PageRequest,
   type Position,
@@ -12,7 +14,6 @@ import {
   startBeyond,
   pageBounds,
 } from "@tocsin/core/engine/lists/arms"
-import { listNames, listShape } from "@tocsin/core/model/listShapes"
 import { forNames } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"

@@ -8,8 +8,12 @@ import {
   wordsOf,
 } from "@tocsin/core/engine/lists/arms"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import type { ListFilters, ListName, PageRequest } from "@tocsin/core/model/ListDefinitions"
-import { listShape } from "@tocsin/core/model/listShapes"
+import {
+  type ListFilters,
+  type ListName,
+  listShape,
+  type PageRequest,
+} from "@tocsin/core/model/ListDefinitions"
 import type { SQLInputValue } from "node:sqlite"
 
 /** A constant piece of a statement with the values of its parameters. */

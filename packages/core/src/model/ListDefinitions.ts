@@ -20,30 +20,50 @@ import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
 import type { EnrolmentRecord } from "./EnrolmentRecord.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import type { OperatorRecord } from "./OperatorRecord.ts"
+import { type StoredName, storedTables } from "./StoredTables.ts"
+import type { TableShape } from "./TableShape.ts"
 import type { WatchRecord } from "./WatchRecord.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
 
-export interface ListRows {
-  readonly agents: AgentRecord
-  readonly checks: CheckRecord
-  readonly overdue: ExpectationRecord
-  readonly history: StoredHistoryRecord
-  readonly incidents: IncidentRecord
-  readonly outbox: OutboxRecord
-  readonly blacklist: BlockedKeyRecord
-  readonly operators: OperatorRecord
-  readonly integrations: IntegrationRecord
-  readonly enrolments: EnrolmentRecord
-  readonly watches: WatchRecord
-  readonly audit: AuditRecord
-  readonly silences: SilenceRecord
+/** The table that has the rows of each list. */
+export const listTables = {
+  agents: "agent",
+  checks: "check_state",
+  overdue: "expectation",
+  history: "check_event",
+  incidents: "incident",
+  outbox: "outbox",
+  blacklist: "agent_key",
+  operators: "operator",
+  integrations: "integration",
+  enrolments: "enrolment",
+  watches: "watch",
+  audit: "audit",
+  silences: "silence",
+} as const satisfies Record<string, StoredName>
+
+export type ListName = keyof typeof listTables
+
+// An object has its own names.
+export const listNames = Object.keys(listTables) as ReadonlyArray<ListName>
+
+type RowOf<Shape> = Shape extends TableShape<infer Row> ? Row : never
+
+export type ListRows = {
+  readonly [L in ListName]: L extends "blacklist"
+    ? BlockedKeyRecord
+    : RowOf<(typeof storedTables)[(typeof listTables)[L]]>
 }
 
-/** The filters of each list; absent fields do not filter. */
-export interface ListFilters {
-  readonly agents: Record<never, never>
+/** The shape of the rows of a list. Blocked keys, of which the blacklist consists, have all columns of keys. */
+export const listShape = <L extends ListName>(list: L) =>
+  // TypeScript does not relate the declaration to the rows of the list.
+  storedTables[listTables[list]] as unknown as TableShape<ListRows[L]>
+
+/** The lists that can be filtered, and by what; absent fields do not filter. */
+interface Filters {
   readonly checks: {
     readonly agent_id?: AgentId | undefined
     readonly status?: ListedStatus | undefined
@@ -69,11 +89,6 @@ export interface ListFilters {
     /** Whether a hold was found on it when it was last examined. */
     readonly held?: boolean | undefined
   }
-  readonly blacklist: Record<never, never>
-  readonly operators: Record<never, never>
-  readonly integrations: Record<never, never>
-  readonly enrolments: Record<never, never>
-  readonly watches: Record<never, never>
   readonly audit: {
     readonly actor?: string | undefined
     readonly action?: AuditActionName | undefined
@@ -90,7 +105,9 @@ export interface ListFilters {
   }
 }
 
-export type ListName = keyof ListRows
+export type ListFilters = {
+  readonly [L in ListName]: L extends keyof Filters ? Filters[L] : Record<never, never>
+}
 
 /** One column of an order: its name in every storage, its type, and its value in a row. */
 export interface SortColumn<Row> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import type { ValidationError } from "@tocsin/contract/Errors"
-import type { ListName, ListQuery, ListRows } from "@tocsin/core/model/ListDefinitions"
+import { type ListName, type ListQuery, type ListRows, listShape } from "@tocsin/core/model/ListDefinitions"
 import { type Page, type PageParameters, readPage } from "@tocsin/core/engine/lists/readPage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
@@ -24,25 +24,19 @@ const EVERYTHING = 1_000_000
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-const names: { readonly [L in ListName]: (row: ListRows[L]) => string } = {
-  agents: (row) => row.agent_id,
+/** Names that tell nothing of a storage; rows of the other lists have the names of their keys. */
+const names: { readonly [L in ListName]?: (row: ListRows[L]) => string } = {
   checks: (row) => `${row.agent_id}/${row.check_id}`,
   overdue: (row) => `${row.agent_id}/${row.check_id}`,
   history: (row) => `${row.agent_id}/${row.event_id}`,
-  incidents: (row) => row.id,
-  outbox: (row) => row.id,
   blacklist: (row) => row.blacklist_id,
-  operators: (row) => row.name,
-  integrations: (row) => row.name,
-  enrolments: (row) => row.id,
-  watches: (row) => row.name,
-  audit: (row) => row.id,
-  silences: (row) => row.id,
 }
 
 /** The {@link Listing} of a query. */
 export const listing = <L extends ListName>(query: ListQuery<L>): Listing => {
-  const nameOf: (row: ListRows[L]) => string = names[query.list]
+  const { key } = listShape(query.list)
+  const byKey = (row: ListRows[L]): string => key.map((column) => String(row[column])).join("/")
+  const nameOf: (row: ListRows[L]) => string = names[query.list] ?? byKey
   return {
     text: JSON.stringify(query, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
     page: ({ storage }, parameters) =>

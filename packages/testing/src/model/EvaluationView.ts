@@ -1,7 +1,6 @@
 import type { NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
-import type { ListName } from "@tocsin/core/model/ListDefinitions"
+import { type ListName, listNames } from "@tocsin/core/model/ListDefinitions"
 import * as fc from "fast-check"
-import { LISTS } from "../rowsOf.ts"
 import { type AgentName, AGENTS, type CheckName, CHECKS } from "./ModelNames.ts"
 
 /** A page of a list, and the direction of the next. */
@@ -26,7 +25,7 @@ const maybe = <A>(arbitrary: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> =>
 /** Pages of any list. */
 export const look: fc.Arbitrary<Look> = fc.record({
   // Incidents have the most filters and orders.
-  list: fc.constantFrom<ListName>(...LISTS, "incidents"),
+  list: fc.constantFrom<ListName>(...listNames, "incidents"),
   agent: maybe(fc.constantFrom(...AGENTS)),
   check: maybe(fc.constantFrom(...CHECKS)),
   severity: maybe(fc.constantFrom<Severity>("warning", "critical", "unknown")),

@@ -6,6 +6,7 @@ import { type Page, readPage } from "@tocsin/core/engine/lists/readPage"
 import { Duration, Effect } from "effect"
 import type { Look } from "./EvaluationView.ts"
 import type { Replica } from "../Replica.ts"
+import { usualQuery } from "../rowsOf.ts"
 import { start } from "../samples.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -53,14 +54,6 @@ export const followEvaluation = (replica: Replica, look: Look) => {
   const check_id = look.check && CheckId.make(look.check)
   const direction = look.isAscending ? "asc" : "desc"
   switch (look.list) {
-    case "agents":
-      return pagesOf(replica, { list: "agents", filter: {}, sort: "agent_id", direction: "asc" }, look)
-    case "watches":
-      return pagesOf(replica, { list: "watches", filter: {}, sort: "name", direction: "asc" }, look)
-    case "integrations":
-      return pagesOf(replica, { list: "integrations", filter: {}, sort: "name", direction: "asc" }, look)
-    case "operators":
-      return pagesOf(replica, { list: "operators", filter: {}, sort: "name", direction: "asc" }, look)
     case "audit": {
       const filter = {
         actor: either(look.isFiring, "ann", "library"),
@@ -105,7 +98,7 @@ export const followEvaluation = (replica: Replica, look: Look) => {
       const filter = { state: look.outbox, notifier: look.notifier, event_type }
       return pagesOf(replica, { list: "outbox", filter, sort: OUTBOX_SORTS[look.sort], direction }, look)
     }
-    case "blacklist":
-      return pagesOf(replica, { list: "blacklist", filter: {}, sort: "stored", direction: "desc" }, look)
+    default:
+      return pagesOf(replica, usualQuery(look.list), look)
   }
 }

@@ -11,7 +11,8 @@ import { keyName } from "./commandOf.ts"
 import { observe } from "../observe.ts"
 import { atMost, keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
-import { LISTS, rowsOf } from "../rowsOf.ts"
+import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { rowsOf } from "../rowsOf.ts"
 
 const agentIds = AGENTS.map((name) => AgentId.make(name))
 const checkIds = CHECKS.map((name) => CheckId.make(name))
@@ -137,7 +138,7 @@ const toEvaluate = Effect.fnUntraced(function* (replica: Replica) {
 /** All of a storage's state that its port can show, in a form that two storages must have alike. */
 export const stateOf = Effect.fnUntraced(function* (replica: Replica, eventIds: ReadonlyArray<EventId>) {
   const lists: Record<string, unknown> = {}
-  for (const list of LISTS) lists[list] = (yield* rowsOf(replica, list)).map(withoutSeq)
+  for (const list of listNames) lists[list] = (yield* rowsOf(replica, list)).map(withoutSeq)
   return {
     lists,
     summary: yield* replica.queries.summary,
