@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { start } from "@tocsin/testing/samples"
 import { vi } from "vitest"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
@@ -21,13 +22,8 @@ const allowedScans: ReadonlyArray<RegExp> = [
   /^SCAN incident USING COVERING INDEX incident_open$/,
   // The first row of a table of few.
   /^SCAN removed_registration$/,
-  // At most a thousand rows, counted when one more is created.
-  /^SCAN integration$/,
-  /^SCAN watch$/,
-  // At most a hundred rows, read when one more is stored.
-  /^SCAN policy_version$/,
-  // A row for each server of the last day.
-  /^SCAN replica$/,
+  // Few rows, which commands read together.
+  ...copiedTables.flatMap(({ group, name }) => (group?.length === 0 ? [new RegExp(`^SCAN ${name}$`)] : [])),
   // Receivers, which are few, and an index of what is being sent.
   /^SCAN waiting$/,
   /^SCAN outbox USING INDEX outbox_leased$/,
