@@ -1,32 +1,45 @@
-import * as ConfiguredNotifiers from "@tocsin/adapter-notify/ConfiguredNotifiers"
+import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
+import { makeReceiver, type ReceiverSecrets } from "@tocsin/adapter-notify/policyReceivers"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import type { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
-import { Layer, Redacted, Result } from "effect"
+import type { Receiver } from "@tocsin/contract/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { Notifier, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import { Effect, type Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-/** The notifiers of these settings. An invalid setting was reported before; here it is a defect. */
-export const notifiersLayer = (settings: Settings): Layer.Layer<Notifiers, never, Ids> => {
-  const isEnabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))
-  return Layer.orDie(
-    ConfiguredNotifiers.layer({
-      receivers: receiversOf(settings).filter(({ definition }) =>
-        isEnabled.has(ConfiguredNotifiers.nameOf(definition)),
-      ),
-      denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
-      lease: settings.SERVICE_DELIVERY_LEASE,
-    }),
-  )
+/** How receivers post. */
+export const postingOf = (settings: Settings) => ({
+  denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
+  timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
+  mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
+})
+
+/**
+ * The receivers of a policy that defines none, each named by its type, or else its kind. An invalid setting was
+ * reported before; here it is a defect.
+ */
+export const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
+  const enabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))
+  const made = new Map<NotifierName, Notifier>()
+  for (const { definition, secrets } of configured(settings)) {
+    const name = ("type" in definition ? definition.type : undefined) ?? definition.kind
+    if (!enabled.has(name)) continue
+    made.set(name, yield* Effect.orDie(makeReceiver(definition, secrets, postingOf(settings))))
+  }
+  return made
+})
+
+interface Configured {
+  readonly definition: Receiver
+  readonly secrets: ReceiverSecrets
 }
 
-type Receiver = ConfiguredNotifiers.NotifiersOptions["receivers"][number]
-
-const given = <A>(value: A | undefined, receiver: (value: A) => Receiver): ReadonlyArray<Receiver> =>
+const given = <A>(value: A | undefined, receiver: (value: A) => Configured): ReadonlyArray<Configured> =>
   value === undefined ? [] : [receiver(value)]
 
-const receiversOf = (settings: Settings): ReadonlyArray<Receiver> => {
+const configured = (settings: Settings): ReadonlyArray<Configured> => {
   const secret = settings.SERVICE_WEBHOOK_SECRET?.map(Redacted.value).join(" ")
   const from = settings.SERVICE_EMAIL_FROM
   const to = settings.SERVICE_EMAIL_TO
@@ -62,7 +75,7 @@ const receiversOf = (settings: Settings): ReadonlyArray<Receiver> => {
   ]
 }
 
-const messenger = (settings: Settings): ReadonlyArray<Receiver> => {
+const messenger = (settings: Settings): ReadonlyArray<Configured> => {
   const { SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_CHAT, SERVICE_TELEGRAM_TOKEN } = settings
   if (SERVICE_MESSENGER_URL === undefined && SERVICE_TELEGRAM_CHAT !== undefined)
     return given(SERVICE_TELEGRAM_TOKEN, (telegram_token) => ({

@@ -1,14 +1,13 @@
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { acceptedReceivers, readBoundedFile } from "@tocsin/adapter-notify/policyReceivers"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { Ids } from "@tocsin/core/ports/Ids"
-import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Context, Effect, Layer, Result, Schema, type Scope } from "effect"
-import { notifiersLayer } from "../notifiers.ts"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { Effect, Result, Schema, type Scope } from "effect"
+import { postingOf, receiversOfSettings } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 
@@ -104,14 +103,3 @@ export const loadPolicy = Effect.fnUntraced(function* (
   const receivers = document.receivers === undefined ? yield* receiversOfSettings(settings) : made
   return { document, receivers }
 })
-
-/** How the receivers of a policy post. */
-export const postingOf = (settings: Settings) => ({
-  denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
-  timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
-  mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
-})
-
-/** The receivers of a policy that defines none. */
-export const receiversOfSettings = (settings: Settings) =>
-  Effect.map(Layer.build(Layer.fresh(notifiersLayer(settings))), Context.get(Notifiers))

@@ -9,10 +9,11 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Effect, Layer, Result, Scope } from "effect"
+import { postingOf, receiversOfSettings } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Secrets } from "../Secrets.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { loadPolicy, postingOf, receiversOfSettings } from "./loadPolicy.ts"
+import { loadPolicy } from "./loadPolicy.ts"
 
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
