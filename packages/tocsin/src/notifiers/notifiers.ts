@@ -211,23 +211,16 @@ export const notifiersLayer = (
   Layer.effect(
     Notifiers,
     Effect.gen(function* () {
-      const made = new Map<Notifier["kind"], Notifier>()
-      const problems = Array.from(notifierProblems(options, posting))
+      const problems = notifierProblems(options, posting)
       if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
-      for (const [index, option] of options.entries()) {
-        const notifier = yield* isBuiltIn(option)
-          ? Effect.result(makeBuiltIn(option, posting))
-          : Effect.succeed(Result.succeed(runCustomNotifier(option, posting)))
-        if (Result.isSuccess(notifier)) made.set(notifier.success.kind, notifier.success)
-        else problems.push(sentence(index, notifier.failure))
-      }
-      if (problems.length > 0) return yield* Effect.fail(new TocsinError("options", problems.join("\n")))
-      return made
+      const made = yield* Effect.forEach(options, (option) =>
+        isBuiltIn(option)
+          ? Effect.orDie(makeBuiltIn(option, posting))
+          : Effect.succeed(runCustomNotifier(option, posting)),
+      )
+      return new Map(made.map((notifier) => [notifier.kind, notifier]))
     }),
   )
-
-const sentence = (index: number, { setting, message }: BadNotifierSetting): string =>
-  `notifiers[${index}].${setting === "secrets" ? "secret" : setting} ${message}`
 
 const isNotifierName = Schema.is(NotifierName)
 
