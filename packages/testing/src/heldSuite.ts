@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { acknowledge, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
 import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
+import { release } from "@tocsin/core/notifications/release"
+import type { StorageError } from "@tocsin/core/ports/Storage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { observe } from "./observe.ts"
-import { after, claimable, ids, openWith } from "./outboxItems.ts"
+import { after, claimable, enqueue, ids, openWith } from "./outboxItems.ts"
+import { atOnce, race } from "./race.ts"
 import { incidentIdOf, outboxIdOf } from "./records.ts"
 import type { Replica } from "./Replica.ts"
 import { signedBy } from "./signedBy.ts"
@@ -131,6 +134,25 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             ["webhook", "pending", 1],
           ],
         )
+      }),
+    )
+
+    race(subject, { name: "are released, and their incident acknowledged, at once" }, (replica) =>
+      Effect.gen(function* () {
+        yield* enqueue(replica(0), [["held", "a", HELD]])
+        const acts = (n: number): Effect.Effect<unknown, StorageError> =>
+          n % 2 === 0
+            ? acknowledged(replica(n / 2), "a")
+            : transact(
+                replica((n - 1) / 2).storage,
+                release(outboxIdOf("held"), replica(0).incidents, signedBy("eva")),
+              )
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 24 }, (_, n) => n),
+          acts,
+          atOnce,
+        )
+        assert.strictEqual(outcomes.filter((outcome) => outcome === "released").length, 1)
       }),
     )
 

@@ -47,13 +47,18 @@ export const search = Effect.fnUntraced(function* (
   const { pg, unit } = loading
   const { searchResults: found } = unit
   const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
-  const { dueIncidents, incidentsToRead, loudMembers } = request
+  const { dueIncidents, incidentsToRead, itemToRead, loudMembers } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
   if (heldOutbox !== undefined)
     found.heldOutbox = yield* findIds(pg, findHeldOutbox, [now, heldOutbox.limit, heldOutbox.receivers])
   if (dueIncidents !== undefined)
     found.dueIncidents = yield* findIds(pg, findDueIncidents, [now, dueIncidents.limit])
   if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)
+  if (itemToRead !== undefined) {
+    const { decode, find } = keyedTables.outbox
+    const [item] = yield* pg.query(find.text, find.parameters([itemToRead]))
+    found.itemToRead = item && decode(item)
+  }
   if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
   const { openings, parents, silencesInForce, unendedSilences } = request
   if (parents !== undefined) found.parents = yield* searchParents(pg, parents)

@@ -22,6 +22,7 @@ import { formatDuration } from "@tocsin/contract/DurationText"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import { isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { loadItem } from "../notifications/release.ts"
 import { toNotification } from "../notifications/claimOutbox.ts"
 import type { DeliveryAttempt } from "../ports/Notifiers.ts"
 
@@ -203,15 +204,12 @@ export const followLink = commandOf(function* (
   { id, isPressed, lengthOf }: FollowInput,
   by: Omit<Signature, "actor">,
 ): Decision<FollowedLink> {
-  yield* load(unit, { rows: { outbox: [id] } })
-  const found = unit.outbox.get(id)
-  const length = found && lengthOf(found.receiver)
+  const item = yield* loadItem(unit, id)
+  const length = item && lengthOf(item.receiver)
   // Retention removes a row once its incident has resolved.
-  if (found === undefined) return { outcome: "ended", reason: "resolved" }
+  if (item === undefined) return { outcome: "ended", reason: "resolved" }
   if (length === undefined) return { outcome: "ended", reason: "removed" }
-  yield* load(unit, { incidents: [found.incident_id] })
-  const incident = unit.incidents.get(found.incident_id)
-  const item = unit.outbox.get(id) ?? found
+  const incident = unit.incidents.get(item.incident_id)
   if (incident?.state !== "open") return { outcome: "ended", reason: "resolved" }
   if (hasEnded(item, now)) return { outcome: "ended", reason: "old" }
   const inForce = acknowledgementInForce(incident, now)

@@ -3,10 +3,21 @@ import type { Signature } from "../audit/Signature.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { load } from "../engine/unitOfWork/load.ts"
+import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
 import { canBeHeld, coalesced, freed } from "../firings/Hold.ts"
-import { isHeld, OutboxTransitions } from "../model/OutboxRecord.ts"
+import { isHeld, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
+
+/** Loads an outbox item and its incident, which is locked before its items, everywhere. */
+export function* loadItem(unit: UnitOfWork, id: OutboxId): Decision<OutboxRecord | undefined> {
+  yield { itemToRead: id }
+  const { itemToRead: item } = unit.searchResults
+  if (item === undefined) return undefined
+  yield* load(unit, { incidents: [item.incident_id] })
+  yield* load(unit, { rows: { outbox: [id] } })
+  return unit.outbox.get(id)
+}
 
 export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
 
@@ -21,10 +32,8 @@ export const release = commandOf(function* (
   options: FiringOptions,
   by: Signature,
 ): Decision<ReleaseOutcome> {
-  yield* load(unit, { rows: { outbox: [id] } })
-  const found = unit.outbox.get(id)
+  const found = yield* loadItem(unit, id)
   if (found === undefined) return "no_such_item"
-  yield* load(unit, { incidents: [found.incident_id] })
   const incident = unit.incidents.get(found.incident_id)
   if (incident?.state !== "open" || !canBeHeld(found)) return "not_held"
   const waiting = unit.outbox
@@ -52,10 +61,8 @@ export type ReplayOutcome =
 
 /** Returns a dead letter to the outbox as a new one of the same ID (docs/rules.md#dead-letters). */
 export const replay = commandOf(function* (unit, now, id: OutboxId, by: Signature): Decision<ReplayOutcome> {
-  yield* load(unit, { rows: { outbox: [id] } })
-  const found = unit.outbox.get(id)
+  const found = yield* loadItem(unit, id)
   if (found === undefined) return "no_such_item"
-  yield* load(unit, { incidents: [found.incident_id] })
   if (found.state !== "failed") return "not_failed"
   const incident = unit.incidents.get(found.incident_id)
   if (incident === undefined) return "incident_expired"

@@ -1,4 +1,11 @@
-import type { AgentId, BlacklistId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
+import type {
+  AgentId,
+  BlacklistId,
+  CheckId,
+  EventId,
+  IncidentId,
+  OutboxId,
+} from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRecord, IncidentRef } from "../../model/IncidentRecord.ts"
@@ -82,6 +89,8 @@ export interface RowRequest {
   readonly dueIncidents?: { readonly limit: number }
   /** These incidents, as far as they exist, unlocked. Never cached. */
   readonly incidentsToRead?: ReadonlyArray<IncidentId>
+  /** This outbox item, unlocked: the lock of its incident comes first. Never cached. */
+  readonly itemToRead?: OutboxId
   /**
    * The first loud present members of incidents by `compareMembers`, at most `limit` of each, with their
    * agents, all unlocked. Never cached.
@@ -156,6 +165,7 @@ export interface SearchResults {
   heldOutbox: ReadonlyArray<IncidentId>
   dueIncidents: ReadonlyArray<IncidentId>
   incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
+  itemToRead: OutboxRecord | undefined
   /** By incident, the worst first; an incident without a loud member is missing. */
   loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
   /** Each once. */
@@ -179,6 +189,7 @@ export const NOTHING_FOUND: Readonly<SearchResults> = {
   heldOutbox: [],
   dueIncidents: [],
   incidentsToRead: new Map(),
+  itemToRead: undefined,
   loudMembers: new Map(),
   parents: { incidents: [], agents: [] },
   openings: new Map(),

@@ -114,6 +114,9 @@ const searches: Loaders<Search> = {
     const found = ids.flatMap((id) => source.incident(id) ?? [])
     unit.searchResults.incidentsToRead = new Map(found.map((incident) => [incident.id, incident]))
   },
+  itemToRead: ({ source, unit }, id) => {
+    unit.searchResults.itemToRead = source.row("outbox", id)
+  },
   loudMembers: ({ source, unit }, asked) => {
     const agents = new Map<AgentId, AgentRecord | undefined>()
     const loudMember = (member: MemberRecord): LoudMember => {
