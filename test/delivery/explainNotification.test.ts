@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { commandOf } from "@tocsin/core/engine/unitOfWork/Decision"
+import { load } from "@tocsin/core/engine/unitOfWork/load"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { newId } from "@tocsin/core/ports/Ids"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect } from "effect"
@@ -17,6 +21,7 @@ const open = Effect.gen(function* () {
   const acknowledge = Effect.orDie(Effect.suspend(() => process.operations.acknowledge(id(), {})))
   return {
     ...timeline,
+    id,
     /** An acknowledgement holds the only firing of the incident `db`, since a minute. */
     isHeld: Effect.fnUntraced(function* (status: "warning" | "critical") {
       yield* reports({ check: "disk", status, key: "db", loud: false })
@@ -114,6 +119,18 @@ describe("why a notification was sent or not", () => {
     }),
   )
 
+  it.effect("one that a hold kept for a receiver that a reload removed names that, once the hold ends", () =>
+    Effect.gen(function* () {
+      const { id, isHeld, process, why } = yield* open
+      yield* isHeld("critical")
+      yield* process.policy.replace(compilePolicy({}, []))
+      yield* process.sendsTo()
+      assert.deepStrictEqual(yield* why, ["held by ack"])
+      yield* Effect.orDie(process.operations.withdraw(id()))
+      assert.deepStrictEqual(yield* why, ["no running server has this receiver"])
+    }),
+  )
+
   it.effect("one whose agent was deleted during a failing attempt names that", () =>
     Effect.gen(function* () {
       const { after, agent, disk, webhook, why } = yield* open
@@ -164,6 +181,30 @@ describe("why a notification was sent or not", () => {
       )
       const resolved = "the incident resolved before it was sent"
       assert.deepStrictEqual(yield* why, [resolved])
+    }),
+  )
+
+  it.effect("the page of an incident states who was notified before more than a thousand reminders", () =>
+    Effect.gen(function* () {
+      const { disk, id, process, service } = yield* open
+      yield* disk.turns("critical")
+      const [first = assert.fail("nobody was notified")] = service.rows().outbox.values()
+      const remind = commandOf(function* (unit, now) {
+        yield* load(unit, { incidents: [id()] })
+        for (let n = 0; n < 1_001; n++)
+          unit.outbox.put({
+            ...first,
+            id: newId<OutboxId>(service.ids)(now),
+            receiver: "pager",
+            cause: "reminder",
+          })
+      })
+      yield* process.commits.transact(remind())
+      const { notified } = toIncidentDetail(yield* process.operations.incident(id()))
+      assert.deepStrictEqual(
+        notified.map(({ receiver }) => receiver),
+        ["pager", "webhook"],
+      )
     }),
   )
 })

@@ -49,8 +49,8 @@ const NOT_SERVED = "no running server has this receiver"
 
 const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
   if (held !== undefined) return `held by ${held.held_by.join(", ")}`
-  if (isHeld(item)) return "its hold has ended, which Tocsin notices within 5 minutes"
   if (!served.has(item.receiver)) return NOT_SERVED
+  if (isHeld(item)) return "its hold has ended, which Tocsin notices within 5 minutes"
   if (outbox.some((other) => isBehind(item, other))) return "waits for the notification before it"
   return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"
 }

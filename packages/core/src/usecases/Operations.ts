@@ -64,7 +64,7 @@ const followingLinks = Effect.gen(function* () {
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
 // changes. Who comes next depends on more notifications than it shows.
-const STORY = { members: 200, changes: STORY_CHANGES, log: 200, outbox: 1_000 }
+const STORY = { members: 200, changes: STORY_CHANGES, log: 200, outbox: 10_000 }
 
 const noSuchCheck = () =>
   new NotFound({
