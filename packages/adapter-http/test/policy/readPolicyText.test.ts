@@ -92,6 +92,13 @@ describe("the text of a policy", () => {
     assert.deepStrictEqual(issuesOf("routes: []\n" + "# a long comment\n".repeat(60_000)), [])
   })
 
+  // Comparing each part with each problem would take minutes.
+  it("with six problems in each of many parts is refused with all of them", () => {
+    const issues = issuesOf("windows:\n" + "- {soon: 1}\n".repeat(22_000))
+    assert.strictEqual(issues.length, 1 + 22_000 * 6)
+    assert.strictEqual(issues.at(-1), "22001 windows[21999].match is missing")
+  })
+
   it("repeats no value in its issues", () => {
     const secret = "hunter2-hunter2"
     const issues = issuesOf(`receivers:\n  pager: { kind: webhook, url: ${secret}, secret: [${secret}] }\n`)

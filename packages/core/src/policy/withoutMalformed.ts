@@ -13,16 +13,27 @@ const NEEDED: Readonly<Record<string, ReadonlyArray<string>>> = {
   dependencies: ["parent", "child"],
 }
 
-const without = (item: Item, names: ReadonlySet<PropertyKey | undefined>): Item =>
+const without = (item: Item, names: Names): Item =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)))
 
-/** The fields that are malformed in one part of a document; `undefined` stands for the part itself. */
-const malformedIn = (problems: ReadonlyArray<FieldProblem>, ...place: ReadonlyArray<PropertyKey>) =>
-  new Set(
-    problems
-      .filter(({ path }) => place.every((segment, n) => path[n] === segment))
-      .map(({ path }) => path[place.length]),
-  )
+type Names = ReadonlySet<PropertyKey | undefined>
+const NONE: Names = new Set()
+
+/** The parts of each list that have malformed fields, and these; `undefined` stands for the part itself. */
+const indexMalformed = (problems: ReadonlyArray<FieldProblem>) => {
+  const lists = new Map<PropertyKey | undefined, Map<PropertyKey | undefined, Set<PropertyKey | undefined>>>()
+  for (const {
+    path: [list, place, field],
+  } of problems) {
+    const places = lists.get(list) ?? new Map<PropertyKey | undefined, Set<PropertyKey | undefined>>()
+    lists.set(list, places.set(place, (places.get(place) ?? new Set()).add(field)))
+  }
+  return {
+    placesIn: (list: string): Names => new Set(lists.get(list)?.keys()),
+    fieldsIn: (list: PropertyKey | undefined, place: PropertyKey | undefined): Names =>
+      lists.get(list)?.get(place) ?? NONE,
+  }
+}
 
 /**
  * A document without its malformed fields, so that the other parts can be read too. A part that cannot be
@@ -31,16 +42,17 @@ const malformedIn = (problems: ReadonlyArray<FieldProblem>, ...place: ReadonlyAr
 export const withoutMalformed = (value: unknown, problems: ReadonlyArray<FieldProblem>): unknown => {
   if (!isItem(value)) return {}
   const kept = without(value, new Set(problems.flatMap(({ path }) => (path.length === 1 ? path : []))))
+  const { fieldsIn, placesIn } = indexMalformed(problems)
   return Object.fromEntries(
     Object.entries(kept).map(([list, parts]) => {
-      if (isItem(parts)) return [list, without(parts, malformedIn(problems, list))]
+      if (isItem(parts)) return [list, without(parts, placesIn(list))]
       if (!Array.isArray(parts)) return [list, parts]
-      return [list, parts.map((part: unknown, n) => readable(part, list, malformedIn(problems, list, n)))]
+      return [list, parts.map((part: unknown, n) => readable(part, list, fieldsIn(list, n)))]
     }),
   )
 }
 
-const readable = (part: unknown, list: string, malformed: ReadonlySet<PropertyKey | undefined>): unknown => {
+const readable = (part: unknown, list: string, malformed: Names): unknown => {
   if (malformed.size === 0) return part
   const item = isItem(part) ? without(part, malformed) : {}
   const missing = (NEEDED[list] ?? []).filter((name) => !Object.hasOwn(item, name))
@@ -52,17 +64,16 @@ const readable = (part: unknown, list: string, malformed: ReadonlySet<PropertyKe
 }
 
 /** Of a part with malformed fields, only these are judged: what they say depends on no other. */
-const JUDGED_ALONE: ReadonlySet<PropertyKey | undefined> = new Set(["match", "to", "steps", "cron"])
+const JUDGED_ALONE: Names = new Set(["match", "to", "steps", "cron"])
 /** A rule of freshness has a time zone only beside `cron`. */
-const JUDGED_IN_WINDOWS: ReadonlySet<PropertyKey | undefined> = new Set([...JUDGED_ALONE, "tz"])
+const JUDGED_IN_WINDOWS: Names = new Set([...JUDGED_ALONE, "tz"])
 
 /** Whether a problem that was found without malformed fields is one of the document. */
-export const isCertainBeside =
-  (malformed: ReadonlyArray<FieldProblem>) =>
-  ({ path: [list, place, field] }: FieldProblem): boolean => {
-    const others = malformed.filter(
-      ({ path }) => path[0] === list && path[1] === place && place !== undefined,
-    )
+export const isCertainBeside = (malformed: ReadonlyArray<FieldProblem>) => {
+  const { fieldsIn } = indexMalformed(malformed)
+  return ({ path: [list, place, field] }: FieldProblem): boolean => {
+    const others = place === undefined ? NONE : fieldsIn(list, place)
     const judged = list === "windows" ? JUDGED_IN_WINDOWS : JUDGED_ALONE
-    return others.length === 0 || (judged.has(field) && others.every(({ path }) => path[2] !== field))
+    return others.size === 0 || (judged.has(field) && !others.has(field))
   }
+}
