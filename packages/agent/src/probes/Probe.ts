@@ -3,6 +3,7 @@ import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { isIP, type LookupFunction } from "node:net"
+import { afterMillis } from "../clock/Clock.ts"
 import { duration, type Reader, text } from "../config/Reader.ts"
 import type { Thresholds } from "./Range.ts"
 
@@ -156,4 +157,20 @@ export const timed = async <A>(clock: Clock, step: () => Promise<A>) => {
 
 export const secondsText = (seconds: number): string => `${seconds.toFixed(3)} s`
 
-export const noAnswerWithin = (millis: number): string => `no answer within ${millis / MILLIS_PER_SECOND} s`
+/** Runs a step whose signal also ends it after a time, with an error that says so. */
+export const limited = async <A>(
+  millis: number,
+  { clock, signal }: Pick<ProbeAround, "clock" | "signal">,
+  step: (signal: AbortSignal) => Promise<A>,
+): Promise<A> => {
+  const limit = new AbortController()
+  const late = () => limit.abort(new Error(`no answer within ${millis / MILLIS_PER_SECOND} s`))
+  const cancelLimit = afterMillis(clock, millis, late)
+  try {
+    return await step(AbortSignal.any([signal, limit.signal]))
+  } catch (error) {
+    throw limit.signal.aborted ? limit.signal.reason : error
+  } finally {
+    cancelLimit()
+  }
+}

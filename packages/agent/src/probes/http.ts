@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { TLSSocket } from "node:tls"
-import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
 import {
   anyText,
@@ -21,7 +20,7 @@ import {
   connecting,
   critical,
   type Fault,
-  noAnswerWithin,
+  limited,
   probe,
   type ProbeAround,
   secondsText,
@@ -73,41 +72,32 @@ const DEFAULT_REDIRECTS = 5
 const LONGEST_BODY = 1_048_576
 
 /** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
-export const http = probe(
-  { name: "http", lane: "network" },
-  reader,
-  async (settings, { clock, signal, targets }) => {
-    const { url, days = {}, warning, critical: crit, wait: millis = WAIT_MILLIS } = settings
-    // Credentials and queries may be secrets.
-    const { origin, pathname } = new URL(url)
-    const shown = origin + pathname
+export const http = probe({ name: "http", lane: "network" }, reader, async (settings, around) => {
+  const { url, days = {}, warning, critical: crit, wait: millis = WAIT_MILLIS } = settings
+  // Credentials and queries may be secrets.
+  const { origin, pathname } = new URL(url)
+  const shown = origin + pathname
+  const { clock, targets } = around
+  try {
     // One limit for all redirects together.
-    const limit = new AbortController()
-    const cancelLimit = afterMillis(clock, millis, () => limit.abort())
-    const ended = AbortSignal.any([signal, limit.signal])
-    try {
-      const asked = () => pageAt(url, settings, { signal: ended, targets })
-      const { value: page, seconds } = await timed(clock, asked)
-      const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
-      const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
-      const { certificate } = page
-      return {
-        words,
-        measures: [
-          { label: "time", value: seconds, unit: "s", thresholds: { warning, critical: crit }, words },
-          { label: "size", value: page.bytes, unit: "B", words },
-          ...(certificate === undefined ? [] : [daysLeft(certificate, clock.wall(), days)]),
-        ],
-        faults: faultsOf(page, shown, settings),
-      }
-    } catch (error) {
-      const isLate = ended.aborted && !signal.aborted
-      return critical(`${shown}: ${isLate ? noAnswerWithin(millis) : explainError(error)}`)
-    } finally {
-      cancelLimit()
+    const asked = () => limited(millis, around, (signal) => pageAt(url, settings, { signal, targets }))
+    const { value: page, seconds } = await timed(clock, asked)
+    const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
+    const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
+    const { certificate } = page
+    return {
+      words,
+      measures: [
+        { label: "time", value: seconds, unit: "s", thresholds: { warning, critical: crit }, words },
+        { label: "size", value: page.bytes, unit: "B", words },
+        ...(certificate === undefined ? [] : [daysLeft(certificate, clock.wall(), days)]),
+      ],
+      faults: faultsOf(page, shown, settings),
     }
-  },
-)
+  } catch (error) {
+    return critical(`${shown}: ${explainError(error)}`)
+  }
+})
 
 const SHOWN_TEXT = 200
 

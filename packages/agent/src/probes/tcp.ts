@@ -1,5 +1,4 @@
 import { connect, isIP, type NetConnectOpts, type Socket } from "node:net"
-import { afterMillis } from "../clock/Clock.ts"
 import { anyText, checked, flag, integer, type Place, type ReadBy, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
@@ -9,7 +8,7 @@ import {
   figure,
   type Finding,
   host,
-  noAnswerWithin,
+  limited,
   probe,
   type ProbeAround,
   secondsText,
@@ -76,8 +75,8 @@ const exchangeAt = async (
   around: ProbeAround,
 ): Promise<Finding> => {
   try {
-    const { seconds } = await timed(around.clock, async () =>
-      exchange(await open(), { send, expect, millis }, around),
+    const { seconds } = await timed(around.clock, () =>
+      limited(millis, around, async (signal) => exchange(await open(), { send, expect }, signal)),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
     return figure({ label: "time", value: seconds, unit: "s", thresholds, words })
@@ -86,27 +85,18 @@ const exchangeAt = async (
   }
 }
 
-interface Exchange {
-  readonly send: string | undefined
-  readonly expect: string | undefined
-  readonly millis: number
-}
-
 const exchange = (
   { socket, ready }: Opening,
-  { send, expect, millis }: Exchange,
-  { clock, signal }: ProbeAround,
+  { send, expect }: { readonly send: string | undefined; readonly expect: string | undefined },
+  signal: AbortSignal,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const over = (error?: Error): void => {
-      cancelLimit()
       signal.removeEventListener("abort", end)
       socket.destroy()
       if (error === undefined) resolve()
       else reject(error)
     }
-    const cancelLimit = afterMillis(clock, millis, () => over(new Error(noAnswerWithin(millis))))
-    // The signal ends the connection too, as at the deadline of the check.
     const end = (): void => over(signal.reason)
     signal.addEventListener("abort", end)
     if (signal.aborted) end()

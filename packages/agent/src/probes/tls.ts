@@ -1,19 +1,8 @@
 import { once } from "node:events"
 import type { Socket } from "node:net"
-import { afterMillis } from "../clock/Clock.ts"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import {
-  connecting,
-  critical,
-  type Fault,
-  host,
-  noAnswerWithin,
-  probe,
-  type ProbeAround,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
+import { connecting, critical, type Fault, host, limited, probe, wait, WAIT_MILLIS } from "./Probe.ts"
 import { thresholdFields } from "./Range.ts"
 import { port } from "./tcp.ts"
 import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
@@ -36,7 +25,7 @@ export const tls = probe(
     try {
       const options = { ...connecting(to, around.targets), host: to, port: at }
       const trust = await trusting(settings)
-      const shown = await handshake(options, { name, by, trust, millis }, around)
+      const shown = await limited(millis, around, (signal) => handshake(options, { name, by, trust }, signal))
       const days = daysLeft(shown.certificate, around.clock.wall(), settings)
       const words = `${target}: ${days.words}`
       const refusals = verify ? refusalsOf(shown, days.value < 0) : []
@@ -66,22 +55,17 @@ interface Handshake {
   readonly name: string
   readonly by: keyof typeof STARTTLS_PORTS | undefined
   readonly trust: Awaited<ReturnType<typeof trusting>>
-  readonly millis: number
 }
 
 /** The certificate of a server, why it is not trusted, as a code of OpenSSL, and why it does not name the server. */
 const handshake = async (
   target: ReturnType<typeof connecting> & { readonly host: string; readonly port: number },
-  { name, by, trust, millis }: Handshake,
-  around: ProbeAround,
+  { name, by, trust }: Handshake,
+  signal: AbortSignal,
 ) => {
   // Loaded only where it is used: TLS takes some megabytes.
   const { connect, checkServerIdentity } = await import("node:tls")
   const { connect: connectPlainly, isIP } = await import("node:net")
-  const limit = new AbortController()
-  const signal = AbortSignal.any([around.signal, limit.signal])
-  const late = () => limit.abort(new Error(noAnswerWithin(millis)))
-  const cancelLimit = afterMillis(around.clock, millis, late)
   // The outermost alone: Node.js crashes where the socket below a TLS connection is destroyed first.
   let open: Socket | undefined
   const opened = <S extends Socket>(socket: S): S => {
@@ -109,10 +93,7 @@ const handshake = async (
     const refused: unknown = socket.authorizationError
     const distrust = refused && refused !== MISNAMED ? explainError(refused) : undefined
     return { certificate, distrust, misnomer: checkServerIdentity(name, certificate)?.message }
-  } catch (error) {
-    throw limit.signal.aborted ? limit.signal.reason : error
   } finally {
-    cancelLimit()
     signal.removeEventListener("abort", end)
     open?.destroy()
   }
