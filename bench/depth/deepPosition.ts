@@ -1,31 +1,10 @@
-import {
-  type ListName,
-  orderColumns,
-  type Position,
-  type SortValue,
-} from "@tocsin/core/model/ListDefinitions"
+import { listTables, orderColumns, type Position, type SortValue } from "@tocsin/core/model/ListDefinitions"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { start } from "@tocsin/testing/samples"
 import type { AnyQuery } from "./listings.ts"
 
 /** Runs a statement without parameters on the storage's database. */
 export type RunSql = (sql: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
-
-const TABLES: Readonly<Record<ListName, string>> = {
-  agents: "agent",
-  blacklist: "agent_key",
-  checks: "check_state",
-  overdue: "expectation",
-  history: "check_event",
-  incidents: "incident",
-  outbox: "outbox",
-  integrations: "integration",
-  enrolments: "enrolment",
-  watches: "watch",
-  operators: "operator",
-  audit: "audit",
-  silences: "silence",
-}
 
 const condition = (name: string, value: unknown): string => {
   if (name === "severity") return `severity_rank = ${SEVERITY_RANK[value as keyof typeof SEVERITY_RANK]}`
@@ -64,7 +43,7 @@ export const deepPosition = async (
   const conditions = conditionsOf(query)
   const order = columns.map(({ name }) => `${name} ${query.direction}`).join(", ")
   const [found] = await run(
-    `SELECT ${columns.map(({ name }) => name).join(", ")} FROM ${TABLES[query.list]}
+    `SELECT ${columns.map(({ name }) => name).join(", ")} FROM ${listTables[query.list]}
     ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`} ORDER BY ${order} LIMIT 1 OFFSET ${rows - 1}`,
   )
   if (found === undefined) return undefined
@@ -79,7 +58,7 @@ export const deepPosition = async (
 export const rowsOf = async (run: RunSql, query: AnyQuery): Promise<number> => {
   const conditions = conditionsOf(query)
   const [found] = await run(
-    `SELECT count(*) AS count FROM ${TABLES[query.list]} ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`}`,
+    `SELECT count(*) AS count FROM ${listTables[query.list]} ${conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`}`,
   )
   return Number(found?.["count"])
 }
