@@ -49,24 +49,11 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
         yield* TestClock.setTime(START_MILLIS)
         const replica = yield* openReplica(subject)
         assert.deepStrictEqual(yield* inconsistencies(replica), [])
-        const rows = yield* Effect.forEach(listNames, (list) => rowsOf(replica, list))
-        const counts = Object.fromEntries(listNames.map((list, index) => [list, rows[index]?.length]))
-        const { agents, checks, history, incidents, outbox } = options.size
-        assert.deepStrictEqual(counts, {
-          agents,
-          checks,
-          history,
-          incidents,
-          outbox,
-          blacklist: agents / 20,
-          integrations: 0,
-          enrolments: 0,
-          watches: 0,
-          operators: 0,
-          overdue: 0,
-          audit: 0,
-          silences: 0,
-        })
+        const counts = yield* Effect.forEach(listNames, (list) =>
+          Effect.map(rowsOf(replica, list), (rows) => [list, rows.length] as const),
+        )
+        const filled = Object.fromEntries(counts.filter(([, count]) => count > 0))
+        assert.deepStrictEqual(filled, { ...options.size, blacklist: options.size.agents / 20 })
       }),
     )
 
