@@ -76,6 +76,10 @@ export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): Read
     .map(({ name }) => name)
     .toSorted()
 
+/** The receivers that a replica can use. */
+const usableReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
+  currentReceivers(listings.filter(({ unavailable }) => unavailable === undefined))
+
 /** The receivers that a replica cannot use, by name, each with the reason. */
 export const unavailableReceivers = (
   listings: ReadonlyArray<ReceiverListing>,
@@ -94,11 +98,7 @@ export interface UnusableReceiver extends UnavailableReceiver {
 
 /** The receivers that running replicas cannot use, by name and reason. */
 export const unusableReceivers = (live: ReadonlyArray<ReplicaRecord>): ReadonlyArray<UnusableReceiver> => {
-  const usable = new Set(
-    live.flatMap(({ receivers }) =>
-      receivers.filter(({ unavailable }) => unavailable === undefined).map(({ name }) => name),
-    ),
-  )
+  const usable = new Set(live.flatMap(({ receivers }) => usableReceivers(receivers)))
   const found = new Map<string, UnusableReceiver>()
   for (const { receivers } of live)
     for (const { reason, receiver } of unavailableReceivers(receivers)) {
@@ -108,13 +108,13 @@ export const unusableReceivers = (live: ReadonlyArray<ReplicaRecord>): ReadonlyA
   return Array.from(found.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
 }
 
-/** The receivers that this process or a live replica sends to. */
+/** The receivers that this process or a live replica can send to. */
 export const servedReceivers = (
   own: ReadonlyMap<NotifierName, unknown>,
   replicas: ReadonlyArray<ReplicaRecord>,
   now: Instant.Instant,
 ): ReadonlySet<NotifierName> => {
-  const served = liveReplicas(replicas, now).flatMap(({ receivers }) => currentReceivers(receivers))
+  const served = liveReplicas(replicas, now).flatMap(({ receivers }) => usableReceivers(receivers))
   return new Set([...own.keys(), ...served])
 }
 
