@@ -33,7 +33,7 @@ const summaryOf = (
   if (check === undefined) return `${check_id} never reported; it was due at ${Instant.format(due)}`
   const at = Instant.format(check.received_at)
   if (terms.source === undefined) return `${check_id} has not reported since ${at}`
-  return `${check_id} is as last heard at ${at}: ${terms.source || "its source"} is silent`
+  return `${check_id} was last heard at ${at}: ${terms.source || "its source"} is silent`
 }
 
 /** A check is found overdue: it joins the incident of its agent's overdue checks. */

@@ -182,7 +182,7 @@ export const policy = group({
 })
 
 // The parser of YAML is loaded by the first file that is read.
-const importer = Effect.promise(() => import("@tocsin/adapter-http/policy/import/importPolicy"))
+const importer = Effect.promise(() => import("../policy/import/importPolicy.ts"))
 
 const alertmanager = command({
   name: "alertmanager",

@@ -4,7 +4,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { parse } from "yaml"
-import { readPolicyText } from "../../../src/policy/readPolicyText.ts"
+import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { importAlertmanager } from "../../../src/policy/import/importPolicy.ts"
 
 interface Node {
