@@ -1,6 +1,6 @@
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
-import { correctedNow } from "@tocsin/reporting/agent/ServerTime"
+import { correctedNow, type TimeMark } from "@tocsin/reporting/agent/ServerTime"
 import { once } from "node:events"
 import { CapturedStream, STATUSES } from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
@@ -70,15 +70,15 @@ export const decideTerms = (
   return { notificationsEnabled, incidentKey: given ?? incidentKey }
 }
 
-/** Does something with the spool of an agent that may or may not run, at the corrected time. */
+/** Does something with the spool of an agent that may or may not run, at the time that `mark` corrects. */
 export const withSpool = <A>(
   state: string,
-  work: (file: SpoolFile, at: number, isServerTime: boolean) => A,
+  work: (file: SpoolFile, at: number, mark: TimeMark | undefined) => A,
 ): A => {
   const file = SpoolFile.open(spoolPath(state))
   try {
     const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
-    return work(file, correctedNow(mark, systemClock), mark !== undefined)
+    return work(file, correctedNow(mark, systemClock), mark)
   } finally {
     file.close()
   }
@@ -93,9 +93,9 @@ export const spoolReport = (
   const complete: CheckReport = { ...bare, ...decideTerms(place, bare) }
   makeStateFolder(place.state)
   actAsOwner(place.state)
-  withSpool(place.state, (file, at, isServerTime) =>
+  withSpool(place.state, (file, at, mark) =>
     file.write({
-      add: [{ report: complete, id: newEventId(at), at, isServerTime }],
+      add: [{ report: complete, id: newEventId(at), at, isServerTime: mark !== undefined }],
       notes: new Map(forget === undefined ? [] : [[forget, ""]]),
     }),
   )

@@ -1,13 +1,13 @@
 import { plainLine } from "@tocsin/contract/plainLine"
-import { clockOffset, correctedNow } from "@tocsin/reporting/agent/ServerTime"
+import { clockOffset } from "@tocsin/reporting/agent/ServerTime"
 import { statSync } from "node:fs"
 import { systemClock } from "../clock/Clock.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
-import { savedMark, savedNote } from "../spool/savedNote.ts"
-import { SpoolFile } from "../spool/SpoolFile.ts"
+import { savedNote } from "../spool/savedNote.ts"
 import { actAsOwner, lockAgent, spoolPath } from "../spool/StateFolder.ts"
 import { complain, print, readOptions, withoutArguments } from "./commandLine.ts"
+import { withSpool } from "./report.ts"
 
 /** The exit code where there is nothing to show. */
 const NO_STATE = 1
@@ -28,13 +28,11 @@ export const status = (argv: ReadonlyArray<string>): number => {
 }
 
 /** The output of `status --json`. */
-const statusOf = (state: string) => {
-  const file = SpoolFile.open(spoolPath(state))
-  try {
+const statusOf = (state: string) =>
+  withSpool(state, (file, now, mark) => {
     const notes = file.notes()
-    const mark = savedMark(notes.get("time_mark"), systemClock.sinceBoot())
     const [oldest] = file.oldest(1)
-    const waits = oldest && Math.round((correctedNow(mark, systemClock) - oldest.observedAt) / 1_000)
+    const waits = oldest && Math.round((now - oldest.observedAt) / 1_000)
     const count = (name: string): number => Number(notes.get(name) ?? 0)
     return {
       running: isRunning(state),
@@ -47,10 +45,7 @@ const statusOf = (state: string) => {
       clock_offset_ms: clockOffset(mark, systemClock) ?? null,
       last_answer: savedNote(notes.get("last_answer")) ?? null,
     }
-  } finally {
-    file.close()
-  }
-}
+  })
 
 const isRunning = (state: string): boolean => {
   const release = lockAgent(state)
