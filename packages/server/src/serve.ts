@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { ProgramModule } from "@tocsin/simulation/backtestThread"
-import { Cause, Deferred, Effect, Exit, Layer, Option, Result, Schedule } from "effect"
+import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./CommandFailure.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
@@ -38,57 +38,20 @@ const startMessage = ({ _tag, message, cause }: StartProblem): string => {
   return (LISTEN_MESSAGES[code] ?? listenMessage)(cause.message)
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-const MICROS_PER_MILLI = 1_000
-/** Notifications within the watchdog's period, so that one may get lost. */
-const SIGNS_PER_PERIOD = 3
-const NOTIFY_TIMEOUT_MILLIS = 2_000
-
-/**
- * Runs systemd-notify, because Node.js has no local datagram sockets. The program waits until
- * systemd has read the message, so that systemd can identify the sender.
- */
-const notify = (message: string, { NOTIFY_SOCKET, PATH }: Environment): Effect.Effect<void> =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const [{ execFile }, { promisify }] = await Promise.all([
-        import("node:child_process"),
-        import("node:util"),
-      ])
-      const options = { env: { NOTIFY_SOCKET, PATH }, signal, timeout: NOTIFY_TIMEOUT_MILLIS }
-      await promisify(execFile)("systemd-notify", [message], options)
-    },
-    catch: (cause) => cause,
-  }).pipe(
-    Effect.catch((cause) =>
-      Effect.logWarning("cannot notify systemd: check that systemd-notify can run", cause),
-    ),
-  )
-
-const signsOfLife = (environment: Environment): Effect.Effect<void> => {
-  const micros = Number(environment["WATCHDOG_USEC"])
-  // A hanging event loop sends nothing, and systemd restarts the server.
-  return micros > 0
-    ? Effect.asVoid(
-        Effect.repeat(
-          notify("WATCHDOG=1", environment),
-          Schedule.spaced(micros / MICROS_PER_MILLI / SIGNS_PER_PERIOD),
-        ),
-      )
-    : Effect.void
-}
-
 /** Notifies systemd, if it asked, that the running service accepts requests and is alive. */
-const layer = (environment: Environment): Layer.Layer<never> =>
-  environment["NOTIFY_SOCKET"] === undefined
-    ? Layer.empty
-    : Layer.effectDiscard(
-        Effect.gen(function* () {
-          yield* notify("READY=1", environment)
-          yield* Effect.forkScoped(signsOfLife(environment))
-        }),
-      )
+const notices = Layer.effectDiscard(
+  Effect.gen(function* () {
+    if (process.env["NOTIFY_SOCKET"] === undefined) return
+    const { notifySystemd } = yield* Effect.promise(() => import("@tocsin/agent/notifySystemd"))
+    const run = Effect.runForkWith(yield* Effect.context())
+    const warn = (cause: Error) =>
+      void run(Effect.logWarning("cannot notify systemd: check that systemd-notify can run", cause))
+    yield* Effect.acquireRelease(
+      Effect.sync(() => notifySystemd(warn)),
+      (stop) => Effect.sync(stop),
+    )
+  }),
+)
 
 const complain = (message: string): void => {
   process.stderr.write(`${message}\n`)
@@ -166,7 +129,7 @@ export const serve = (module: string): void => {
   outliveReaders()
   const lost = Deferred.makeUnsafe<never, StorageError>()
   const provided = service(settings.success, (failure) => void Deferred.doneUnsafe(lost, failure))
-  const running = layer(process.env).pipe(Layer.provide(provided))
+  const running = notices.pipe(Layer.provide(provided))
   const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
   const main = Effect.provide(Effect.raceFirst(Effect.tapCause(launched, report), endLost(lost)), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),

@@ -1,12 +1,12 @@
 import { lockAgent, makeStateFolder } from "../spool/StateFolder.ts"
 import { resolve } from "node:path"
-import { execFile } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { systemClock } from "../clock/Clock.ts"
 import { servers } from "../config/configFields.ts"
 import type { GivenConfig } from "../config/readConfig.ts"
 import { Daemon } from "../daemon/Daemon.ts"
 import { KeyFile } from "../key/KeyFile.ts"
+import { notifySystemd } from "../notifySystemd.ts"
 import { complain, loadConfig, readOptions, valueOf, withoutArguments } from "./commandLine.ts"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -65,14 +65,15 @@ export const start = async (argv: ReadonlyArray<string>): Promise<number> => {
     complain(
       "as process 1, it cannot end checks that leave processes behind: start it under an init, such as tini or docker run --init",
     )
-  const notices = systemdNotices()
   const stopped = new Promise<void>((done) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => done())
   })
   daemon.start()
-  notices.ready()
+  const stopNotices = notifySystemd(({ message }) =>
+    complain(`cannot notify systemd: check that systemd-notify can run (${message})`),
+  )
   await stopped
-  notices.stop()
+  stopNotices()
   await daemon.stop()
   release()
   return 0
@@ -83,30 +84,4 @@ const reload = (file: string, given: GivenConfig, daemon: Daemon): void => {
   const config = loadConfig(file, given)
   if (config === undefined) complain("the configuration is invalid: the former one stays in force")
   else daemon.reconfigure(config)
-}
-
-const MICROS_PER_MILLI = 1_000
-/** Notices within the watchdog's period, so that one may get lost. */
-const SIGNS_PER_PERIOD = 3
-const NOTIFY_MILLIS = 2_000
-const PROGRAM = "systemd-notify"
-
-/**
- * Notifies systemd of the state of the agent, where systemd asks for it. Runs systemd-notify, because
- * Node.js has no local datagram sockets.
- */
-const systemdNotices = () => {
-  const { NOTIFY_SOCKET, WATCHDOG_USEC, PATH } = process.env
-  const notify = (message: string): void => {
-    if (NOTIFY_SOCKET === undefined) return
-    execFile(PROGRAM, [message], { env: { NOTIFY_SOCKET, PATH }, timeout: NOTIFY_MILLIS }, (error) => {
-      if (error !== null)
-        complain(`cannot notify systemd: check that systemd-notify can run (${error.message})`)
-    })
-  }
-  const period = Number(WATCHDOG_USEC) / MICROS_PER_MILLI / SIGNS_PER_PERIOD
-  // An event loop that hangs sends nothing, and systemd restarts the agent.
-  const timer =
-    NOTIFY_SOCKET !== undefined && period > 0 ? setInterval(() => notify("WATCHDOG=1"), period) : undefined
-  return { ready: () => notify("READY=1"), stop: () => clearInterval(timer) }
 }
