@@ -40,7 +40,7 @@ describe("commands on incidents, beside a server", () => {
       assert.match(scenario.stdout, /\nnext +debug: opened, held by ack until \S+\n/)
       assert.match(scenario.stdout, /noted +cli:\w+ +disk ordered\n/)
       assert.match(scenario.stdout, /acknowledged +cli:\w+ +\S+ +on it\n/)
-      assert.match(scenario.stdout, / debug +debug +firing +pending +0 +held by ack/)
+      assert.match(scenario.stdout, / debug +debug +firing +pending +0 +\S+ +held by ack/)
 
       const item = String(held.items[0]?.["id"])
       assert.deepStrictEqual(yield* jsonOf(place, "outbox", "release", item), { count: 1 })

@@ -4,7 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
-import { jsonOf, tocsin } from "./tocsin.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { jsonOf, serverAt, tocsin } from "./tocsin.ts"
 
 const POLICY = `
 receivers:
@@ -125,8 +126,9 @@ describe("tocsin windows", () => {
 
   it.live("has none without a policy", () =>
     Effect.gen(function* () {
-      const { cwd } = yield* site
-      const { stdout } = yield* tocsin({ cwd, environment: {} }, "windows")
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      yield* (yield* startServer(serverAt(place))).stop
+      const { stdout } = yield* tocsin(place, "windows")
       assert.strictEqual(stdout, "the policy has no maintenance window\n")
     }),
   )

@@ -95,6 +95,13 @@ describe("tocsin simulate", () => {
       )
       assert.match(stdout, /^1 incident and 0 notifications from 2 results of 1 agent; 1 firing not sent$/m)
       assert.strictEqual(code, 0)
+      const byLabel = "routes: [{ match: ['label:team = db'], to: [webhook] }]"
+      writeFileSync(join(place.cwd, "labels.yaml"), byLabel)
+      const labelled = ["simulate", "log.jsonl", "--policy", "labels.yaml", ...notifiers]
+      assert.include(
+        (yield* tocsin(place, ...labelled)).stderr,
+        "no line has a hostname or labels of an agent",
+      )
       const other = yield* tocsin(place, ...args)
       assert.strictEqual(other.code, 2)
       assert.match(other.stderr, /policy\.yaml:1: routes\[0\]\.to\[0\] names no receiver/)

@@ -112,7 +112,7 @@ describe("why a notification was sent or not", () => {
       yield* process.policy.replace(compilePolicy({}, []))
       yield* process.sendsTo()
       yield* after("1 minute")
-      const unserved = "no running server has this receiver"
+      const unserved = "no running server can use this receiver"
       assert.deepStrictEqual(yield* why, [unserved, unserved])
       yield* process.sendsTo("webhook")
       assert.notInclude(yield* why, unserved)
@@ -127,7 +127,7 @@ describe("why a notification was sent or not", () => {
       yield* process.sendsTo()
       assert.deepStrictEqual(yield* why, ["held by ack"])
       yield* Effect.orDie(process.operations.withdraw(id()))
-      assert.deepStrictEqual(yield* why, ["no running server has this receiver"])
+      assert.deepStrictEqual(yield* why, ["no running server can use this receiver"])
     }),
   )
 

@@ -26,7 +26,18 @@ const wordsOf = ({ cause, due_at, holds, receiver }: Stated) =>
 const readPages = Effect.fnUntraced(function* ({ operations, rows }: Played) {
   const open = Array.from(rows().incidents.values()).filter(({ state }) => state === "open")
   const details = yield* Effect.forEach(open, ({ id }) => operations.incident(id))
-  return new Map(details.map((detail) => [detail.incident.id, { detail, page: toIncidentDetail(detail) }]))
+  const pages = details.map((detail) => ({ detail, page: toIncidentDetail(detail) }))
+  for (const { detail, page } of pages) {
+    const sentAt = ({ due_at, holds }: Detail["next"][number]) =>
+      [due_at ?? detail.now, ...holds.map(({ until }) => until ?? Instant.LATEST)].reduce(Instant.max)
+    const times = page.next.map(sentAt)
+    assert.deepStrictEqual(
+      times,
+      times.toSorted((a, b) => Number(a - b)),
+      "the next firing comes first",
+    )
+  }
+  return new Map(pages.map((one) => [one.detail.incident.id, one]))
 })
 
 const endsOf = ({ holds }: Stated) => holds.flatMap(({ until }) => until ?? [])

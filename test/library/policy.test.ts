@@ -126,7 +126,8 @@ describe("the policy of a monitor", () => {
     await monitor.settle()
     sent.splice(0)
     const next: PolicyOption = { routes: [{ to: ["pager"] }] }
-    const expected = "the policy would send 101 firings to pager immediately; set confirm if that is meant"
+    const expected =
+      "the policy would send 101 firings to pager immediately: narrow its routes, or confirm it with --confirm, ?confirm=true or { confirm: true }"
     assert.deepStrictEqual(await problemsOf(monitor.setPolicy(next)), ["conflict", [expected]])
     assert.deepStrictEqual(await problemsOf(monitor.setPolicy(next, { confirm: "yes" as never })), [
       "validation",

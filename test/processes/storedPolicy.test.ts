@@ -292,6 +292,29 @@ describe("a stored policy", () => {
       const refused = yield* tocsin(place, "policy", "apply", "policy.yaml", "--if-match", "0123")
       assert.strictEqual(refused.code, 5)
       assert.include(refused.stderr, "another policy is in force")
+      const { items } = (yield* jsonOf(place, "policy", "versions")) as {
+        readonly items: ReadonlyArray<{ readonly version: number; readonly text: string }>
+      }
+      assert.deepStrictEqual(
+        items.map(({ version }) => version),
+        [3, 2, 1],
+      )
+      const second = (yield* tocsin(place, "policy", "get", "2")).stdout
+      assert.deepStrictEqual([second, items[1]?.text], [policyOf("linked"), second])
+      const gone = yield* tocsin(place, "policy", "get", "9")
+      assert.include(gone.stderr, "no such version is stored: list them with tocsin policy versions")
+      // A shell with another policy than the servers says so.
+      const windowed = `windows: [{ name: nightly, cron: "0 2 * * *", tz: UTC, for: 1h, match: ["check_id = disk"] }]\n`
+      writeFileSync(join(cwd, "other.yaml"), windowed)
+      const other = { cwd, environment: { ...environment, SERVICE_POLICY_FILE: "other.yaml" } }
+      const note = "the running servers follow another policy than this command"
+      assert.include((yield* tocsin(other, "incidents")).stderr, note)
+      assert.notInclude((yield* tocsin(place, "incidents")).stderr, note)
+      writeFileSync(join(cwd, "policy.yaml"), policyOf("a") + windowed)
+      const through = ["sh", "-c", 'cat policy.yaml | "$@"', "sh"]
+      const piped = yield* launch({ ...place, args: ["policy", "apply", "-"], through })
+      assert.deepStrictEqual([(yield* piped.ended).code, piped.output.stderr], [0, ""])
+      assert.include((yield* tocsin(place, "windows")).stdout, "nightly")
       // A command that enqueues decides by the stored policy.
       const agent = yield* enroll(server, "web-1")
       yield* report(server, agent, { check_id: "disk", status: "critical" })
@@ -327,7 +350,8 @@ describe("a stored policy", () => {
           },
         })
         assert.deepStrictEqual(JSON.parse(answer.text), { issues: [], firings })
-        const message = "the policy would send 101 firings to b immediately; set confirm if that is meant"
+        const message =
+          "the policy would send 101 firings to b immediately: narrow its routes, or confirm it with --confirm, ?confirm=true or { confirm: true }"
         const refused = yield* put(server, policyOf("b"))
         assert.deepStrictEqual([refused.status, refused.message], [409, message])
         const unconfirmed = yield* tocsin(place, "policy", "apply", "policy.yaml")

@@ -71,7 +71,8 @@ const usual: Readonly<Record<ErrorCode, string>> = {
 /** The error whose code is that of another one, with its message. */
 const PRECONDITION_FAILED = {
   code: "conflict",
-  message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
+  message:
+    "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again",
 } as const
 
 /** A document's texts about errors beyond the definition. */

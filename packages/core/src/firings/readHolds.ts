@@ -163,8 +163,8 @@ export interface NextFiring {
 
 /**
  * Whom an open incident notifies next, by the evaluations to come (docs/rules.md#evaluation): the first
- * firing of each receiver of the policy that is sent or held if nothing else happens. Of a receiver that did
- * not take a firing, that is its next attempt.
+ * firing of each receiver of the policy that is sent or held if nothing else happens, in the order in which they
+ * are to be sent. Of a receiver that did not take a firing, that is its next attempt.
  */
 export const nextFirings = (
   facts: FiringFacts,
@@ -187,10 +187,13 @@ export const nextFirings = (
     return undefined
   }
   const named = [...(naming?.named.keys() ?? []), ...firings.filter(isUnended).map((item) => item.receiver)]
+  const sentAt = ({ due = now, holds }: NextFiring) =>
+    Instant.max(due, holds.length === 0 ? now : lastEnd(holds))
   return Array.from(new Set(named))
     .filter((receiver) => receivers.has(receiver))
     .toSorted((a, b) => (a < b ? -1 : 1))
     .flatMap((receiver) => nextOf(receiver) ?? [])
+    .toSorted((a, b) => (sentAt(a) < sentAt(b) ? -1 : sentAt(a) > sentAt(b) ? 1 : 0))
 }
 
 /** The firing for a receiver, among those that wait under no holds, that is attempted next. */

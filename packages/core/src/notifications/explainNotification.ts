@@ -45,7 +45,7 @@ export const explainNotification = (item: OutboxRecord, timeline: Story): string
 }
 
 const SHADOW = "its receiver is a shadow, to which nothing is sent"
-const NOT_SERVED = "no running server has this receiver"
+const NOT_SERVED = "no running server can use this receiver"
 
 const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
   if (held !== undefined) return `held by ${held.held_by.join(", ")}`

@@ -89,7 +89,7 @@ export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<vo
     ? Effect.void
     : Effect.fail(
         new StateConflict({
-          message: `the policy would send ${most.count} firings to ${most.receiver} immediately; set confirm if that is meant`,
+          message: `the policy would send ${most.count} firings to ${most.receiver} immediately: narrow its routes, or confirm it with --confirm, ?confirm=true or { confirm: true }`,
         }),
       )
 
@@ -118,7 +118,11 @@ const shownPolicy = (
   replicas_differ: policyHashes(live).length > 1,
 })
 
-export const SHOWN_OCCURRENCES = 5
+const SHOWN_OCCURRENCES = 5
+
+/** Windows, each with the one in force at a moment and the next, five in all. */
+export const withOccurrences = (windows: Policy["windows"], now: Instant.Instant) =>
+  windows.map((window) => ({ ...window, occurrences: nextOccurrences(window, now, SHOWN_OCCURRENCES) }))
 
 /** The policy in force, for operators (docs/rules.md#policy). */
 export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases/Policies", {
@@ -165,7 +169,8 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         )
         if (applied.outcome === "applied") return { ...applied.version, firings: counts }
         return yield* new AnotherPolicy({
-          message: "another policy is in force: compare with GET /ops/v1/policy, and apply yours again",
+          message:
+            "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again",
         })
       }),
       try: yield* tryingPolicy,
@@ -196,10 +201,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing),
       ),
       windows: Effect.map(Instant.now, (now) => ({
-        items: inForce.current().windows.map((window) => ({
-          ...window,
-          occurrences: nextOccurrences(window, now, SHOWN_OCCURRENCES),
-        })),
+        items: withOccurrences(inForce.current().windows, now),
       })),
     }
   }),

@@ -20,6 +20,7 @@ import { Effect, Layer, Result } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
 import { clockLayer, placeOfSettings, requireSchema, storageLayer } from "../storage.ts"
 import { loggingLayer } from "../logging.ts"
+import { Output } from "../output/Output.ts"
 import { type LoadedPolicy, loadPolicy } from "../policy/loadPolicy.ts"
 import { policySource } from "../policy/policySource.ts"
 import { rulesOf } from "../rules.ts"
@@ -74,6 +75,17 @@ const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource)
     Layer.provideMerge(commandLogging(settings)),
   )
 
+const OTHER_POLICY =
+  "the running servers follow another policy than this command, by which it shows holds and who is next: set SERVICE_POLICY_FILE as they have it\n"
+
+const notingOtherPolicy = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { hash, replicas } = yield* (yield* Policies).current
+    const isOther = replicas.some((replica) => replica.hash !== hash)
+    if (isOther) yield* (yield* Output).note(OTHER_POLICY)
+  }),
+)
+
 /**
  * The use cases on the storage of the environment's settings, beside a running server or without
  * one. Commands build them once their arguments are valid, so that help and mistakes need no
@@ -91,7 +103,7 @@ export const useCases = Layer.unwrap(
     yield* requireSchema(place)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
     const source = yield* Effect.provide(policySource(settings), RandomIds.layer)
-    return Layer.mergeAll(
+    const all = Layer.mergeAll(
       Admission.layer,
       Queries.layer,
       Operations.layer,
@@ -99,6 +111,11 @@ export const useCases = Layer.unwrap(
       Integrations.layer,
       Layer.provide(Watches.layer, serverProbes(settings)),
       Layer.provide(Policies.layer, ReplicaIdentity.layer),
-    ).pipe(Layer.provideMerge(portsOf(settings, loaded, source)), Layer.merge(commandOperator))
+    )
+    return notingOtherPolicy.pipe(
+      Layer.provideMerge(all),
+      Layer.provideMerge(portsOf(settings, loaded, source)),
+      Layer.merge(commandOperator),
+    )
   }),
 )

@@ -111,6 +111,7 @@ const SILENCES: ReadonlyArray<Column<IncidentDetail["silences"][number]>> = [
 
 const DELIVERIES: ReadonlyArray<Column<IncidentDetail["deliveries"][number]>> = [
   ...NOTIFICATION,
+  { title: "UPDATED", cell: ({ updated_at }) => timeText(updated_at) },
   { title: "WHY", cell: (item) => item.why, least: 16 },
   ERROR_COLUMN,
 ]

@@ -7,9 +7,8 @@ import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { SystemSummary } from "@tocsin/contract/Resources"
 import { ListedStatus } from "@tocsin/contract/Status"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { nextOccurrences } from "@tocsin/core/policy/occurrences"
 import { Operations } from "@tocsin/core/usecases/Operations"
-import { SHOWN_OCCURRENCES } from "@tocsin/core/usecases/Policies"
+import { Policies, withOccurrences } from "@tocsin/core/usecases/Policies"
 import { type ExpectedCheckState, Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Struct } from "effect"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -19,7 +18,7 @@ import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
-import { settingsOfCommand } from "./UseCases.ts"
+import { settingsOfCommand, useCases } from "./UseCases.ts"
 
 /** `tocsin checks` */
 export const checks = listCommand({
@@ -148,40 +147,50 @@ export const summary = act({
   return { answer: counts, text: tableText(COUNTS, countsOf(counts), yield* Output) }
 })
 
-type Window = Effect.Success<ReturnType<typeof windowsAt>>[number]
+interface Occurrence extends Record<"name" | "starts_at" | "ends_at", string> {
+  readonly comment: string | undefined
+}
 
-const OCCURRENCES: ReadonlyArray<Column<Pick<Window, "comment" | "name"> & Window["occurrences"][number]>> = [
+const OCCURRENCES: ReadonlyArray<Column<Occurrence>> = [
   { title: "WINDOW", cell: ({ name }) => name },
   { title: "STARTS", cell: ({ starts_at }) => starts_at },
   { title: "ENDS", cell: ({ ends_at }) => ends_at },
   { title: "COMMENT", cell: ({ comment }) => comment ?? "", least: 16 },
 ]
 
-const windowsAt = Effect.fnUntraced(function* (now: Instant.Instant) {
+/** The windows that servers with these settings follow. The secrets that their file names stay unopened. */
+const windowsInForce = Effect.gen(function* () {
   const settings = yield* settingsOfCommand
   const { SERVICE_POLICY_FILE: file } = settings
-  if (file === undefined) return []
+  if (file === undefined)
+    return (yield* Effect.provide(
+      Policies.use(({ windows }) => windows),
+      useCases,
+    )).items
   const { policy } = yield* givenPolicy(file, enabledNotifiers(settings))
-  return compilePolicy(policy, []).windows.map((window) => {
-    const { comment, cron, match, name, tz } = window
-    const occurrences = nextOccurrences(window, now, SHOWN_OCCURRENCES).map(({ ends_at, starts_at }) => ({
-      starts_at: Instant.format(starts_at),
-      ends_at: Instant.format(ends_at),
-    }))
-    return { name, cron, tz, match: match.map(formatMatcher), comment, occurrences }
-  })
+  return withOccurrences(compilePolicy(policy, []).windows, yield* Instant.now)
 })
 
 /** `tocsin windows` */
 export const windows = command({
   name: "windows",
   description:
-    "List the maintenance windows of SERVICE_POLICY_FILE, each with the one in force and the next, five in all",
+    "List the maintenance windows of the policy, each with the one in force and the next, five in all",
   short: "List maintenance windows and their next times",
   parameters: { json: flags.json },
   run: Effect.fnUntraced(function* ({ json }) {
     const output = yield* Output
-    const found = yield* windowsAt(yield* Instant.now)
+    const found = (yield* windowsInForce).map(({ comment, cron, match, name, occurrences, tz }) => ({
+      name,
+      cron,
+      tz,
+      match: match.map(formatMatcher),
+      comment,
+      occurrences: occurrences.map(({ ends_at, starts_at }) => ({
+        starts_at: Instant.format(starts_at),
+        ends_at: Instant.format(ends_at),
+      })),
+    }))
     const rows = found.flatMap(({ comment, name, occurrences }) =>
       occurrences.map((occurrence) => ({ name, comment, ...occurrence })),
     )

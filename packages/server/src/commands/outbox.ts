@@ -163,7 +163,7 @@ export const outbox = listCommand({
   },
   columns: (now): ReadonlyArray<Column<HeldItem>> => [
     ...NOTIFICATION,
-    { title: "NEXT", cell: ({ next_attempt_at }) => ageText(next_attempt_at, now) },
+    { title: "NEXT", cell: ({ held_until, next_attempt_at }) => ageText(next_attempt_at ?? held_until, now) },
     { title: "UPDATED", cell: ({ updated_at }) => ageText(updated_at, now), align: "right" },
     { title: "HELD BY", cell: ({ held_by }) => held_by.join(", ") },
     ERROR_COLUMN,

@@ -1,16 +1,20 @@
+import { readFileSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import * as Instant from "@tocsin/contract/Instant"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Effect, Result, Schedule } from "effect"
-import { Flag } from "effect/cli"
+import { Effect, Option, Result, Schedule } from "effect"
+import { Argument, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../storage.ts"
+import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural } from "../output/texts.ts"
 import { issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
@@ -48,9 +52,16 @@ const followersText = ({ others, unusable }: Followers): string =>
     .map((line) => `${line}\n`)
     .join("")
 
+/** Waits as long as the program that writes takes, such as `tocsin policy get`. */
+const standardInput: Effect.Effect<string, unknown> = Effect.try({
+  try: () => readFileSync(process.stdin.fd, "utf8"),
+  catch: (cause) => cause,
+})
+
+/** The text of a file, or of standard input for `-`. */
 const policyFileText = (file: string) =>
   Effect.mapError(
-    readPolicyFileText(file),
+    file === "-" ? standardInput : readPolicyFileText(file),
     () =>
       new CommandFailure({
         exit: "failed",
@@ -66,7 +77,7 @@ const apply = act({
   short: "Apply a policy on every server",
   examples: ["tocsin policy apply policy.yaml"],
   parameters: {
-    file: flags.argument("FILE", "A policy in YAML or JSON"),
+    file: flags.argument("FILE", "A policy in YAML or JSON; - reads standard input"),
     replaces: flags
       .text("if-match", "Replace only the policy with this hash (default: whichever is in force)")
       .pipe(Flag.withMetavar("HASH")),
@@ -91,14 +102,44 @@ const apply = act({
 
 const get = act({
   name: "get",
-  description: "Write the newest stored policy, as it was applied",
+  description: "Write a stored policy, as it was applied. To go back to an earlier one, apply it again",
   short: "Write the stored policy",
+  examples: ["tocsin policy get", "tocsin policy get 7 | tocsin policy apply -"],
+  parameters: {
+    version: Argument.Int("VERSION").pipe(
+      Argument.withDescription("Its version (default: the newest)"),
+      Argument.optional,
+    ),
+  },
+})(function* ({ version }) {
+  const { items } = yield* Policies.use(({ versions }) => versions)
+  const found = Option.match(version, {
+    onNone: () => items[0],
+    onSome: (wanted) => items.find((item) => item.version === wanted),
+  })
+  if (found !== undefined) return { answer: found, text: found.text }
+  return yield* notFound(
+    items.length === 0
+      ? "no policy is stored: apply one with tocsin policy apply FILE"
+      : "no such version is stored: list them with tocsin policy versions",
+  )
+})
+
+const VERSIONS: ReadonlyArray<Column<PolicyVersionRecord>> = [
+  { title: "VERSION", cell: ({ version }) => String(version), align: "right" },
+  { title: "APPLIED", cell: ({ applied_at }) => Instant.format(applied_at) },
+  { title: "BY", cell: ({ applied_by }) => applied_by },
+  { title: "HASH", cell: ({ hash }) => hash },
+]
+
+const versions = act({
+  name: "versions",
+  description: "List the last 100 stored policies, the newest first, which is in force",
+  short: "List the stored policies",
   parameters: {},
 })(function* () {
-  const { items } = yield* Policies.use(({ versions }) => versions)
-  const [newest] = items
-  if (newest !== undefined) return { answer: newest, text: newest.text }
-  return yield* notFound("no policy is stored: apply one with tocsin policy apply FILE")
+  const { items } = yield* Policies.use((policies) => policies.versions)
+  return { answer: { items }, text: tableText(VERSIONS, items, yield* Output) }
 })
 
 /** The receivers of a policy that defines none; invalid settings leave all kinds possible. */
@@ -178,7 +219,7 @@ const check = command({
 export const policy = group({
   name: "policy",
   description: "Check, test, try or apply a policy: receivers, routes and maintenance windows",
-  commands: [check, testPolicy, tryPolicy, apply, get],
+  commands: [check, testPolicy, tryPolicy, apply, get, versions],
 })
 
 // The parser of YAML is loaded by the first file that is read.

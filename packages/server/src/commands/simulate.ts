@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { NotifierKind } from "@tocsin/contract/Status"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import {
   type SimulatedNotification,
@@ -102,6 +103,9 @@ const draw = (report: SimulationReport, output: Output["Service"]): string => {
   ])
 }
 
+const NO_LABELS =
+  "no line has a hostname or labels of an agent, so nothing matches what the policy compares with them: put a heartbeat of each agent first, or use tocsin policy try\n"
+
 const noteRefused = Effect.fnUntraced(function* (refused: SimulationReport["refused"]) {
   const { note } = yield* Output
   for (const { line, reason } of refused.slice(0, REFUSED_SHOWN)) yield* note(`line ${line}: ${reason}\n`)
@@ -181,6 +185,9 @@ export const simulate = command({
     const lines = yield* linesOf(file)
     const report = simulateLines(lines, settings)
     if (!json) yield* noteRefused(report.refused)
+    const { holdsReadAgents, routesReadAgents } = compilePolicy(settings.policy ?? {}, settings.notifiers)
+    if ((holdsReadAgents || routesReadAgents) && !lines.some((line) => line.includes('"hostname"')))
+      yield* output.note(NO_LABELS)
     if (report.from === null && report.refused.length > 0)
       return yield* usageFailure(
         `${file} contains no line to simulate: see tocsin simulate --help for the formats`,

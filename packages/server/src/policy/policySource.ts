@@ -19,7 +19,7 @@ const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
 
 const UNAVAILABLE =
-  "a receiver of the stored policy is unavailable here; other servers send its notifications"
+  "a receiver of the stored policy is unavailable here; its notifications wait for a server that can use it"
 
 /**
  * Where the policy of a process with these settings comes from. One that is stored follows `secrets`.
