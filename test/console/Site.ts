@@ -89,6 +89,8 @@ routes:
   - { match: [ "agent_id glob paged-*" ], to: [pager] }
   - { match: [ "agent_id glob held-*" ], after: 1h, to: [log] }
   - { match: [ "agent_id glob host-*" ], to: [log] }
+dependencies:
+  - { parent: [ "check_id = uplink" ], child: [ "check_id = behind" ], equal: [agent_id] }
 windows:
   - { name: nightly, cron: "0 2 * * *", tz: UTC, for: 1h, match: [ "check_id = backup" ] }
 `

@@ -60,6 +60,25 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
       }),
     )
 
+    it.effect("marks an incident as explained until its notification no longer waits", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-dep")
+          await demo.report("host-dep", [{ check_id: "uplink", status: "critical", output: "no carrier" }])
+          await demo.report("host-dep", [{ check_id: "behind", status: "critical", output: "no answer" }])
+          const { page: list } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-dep`)
+          await signIn(list)
+          const mark = list.getByText("explained by host-dep/uplink", { exact: true })
+          await mark.waitFor()
+          await demo.report("host-dep", [{ check_id: "uplink", status: "ok", output: "up" }])
+          await list.getByText("no carrier").waitFor({ state: "detached" })
+          await mark.waitFor()
+        })
+      }),
+    )
+
     it.effect("leads back to what was being written when the token ended, but nobody else", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

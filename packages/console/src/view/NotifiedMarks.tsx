@@ -51,12 +51,18 @@ const takenMark = ({ acknowledgement, state }: HeldIncident): RowMark | undefine
 /** The one mark of a row: its most important fact about who has it or was notified. */
 const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | undefined => {
   const { held_by, id, opened_at } = incident
-  const mine = notifiedOf(latest?.items.filter(({ incident_id }) => incident_id === id) ?? [])
+  const own = (latest?.items ?? []).filter(
+    ({ incident_id, state }) => incident_id === id && state !== "discarded",
+  )
+  const mine = notifiedOf(own)
   const names = (outcome: string) =>
     mine.flatMap((each) => (each.outcome === outcome ? [each.receiver] : [])).join(", ")
   const taken = takenMark(incident)
   if (taken !== undefined) return taken
-  const holds = Array.from(new Set(held_by.map(holdText)))
+  // Where a parent has ended, only the notifications know that they wait for the incident's own recovery.
+  const allWait = own.every((item) => item.held_by.length > 0)
+  const by = held_by.length === 0 && allWait ? own.flatMap((item) => item.held_by) : held_by
+  const holds = Array.from(new Set(by.map(holdText)))
   if (holds.length > 0) {
     const sent = names("sent") === "" ? "" : `; notified before: ${names("sent")}`
     return { kind: "held", text: holds[0] ?? "", title: `Notifications wait: ${holds.join(", ")}${sent}` }
