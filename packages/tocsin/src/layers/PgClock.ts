@@ -5,9 +5,4 @@ import { Effect, Layer } from "effect"
 
 /** Effect's Clock, corrected by the database's, so that all replicas agree on the time. */
 export const layer = (options: PgStorageOptions): Layer.Layer<never, StorageError> =>
-  Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@tocsin/adapter-pg/PgClock")),
-      (module) => module.layer(options),
-    ),
-  )
+  Layer.unwrap(Effect.promise(async () => (await import("@tocsin/adapter-pg/PgClock")).layer(options)))

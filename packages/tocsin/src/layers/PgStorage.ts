@@ -7,9 +7,4 @@ export type { PgStorageOptions }
 
 /** The port Storage on PostgreSQL 15 or newer, whose schema is brought up to date at the start. */
 export const layer = (options: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
-  Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@tocsin/adapter-pg/PgStorage")),
-      (module) => module.layer(options),
-    ),
-  )
+  Layer.unwrap(Effect.promise(async () => (await import("@tocsin/adapter-pg/PgStorage")).layer(options)))

@@ -8,8 +8,5 @@ export type { SqliteStorageOptions }
 /** The port Storage on a file of SQLite, brought up to date at the start. Needs Node.js 24.15. */
 export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@tocsin/adapter-sqlite/SqliteStorage")),
-      (module) => module.layer(options),
-    ),
+    Effect.promise(async () => (await import("@tocsin/adapter-sqlite/SqliteStorage")).layer(options)),
   )
