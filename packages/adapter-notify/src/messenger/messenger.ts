@@ -1,6 +1,7 @@
 import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
-import { Effect, Option, Redacted, Schema, type Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
+import { secondsAt } from "../services/Service.ts"
 import {
   digestText,
   incidentText,
@@ -43,13 +44,6 @@ export const slackMedium: TextMedium = {
       .replace(MENTION, `@${ZERO_WIDTH_SPACE}`),
 }
 
-/** The body of an incoming webhook, in Slack's format. */
-export const SlackMessage = Schema.Struct({
-  text: Schema.NonEmptyString.check(Schema.isMaxLength(slackMedium.limit)),
-})
-
-const encodeSlack = Schema.encodeSync(Schema.fromJsonString(SlackMessage))
-
 /** Writes to a channel through a Slack-compatible incoming webhook (docs/rules.md#notifiers). */
 export const messengerSlack = Effect.fnUntraced(function* (
   options: PostingOptions & {
@@ -63,7 +57,7 @@ export const messengerSlack = Effect.fnUntraced(function* (
     setting: "url",
     address: options.url,
   })
-  return messenger(slackMedium, (text) => post(encodeSlack({ text })))
+  return messenger(slackMedium, (text) => post(JSON.stringify({ text })))
 })
 
 const TELEGRAM = Redacted.make("https://api.telegram.org")
@@ -71,25 +65,6 @@ const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
 /** 4,096 characters (core.telegram.org/bots/api, "sendMessage" and "ResponseParameters", November 2026); plain text needs no escapes. */
 export const telegramMedium: TextMedium = { limit: 4_096, escape: plain }
-
-/** The body of sendMessage, in Telegram's format. Without parse_mode, no character has a meaning. */
-const TelegramMessage = Schema.Struct({
-  chat_id: Schema.NonEmptyString,
-  text: Schema.NonEmptyString.check(Schema.isMaxLength(telegramMedium.limit)),
-  link_preview_options: Schema.Struct({ is_disabled: Schema.Literal(true) }),
-})
-
-const TelegramRefusal = Schema.fromJsonString(
-  Schema.Struct({
-    parameters: Schema.Struct({ retry_after: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
-  }),
-)
-
-/** The seconds that Telegram asks to wait, if any (docs/rules.md#notifiers). */
-const retryAfterOf = (body: string): number | undefined =>
-  Option.getOrUndefined(Schema.decodeOption(TelegramRefusal)(body))?.parameters.retry_after
-
-const encodeTelegram = Schema.encodeSync(Schema.fromJsonString(TelegramMessage))
 
 const bad = (setting: BadNotifierSetting["setting"]) => (message: string) =>
   new BadNotifierSetting({ notifier: "messenger", setting, message })
@@ -116,9 +91,10 @@ export const messengerTelegram = Effect.fnUntraced(function* (
     setting: "apiUrl",
     address: options.apiUrl ?? TELEGRAM,
     path: `/bot${encodeURIComponent(token).replaceAll("%3A", ":")}/sendMessage`,
-    retryAfterOf,
+    retryAfterOf: secondsAt("retry_after"),
   })
   return messenger(telegramMedium, (text) =>
-    post(encodeTelegram({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } })),
+    // Without parse_mode, no character has a meaning.
+    post(JSON.stringify({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } })),
   )
 })
