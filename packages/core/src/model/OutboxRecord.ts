@@ -180,7 +180,7 @@ export const OutboxTransitions = stateTable({
     "firing_refused -> discarded":
       "a resolved whose firings were all refused or discarded, so that the receiver has none",
     "held -> pending":
-      "a firing that was never attempted and not released by hand, while a hold applies, as found when it is enqueued or claimed, or its incident is evaluated | no next attempt; evaluated again at the end of the hold, and every 5 minutes in any case",
+      "a firing that was never attempted and not released by hand, while a hold applies, as found when it is enqueued or claimed, or its incident is evaluated | no next attempt; evaluated again at the end of the hold, and by passes (docs/rules.md#evaluation)",
     "hold_ended -> pending":
       "the held firing of its open incident and receiver, when an evaluation finds no hold any more | due immediately with the incident's present severity and summary; age starts again; the cause by what its receiver knows",
     "released -> pending":
