@@ -134,15 +134,6 @@ function* find(unit: UnitOfWork, name: AgentId): Decision<IntegrationRecord | un
   return unit.of("integration").get(name)
 }
 
-export const readIntegration = commandOf(function* (
-  unit,
-  _now,
-  name: AgentId,
-): Decision<IntegrationRecord | undefined> {
-  yield* load(unit, { rows: { integration: [name] } })
-  return unit.of("integration").get(name)
-})
-
 /** Replaces the options; `undefined` if there is no such integration, a text if its kind cannot have them. */
 export const changeIntegration = commandOf(function* (
   unit,

@@ -109,16 +109,6 @@ export const createSilence = commandOf(function* (
   return Result.succeed(created)
 })
 
-/** Looks up a silence. Changes nothing. */
-export const readSilence = commandOf(function* (
-  unit,
-  _now,
-  id: SilenceId,
-): Decision<SilenceRecord | undefined> {
-  yield { rows: { silence: [id] } }
-  return unit.of("silence").get(id)
-})
-
 /** The fields of a silence that an edit may change. */
 export interface SilenceChanges {
   readonly ends_at?: Instant.Instant | undefined

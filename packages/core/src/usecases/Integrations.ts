@@ -13,6 +13,7 @@ import type {
 } from "@tocsin/contract/Integrations"
 import type { RotateOperatorRequest } from "@tocsin/contract/Operators"
 import { Commits, repeatingUnsettled } from "../engine/commits/Commits.ts"
+import { readRow } from "../engine/unitOfWork/load.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
@@ -240,7 +241,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
       ...(yield* makeSenderCalls),
       get: (name: AgentId) =>
         commits
-          .transact(decisions.readIntegration(name))
+          .transact(readRow("integration", name))
           .pipe(Effect.flatMap(required), Effect.map(toIntegration)),
       list: (parameters: PageParameters) =>
         page({ list: "integrations", filter: {}, sort: "name", direction: "asc" }, parameters, toIntegration),

@@ -17,6 +17,7 @@ import {
 } from "@tocsin/contract/Watches"
 import { durationText } from "@tocsin/contract/durationMillis"
 import { Commits } from "../engine/commits/Commits.ts"
+import { readRow } from "../engine/unitOfWork/load.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import type { Command } from "../engine/unitOfWork/Decision.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
@@ -130,7 +131,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
       list: (parameters: PageParameters) =>
         page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, toWatch),
       get: Effect.fnUntraced(function* (name: CheckId) {
-        const record = yield* commits.transact(decisions.readWatch(name))
+        const record = yield* commits.transact(readRow("watch", name))
         return record === undefined ? yield* noSuchWatch() : toWatch(record, yield* Instant.now)
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {

@@ -13,7 +13,6 @@ import {
   createSilence,
   editSilence,
   expireSilence,
-  readSilence,
   type SilenceRefusal,
   silenceTimes,
 } from "../silences/silenceDecisions.ts"
@@ -23,6 +22,7 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { readRow } from "../engine/unitOfWork/load.ts"
 import { gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
 import { canBeHeld } from "../firings/Hold.ts"
@@ -159,7 +159,7 @@ export const silencing = ({ commits, ids, rules, signed, storage }: SilencingPor
       return { ...preview, sample: preview.sample.map(toIncident) } satisfies SilencePreview
     }),
     showSilence: Effect.fn("Operations.showSilence")(function* (id: SilenceId) {
-      const silence = yield* commits.transact(readSilence(id))
+      const silence = yield* commits.transact(readRow("silence", id))
       return silence === undefined ? yield* noSuchSilence() : toSilence(silence, yield* Instant.now)
     }),
     editSilence: Effect.fn("Operations.editSilence")(function* (

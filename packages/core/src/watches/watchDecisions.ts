@@ -96,11 +96,6 @@ export const createWatch = commandOf(function* (
   return yield* put(unit, now, agent, { ...given, watch: newWatch(unit, now, terms, "operator", given.by) })
 })
 
-export const readWatch = commandOf(function* (unit, _now, name: CheckId): Decision<WatchRecord | undefined> {
-  yield* load(unit, { rows: { watch: [name] } })
-  return unit.of("watch").get(name)
-})
-
 function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange) {
   const agent = yield* loadWatchAgent(unit, now, given.agent)
   if (typeof agent === "string") return agent

@@ -1,7 +1,8 @@
-import type { Decision } from "./Decision.ts"
+import type { Instant } from "@tocsin/contract/Instant"
+import { commandOf, type Decision } from "./Decision.ts"
 import type { RowRequest, Search } from "./RowRequest.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
-import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
+import type { Groups, KeyedName, KeyedRows, Keys } from "../../model/StoredTables.ts"
 
 type Loadable = Omit<RowRequest, Search | "skipLocked">
 type Part = keyof Loadable
@@ -29,6 +30,17 @@ export function* load(unit: UnitOfWork, request: Loadable): Decision<void> {
   const missing = missingRows(unit, request)
   if (missing !== undefined) yield missing
 }
+
+/** Reads the row of a table that has a key. Changes nothing. */
+export const readRow = commandOf(function* <N extends KeyedName>(
+  unit: UnitOfWork,
+  _now: Instant,
+  name: N,
+  key: Keys[N],
+): Decision<KeyedRows[N] | undefined> {
+  yield* load(unit, { rows: { [name]: [key] } })
+  return unit.of(name).get(key)
+})
 
 const missingOf = <P extends Part>(unit: UnitOfWork, part: P, asked: Asked<P>): Asked<P> | undefined =>
   MISSING[part](unit, asked)
