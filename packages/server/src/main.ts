@@ -1,15 +1,12 @@
 #!/usr/bin/env node
-import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
+import "@tocsin/agent/slowConnections"
 import { noteHangups } from "./onSighup.ts"
 
 // Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
 // variable counts only before the first work for a thread.
 process.env["UV_THREADPOOL_SIZE"] ??= "16"
-
-// A slow link connects to no address in the 250 ms that Node.js allows each, before it tries the next.
-setDefaultAutoSelectFamilyAttemptTimeout(2_500)
 
 // Without a listener, Node.js opens its debugger to every user of the host.
 process.on("SIGUSR1", () => {})
