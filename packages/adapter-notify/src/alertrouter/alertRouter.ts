@@ -111,8 +111,6 @@ export const alertRouter = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
   const httpPost = yield* makeHttpPost({
     ...options,
-    notifier: "alert_router",
-    setting: "url",
     address: options.url,
     path: "/api/v2/alerts",
   })

@@ -264,7 +264,7 @@ export const email = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const timeout = options.mailTimeout ?? options.timeout
   const server = yield* Effect.fromResult(parseMailServer(options.url, options)).pipe(
-    Effect.mapError((message) => new BadNotifierSetting({ notifier: "messenger", setting: "url", message })),
+    Effect.mapError((message) => new BadNotifierSetting({ setting: "url", message })),
   )
   const needsTls = options.tls !== "off" && !server.isPlain
   const sendMail = yield* makeSendMail({ ...options, server, needsTls, timeout })

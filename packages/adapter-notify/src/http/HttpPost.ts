@@ -1,5 +1,4 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { NotifierKind } from "@tocsin/contract/Status"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope, Tracer } from "effect"
 import { type TargetPolicy, below, parseTarget } from "./Target.ts"
@@ -10,7 +9,6 @@ import { receiptOf, resultOfStatus, type Answer, type Exchange, makeExchange } f
  * name ("… must be …"), without its value.
  */
 export class BadNotifierSetting extends Schema.TaggedError<BadNotifierSetting>()("BadNotifierSetting", {
-  notifier: NotifierKind,
   setting: Schema.Literals(["url", "secrets", "token", "chat", "apiUrl", "user", "key", "routing_key"]),
   message: Schema.String,
 }) {}
@@ -77,9 +75,8 @@ export interface PostingOptions extends TargetPolicy {
 }
 
 export interface HttpPostOptions extends PostingOptions {
-  readonly notifier: NotifierKind
-  /** The setting of the address, for messages. */
-  readonly setting: BadNotifierSetting["setting"]
+  /** The setting of the address, for messages; `url` unless given. */
+  readonly setting?: BadNotifierSetting["setting"]
   readonly address: Redacted.Redacted
   /** A path below the address, if that is a base address. */
   readonly path?: string
@@ -128,9 +125,9 @@ export const postOver = (
 export const makeHttpPost = Effect.fnUntraced(function* (
   options: HttpPostOptions,
 ): Effect.fn.Return<HttpPost, BadNotifierSetting, Scope.Scope> {
-  const { notifier, setting, path } = options
+  const { path, setting = "url" } = options
   const target = yield* Effect.fromResult(parseTarget(options.address, options)).pipe(
-    Effect.mapError((message) => new BadNotifierSetting({ notifier, setting, message })),
+    Effect.mapError((message) => new BadNotifierSetting({ setting, message })),
   )
   return postOver(yield* makeExchange(path === undefined ? target : below(target, path), options), options)
 })

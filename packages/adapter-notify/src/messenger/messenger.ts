@@ -51,12 +51,7 @@ export const messengerSlack = Effect.fnUntraced(function* (
     readonly url: Redacted.Redacted
   },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
-  const post = yield* makeHttpPost({
-    ...options,
-    notifier: "messenger",
-    setting: "url",
-    address: options.url,
-  })
+  const post = yield* makeHttpPost({ ...options, address: options.url })
   return messenger(slackMedium, (text) => post(JSON.stringify({ text })))
 })
 
@@ -67,7 +62,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 export const telegramMedium: TextMedium = { limit: 4_096, escape: plain }
 
 const bad = (setting: BadNotifierSetting["setting"]) => (message: string) =>
-  new BadNotifierSetting({ notifier: "messenger", setting, message })
+  new BadNotifierSetting({ setting, message })
 
 /** Writes to a chat as a Telegram bot (docs/rules.md#notifiers). */
 export const messengerTelegram = Effect.fnUntraced(function* (
@@ -87,7 +82,6 @@ export const messengerTelegram = Effect.fnUntraced(function* (
     return yield* bad("chat")("must be the id of a chat, or @ and the name of a channel")
   const post = yield* makeHttpPost({
     ...options,
-    notifier: "messenger",
     setting: "apiUrl",
     address: options.apiUrl ?? TELEGRAM,
     path: `/bot${encodeURIComponent(token).replaceAll("%3A", ":")}/sendMessage`,

@@ -72,18 +72,15 @@ export const serviceNotifier = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const { type } = options
   const { address, retryAfterOf } = services[type]
-  const { kind } = receiverTypes[type]
   const keys = Redacted.value(options.keys)
   for (const setting of ["token", "user", "key", "routing_key"] as const) {
     if (VISIBLE_ASCII.test(keys[setting])) continue
     const message = "must be visible ASCII characters, without spaces"
-    return yield* new BadNotifierSetting({ notifier: kind, setting, message })
+    return yield* new BadNotifierSetting({ setting, message })
   }
   const url = options.url ?? Redacted.make(address ?? "")
   const post = yield* makeHttpPost({
     ...options,
-    notifier: kind,
-    setting: "url",
     address: url,
     ...(retryAfterOf !== undefined && { retryAfterOf }),
   })

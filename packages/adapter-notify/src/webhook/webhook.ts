@@ -223,11 +223,9 @@ export const webhook = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const ids = yield* Ids
   const keys = yield* Effect.fromResult(parseSecrets(options.secrets)).pipe(
-    Effect.mapError(
-      (message) => new BadNotifierSetting({ notifier: "webhook", setting: "secrets", message }),
-    ),
+    Effect.mapError((message) => new BadNotifierSetting({ setting: "secrets", message })),
   )
-  const post = yield* makeHttpPost({ ...options, notifier: "webhook", setting: "url", address: options.url })
+  const post = yield* makeHttpPost({ ...options, address: options.url })
   const deliver = Effect.fnUntraced(function* (message: WebhookMessage): Effect.fn.Return<TestReceipt> {
     const body = encode(message)
     const at = yield* Instant.now

@@ -14,8 +14,6 @@ import { at } from "../notifications.ts"
 
 const posting = (address: string, options: Partial<HttpPostOptions> = {}) =>
   makeHttpPost({
-    notifier: "webhook",
-    setting: "url",
     address: Redacted.make(address),
     timeout: Duration.seconds(15),
     denyPrivateTargets: false,

@@ -19,8 +19,6 @@ const resolving = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
 
 const posting = (url: string, resolve: ResolveName, denyPrivateTargets = false) =>
   makeHttpPost({
-    notifier: "webhook",
-    setting: "url",
     address: Redacted.make(url),
     timeout: Duration.seconds(15),
     denyPrivateTargets,
@@ -121,8 +119,6 @@ describe("a name", () => {
     Effect.gen(function* () {
       const receiver = yield* startReceiver(answering(200))
       const post = yield* makeHttpPost({
-        notifier: "webhook",
-        setting: "url",
         address: Redacted.make(`http://localhost:${receiver.port}/`),
         timeout: Duration.seconds(15),
         denyPrivateTargets: false,
