@@ -5,7 +5,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { load, loadRow } from "../engine/unitOfWork/load.ts"
 import {
   type EnrolmentRecord,
   enrolmentState,
@@ -40,8 +40,7 @@ export const removeEnrolment = commandOf(function* (
   id: EnrolmentId,
   by: Signature,
 ): Decision<number> {
-  yield* load(unit, { rows: { enrolment: [id] } })
-  const enrolment = unit.of("enrolment").get(id)
+  const enrolment = yield* loadRow(unit, "enrolment", id)
   if (enrolment === undefined) return 0
   move(EnrolmentTransitions, enrolmentState(enrolment, now), "removed")
   unit.of("enrolment").delete(id)
@@ -68,8 +67,7 @@ export const enrol = commandOf(function* (
   if (found.standing === "blocked") return "agent_blocked"
   if (found.standing !== "pending") return "agent_not_accepted"
   if (found.agent.accepted_key_hash !== undefined) return "replacement_key"
-  yield* load(unit, { rows: { enrolment: [id] } })
-  const enrolment = unit.of("enrolment").get(id)
+  const enrolment = yield* loadRow(unit, "enrolment", id)
   if (enrolment === undefined || (enrolment.agent_id ?? agent_id) !== agent_id) return "unknown_token"
   const state = enrolmentState(enrolment, now)
   if (state !== "open") return "unknown_token"

@@ -4,7 +4,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { load, loadRow } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { AgentKeyTransitions, type AgentRecord } from "../model/AgentRecord.ts"
@@ -52,8 +52,7 @@ function* blockKey(
 
 /** Closes the integration of an agent whose key is blocked, if it has one: no key of it is valid. */
 function* closeIntegration(unit: UnitOfWork, name: AgentId): Decision<void> {
-  yield* load(unit, { rows: { integration: [name] } })
-  const integration = unit.of("integration").get(name)
+  const integration = yield* loadRow(unit, "integration", name)
   if (integration === undefined) return
   const noKeys = { key_hash: undefined, former_key_hash: undefined, former_valid_until: undefined }
   unit.of("integration").put({ ...integration, ...noKeys })

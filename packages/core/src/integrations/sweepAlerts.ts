@@ -4,7 +4,7 @@ import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
 import { removeFound } from "../checks/checkActions.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { load, loadRow } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
@@ -124,8 +124,7 @@ export const evaluateReported = commandOf(function* (unit, now, input: SweepInpu
     if (!hasTerms(expectation) || expectation.terms.source === undefined) continue
     const { next_evaluation_at: at } = expectation
     if (at === undefined || at > now) continue
-    yield* load(unit, { rows: { integration: [agent.agent_id] } })
-    const integration = unit.of("integration").get(agent.agent_id)
+    const integration = yield* loadRow(unit, "integration", agent.agent_id)
     const check = unit.checks.get(ref)
     if (integration === undefined || check === undefined) {
       // Both go together: its agent is being deleted.

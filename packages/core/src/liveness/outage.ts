@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { loadRow } from "../engine/unitOfWork/load.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 
@@ -61,8 +61,7 @@ export const writeServiceHeartbeat = commandOf(function* (
   rules: RuleOptions,
   { isRight = false } = {},
 ): Decision<boolean> {
-  yield* load(unit, { rows: { service_heartbeat: ["service"] } })
-  const serviceHeartbeat = unit.of("service_heartbeat").get("service")
+  const serviceHeartbeat = yield* loadRow(unit, "service_heartbeat", "service")
   const outage = lastOutage(serviceHeartbeat, now, rules)
   const isAhead = serviceHeartbeat !== undefined && isFarAhead(serviceHeartbeat.beat_at, now, rules)
   const beat_at =

@@ -5,8 +5,7 @@ import type { KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
-import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { loadRow } from "../engine/unitOfWork/load.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { OperatorName, Role } from "@tocsin/contract/Operators"
@@ -23,11 +22,6 @@ export interface OperatorChanges {
 // Limits how often a request writes (docs/rules.md#operators).
 const USE_NOTED_EVERY = Duration.minutes(1)
 
-function* find(unit: UnitOfWork, name: OperatorName): Decision<OperatorRecord | undefined> {
-  yield* load(unit, { rows: { operator: [name] } })
-  return unit.of("operator").get(name)
-}
-
 /** Creates an operator; `undefined` if the name is in use. */
 export const createOperator = commandOf(function* (
   unit,
@@ -35,7 +29,7 @@ export const createOperator = commandOf(function* (
   created: NewOperator,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  if ((yield* find(unit, created.name)) !== undefined) return undefined
+  if ((yield* loadRow(unit, "operator", created.name)) !== undefined) return undefined
   const operator: OperatorRecord = {
     ...created,
     former_token_hash: undefined,
@@ -60,7 +54,7 @@ export const changeOperator = commandOf(function* (
   changes: OperatorChanges,
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  const operator = yield* find(unit, name)
+  const operator = yield* loadRow(unit, "operator", name)
   if (operator === undefined) return undefined
   const changed = { ...operator, ...changes }
   const hasNewRole = changed.role !== operator.role
@@ -83,7 +77,7 @@ export const rotateToken = commandOf(function* (
   { token_hash, grace }: { readonly token_hash: KeyHash; readonly grace: Duration.Duration },
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
-  const operator = yield* find(unit, name)
+  const operator = yield* loadRow(unit, "operator", name)
   if (operator === undefined) return undefined
   const former = formerSecret(operator.token_hash, grace, now)
   const changed = {
@@ -103,7 +97,7 @@ export const removeOperator = commandOf(function* (
   name: OperatorName,
   by: Signature,
 ): Decision<number> {
-  if ((yield* find(unit, name)) === undefined) return 0
+  if ((yield* loadRow(unit, "operator", name)) === undefined) return 0
   unit.of("operator").delete(name)
   recordAudit(unit, now, by, "operator.removed", [name], {})
   return 1
@@ -120,7 +114,7 @@ export const noteUse = commandOf(function* (
   name: OperatorName,
   token_hash: KeyHash,
 ): Decision<void> {
-  const operator = yield* find(unit, name)
+  const operator = yield* loadRow(unit, "operator", name)
   if (operator === undefined || !isValidToken(operator, token_hash, now)) return
   if (isUseNotable(operator, now)) unit.of("operator").put({ ...operator, last_used_at: now })
 })

@@ -4,7 +4,7 @@ import type { Signature } from "../audit/Signature.ts"
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { loadRow } from "../engine/unitOfWork/load.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { type SilenceRecord, silenceState, SilenceTransitions } from "../model/SilenceRecord.ts"
@@ -129,8 +129,7 @@ export const editSilence = commandOf(function* (
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
 ): Decision<EditResult> {
-  yield* load(unit, { rows: { silence: [id] } })
-  const silence = unit.of("silence").get(id)
+  const silence = yield* loadRow(unit, "silence", id)
   if (silence === undefined) return { outcome: "unknown" }
   const state = silenceState(silence, now)
   if (state === "expired") return { outcome: "ended" }
@@ -153,8 +152,7 @@ export const editSilence = commandOf(function* (
 
 /** Ends a silence now, and keeps its row. Returns how many it ended. */
 export const expireSilence = commandOf(function* (unit, now, id: SilenceId, by: Signature): Decision<number> {
-  yield* load(unit, { rows: { silence: [id] } })
-  const silence = unit.of("silence").get(id)
+  const silence = yield* loadRow(unit, "silence", id)
   if (silence === undefined) return 0
   const state = silenceState(silence, now)
   if (state === "expired") return 0

@@ -6,7 +6,7 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { removeCheck } from "../checks/checkActions.ts"
 import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { load, loadRow } from "../engine/unitOfWork/load.ts"
 import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -99,8 +99,7 @@ export const createWatch = commandOf(function* (
 function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange) {
   const agent = yield* loadWatchAgent(unit, now, given.agent)
   if (typeof agent === "string") return agent
-  yield* load(unit, { rows: { watch: [name] } })
-  const watch = unit.of("watch").get(name)
+  const watch = yield* loadRow(unit, "watch", name)
   return watch === undefined ? ("unknown" as const) : { agent, watch }
 }
 

@@ -31,16 +31,20 @@ export function* load(unit: UnitOfWork, request: Loadable): Decision<void> {
   if (missing !== undefined) yield missing
 }
 
-/** Reads the row of a table that has a key. Changes nothing. */
-export const readRow = commandOf(function* <N extends KeyedName>(
+/** Loads the row of a table that has a key, and returns it. Where commands are many, {@link load} it. */
+export function* loadRow<N extends KeyedName>(
   unit: UnitOfWork,
-  _now: Instant,
   name: N,
   key: Keys[N],
 ): Decision<KeyedRows[N] | undefined> {
   yield* load(unit, { rows: { [name]: [key] } })
   return unit.of(name).get(key)
-})
+}
+
+/** Reads the row of a table that has a key. Changes nothing. */
+export const readRow = commandOf(
+  <N extends KeyedName>(unit: UnitOfWork, _now: Instant, name: N, key: Keys[N]) => loadRow(unit, name, key),
+)
 
 const missingOf = <P extends Part>(unit: UnitOfWork, part: P, asked: Asked<P>): Asked<P> | undefined =>
   MISSING[part](unit, asked)
