@@ -7,10 +7,11 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { useRead } from "./usePages.ts"
 
-/** The latest notifications, and the moment since which there are no others. */
+/** The latest notifications, the moment since which there are no others, and that at which they were read. */
 export interface Latest {
   readonly items: ReadonlyArray<HeldOutboxItem>
   readonly since: number
+  readonly readAt: number
 }
 
 /** So many say who was notified of the incidents that a reader looks at. */
@@ -22,13 +23,14 @@ const MOST_LATEST = 200
  */
 export const useLatest = (): ReadonlySignal<Latest | undefined> => {
   const latest = useSignal<Latest | undefined>(undefined)
-  const { value } = useRead<Answered<HeldOutboxItem>>("ops/v1/outbox", { limit: MOST_LATEST }, ["outbox"])
+  const query = { limit: MOST_LATEST }
+  const { revision, value } = useRead<Answered<HeldOutboxItem>>("ops/v1/outbox", query, ["outbox"])
   useEffect(() => {
     if (value === undefined) return
     const isWhole = (value.next_cursor ?? null) === null
     const since = isWhole ? 0 : Date.parse(value.items.at(-1)?.updated_at ?? "")
-    latest.value = { items: value.items, since }
-  }, [value])
+    latest.value = { items: value.items, since, readAt: now.peek() }
+  }, [value, revision])
   return latest
 }
 
@@ -38,7 +40,7 @@ interface RowMark {
   readonly title: string
 }
 
-/** Longer than its first notification takes to be made and read. */
+/** Longer than its first notification takes to be made. */
 const SETTLED_MILLIS = 10_000
 
 const takenMark = ({ acknowledgement, state }: HeldIncident): RowMark | undefined => {
@@ -71,7 +73,7 @@ const markOf = (incident: HeldIncident, latest: Latest | undefined): RowMark | u
     return { kind: "failed", text: `not delivered: ${names("failed")}`, title: "Delivery failed for good" }
   if (mine.length === 0) {
     const opened = Date.parse(opened_at)
-    const isKnown = latest !== undefined && opened >= latest.since && now.value >= opened + SETTLED_MILLIS
+    const isKnown = latest !== undefined && opened >= latest.since && latest.readAt >= opened + SETTLED_MILLIS
     return isKnown
       ? { kind: "failed", text: "nobody notified", title: "No notification was made" }
       : undefined

@@ -189,6 +189,8 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
 export interface Reading<A> {
   readonly value: A | undefined
   readonly failure: ApiFailure | undefined
+  /** Another number after each read, also of an equal value. */
+  readonly revision?: number | undefined
 }
 
 /** Reads something as a whole: as the only item of a list. */
@@ -199,7 +201,7 @@ export const useResource = <A>(
 ): Reading<A> => {
   const readOne = async () => ({ items: [await read()] })
   const { pages, failure } = usePages<A>({ key, topics, read: readOne, isWhole: true })
-  return { value: itemsOf(pages)[0], failure }
+  return { value: itemsOf(pages)[0], failure, revision: pages.read[0]?.revision }
 }
 
 /**
