@@ -77,6 +77,8 @@ const useRevision = <Item>({ key, topics, isSlow = false }: List<Item>, read: ()
   // Before the first frame, which takes longer than the request.
   useLayoutEffect(() => {
     const readNow = (): void => {
+      // A change that was heard before the tab was hidden; one that is seen again reads everything.
+      if (document.hidden && readAt.current.key === key) return
       readAt.current = { key, at: performance.now() }
       read()
     }
