@@ -67,7 +67,7 @@ describe("lists that a page puts together", () => {
     ),
   )
 
-  it.effect("are read no further once nobody wants the answer", () =>
+  it.effect("are read no further once the answer is no longer wanted", () =>
     Effect.promise(async () => {
       let count = 0
       const read = () => Promise.resolve({ items: [count], next_cursor: `${(count += 1)}` })
