@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { delivered } from "../service/Receivers.ts"
 import { openFiringCase } from "./FiringCase.ts"
 
@@ -221,6 +222,9 @@ describe("a policy that changes while an incident is open", () => {
   )
 })
 
+/** How many incidents are open as a receiver is added. */
+const ADDED_TO = AT_LENGTH ? 10_000 : 100
+
 describe("an added receiver", () => {
   it.effect("is notified of new incidents first, then of those that were open", () =>
     Effect.gen(function* () {
@@ -228,10 +232,12 @@ describe("an added receiver", () => {
         { routes: [{ to: ["chat"] }] },
         { concurrency: 1 },
       )
-      const checks = Array.from({ length: 100 }, (_, at) => `disk-${at}`)
+      const checks = Array.from({ length: ADDED_TO }, (_, at) => `disk-${at}`)
       yield* reports(...checks.map((check) => ({ check, key: check, status: "critical" as const })))
       yield* after("5 minutes")
-      service.receivers.answerWith({ ...delivered, answeringMillis: 1_000 }, { notifier: "pager" })
+      // All of them take 100 s.
+      const answeringMillis = 100_000 / ADDED_TO
+      service.receivers.answerWith({ ...delivered, answeringMillis }, { notifier: "pager" })
       yield* follows({ routes: [{ to: ["chat", "pager"] }] })
       yield* after("20 seconds")
       const keys = () =>

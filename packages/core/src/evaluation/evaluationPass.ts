@@ -11,13 +11,13 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import { MOST_PARENTS, readParentMarks } from "../firings/parents.ts"
 import { isOfAgent, type Policy } from "../policy/compilePolicy.ts"
-import { AGAIN_AFTER, type Followed, isPassDue } from "../policy/PolicyInForce.ts"
+import type { LabelDigest } from "../policy/labelDigest.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { countByReceiver, EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
 
 /**
  * A silence may begin and end between two pieces, and a claim may still be under way that decided by
- * the former silences or policy: held firings are evaluated again this long after a change.
+ * the former silences, policy or labels: held firings are evaluated again this long after a change.
  */
 const RECENTLY = Duration.minutes(1)
 
@@ -38,35 +38,35 @@ const look = commandOf(function* (
   }
 })
 
-/** Makes a check for a pass over held firings that is due: holds may have ended, or depend on agents. */
+interface FollowOptions {
+  readonly incidents: IncidentOptions
+  readonly labels: LabelDigest
+}
+
+/** Makes a check for a pass over held firings that is due: holds may have ended. */
 const makeHeldDue = (
   storage: Storage["Service"],
   transact: Commits["Service"]["transact"],
-  incidents: IncidentOptions,
+  { incidents, labels }: FollowOptions,
 ): Effect.Effect<boolean, StorageError> => {
   const see = Effect.fnUntraced(function* (policy: Policy, at: Instant.Instant) {
-    const { dependencies } = policy
-    const { parents, ...seen } = yield* transact(look(dependencies))
+    const { dependencies, holdsReadAgents, routesReadAgents } = policy
+    const { parents, silences, silencesReadAgents } = yield* transact(look(dependencies))
+    // Where routes read agents, the pass over open incidents evaluates these.
+    const readsAgents = !routesReadAgents && (holdsReadAgents || silencesReadAgents)
     const stale = dependencies?.takesStale
       ? yield* storage.staleAgents(Instant.minus(at, incidents.staleAfter), MOST_PARENTS)
       : []
-    return { ...seen, policy, at, parents: `${parents} ${stale.join()}` }
+    const seen = [silences, parents, stale.join(), readsAgents ? yield* labels : ""].join(" ")
+    return { policy, at, seen }
   })
   let lastHeld: (Effect.Success<ReturnType<typeof see>> & { readonly isAfterChange: boolean }) | undefined
   return Effect.gen(function* () {
     const now = yield* see(incidents.policy(), yield* Instant.now)
     const before = lastHeld
-    // Holds may have ended.
-    const isAfterChange =
-      before?.policy !== now.policy || before.silences !== now.silences || before.parents !== now.parents
-    if (!isAfterChange) {
-      const { holdsReadAgents, routesReadAgents } = now.policy
-      // Where routes read agents, the pass over open incidents evaluates these as often.
-      const isAgain =
-        before.isAfterChange || (!routesReadAgents && (holdsReadAgents || now.silencesReadAgents))
-      const pause = before.isAfterChange ? RECENTLY : AGAIN_AFTER
-      if (!isAgain || Instant.isRecent(before.at, pause, now.at)) return false
-    }
+    const isAfterChange = before?.policy !== now.policy || before.seen !== now.seen
+    if (!isAfterChange && (!before.isAfterChange || Instant.isRecent(before.at, RECENTLY, now.at)))
+      return false
     lastHeld = { ...now, isAfterChange }
     return true
   })
@@ -78,12 +78,12 @@ const FOLLOWED = "open incidents were evaluated under the policy"
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
  * Incidents with held firings are evaluated under other silences or another policy, after parents ended or
  * changed, and at a start; all open ones under another policy. Where labels and hostnames are compared, that
- * happens again every five minutes.
+ * happens again once these have changed.
  */
 export const evaluationPass = (
   storage: Storage["Service"],
   { transact }: Pick<Commits["Service"], "transact">,
-  { incidents, limit }: { readonly incidents: IncidentOptions; readonly limit: number },
+  { incidents, labels, limit }: FollowOptions & { readonly limit: number },
 ): Effect.Effect<boolean, StorageError> => {
   let followed: Policy | undefined
   // The receivers of the firings of the first passes under a policy.
@@ -98,17 +98,18 @@ export const evaluationPass = (
   })
   const held = passes(storage, PENDING_FIRINGS, {
     limit,
-    begin: makeHeldDue(storage, transact, incidents),
+    begin: makeHeldDue(storage, transact, { incidents, labels }),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
   })
-  let lastOpen: Followed | undefined
+  let lastOpen: { readonly policy: Policy; readonly labels: string } | undefined
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
-    begin: Effect.map(Instant.now, (at) => {
+    begin: Effect.gen(function* () {
       const policy = incidents.policy()
-      const now = { policy, at }
+      const now = { policy, labels: policy.routesReadAgents ? yield* labels : "" }
+      const isSame = lastOpen?.policy === policy && lastOpen.labels === now.labels
       // Another policy may have been in force when the service stopped.
-      const isDue = lastOpen ? isPassDue(lastOpen, now, policy.routesReadAgents) : policy.hasRoutes
+      const isDue = lastOpen ? !isSame : policy.hasRoutes
       if (isDue) lastOpen = now
       return isDue
     }),
@@ -132,9 +133,9 @@ export const evaluationPass = (
 
 export const evaluationPassChore = (
   { commits, pieces, storage }: ChoreServices,
-  incidents: IncidentOptions,
+  options: FollowOptions,
 ): Chore => ({
   name: "evaluating incidents under other silences or another policy",
   pause: idlePause(EVALUATE_EVERY),
-  piece: evaluationPass(storage, commits, { incidents, limit: pieces.incidents }),
+  piece: evaluationPass(storage, commits, { ...options, limit: pieces.incidents }),
 })

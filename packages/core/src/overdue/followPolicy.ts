@@ -11,13 +11,14 @@ import { type ExpectationRecord, hasTerms, type Terms, type WithTerms } from "..
 import { mergeLabels } from "../firings/loudMembers.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
 import { type CheckRef, checksOf, findByCheck } from "../model/CheckRecord.ts"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
-import { firstRows, passes } from "../engine/lists/readPage.ts"
+import { ALL_CHECKS, firstRows, passes } from "../engine/lists/readPage.ts"
 import { load } from "../engine/unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import { type Followed, isPassDue, type PolicyInForce } from "../policy/PolicyInForce.ts"
+import type { LabelDigest } from "../policy/labelDigest.ts"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
@@ -82,8 +83,7 @@ export function* followPolicy(
   else if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
 }
 
-const CHECKS: ListQuery<"checks"> = { list: "checks", filter: {}, sort: "agent_id", direction: "asc" }
-const OVERDUE: ListQuery<"overdue"> = { ...CHECKS, list: "overdue" }
+const OVERDUE: ListQuery<"overdue"> = { ...ALL_CHECKS, list: "overdue" }
 
 interface FollowOptions {
   readonly incidents: IncidentOptions
@@ -130,19 +130,19 @@ const findStraying = Effect.fnUntraced(function* (
 const APPLY_EVERY = Duration.seconds(5)
 
 /**
- * Makes all expectations follow the policy that has come into force. It starts over every few minutes
- * while rules compare what agents say of themselves.
+ * Makes all expectations follow the policy that has come into force. It starts over once labels or hostnames
+ * have changed that rules compare.
  */
 export const overdueRulesChore = (
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
-  inForce: PolicyInForce["Service"],
+  { inForce, labels }: { readonly inForce: PolicyInForce["Service"]; readonly labels: LabelDigest },
   incidents: IncidentOptions,
 ): Chore => {
-  let last: Followed | undefined
+  let last: { readonly policy: Policy; readonly labels: string } | undefined
   const begin = Effect.gen(function* () {
     const policy = inForce.current()
-    const now = { policy, at: yield* Instant.now }
-    if (last !== undefined && !isPassDue(last, now, policy.freshness.readsAgents)) return false
+    const now = { policy, labels: policy.freshness.readsAgents ? yield* labels : "" }
+    if (last?.policy === policy && last.labels === now.labels) return false
     // At the start: the rules of a former policy may have left overdue checks, and nothing else matters.
     const isNeeded =
       last !== undefined || policy.freshness.count > 0 || (yield* firstRows(storage, OVERDUE, 1)).length > 0
@@ -158,6 +158,6 @@ export const overdueRulesChore = (
   return {
     name: "looking at checks under another policy",
     pause: idlePause(APPLY_EVERY),
-    piece: passes(storage, CHECKS, { begin, limit, evaluate }),
+    piece: passes(storage, ALL_CHECKS, { begin, limit, evaluate }),
   }
 }

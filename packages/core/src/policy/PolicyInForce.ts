@@ -1,5 +1,4 @@
-import { Context, Duration, Effect, Layer, PubSub, Stream } from "effect"
-import * as Instant from "@tocsin/contract/Instant"
+import { Context, Effect, Layer, PubSub, Stream } from "effect"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { compileGiven, type Policy } from "./compilePolicy.ts"
 
@@ -32,16 +31,3 @@ export class PolicyInForce extends Context.Service<
     }),
   )
 }
-
-/** Labels of agents change unnoticed: what depends on them is evaluated this often. */
-export const AGAIN_AFTER = Duration.minutes(5)
-
-/** A policy that a pass over rows began to follow, and when. */
-export interface Followed {
-  readonly policy: Policy
-  readonly at: Instant.Instant
-}
-
-/** Whether a pass is due after the last one: another policy is in force, or agents may have changed that it reads. */
-export const isPassDue = (last: Followed, now: Followed, readsAgents: boolean): boolean =>
-  last.policy !== now.policy || (readsAgents && !Instant.isRecent(last.at, AGAIN_AFTER, now.at))

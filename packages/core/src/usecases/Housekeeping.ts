@@ -15,6 +15,7 @@ import { evaluationPassChore } from "../evaluation/evaluationPass.ts"
 import { deadAgentsChore } from "../deadAgents/heartbeatIncident.ts"
 import { unclaimedChore } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
+import { makeLabelDigest } from "../policy/labelDigest.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Hashing } from "../ports/Hashing.ts"
@@ -101,13 +102,14 @@ export const layer = Layer.effectDiscard(
     const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
     const incidents = incidentOptions(yield* Ids, policy, rules)
     const { sha256 } = yield* Hashing
+    const labels = makeLabelDigest(services.storage, sha256)
     const chores = [
       serviceHeartbeatChore(services),
       deadAgentsChore(services, incidents),
       overdueChore(services, incidents, (input) => evaluateReported({ ...input, sha256 })),
       evaluationChore(services, incidents),
-      evaluationPassChore(services, incidents),
-      overdueRulesChore(services, policy, incidents),
+      evaluationPassChore(services, { incidents, labels }),
+      overdueRulesChore(services, { inForce: policy, labels }, incidents),
       integrationsChore(services, incidents),
       ...retentionChores(services, yield* Retention, incidents),
       unclaimedChore(services, yield* Receivers),

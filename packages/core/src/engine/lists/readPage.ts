@@ -61,6 +61,13 @@ export const ALL_AGENTS = {
   direction: "asc",
 } as const satisfies ListQuery<"agents">
 
+export const ALL_CHECKS = {
+  list: "checks",
+  filter: {},
+  sort: "agent_id",
+  direction: "asc",
+} as const satisfies ListQuery<"checks">
+
 export const OPEN_INCIDENTS = {
   list: "incidents",
   filter: { state: "open" },
