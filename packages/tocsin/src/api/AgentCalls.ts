@@ -122,12 +122,14 @@ export const agentCalls = (
     options: HeartbeatOptions = {},
   ) =>
     calls.reply(
-      Effect.gen(function* () {
-        yield* refuseUnknown(options, ["address"])
-        const sender: Sender = { key: yield* keyOf(text), address: options.address }
-        // Most bodies fit as they are, and are not converted.
-        return yield* Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
-      }),
+      Effect.andThen(
+        refuseUnknown(options, ["address"]),
+        Effect.flatMap(keyOf(text), (key) => {
+          const sender: Sender = { key, address: options.address }
+          // Most bodies fit as they are, and are not converted.
+          return Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
+        }),
+      ),
     )
   const about =
     <A, E extends CallError>(agentId: string, call: (agentId: AgentId) => Send<A, E>): Send<A, E> =>

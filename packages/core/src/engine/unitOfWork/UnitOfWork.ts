@@ -237,10 +237,11 @@ export class UnitOfWork {
 
   changes() {
     return {
+      // First: V8 copies a whole object fast, and adds properties fast, but not the other way round.
+      ...this.keyed.changes(),
       agent: this.agents.changes(),
       check_state: this.checks.changes(),
       incident: this.incidents.changes(),
-      ...this.keyed.changes(),
       incident_change: this.#incidentChanges as ReadonlyArray<IncidentChangeRecord>,
       audit: this.#audit as ReadonlyArray<AuditRecord>,
       incident_log: this.#incidentLog as ReadonlyArray<IncidentLogRecord>,
