@@ -1,9 +1,11 @@
+import { clamp, Incident, type Reach, type Row } from "./IncidentModel.ts"
+import { LATENESS, type Member, MemberModel } from "./MemberModel.ts"
 import * as Naming from "./NamingModel.ts"
-import { AGENTS, DEAD_AFTER, rankOf, severityOf, STALE_AFTER } from "./Story.ts"
-import type { Cause, Happening, Message, Reported, Story } from "./Story.ts"
+import { severityOf, STALE_AFTER } from "./Story.ts"
+import type { Happening, Message, Story } from "./Story.ts"
 
-/** How late background work may be; how long after an outage agents may report; when a retry is due. */
-const [LATENESS, SETTLING, RETRY_AFTER] = [15, 120, 3_600]
+/** How long after an outage agents may report, and when a retry is due. */
+const [SETTLING, RETRY_AFTER] = [120, 3_600]
 /** How long a child waits for its recovery, and how long parents hold it from the first end on. */
 const [RECOVERY, LONGEST] = [120, 600]
 const MOST_MEMBERS = 500
@@ -13,98 +15,6 @@ const TICK = 10
 const FRACTION = 10_000
 /** The steps that a pass follows. */
 const PASSES = ["silence", "expire", "policy", "clock_back"]
-
-/** A check that fails or is overdue, or an agent that is dead. */
-interface Member {
-  readonly agent: string
-  readonly check?: string
-  readonly rank: number
-  readonly loud: boolean
-}
-
-interface Row {
-  readonly event: "firing" | "resolved"
-  readonly written: number
-  /** The change of the incident that it belongs to. */
-  readonly change: number
-  state: "pending" | "retry" | "sent" | "failed"
-  rank: number
-  due: number
-  cause?: Cause
-  /** The cause of one that no rule of "who is owed" made. */
-  byTime?: "ack_ran_out" | "reminder"
-  isAgain?: boolean
-  attempted?: number
-  /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
-  mayWait: boolean
-  waitsUntil?: number
-  /** Whether parents hold it, when the last one ended, and when one did for the first time. */
-  hasParents?: boolean
-  parentEnded?: number | undefined
-  firstEnded?: number | undefined
-  freed?: number
-}
-
-/** The rows of a receiver for an incident: its only held firing, and those that nothing holds, as they became free. */
-class Reach {
-  held: Row | undefined
-  rows: ReadonlyArray<Row> = []
-  /** Since when it is owed a firing, and whether it is whatever it knows. */
-  owedSince: number | undefined
-  again = false
-
-  get knows(): number {
-    return Math.max(0, ...this.rows.map(({ rank }) => rank))
-  }
-}
-
-class Incident {
-  readonly members = new Map<string, Member>()
-  readonly reaches = new Map<string, Reach>()
-  /** When it was first announced at each severity. */
-  readonly reached: Array<number> = []
-  changes = 0
-  rank = 0
-  announced = 0
-  ack: { readonly rank: number; readonly until: number } | undefined
-  /** When one expired. */
-  ackEnded = 0
-  isOpen = true
-  readonly key: string
-  readonly openedAt: number
-
-  constructor(key: string, openedAt: number) {
-    this.key = key
-    this.openedAt = openedAt
-  }
-
-  get loud(): ReadonlyArray<Member> {
-    return Array.from(this.members.values()).filter(({ loud }) => loud)
-  }
-
-  /** The facts of its loud members, or of the agent that it is about, with its own severity. */
-  get facts(): ReadonlyArray<Naming.Facts> {
-    const isOfAgent = this.key.includes("/@")
-    return this.loud.map(({ agent, check }) =>
-      Naming.factsOf(this.key, this.rank, agent, isOfAgent ? "" : check),
-    )
-  }
-
-  get isAcknowledged(): boolean {
-    return this.ack !== undefined && this.announced <= this.ack.rank
-  }
-
-  /** When it was first announced at a severity or worse. */
-  reachedAt(rank: number): number {
-    return Math.min(...this.reached.flatMap((time, at) => (at >= rank ? time : [])))
-  }
-
-  reach(receiver: string): Reach {
-    const reach = this.reaches.get(receiver) ?? new Reach()
-    this.reaches.set(receiver, reach)
-    return reach
-  }
-}
 
 /**
  * Which messages a story leads to, by docs/rules.md alone. It shares nothing with the core: every ten seconds it
@@ -129,17 +39,14 @@ export class FiringModel {
   readonly #incidents: Array<Incident> = []
   readonly #silences: Array<{ match: ReadonlyArray<string>; from: number; until: number }> = []
   readonly #answers = new Map<string, "accepts" | "is_down" | "refuses">()
-  readonly #checks = new Map<string, Member & { key: string; at: number; after?: number }>()
-  readonly #agents = new Map<string, { seen: number; since: number; isSilent: boolean }>()
-
+  readonly #members: MemberModel
   /** How the routes name receivers, until something happens. */
   readonly #namings = new Map<Reach, ReturnType<FiringModel["name"]>>()
 
   constructor(story: Story) {
     this.#now = this.#epoch = Date.parse(story.begins) / 1_000
     this.#rules = story
-    for (const agent of Object.keys(AGENTS))
-      this.#agents.set(agent, { seen: this.#now, since: this.#now, isSilent: false })
+    this.#members = new MemberModel(this.#now, (...move) => this.#move(...move))
   }
 
   get now(): number {
@@ -191,15 +98,12 @@ export class FiringModel {
     this.#happens(this.#late)
     this.#circumstances = ""
     if (step.step === "report") {
-      this.#contact(step.agent, this.#agents.get(step.agent)?.isSilent === true)
-      for (const result of step.results) this.#report(step.agent, result)
+      this.#members.contact(step.agent, this.#members.agents.get(step.agent)?.isSilent === true, now)
+      for (const result of step.results) this.#members.report(step.agent, result, now)
     } else if (step.step === "falls_silent" || step.step === "returns")
-      this.#contact(step.agent, step.step === "falls_silent")
-    else if (step.step === "expect") {
-      const [id, { after, agent, check }] = [`${step.agent}/${step.check}`, step]
-      const known = this.#checks.get(id) ?? { agent, check, key: id, rank: 0, loud: true }
-      if (!("after" in known)) this.#checks.set(id, { ...known, at: now, after })
-    } else if (step.step === "acknowledge" || step.step === "withdraw") {
+      this.#members.contact(step.agent, step.step === "falls_silent", now)
+    else if (step.step === "expect") this.#members.expect(step, now)
+    else if (step.step === "acknowledge" || step.step === "withdraw") {
       const incident = this.pick(step.which)
       const ack = "lasts" in step ? { rank: incident?.rank ?? 0, until: now + step.lasts } : undefined
       if (incident !== undefined) incident.ack = ack
@@ -216,14 +120,14 @@ export class FiringModel {
     } else if (step.step === "clock_back") {
       this.#now -= step.by
       this.#epoch -= step.by
-      clamp([this.#incidents, this.#agents, this.#checks, this.#outage], this.#moment(LATENESS))
+      clamp([this.#incidents, this.#members, this.#outage], this.#moment(LATENESS))
     }
   }
 
   /** Evaluates every incident, and claims what is pending, once all of an instant has happened. */
   flush(): void {
     if (this.now < this.#stoppedUntil) return
-    this.#miss()
+    this.#members.miss(this.#now, this.#outage.to)
     for (const incident of this.#open)
       for (const receiver of this.#rules.receivers) this.#evaluate(incident, receiver)
     for (const one of this.#pending()) this.#claim(...one)
@@ -234,7 +138,7 @@ export class FiringModel {
   #passTime(): void {
     const [now, { policy, receivers }] = [this.#now, this.#rules]
     const quiet = receivers.map((receiver) => Naming.quietBelow(policy, receiver, now))
-    const circumstances = JSON.stringify([this.#mutes, quiet, this.#stale])
+    const circumstances = JSON.stringify([this.#mutes, quiet, this.#members.staleAt(now)])
     if (!["", circumstances].includes(this.#circumstances)) this.#happens()
     this.#circumstances = circumstances
     const reaches = this.#incidents.flatMap((incident) => Array.from(incident.reaches.values()))
@@ -248,37 +152,7 @@ export class FiringModel {
     }
   }
 
-  // Members
-
-  #contact(agent: string, isSilent: boolean): void {
-    const since = this.#stale.includes(agent) ? this.#now : (this.#agents.get(agent)?.since ?? 0)
-    this.#agents.set(agent, { seen: this.#now, since, isSilent })
-    this.#move(agent, `${agent}/@heartbeat`, { agent, rank: 0, loud: true })
-  }
-
-  #report(agent: string, { check, key, loud, status }: Reported): void {
-    const [id, rank] = [`${agent}/${check}`, rankOf(status)]
-    const known = this.#checks.get(id) ?? { agent, check, key: id, rank: 0, loud }
-    // Only a change of the status brings another key, and decides whether it is loud.
-    const changed = rank === known.rank ? known : { ...known, rank, loud, key: key ?? id }
-    this.#checks.set(id, { ...changed, at: this.#now })
-    this.#move(`${id} overdue`, `${agent}/@overdue`, { agent, rank: 0, loud: true })
-    this.#move(id, changed.key, { ...changed, loud: rank > 0 ? changed.loud : loud })
-  }
-
-  /** Agents that are dead, and checks that are overdue: the agent's next heartbeat comes within a minute. */
-  #miss(): void {
-    const [now, alive] = [this.#now, this.#outage.to]
-    for (const [agent, { isSilent, seen, since }] of this.#agents) {
-      if (isSilent && now >= Math.max(seen, alive) + DEAD_AFTER)
-        this.#move(agent, `${agent}/@heartbeat`, { agent, rank: 3, loud: true }, LATENESS)
-      for (const [id, { after = Infinity, at, ...check }] of this.#checks) {
-        const isOverdue = now >= Math.max(at, since, alive) + after && (!isSilent || seen >= at + after)
-        if (check.agent === agent && isOverdue)
-          this.#move(`${id} overdue`, `${agent}/@overdue`, { ...check, rank: 2, loud: true }, 60 + LATENESS)
-      }
-    }
-  }
+  // Members of incidents
 
   /** A member joins the incident of a key, or changes there, and leaves any other; one of rank 0 only leaves. */
   #move(id: string, key: string, member: Member, late = 0): void {
@@ -436,11 +310,6 @@ export class FiringModel {
     return [...silences, ...Naming.windowsAt(this.#rules.policy, this.#now)].map(({ match }) => match)
   }
 
-  get #stale(): ReadonlyArray<string> {
-    const agents = Array.from(this.#agents).filter(([, { isSilent }]) => isSilent)
-    return agents.flatMap(([agent, { seen }]) => (this.#now - seen >= STALE_AFTER ? [agent] : []))
-  }
-
   /** Whether something holds a firing besides its own time. */
   #isHeld(incident: Incident, receiver: string, row: Row): boolean {
     const [{ facts }, mutes] = [incident, this.#mutes]
@@ -455,7 +324,7 @@ export class FiringModel {
   #hasParents(incident: Incident, row: Row): boolean {
     const [now, { announced, facts, members }] = [this.#now, incident]
     const rules = members.size > MOST_MEMBERS ? [] : Naming.dependenciesOf(this.#rules.policy, facts)
-    const stale = this.#stale.map((agent) => [Naming.factsOf(`${agent}/@heartbeat`, 3, agent)])
+    const stale = this.#members.staleAt(now).map((agent) => [Naming.factsOf(`${agent}/@heartbeat`, 3, agent)])
     const others = [
       ...this.#open.filter((one) => one !== incident && one.announced > 0),
       ...stale.map((facts) => ({ announced: 3, facts })),
@@ -529,13 +398,3 @@ export class FiringModel {
 }
 
 const lateOf = (time: number): number => Math.round((Math.ceil(time) - time) * FRACTION)
-
-/** After a clock was set back, what happened counts as of now; what people named ends when they said. */
-const clamp = (facts: object, now: number): void => {
-  for (const [name, fact] of facts instanceof Map ? facts : Object.entries(facts)) {
-    if (typeof fact === "object" && fact !== null) clamp(fact, now)
-    if (typeof fact !== "number" || fact <= now || /until/iu.test(name)) continue
-    if (facts instanceof Map) facts.set(name, now)
-    else Reflect.set(facts, name, now)
-  }
-}

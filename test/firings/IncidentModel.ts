@@ -1,0 +1,98 @@
+import type { Member } from "./MemberModel.ts"
+import * as Naming from "./NamingModel.ts"
+import type { Cause } from "./Story.ts"
+
+/** A row of the outbox. */
+export interface Row {
+  readonly event: "firing" | "resolved"
+  readonly written: number
+  /** The change of the incident that it belongs to. */
+  readonly change: number
+  state: "pending" | "retry" | "sent" | "failed"
+  rank: number
+  due: number
+  cause?: Cause
+  /** The cause of one that no rule of "who is owed" made. */
+  byTime?: "ack_ran_out" | "reminder"
+  isAgain?: boolean
+  attempted?: number
+  /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
+  mayWait: boolean
+  waitsUntil?: number
+  /** Whether parents hold it, when the last one ended, and when one did for the first time. */
+  hasParents?: boolean
+  parentEnded?: number | undefined
+  firstEnded?: number | undefined
+  freed?: number
+}
+
+/** The rows of a receiver for an incident: its only held firing, and those that nothing holds, as they became free. */
+export class Reach {
+  held: Row | undefined
+  rows: ReadonlyArray<Row> = []
+  /** Since when it is owed a firing, and whether it is whatever it knows. */
+  owedSince: number | undefined
+  again = false
+
+  get knows(): number {
+    return Math.max(0, ...this.rows.map(({ rank }) => rank))
+  }
+}
+
+export class Incident {
+  readonly members = new Map<string, Member>()
+  readonly reaches = new Map<string, Reach>()
+  /** When it was first announced at each severity. */
+  readonly reached: Array<number> = []
+  changes = 0
+  rank = 0
+  announced = 0
+  ack: { readonly rank: number; readonly until: number } | undefined
+  /** When one expired. */
+  ackEnded = 0
+  isOpen = true
+  readonly key: string
+  readonly openedAt: number
+
+  constructor(key: string, openedAt: number) {
+    this.key = key
+    this.openedAt = openedAt
+  }
+
+  get loud(): ReadonlyArray<Member> {
+    return Array.from(this.members.values()).filter(({ loud }) => loud)
+  }
+
+  /** The facts of its loud members, or of the agent that it is about, with its own severity. */
+  get facts(): ReadonlyArray<Naming.Facts> {
+    const isOfAgent = this.key.includes("/@")
+    return this.loud.map(({ agent, check }) =>
+      Naming.factsOf(this.key, this.rank, agent, isOfAgent ? "" : check),
+    )
+  }
+
+  get isAcknowledged(): boolean {
+    return this.ack !== undefined && this.announced <= this.ack.rank
+  }
+
+  /** When it was first announced at a severity or worse. */
+  reachedAt(rank: number): number {
+    return Math.min(...this.reached.flatMap((time, at) => (at >= rank ? time : [])))
+  }
+
+  reach(receiver: string): Reach {
+    const reach = this.reaches.get(receiver) ?? new Reach()
+    this.reaches.set(receiver, reach)
+    return reach
+  }
+}
+
+/** After a clock was set back, what happened counts as of now; what people named ends when they said. */
+export const clamp = (facts: object, now: number): void => {
+  for (const [name, fact] of facts instanceof Map ? facts : Object.entries(facts)) {
+    if (typeof fact === "object" && fact !== null) clamp(fact, now)
+    if (typeof fact !== "number" || fact <= now || /until/iu.test(name)) continue
+    if (facts instanceof Map) facts.set(name, now)
+    else Reflect.set(facts, name, now)
+  }
+}
