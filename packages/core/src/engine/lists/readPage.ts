@@ -103,7 +103,7 @@ const readPiece = Effect.fnUntraced(function* <L extends ListName>(
   return { rows, next: last === undefined || rows.length < limit ? undefined : positionAfter(query, last) }
 })
 
-/** Reads a list in pieces, to its end or until `use` returns false. */
+/** Reads a list in pieces, to its end or until `use` returns false. Between two, requests are answered. */
 export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
   storage: Storage["Service"],
   query: ListQuery<L>,
@@ -116,6 +116,7 @@ export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
     const used = use(piece.rows)
     if ((Effect.isEffect(used) ? yield* used : used) === false) return
     from = piece.next
+    if (from !== undefined) yield* Effect.yieldNow
   } while (from !== undefined)
 })
 
