@@ -126,9 +126,8 @@ export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: Stor
     yield* Effect.scoped(struck)
   }
   const held = yield* strike(bench, { ...one, incidents: one.held }, "everythingWaits")
-  // The evaluations that follow the storm, and once more a minute later.
-  yield* Effect.sleep(bench.measures.soakSeconds * 200)
-  // Long enough for labels to be read, every five minutes, and held notifications to be evaluated if one changed.
+  // Labels are read every five minutes. The first time after the storm, agents are new, and all is evaluated again.
+  yield* Effect.sleep(bench.measures.soakSeconds * 500)
   const heldPercent = yield* shareOf(held.server.pid, bench.measures.soakSeconds / 2)
   const ratios = routed.map(({ perSecond }, index) => perSecond / (plain[index]?.perSecond ?? Number.NaN))
   const byCpu = routed.map(
