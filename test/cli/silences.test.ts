@@ -27,6 +27,18 @@ describe("commands on silences", () => {
     }),
   )
 
+  it.live("refuse matchers of which none names anything, such as one with an unset variable", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      yield* tocsin(place, "migrate")
+      for (const written of ["label:node = ", "check_id=", "agent_id glob *", "label:node glob * *"]) {
+        const refused = yield* tocsin(place, "silences", "add", written, "--for", "1h", "--comment", "c")
+        assert.include(refused.stderr, "that names something: = with a value", written)
+        assert.strictEqual(refused.code, EXIT_CODES.usage.code)
+      }
+    }),
+  )
+
   it.live("refuse what needs another flag, and name it", () =>
     Effect.gen(function* () {
       const place = { cwd: yield* scratchFolder, environment: {} }

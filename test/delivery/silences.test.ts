@@ -362,6 +362,17 @@ describe("creating a silence", () => {
     }),
   )
 
+  it.effect("needs confirm as one without a check does if it names no check", () =>
+    Effect.gen(function* () {
+      const { process, silence } = yield* openSilences()
+      for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
+      for (const field of ["check_id", "incident_key"] as const) {
+        const matchers: ReadonlyArray<Matcher> = [...DISKS, { field, op: "=", value: "" }]
+        assert.include((yield* Effect.flip(silence(5, { matchers }))).message, '"confirm": true')
+      }
+    }),
+  )
+
   it.effect("states one end, in the future, and within the settings", () =>
     Effect.gen(function* () {
       const { process, silence } = yield* openSilences()

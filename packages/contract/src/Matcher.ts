@@ -6,9 +6,6 @@ import { FIELD_NAMES, FIELDS, LABEL_FIELD, OPERATORS, readMatcher } from "./matc
 import { Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 
-/** Whether a glob names at least one character itself. */
-const hasLiteral = (pattern: string): boolean => /[^*?]/u.test(pattern)
-
 export const MAX_MATCHERS = 20
 
 /** The refusal of a longer list, or of something else. */
@@ -59,17 +56,22 @@ export const Matcher = closedStruct({
 }).check(Schema.makeFilter((matcher) => (namesNoSeverity(matcher) ? SEVERITY_RULE : undefined)))
 export type Matcher = typeof Matcher.Type
 
-/** Whether a matcher narrows a list down to something that people can name. */
+/**
+ * Whether a matcher narrows a list down to something that people can name. An empty value does not: a field that is
+ * absent equals it.
+ */
 export const isPositive = ({ field, op, value }: Matcher): boolean =>
-  field !== "severity" && (op === "=" || (op === "glob" && hasLiteral(value)))
+  field !== "severity" && op !== "!=" && (op === "=" ? /\S/u : /[^*?\s]/u).test(value)
 
 /** The refusal of matchers none of which {@link isPositive}. */
 export const NAMELESS_MESSAGE =
-  "must hold at least one matcher with = or a glob with a literal character, on a field other than severity"
+  "must hold at least one matcher that names something: = with a value, or a glob with a literal character, on a field other than severity"
+
+/** Conditions that must all hold. */
+export const MatcherList = Schema.Array(Matcher).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
 
 /** Conditions that must all hold, at least one of which names what it means. */
-export const Matchers = Schema.Array(Matcher).check(
-  Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE),
+export const Matchers = MatcherList.check(
   Schema.makeFilter<ReadonlyArray<Matcher>>((matchers) =>
     matchers.some(isPositive) ? undefined : NAMELESS_MESSAGE,
   ),

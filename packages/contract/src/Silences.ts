@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Matchers } from "./Matcher.ts"
+import { MatcherList, Matchers } from "./Matcher.ts"
 import { DurationText } from "./DurationText.ts"
 import { closedStruct, optional, timestamp } from "./Fields.ts"
 import { SilenceId } from "./Identifiers.ts"
@@ -37,7 +37,8 @@ export const SilenceStateName = Schema.Literals(["scheduled", "active", "expired
 export const Silence = Schema.Struct({
   id: SilenceId,
   state: SilenceStateName,
-  matchers: Matchers,
+  // One that an earlier version stored may name nothing.
+  matchers: MatcherList,
   starts_at: InstantFromString,
   ends_at: InstantFromString,
   comment: Schema.String,

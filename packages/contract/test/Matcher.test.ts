@@ -2,8 +2,16 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { compileGlob } from "../src/compileGlob.ts"
-import { compileMatchers, type MatchedFacts, Matcher, Matchers, parseMatcher } from "../src/Matcher.ts"
+import {
+  compileMatchers,
+  isPositive,
+  type MatchedFacts,
+  Matcher,
+  Matchers,
+  parseMatcher,
+} from "../src/Matcher.ts"
 import { formatMatcher } from "../src/matcherText.ts"
+import { Silence, SilenceRequest } from "../src/Silences.ts"
 
 /** The definition of a glob, as plainly as possible: every way of splitting the value is tried. */
 const matchesByDefinition = (pattern: ReadonlyArray<string>, value: ReadonlyArray<string>): boolean => {
@@ -102,7 +110,28 @@ describe("matchers", () => {
     expect(accepts("agent_id glob *?")).toBe(false)
     expect(accepts()).toBe(false)
     expect(accepts("agent_id != a", "check_id glob d*")).toBe(true)
+    expect(accepts("agent_id != a", "label:node = ")).toBe(false)
+    expect(accepts("label:node = web-1", "label:env = ")).toBe(true)
     expect(accepts(...Array.from({ length: 21 }, () => "agent_id = a"))).toBe(false)
+  })
+
+  it.each([
+    ["=", ""],
+    ["=", "  "],
+    ["=", "\u00a0"],
+    ["!=", ""],
+    ["glob", ""],
+    ["glob", "* *"],
+    ["glob", "?*"],
+  ] as const)("that name nothing by %s %j are not positive", (op, value) => {
+    for (const field of ["label:node", "check_id", "agent_id", "hostname", "incident_key"] as const)
+      expect(isPositive({ field, op, value })).toBe(false)
+  })
+
+  it("that name nothing are shown where an earlier version stored them", () => {
+    const matchers = [{ field: "label:node", op: "=", value: "" }] as const
+    expect(Schema.is(Silence.fields.matchers)(matchers)).toBe(true)
+    expect(Schema.is(SilenceRequest.fields.matchers)(matchers)).toBe(false)
   })
 
   it("read as they are written", () => {

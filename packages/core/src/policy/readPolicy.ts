@@ -248,11 +248,11 @@ const windowProblems = (window: Window, isFirst: boolean): Problems => [
 ]
 
 const dependencyProblems = ({ equal = [], parent }: Dependency): Problems =>
-  equal.length > 0 || parent.some((matcher) => matcher.op === "=" && isPositive(matcher))
+  equal.some((field) => field !== "severity") || parent.some((one) => one.op === "=" && isPositive(one))
     ? []
     : [
         problem(
-          "must have a matcher with = on a field other than severity, unless equal names a field",
+          "must have a matcher with = and a value on a field other than severity, unless equal names such a field",
           "parent",
         ),
       ]

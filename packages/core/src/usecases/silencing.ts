@@ -29,7 +29,7 @@ import { canBeHeld } from "../firings/Hold.ts"
 import type { Mutes } from "../firings/mutes.ts"
 import { indexMatchers } from "../policy/indexMatchers.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { compileMatchers, type Matchers } from "@tocsin/contract/Matcher"
+import { compileMatchers, isPositive, type Matchers } from "@tocsin/contract/Matcher"
 
 const SAMPLE = 20
 /** A silence of few agents is never refused. */
@@ -50,7 +50,7 @@ const coveredAgents = Effect.fnUntraced(function* (storage: Storage["Service"], 
     }
   })
   const isNamed = matchers.some(
-    ({ field, op }) => op === "=" && (field === "incident_key" || field === "check_id"),
+    (one) => isPositive(one) && one.op === "=" && (one.field === "incident_key" || one.field === "check_id"),
   )
   return { agents, needs_confirm: !isNamed && agents > FEW_AGENTS && agents * 2 > accepted }
 })

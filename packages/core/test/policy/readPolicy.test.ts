@@ -316,7 +316,7 @@ describe("a policy", () => {
       ],
     }
     const nameless =
-      "must hold at least one matcher with = or a glob with a literal character, on a field other than severity"
+      "must hold at least one matcher that names something: = with a value, or a glob with a literal character, on a field other than severity"
     const unknown =
       "names no receiver; the receivers are alert_router, chat, debug, messenger, pager, webhook"
     expect(problemsOf(policy).toSorted()).toEqual([
@@ -336,6 +336,31 @@ describe("a policy", () => {
       `windows.1.match ${nameless}`,
     ])
   })
+
+  it.each(["label:node =", "check_id =", "hostname glob *", "severity = critical", "label:node != "])(
+    "is refused for windows, rules of freshness and parents that name nothing: %s",
+    (text) => {
+      const match = [text, "label:env = "]
+      const policy = {
+        windows: [{ name: "a", cron: "0 2 * * *", tz: "UTC", for: "1h", match }],
+        freshness: [{ match, every: "5m" }],
+        dependencies: [
+          { parent: match, child: match },
+          { parent: match, child: match, equal: ["severity"] },
+        ],
+      }
+      expect(problemsOf(policy).map((problem) => problem.split(" ")[0])).toEqual([
+        "windows.0.match",
+        "dependencies.0.parent",
+        "dependencies.1.parent",
+        "freshness.0.match",
+      ])
+      const dependencies = [{ parent: match, child: match, equal: ["severity", "agent_id"] }]
+      expect(
+        problemsOf({ routes: [{ match }], runbooks: [{ match, url: "https://a.b" }], dependencies }),
+      ).toEqual([])
+    },
+  )
 
   it("is refused for each wrong cron, time zone and weekday, whatever else is wrong beside them", () => {
     const bad = { cron: "0 25 * * *", tz: "Mars/Base" }

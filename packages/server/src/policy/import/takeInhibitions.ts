@@ -38,7 +38,10 @@ const readRule = (rule: InhibitRule, place: string): Inhibition | string => {
     return `${place}: its matchers; a policy has =, != and globs`
   const equal = rule.equal ?? []
   const isNamed = (all: All) => all.some(isPositive) && all.length <= MAX_MATCHERS
-  const names = equal.length > 0 ? isNamed : (all: All) => isNamed(all) && all.some(({ op }) => op === "=")
+  const names =
+    equal.length > 0
+      ? isNamed
+      : (all: All) => isNamed(all) && all.some((one) => one.op === "=" && isPositive(one))
   return parent.every(names) && child.every(isNamed)
     ? { place, parent, child, equal }
     : `${place}: a dependency names both sides by =, or by a glob with equal labels, and by ${MAX_MATCHERS} matchers at most`

@@ -351,6 +351,11 @@ describe("a configuration of Alertmanager", () => {
     [{ source_match: { a: "1" }, target_match_re: { b: "(?i)x" } }, /its matchers/],
     [{ source_match: { a: "1" }, target_matchers: ['b!="1"'] }, /names both sides/],
     [{ source_match_re: { a: "node.*" }, target_match: { b: "1" } }, /names both sides/],
+    [
+      { source_match: { a: "" }, source_match_re: { b: "x.*" }, target_match: { b: "1" } },
+      /names both sides/,
+    ],
+    [{ source_match: { a: "" }, target_match: { b: "1" }, equal: ["c"] }, /names both sides/],
   ])("says which inhibition it cannot state: %j", (rule, why) => {
     const { not_taken_over, policy } = withRules(rule)
     assert.isTrue(not_taken_over.some((note) => why.test(note)))
