@@ -11,14 +11,21 @@ const condition = (name: string, value: unknown): string => {
   if (name === "acknowledged")
     return `(COALESCE(ack_until, 0) > ${start} AND state_rank = 1) = ${String(value)}`
   if (name === "held") return `(next_evaluation_at IS NOT NULL) = ${String(value)}`
-  return `${name} = '${String(value)}'`
+  return value === "not_ok" ? `${name} <> 'ok'` : `${name} = '${String(value)}'`
 }
 
 const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
   const given = Object.entries(filter).filter(([name, value]) => name !== "at" && value !== undefined)
   const isOfMember = ([name]: readonly [string, unknown]): boolean =>
     list === "incidents" && name.endsWith("_id")
-  const own = given.filter((entry) => !isOfMember(entry)).map(([name, value]) => condition(name, value))
+  const keys = "agent_id, check_id, registration_id"
+  const own = given
+    .filter((entry) => !isOfMember(entry))
+    .map(([name, value]) =>
+      list === "overdue" && name === "status"
+        ? `(${keys}) IN (SELECT ${keys} FROM check_state WHERE ${condition(name, value)})`
+        : condition(name, value),
+    )
   const ofMember = given.filter(isOfMember).map(([name, value]) => condition(name, value))
   return [
     ...own,

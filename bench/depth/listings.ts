@@ -24,7 +24,9 @@ const filters: { readonly [L in ListName]?: ReadonlyArray<ListFilters[L]> } = {
   checks: maybe([LARGE_AGENT]).flatMap((agent_id) =>
     maybe(["not_ok", "critical"] as const).map((status) => ({ agent_id, status })),
   ),
-  overdue: maybe([LARGE_AGENT]).map((agent_id) => ({ agent_id })),
+  overdue: maybe([LARGE_AGENT]).flatMap((agent_id) =>
+    maybe(["not_ok", "critical"] as const).map((status) => ({ agent_id, status })),
+  ),
   history: maybe([LARGE_AGENT]).flatMap((agent_id) =>
     maybe([COMMON_CHECK]).map((check_id) => ({ agent_id, check_id })),
   ),
@@ -86,6 +88,7 @@ export const everyQuery: ReadonlyArray<AnyQuery> = [
   ...queriesOf("history"),
   ...queriesOf("incidents"),
   ...queriesOf("outbox"),
+  ...queriesOf("overdue"),
 ]
 
 /** A query in a few words: list, filter, order. */

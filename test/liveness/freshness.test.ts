@@ -70,6 +70,29 @@ describe("a declared check that stops reporting", () => {
     }),
   )
 
+  it.effect("is found by its status and words, on the first page if it is the last of them", () =>
+    Effect.gen(function* () {
+      const { alive, disk, front } = yield* open()
+      yield* disk.turns("ok")
+      yield* declare(front, [
+        { check_id: "a-backup", every: "1m" },
+        { check_id: "b-backup", every: "1m" },
+        EACH_MINUTE,
+      ])
+      yield* alive(4)
+      const found = (filter: object) =>
+        Effect.map(
+          front.queries.expectedChecks({ is_overdue: true, limit: 1, ...filter }),
+          ({ items, next_cursor }) => [...items.map(({ check_id }) => check_id), next_cursor],
+        )
+      assert.deepStrictEqual(yield* found({ status: "ok" }), ["disk", null])
+      assert.deepStrictEqual(yield* found({ search: "B-BACK" }), ["b-backup", null])
+      assert.deepStrictEqual(yield* found({ search: "backup", status: "ok" }), [null])
+      assert.deepStrictEqual(yield* found({ search: "a/d", status: "ok" }), ["disk", null])
+      assert.strictEqual((yield* found({ status: "not_ok" }))[0], "a-backup")
+    }),
+  )
+
   it.effect("leaves it with its next result, whatever that says, and is expected again", () =>
     Effect.gen(function* () {
       const { alive, disk, front, incidents, shown, webhook } = yield* open()

@@ -1,6 +1,7 @@
 import type { IncidentId, AgentId } from "@tocsin/contract/Identifiers"
 import { comparing } from "@tocsin/core/engine/comparing"
 import { hasWords, isOfStatus, searchedOf, pageBounds } from "@tocsin/core/engine/lists/arms"
+import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import {
   type ListFilters,
@@ -52,11 +53,20 @@ type Passes<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L],
 const wants = <T>(filter: T | undefined, value: T): boolean => filter === undefined || filter === value
 
 /** Rows of earlier registrations leave all lists before retention removes them. */
-const isRegistered = (tables: MemoryTables, row: ListRows["checks" | "overdue" | "history"]): boolean =>
+const isRegistered = (tables: MemoryTables, row: Omit<CheckRef, "check_id">): boolean =>
   tables.agents.get(row.agent_id)?.registration_id === row.registration_id
 
-const isOfAgent: Passes<"checks" | "overdue"> = (tables, { agent_id }, row) =>
-  wants(agent_id, row.agent_id) && isRegistered(tables, row)
+/** Whether a check is found, by what it reported last; undefined if it never did. */
+const isFound = (
+  tables: MemoryTables,
+  { agent_id, search, status }: ListFilters["checks"],
+  ref: CheckRef,
+  check: CheckRecord | undefined,
+): boolean =>
+  wants(agent_id, ref.agent_id) &&
+  isRegistered(tables, ref) &&
+  isOfStatus(status, check?.status ?? null) &&
+  hasWords(search, searchedOf({ ...ref, summary: check?.summary }))
 
 const hadMember = (
   tables: MemoryTables,
@@ -74,11 +84,9 @@ const hadMember = (
 
 /** The filters of lists; the others have all rows. */
 const listFilters: { readonly [L in ListName]?: Passes<L> } = {
-  checks: (tables, filter, row) =>
-    isOfAgent(tables, filter, row) &&
-    isOfStatus(filter.status, row.status) &&
-    hasWords(filter.search, searchedOf(row)),
-  overdue: isOfAgent,
+  checks: (tables, filter, row) => isFound(tables, filter, row, row),
+  overdue: (tables, filter, row) =>
+    isFound(tables, filter, row, tables.checks.get(row.registration_id)?.get(row.check_id)),
   history: (tables, filter, row) =>
     wants(filter.agent_id, row.agent_id) && wants(filter.check_id, row.check_id) && isRegistered(tables, row),
   incidents: (tables, filter, row) =>

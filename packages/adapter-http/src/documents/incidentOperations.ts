@@ -138,7 +138,7 @@ export const checks: Operations = {
   listExpectedChecks: {
     summary: "List checks with when they must report",
     description:
-      "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported; a page may then have fewer items than its limit.",
+      "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported.",
     ...lastPage(
       {
         ...CHECK_STATE,
@@ -151,8 +151,7 @@ export const checks: Operations = {
   },
   listAvailability: {
     summary: "List how long checks were ok, and how long not",
-    description:
-      "Lists checks with their seconds in each state during a span of at most 400 days. A page has fewer items than its limit where matchers leave out some of its checks.",
+    description: "Lists checks with their seconds in each state during a span of at most 400 days.",
     ...lastPage(
       {
         agent_id: "web-01",

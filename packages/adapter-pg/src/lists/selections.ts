@@ -61,15 +61,26 @@ const ofAgent = (agentId: string): ReadonlyArray<string> => [
   `r.registration_id = (SELECT registration_id FROM agent WHERE agent_id = ${agentId})`,
 ]
 
-/** The few checks that are not ok have an index. A search passes through the rows, and stops at a full page. */
-const checks: Select<"checks"> = ({ agent_id, search, status }, parameters) => {
+/** The table `reported` has the last result of a check. A search passes through the rows, and stops at a full page. */
+const isFound = (
+  { search, status }: ListFilters["checks"],
+  reported: "c" | "r",
+  parameters: Parameters,
+): ReadonlyArray<string> => [
+  ...(status === undefined || status === "not_ok"
+    ? []
+    : [`${reported}.status = ${parameters.add(status, "text")}`]),
+  ...wordsOf(search).map(
+    (word) =>
+      `strpos(lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(${reported}.summary, '')), ${parameters.add(word, "text")}) > 0`,
+  ),
+]
+
+/** The few checks that are not ok have an index. */
+const checks: Select<"checks"> = ({ agent_id, ...filter }, parameters) => {
   const conditions = [
-    ...(status === undefined || status === "ok" ? [] : ["r.status <> 'ok'"]),
-    ...(status === undefined || status === "not_ok" ? [] : [`r.status = ${parameters.add(status, "text")}`]),
-    ...wordsOf(search).map(
-      (word) =>
-        `strpos(lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(r.summary, '')), ${parameters.add(word, "text")}) > 0`,
-    ),
+    ...(filter.status === undefined || filter.status === "ok" ? [] : ["r.status <> 'ok'"]),
+    ...isFound(filter, "r", parameters),
   ]
   return agent_id === undefined
     ? { from: ofPresentAgents("check_state"), conditions }
@@ -79,12 +90,23 @@ const checks: Select<"checks"> = ({ agent_id, search, status }, parameters) => {
       }
 }
 
-const overdue: Select<"overdue"> = ({ agent_id }, parameters) => {
-  const isOverdue = "r.incident_id IS NOT NULL"
+/** A check that never reported has no row in the second table; each is looked up alone. */
+const REPORTED = `LEFT JOIN LATERAL (
+    SELECT status, summary FROM check_state
+    WHERE agent_id = r.agent_id AND check_id = r.check_id AND registration_id = r.registration_id OFFSET 0
+  ) AS c ON TRUE`
+
+const overdue: Select<"overdue"> = ({ agent_id, ...filter }, parameters) => {
+  const conditions = [
+    "r.incident_id IS NOT NULL",
+    ...(filter.status === "not_ok" ? ["c.status IS DISTINCT FROM 'ok'"] : []),
+    ...isFound(filter, "c", parameters),
+  ]
   return agent_id === undefined
-    ? { from: ofPresentAgents("expectation"), conditions: [isOverdue] }
+    ? { from: `${ofPresentAgents("expectation")} ${REPORTED}`, conditions }
     : {
-        conditions: [isOverdue, ...ofAgent(parameters.add(agent_id, "text"))],
+        from: `expectation AS r ${REPORTED}`,
+        conditions: [...conditions, ...ofAgent(parameters.add(agent_id, "text"))],
         fixed: new Set(["agent_id"]),
       }
 }

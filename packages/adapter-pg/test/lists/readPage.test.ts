@@ -53,7 +53,9 @@ const filters: { readonly [L in ListName]?: ReadonlyArray<ListFilters[L]> } = {
     ),
   ),
   checks: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
-  overdue: maybe([AgentId.make("agent-7")]).map((agent_id) => ({ agent_id })),
+  overdue: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>
+    maybe(["not_ok", "critical"] as const).map((status) => ({ agent_id, status })),
+  ),
   history: maybe([AgentId.make("agent-7")]).flatMap((agent_id) =>
     maybe([CheckId.make("check-3"), CheckId.make("rare")]).map((check_id) => ({ agent_id, check_id })),
   ),

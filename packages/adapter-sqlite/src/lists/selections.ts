@@ -63,19 +63,23 @@ const plain = (from: string, parts: Partial<Selection> = {}): Selection => ({
   ...parts,
 })
 
-/** The few checks that are not ok have an index. A search passes through the rows, and stops at a full page. */
-const checks: Select<"checks"> = ({ agent_id, search, status }) => {
-  const isFew = status !== undefined && status !== "ok"
+/** The table `reported` has the last result of a check. A search passes through the rows, and stops at a full page. */
+const isFound = ({ search, status }: ListFilters["checks"], reported: "c" | "r"): ReadonlyArray<Fragment> => [
+  ...(status === undefined || status === "not_ok"
+    ? []
+    : [{ sql: `${reported}.status = ?`, values: [status] }]),
+  ...wordsOf(search).map((word) => ({
+    sql: `instr(lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(${reported}.summary, '')), ?) > 0`,
+    values: [word],
+  })),
+]
+
+/** The few checks that are not ok have an index. */
+const checks: Select<"checks"> = (filter) => {
+  const isFew = filter.status !== undefined && filter.status !== "ok"
   return plain(`check_state AS r ${isFew ? "INDEXED BY check_state_not_ok" : ""} ${PRESENT}`, {
-    fixed: fixed("agent_id", agent_id),
-    conditions: [
-      ...(isFew ? [constant("r.status <> 'ok'")] : []),
-      ...(status === undefined || status === "not_ok" ? [] : [{ sql: "r.status = ?", values: [status] }]),
-      ...wordsOf(search).map((word) => ({
-        sql: "instr(lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(r.summary, '')), ?) > 0",
-        values: [word],
-      })),
-    ],
+    fixed: fixed("agent_id", filter.agent_id),
+    conditions: [...(isFew ? [constant("r.status <> 'ok'")] : []), ...isFound(filter, "r")],
   })
 }
 
@@ -196,10 +200,18 @@ const silences: Select<"silences"> = ({ at, state }) => {
   return plain(from, { conditions: [{ sql: isSo, values: [at, at] }] })
 }
 
-const overdue: Select<"overdue"> = ({ agent_id }) =>
-  plain(`expectation AS r ${PRESENT}`, {
-    conditions: [constant("r.incident_id IS NOT NULL")],
-    fixed: fixed("agent_id", agent_id),
+/** A check that never reported has no row in the second table. */
+const REPORTED = `LEFT JOIN check_state AS c
+  ON c.agent_id = r.agent_id AND c.check_id = r.check_id AND c.registration_id = r.registration_id`
+
+const overdue: Select<"overdue"> = (filter) =>
+  plain(`expectation AS r ${PRESENT} ${REPORTED}`, {
+    conditions: [
+      constant("r.incident_id IS NOT NULL"),
+      ...(filter.status === "not_ok" ? [constant("c.status IS NOT 'ok'")] : []),
+      ...isFound(filter, "c"),
+    ],
+    fixed: fixed("agent_id", filter.agent_id),
   })
 
 const blacklist: Select<"blacklist"> = () =>

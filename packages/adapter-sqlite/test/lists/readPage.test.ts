@@ -26,7 +26,7 @@ import { transact } from "@tocsin/testing/transact"
 /** One value for each thing that a list can be filtered by. */
 const filterValues: { readonly [L in ListName]?: Required<ListFilters[L]> } = {
   checks: { agent_id: AgentId.make("a"), status: "critical", search: "disk" },
-  overdue: { agent_id: AgentId.make("a") },
+  overdue: { agent_id: AgentId.make("a"), status: "critical", search: "disk" },
   history: { agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
   incidents: {
     state: "open",

@@ -70,7 +70,8 @@ interface Filters {
     /** Words that are all found in the check's names or its summary (docs/rules.md#lists). */
     readonly search?: string | undefined
   }
-  readonly overdue: { readonly agent_id?: AgentId | undefined }
+  /** A check that never reported has no status, which is not ok, and no summary. */
+  readonly overdue: Filters["checks"]
   readonly history: { readonly agent_id?: AgentId | undefined; readonly check_id?: CheckId | undefined }
   readonly incidents: {
     readonly state?: IncidentState | undefined

@@ -23,7 +23,7 @@ import * as resources from "./toResources.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { Agent, CheckState } from "@tocsin/contract/Resources"
 import type { AgentStatus, ListedStatus } from "@tocsin/contract/Status"
-import { hasWords, isOfStatus, searchedOf } from "../engine/lists/arms.ts"
+import { hasWords } from "../engine/lists/arms.ts"
 import { toAgent, toCheckState, toSilence } from "./toResources.ts"
 import { type CheckRecord, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
 import type { Labels } from "@tocsin/contract/Labels"
@@ -191,7 +191,9 @@ const findAgents = Effect.fnUntraced(function* (
     (status === undefined || agent.status === status) &&
     (!is_waiting || agent.admission_state === "pending" || agent.rotation_pending === true) &&
     hasWords(search, agentText(agent))
-  const matching = matchingPages<"agents">(storage, (row) => isWanted(toAgent(row, context)))
+  const matching = matchingPages<"agents">(storage, (rows) =>
+    Effect.succeed(rows.filter((row) => isWanted(toAgent(row, context)))),
+  )
   const found = yield* readPage(matching, sha256, ALL_AGENTS, paging, startAt("agents", from_agent))
   return { ...found, items: found.items.map((row) => toAgent(row, context)) }
 })
@@ -248,21 +250,18 @@ export type ExpectedCheckParameters = PageParameters & {
 const expectedChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  { agent_id, from_agent, is_overdue, search, status, ...parameters }: ExpectedCheckParameters,
+  { from_agent, is_overdue, agent_id, search, status, ...parameters }: ExpectedCheckParameters,
 ): Effect.fn.Return<Page<ExpectedCheckState>, ValidationError | StorageError> {
   const order = { sort: "agent_id", direction: "asc" } as const
+  const filter = { agent_id, search, status }
   const start = startAt("checks", agent_id === undefined ? from_agent : undefined)
   if (is_overdue) {
-    const query = { ...order, list: "overdue", filter: { agent_id } } as const
+    const query = { ...order, list: "overdue", filter } as const
     const found = yield* readPage(storage, sha256, query, parameters, start)
     const checks = yield* storage.checks(found.items)
-    // Few checks are overdue.
-    const items = toExpectedChecks(found.items, checks, found.items).filter(
-      (check) => isOfStatus(status, check.status) && hasWords(search, searchedOf(check)),
-    )
-    return { ...found, items }
+    return { ...found, items: toExpectedChecks(found.items, checks, found.items) }
   }
-  const query = { ...order, list: "checks", filter: { agent_id, search, status } } as const
+  const query = { ...order, list: "checks", filter } as const
   const found = yield* readPage(storage, sha256, query, parameters, start)
   const expectations = yield* storage.expectations(found.items)
   return { ...found, items: toExpectedChecks(found.items, found.items, expectations) }

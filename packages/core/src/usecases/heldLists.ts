@@ -62,8 +62,10 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
       const found =
         search === undefined
           ? all
-          : matchingPages<"incidents">(all, (row) =>
-              hasWords(search, `${row.incident_key} ${searchedOf(row)}`),
+          : matchingPages<"incidents">(all, (rows) =>
+              Effect.succeed(
+                rows.filter((row) => hasWords(search, `${row.incident_key} ${searchedOf(row)}`)),
+              ),
             )
       const page = yield* readPage(found, sha256, query, paging)
       const held = yield* holdsOfIncidents(page.items)

@@ -5,10 +5,15 @@ import { AgentId, CheckId, type IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { compileMatchers, type Matcher } from "@tocsin/contract/Matcher"
 import { type AvailabilityFacts, phasesOf, type Span, sumPhases } from "../availability/availability.ts"
-import { eachPage, type Page, type PageParameters, readPage } from "../engine/lists/readPage.ts"
+import {
+  eachPage,
+  matchingPages,
+  type Page,
+  type PageParameters,
+  readPage,
+} from "../engine/lists/readPage.ts"
 import { Severity } from "@tocsin/contract/Status"
 import { mergeLabels } from "../firings/loudMembers.ts"
-import type { AgentRecord } from "../model/AgentRecord.ts"
 import { type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
 import {
   type IncidentChangeRecord,
@@ -50,10 +55,7 @@ const spanOf = Effect.fnUntraced(function* (
   return { from: start, to: end }
 })
 
-/**
- * Reads a page of checks with how long each was in each state (docs/rules.md#availability). A page has
- * fewer items than its limit where matchers leave out some of its checks.
- */
+/** Reads a page of checks with how long each was in each state (docs/rules.md#availability). */
 export const readAvailability = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
@@ -63,25 +65,12 @@ export const readAvailability = Effect.fnUntraced(function* (
   const now = yield* Instant.now
   const span = yield* spanOf({ from, to }, now)
   const page = yield* checksOf(storage, sha256, match, paging)
-  const expectationOf = findByCheck(yield* storage.expectations(page.items))
-  const matches = compileMatchers(match)
   const known = { deaths: new Map<AgentId, ReadonlyArray<Span>>(), changes: new Map<IncidentId, Changes>() }
   const windows = yield* windowsIn(policy.current(), span)
   const items: Array<CheckAvailability> = []
-  let agent: AgentRecord | undefined
   let room = MOST_CHANGES
-  for (const check of page.items) {
+  for (const { check, facts } of yield* factsOf(storage, sha256, page.items)) {
     const { agent_id, check_id } = check
-    if (agent?.agent_id !== agent_id) agent = yield* storage.agent(agent_id)
-    if (agent === undefined) continue
-    const facts = {
-      agent_id,
-      check_id,
-      hostname: agent.hostname,
-      incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
-      labels: mergeLabels(agent.labels, expectationOf(check)?.labels),
-    }
-    if (!matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) })) continue
     const changes = yield* changesOf(storage, check, span, room)
     room -= changes.length
     if (room < 0) {
@@ -102,7 +91,34 @@ export const readAvailability = Effect.fnUntraced(function* (
   return { ...page, items }
 })
 
-/** A page of checks; an agent or check that a matcher names is all that is read. */
+const READ_TOGETHER = 8
+
+/** These checks, but for those of deleted agents, with what matchers compare. */
+const factsOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  checks: ReadonlyArray<CheckRecord>,
+) {
+  const expectationOf = findByCheck(yield* storage.expectations(checks))
+  const ids = Array.from(new Set(checks.map(({ agent_id }) => agent_id)))
+  const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
+  const agentOf = new Map(agents.flatMap((agent) => (agent === undefined ? [] : [[agent.agent_id, agent]])))
+  return checks.flatMap((check) => {
+    const { agent_id, check_id } = check
+    const agent = agentOf.get(agent_id)
+    if (agent === undefined) return []
+    const facts = {
+      agent_id,
+      check_id,
+      hostname: agent.hostname,
+      incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
+      labels: mergeLabels(agent.labels, expectationOf(check)?.labels),
+    }
+    return [{ check, facts }]
+  })
+})
+
+/** A page of checks that match; an agent or check that a matcher names is all that is read. */
 const checksOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
@@ -115,12 +131,21 @@ const checksOf = Effect.fnUntraced(function* (
   }
   const agent_id = named("agent_id", Schema.is(AgentId))
   const check_id = named("check_id", Schema.is(CheckId))
+  const matches = compileMatchers(match)
+  const matching = (rows: ReadonlyArray<CheckRecord>) =>
+    Effect.map(factsOf(storage, sha256, rows), (all) =>
+      all.flatMap(({ check, facts }) =>
+        matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) }) ? [check] : [],
+      ),
+    )
   if (agent_id !== undefined && check_id !== undefined) {
     const check = yield* storage.check(agent_id, check_id)
-    return { items: check === undefined ? [] : [check], next_cursor: null, prev_cursor: null }
+    const items = yield* matching(check === undefined ? [] : [check])
+    return { items, next_cursor: null, prev_cursor: null }
   }
   const query = { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
-  return yield* readPage(storage, sha256, query, paging)
+  const found = match.length === 0 ? storage : matchingPages<"checks">(storage, matching)
+  return yield* readPage(found, sha256, query, paging)
 })
 
 const windowsIn = Effect.fnUntraced(function* (policy: Policy, span: Span) {

@@ -4,7 +4,7 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import { acknowledgedFilters, isAcknowledgedAt } from "./acknowledgedFilters.ts"
-import { checksAreFound } from "./foundChecks.ts"
+import { checksAreFound, overdueChecksAreFound } from "./foundChecks.ts"
 import { populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { incidentRecord, outboxRecord, write } from "../records.ts"
@@ -270,6 +270,9 @@ export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.flatMap(open(subject), agentsAndChecksAreListed),
     )
     it.effect("checks by every status, word and agent", () => Effect.flatMap(open(subject), checksAreFound))
+    it.effect("overdue checks by every status, word and agent", () =>
+      Effect.flatMap(open(subject), overdueChecksAreFound),
+    )
     it.effect("history, newest stored first, by agent and check", () =>
       Effect.flatMap(open(subject), historyIsListed),
     )

@@ -134,7 +134,7 @@ const SEARCHED_TOGETHER = 2_000
 /** Pages of the rows of a list that match. They are read in pieces: between two, requests are answered. */
 export const matchingPages = <L extends ListName>(
   storage: Pick<Storage["Service"], "page">,
-  matches: (row: ListRows[L]) => boolean,
+  matching: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>,
 ) => ({
   page: Effect.fnUntraced(function* (
     request: PageRequest<L>,
@@ -144,7 +144,7 @@ export const matchingPages = <L extends ListName>(
     let from = request.from
     for (;;) {
       const rows = yield* storage.page({ ...request, from, limit: piece })
-      found.push(...rows.filter(matches))
+      found.push(...(yield* matching(rows)))
       const last = rows.at(-1)
       if (last === undefined || rows.length < piece || found.length >= request.limit)
         return found.slice(0, request.limit)

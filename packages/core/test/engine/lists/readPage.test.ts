@@ -34,7 +34,9 @@ describe("a long list lets others have their turn between its pieces", () => {
   it.effect("while it is searched, and finds what matches behind them", () =>
     Effect.gen(function* () {
       const { beside, page } = openList()
-      const pages = matchingPages<"operators">({ page }, ({ name }) => name === String(ROWS))
+      const pages = matchingPages<"operators">({ page }, (rows) =>
+        Effect.succeed(rows.filter(({ name }) => name === String(ROWS))),
+      )
       const found = yield* beside(pages.page({ ...LIST, from: undefined, isBackward: false, limit: 10 }))
       assert.deepStrictEqual(
         found.map(({ name }) => name),
