@@ -145,11 +145,12 @@ const makeUpdate = <Row extends object>(
   { name, others, isKey, keyOf }: Parts<Row>,
 ) => {
   /** By the columns that they name, a bit for each of `others`. */
-  const updates = new Map<number, Query<never>>()
-  const updateOf = (changed: number): Query<never> => {
+  const updates = new Map<bigint, Query<never>>()
+  const bits = others.map((_, index) => 1n << BigInt(index))
+  const updateOf = (changed: bigint): Query<never> => {
     const prepared = updates.get(changed)
     if (prepared !== undefined) return prepared
-    const set = others.filter((_, index) => (changed & (1 << index)) !== 0)
+    const set = others.filter((_, index) => (changed & (bits[index] ?? 0n)) !== 0n)
     const query = connection.query(
       `UPDATE ${name} SET ${set.map((column) => `${column.name} = ?`).join(", ")} ${isKey}`,
     )
@@ -158,14 +159,14 @@ const makeUpdate = <Row extends object>(
   }
   return (before: Row, after: Row): void => {
     const values: Array<SQLInputValue> = []
-    let changed = 0
+    let changed = 0n
     for (const [index, column] of others.entries()) {
       const field = column.name as keyof Row
       if (before[field] === after[field]) continue
-      changed |= 1 << index
+      changed |= bits[index] ?? 0n
       values.push(valueOf(column, after))
     }
-    if (changed !== 0) updateOf(changed).get(...values, ...keyOf(after))
+    if (changed !== 0n) updateOf(changed).get(...values, ...keyOf(after))
   }
 }
 

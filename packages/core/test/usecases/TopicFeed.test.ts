@@ -41,6 +41,8 @@ const read = Effect.fnUntraced(function* ({ some, take }: UnreadTopics) {
   return waiting.pollUnsafe() === undefined ? [] : (yield* take).topics
 })
 
+it("a set has a bit for each topic", () => assert.deepStrictEqual(namesOf(ALL_TOPICS), topicNames))
+
 describe("a feed of topics", () => {
   it.effect("unites what this process, another one and a new policy change, for a slow reader too", () =>
     Effect.gen(function* () {
