@@ -45,14 +45,20 @@ const ALL_INTEGRATIONS = { list: "integrations", filter: {}, sort: "name", direc
 export const integrationsChore = (
   { commits, rules, storage }: ChoreServices,
   incidents: IncidentOptions,
-): Chore => ({
-  name: "seeing the agents of integrations",
-  pause: idlePause(seenEvery(rules)),
-  piece: Effect.as(
-    eachPage(storage, ALL_INTEGRATIONS, (rows) => {
-      const names = rows.map(({ name }) => name)
-      return commits.transact(seeIntegrations(names, rules, incidents))
-    }),
-    false,
-  ),
-})
+): Chore => {
+  const every = seenEvery(rules)
+  let isIdle = true
+  return {
+    name: "seeing the agents of integrations",
+    // Each round sees those that there are, so that none is left out.
+    pause: Effect.suspend(() => (isIdle ? idlePause(every) : Effect.sleep(every))),
+    piece: Effect.as(
+      eachPage(storage, ALL_INTEGRATIONS, (rows) => {
+        const names = rows.map(({ name }) => name)
+        isIdle = names.length === 0
+        return commits.transact(seeIntegrations(names, rules, incidents))
+      }),
+      false,
+    ),
+  }
+}

@@ -1,10 +1,10 @@
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { ALL_AGENTS, ALL_CHECKS, eachPage } from "../engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 
-/** Agents change hostnames and labels unnoticed: they are read this often. */
-const READ_EVERY = Duration.minutes(5)
+/** Agents change hostnames and labels unnoticed: they are read this often, by the clock, in microseconds. */
+const READ_EVERY = 300_000_000n
 
 /** A digest of the hostnames and labels that matchers compare, at most five minutes old. */
 export type LabelDigest = Effect.Effect<string, StorageError>
@@ -34,10 +34,11 @@ export const makeLabelDigest = (
     )
     return digest
   })
-  let last: { readonly digest: string; readonly at: Instant.Instant } | undefined
+  let last: { readonly digest: string; readonly turn: bigint } | undefined
   return Effect.gen(function* () {
-    const at = yield* Instant.now
-    if (last === undefined || !Instant.isRecent(last.at, READ_EVERY, at)) last = { digest: yield* read, at }
+    // So a round in which nothing has changed never moves the next reading.
+    const turn = (yield* Instant.now) / READ_EVERY
+    if (last?.turn !== turn) last = { digest: yield* read, turn }
     return last.digest
   })
 }

@@ -1,8 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import type { Policy } from "@tocsin/core/policy/compilePolicy"
+import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import type { Settling } from "./Settling.ts"
@@ -29,12 +28,15 @@ export const advance = async (course: Course, nanos: bigint): Promise<void> => {
   const began = Instant.fromNanos(clock.currentTimeNanosUnsafe())
   for (;;) {
     const due = course.dueFrom(Instant.fromNanos(clock.currentTimeNanosUnsafe()), began)
-    const next = clock.nextWake(due === undefined ? undefined : due * NANOS_PER_MICRO)
+    // At the end, each loop has run its last round before it: the report of this process is no older.
+    const next = clock.nextWake(least(target, due === undefined ? target : due * NANOS_PER_MICRO))
     if (next === undefined || next > target) break
     await moveTo(course, next)
   }
   await moveTo(course, target)
 }
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 const moveTo = async ({ clock, settling, tables }: Course, nanos: bigint): Promise<void> => {
   // The skipped service heartbeats: without them, the time since the last one would be an outage.
@@ -58,28 +60,24 @@ export interface IdleWork {
   readonly tables: MemoryTables
   readonly storage: Storage["Service"]
   readonly notifiers: () => ReadonlyArray<NotifierName>
-  readonly policy: () => Policy
-  /** When a silent agent is dead; absent without housekeeping. */
-  readonly deadAfter: Duration.Duration | undefined
+  /** When a silent agent is stale, and dead; absent without housekeeping. */
+  readonly silent: Pick<RuleOptions, "staleAfter" | "deadAfter"> | undefined
 }
 
-/** The longest pause of a loop that looks for other silences and another policy. */
-const ONE_ROUND = Duration.seconds(5)
-/** After this, such loops have also seen other labels of agents. */
-const ALL_LOOKS = Duration.sum(Duration.minutes(5), ONE_ROUND)
+/** After this, each loop has looked at all that it compares: at labels last, every five minutes. */
+const ALL_LOOKS = Duration.sum(Duration.minutes(5), Duration.seconds(5))
 
-/**
- * Whether loops may still find what a test did before an advance: it may have changed silences, the
- * policy and what agents say of themselves.
- */
-const mayFindLog = ({ policy, tables }: IdleWork, now: Instant.Instant, began: Instant.Instant): boolean => {
-  if (now < Instant.plus(began, ONE_ROUND)) return true
-  if (now >= Instant.plus(began, ALL_LOOKS)) return false
-  return policy().freshness.readsAgents || Array.from(tables.keyed.outbox.values()).some(isHeld)
+/** Moments that loops may notice in {@link ALL_LOOKS}: the latest change, and those that time alone brings. */
+function* turns({ silent, tables }: IdleWork, changed: Instant.Instant) {
+  yield changed
+  for (const { ends_at, starts_at } of tables.keyed.silence.values()) yield* [starts_at, ends_at]
+  if (silent === undefined) return
+  for (const { last_seen_at } of tables.agents.values()) yield Instant.plus(last_seen_at, silent.staleAfter)
 }
 
-/** When open incidents, held notifications and expected checks are evaluated next. */
-function* evaluationTimes(tables: MemoryTables) {
+/** When open incidents, held notifications and expected checks are evaluated next, and rows of no agent removed. */
+function* evaluationTimes(tables: MemoryTables, now: Instant.Instant) {
+  if (tables.removedRegistrations.size > 0) yield now
   for (const { next_evaluation_at } of tables.keyed.expectation.values())
     if (next_evaluation_at !== undefined) yield next_evaluation_at
   for (const open of Object.values(tables.openIncidents)) {
@@ -93,24 +91,25 @@ function* evaluationTimes(tables: MemoryTables) {
 }
 
 /**
- * The first moment from `now` on at which an idle loop finds work, or none, in an advance that `began`
- * at a moment. A past moment counts until the loop has done its work.
+ * The first moment from `now` on at which an idle loop finds work, or none. All loops run every round for
+ * {@link ALL_LOOKS} after each of {@link turns}, so that none can be forgotten here. A past moment counts until the
+ * loop has done its work.
  */
 export const nextDue = Effect.fnUntraced(function* (
   idle: IdleWork,
   now: Instant.Instant,
-  began: Instant.Instant,
+  changed: Instant.Instant,
 ) {
-  const { deadAfter, notifiers, storage, tables } = idle
+  const { notifiers, silent, storage, tables } = idle
   const untilDue = yield* storage.untilNextDue(notifiers(), now)
   const moments = untilDue === undefined ? [] : [Instant.plus(now, untilDue)]
-  if (deadAfter !== undefined) {
-    if (tables.removedRegistrations.size > 0) moments.push(now)
-    if (mayFindLog(idle, now, began)) moments.push(now)
-    moments.push(...evaluationTimes(tables))
+  for (const turn of turns(idle, changed))
+    if (now < Instant.plus(turn, ALL_LOOKS)) moments.push(Instant.max(turn, now))
+  if (silent !== undefined) {
+    moments.push(...evaluationTimes(tables, now))
     for (const id of yield* storage.staleAgents(now, Infinity)) {
       const agent = tables.agents.get(id)
-      if (agent !== undefined) moments.push(Instant.plus(agent.last_seen_at, deadAfter))
+      if (agent !== undefined) moments.push(Instant.plus(agent.last_seen_at, silent.deadAfter))
     }
   }
   return Instant.earliest(moments)

@@ -4,13 +4,15 @@ import type { DurationOption } from "@tocsin/client"
 import * as Instant from "@tocsin/contract/Instant"
 import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
+import type { CommandChanges } from "@tocsin/core/engine/unitOfWork/Table"
 import { IdlePause } from "@tocsin/core/ports/IdlePause"
 import { countingIds, Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Clock, Context, Effect, Layer, Random, Scheduler } from "effect"
+import { NO_TOPICS } from "@tocsin/core/topics/Topics"
+import { Clock, Context, Effect, Layer, Random, Scheduler, Scope } from "effect"
 import type { Monitor } from "../Monitor.ts"
 import { TocsinError } from "../TocsinError.ts"
 import { assemble, start } from "../createMonitor.ts"
@@ -96,10 +98,7 @@ export const makeTestMonitor = async (
   dueOf: typeof nextDue,
   instead: Readonly<Record<string, Notifier>> = {},
 ): Promise<TestMonitor> => {
-  const started = typeof startAt === "string" ? Instant.parse(startAt) : undefined
-  if (started === undefined)
-    throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
-  const clock = new SteppedClock(Number((started * NANOS_PER_MICRO) / NANOS_PER_MILLI))
+  const clock = clockFrom(startAt)
   const settling = new Settling(clock)
   const notifications: Array<Notification> = []
   const capture: CustomNotifier = { name: "debug", send: (sent) => void notifications.push(sent) }
@@ -125,15 +124,16 @@ export const makeTestMonitor = async (
     logLayer(log),
   )
   await settling.settle()
+  const lastChange = followChanges(Context.get(services, Commits), clock, scope)
   const receivers = Context.get(services, Receivers)
   const idle: IdleWork = {
     tables,
     storage,
     notifiers: () => Array.from(receivers.current().keys()),
-    policy: Context.get(services, PolicyInForce).current,
-    deadAfter: read.keepsHouse ? { ...defaultRules, ...read.tocsin.rules }.deadAfter : undefined,
+    silent: read.keepsHouse ? { ...defaultRules, ...read.tocsin.rules } : undefined,
   }
-  const dueFrom = (now: Instant.Instant, began: Instant.Instant) => Effect.runSync(dueOf(idle, now, began))
+  const dueFrom = (now: Instant.Instant, began: Instant.Instant) =>
+    Effect.runSync(dueOf(idle, now, Instant.max(began, lastChange())))
   // One after another: the clock goes only forward.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (move: () => Promise<void>): Promise<void> => {
@@ -199,6 +199,22 @@ const followed = <E, R>(
       (made) => new Map(Array.from(made, ([name, notifier]) => [name, follow(instead[name] ?? notifier)])),
     ),
   ).pipe(Layer.provide(notifiers))
+}
+
+const clockFrom = (startAt: string): SteppedClock => {
+  const started = typeof startAt === "string" ? Instant.parse(startAt) : undefined
+  if (started !== undefined) return new SteppedClock(Number((started * NANOS_PER_MICRO) / NANOS_PER_MILLI))
+  throw new TocsinError("options", "startAt must be an instant such as 2026-01-01T00:00:00Z")
+}
+
+/** When a change was last committed that a view shows. */
+const followChanges = ({ listen }: Commits["Service"], clock: SteppedClock, scope: Scope.Scope) => {
+  let last = Instant.fromMicros(0n)
+  const committed = ({ topics }: CommandChanges): void => {
+    if (topics !== NO_TOPICS) last = Instant.fromNanos(clock.currentTimeNanosUnsafe())
+  }
+  Effect.runSync(Scope.provide(listen({ committed }), scope))
+  return () => last
 }
 
 const lengthOf = (time: DurationOption): bigint => {

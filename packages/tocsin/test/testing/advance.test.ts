@@ -28,6 +28,9 @@ interface Step {
     | "unsilence"
     | "policy"
     | "declare"
+    | "label"
+    | "later silence"
+    | "ping"
     | "nothing"
   readonly agent: string
   readonly status: CheckResultEvent["status"]
@@ -64,6 +67,7 @@ const scenarios: fc.Arbitrary<Story> = fc.record({
           weight: 1,
           arbitrary: fc.constantFrom<Step["act"]>("accept", "remove", "replay", "declare", "nothing"),
         },
+        { weight: 2, arbitrary: fc.constantFrom<Step["act"]>("label", "later silence", "ping") },
         { weight: 2, arbitrary: fc.constantFrom<Step["act"]>("silence", "unsilence", "policy") },
       ),
       agent: fc.constantFrom("a", "b"),
@@ -82,6 +86,15 @@ const POLICIES: ReadonlyArray<PolicyOption> = [
   { freshness: [{ match: [`check_id = ${CHECK}`], every: "1m" }] },
   {},
   { routes: [{ remind: "15m" }], freshness: [{ match: ["agent_id = a"], every: "2m" }] },
+  {
+    routes: [{ match: ["label:team = db"], remind: "15m", after: "5m" }, { match: ["label:team != db"] }],
+    windows: [{ name: "noon", cron: "7 * * * *", tz: "UTC", for: "3m", match: [`check_id = ${CHECK}`] }],
+    freshness: [{ match: ["label:team = db"], every: "3m" }],
+  },
+  {
+    dependencies: [{ parent: ["incident_key = b/@heartbeat"], child: ["agent_id = a"], grace: "2m" }],
+    windows: [{ name: "teams", cron: "3 * * * *", tz: "UTC", for: "5m", match: ["label:team = db"] }],
+  },
 ]
 
 const DECLARED = { check_id: CHECK, every: "90s" }
@@ -103,6 +116,15 @@ const ACTS: ReadonlyArray<Story> = [
   plain(stepsOf("silence", "result", "unsilence")),
   // A policy with `after`, and one without.
   plain(stepsOf("policy", "result", "policy")),
+  // A job that reports once, and is looked at long after.
+  plain([...stepsOf("ping"), { act: "nothing", agent: "a", status: "ok", seconds: 1_800 }]),
+  // Its policy compares labels: the fifth.
+  plain([
+    ...stepsOf("policy"),
+    { act: "result", agent: "a", status: "critical", seconds: 400 },
+    { act: "label", agent: "a", status: "ok", seconds: 1_740 },
+  ]),
+  plain([...stepsOf("result", "later silence"), { act: "nothing", agent: "a", status: "ok", seconds: 900 }]),
   plain(stepsOf("declare", ...Array<Step["act"]>(20).fill("heartbeat"))),
   // A policy is found in the first round after passes that a walk makes, and an advance leaves out.
   {
@@ -128,7 +150,11 @@ const BEGINNING: ReadonlyArray<Step> = [
 ]
 
 /** Tells a scenario to a monitor, and everything that anybody can see of it afterwards. */
-const tell = async (scenario: Story, due: typeof nextDue): Promise<ReadonlyArray<unknown>> => {
+const tell = async (
+  scenario: Story,
+  due: typeof nextDue,
+  parts: ReadonlyArray<number> = [],
+): Promise<ReadonlyArray<unknown>> => {
   const seen: Array<unknown> = []
   let now = () => ""
   const note = (what: unknown) => seen.push([now(), what])
@@ -156,7 +182,13 @@ const tell = async (scenario: Story, due: typeof nextDue): Promise<ReadonlyArray
   for (const [index, step] of [...BEGINNING, ...scenario.steps].entries()) {
     await act(monitor, step, index)
     // 516.934 × 1,000 is no whole number of milliseconds.
-    await monitor.advance(Math.round(step.seconds * 1_000))
+    let left = Math.round(step.seconds * 1_000)
+    for (const part of parts) {
+      const millis = Math.floor(left * part)
+      left -= millis
+      await monitor.advance(millis)
+    }
+    await monitor.advance(left)
     seen.push(now(), ...(await visible(monitor)))
   }
   return seen
@@ -172,12 +204,14 @@ const act = async (
   // A refused call, such as a result of an unknown agent, is refused to both.
   switch (what) {
     case "heartbeat":
+    case "label":
       return void (await monitor
         .heartbeat(key, {
           agent_id: agent,
           observed_at,
           hostname: agent,
           features: { push: true, metrics: false },
+          ...(what === "label" && { labels: { team: results % 2 === 0 ? "db" : "web" } }),
         })
         .outcome())
     case "result": {
@@ -211,6 +245,22 @@ const act = async (
           by: "alice",
         })
         .outcome())
+    case "later silence":
+      return void (await monitor.silences
+        .create({
+          matchers: [{ field: "agent_id", op: "=", value: agent }],
+          starts_at: new Date(Date.parse(observed_at) + 400_000).toISOString(),
+          for: "7m",
+          comment: "repair",
+        })
+        .outcome())
+    case "ping": {
+      // A second integration of the name is refused to both.
+      const made = await monitor.integrations.create({ name: `jobs-${agent}`, kind: "ping" }).outcome()
+      const key = made.ok ? made.value.key : (await monitor.integrations.rotate(`jobs-${agent}`, {})).key
+      const path = `in/ping/${key}/${CHECK}?every=3m&after=5m&severity=critical`
+      return void (await monitor.fetch(new Request(`http://localhost/${path}`)))
+    }
     case "unsilence": {
       const [silence] = (await monitor.silences.list({ state: "active" })).items
       if (silence !== undefined) await monitor.silences.expire(silence.id).outcome()
@@ -240,6 +290,7 @@ const visible = async (monitor: TestMonitor): Promise<ReadonlyArray<unknown>> =>
     (await monitor.outbox.list()).items,
     await monitor.summary(),
     await Promise.all(explained),
+    (await monitor.integrations.list()).items,
   ]
 }
 
@@ -311,6 +362,19 @@ describe("advance", () => {
     )
   })
 
+  it("has the same outcomes as many shorter ones", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        scenarios,
+        fc.array(fc.double({ min: 0, max: 0.5, noNaN: true }), { minLength: 1, maxLength: 30 }),
+        async (scenario, parts) => {
+          assert.deepStrictEqual(await tell(scenario, nextDue), await tell(scenario, nextDue, parts))
+        },
+      ),
+      { numRuns: propertyRuns(6), interruptAfterTimeLimit: 60_000 * RUNS_FACTOR },
+    )
+  })
+
   it("stops in 10 days only where retention looks, and where something happens", async () => {
     let stops = 0
     await using monitor = await makeTestMonitor({}, (idle, now, began) => {
@@ -326,6 +390,7 @@ describe("advance", () => {
       ["2026-01-01T00:05:00.000Z"],
     )
     const looksOfRetention = 10 * 24 * 6
-    assert.isBelow(stops, looksOfRetention + 20)
+    // For five minutes each after it went silent, and after it was found dead, loops look each second.
+    assert.isBelow(stops, looksOfRetention + 620)
   })
 })
