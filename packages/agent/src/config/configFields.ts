@@ -1,4 +1,5 @@
 import { parseCron } from "@tocsin/contract/CronTimes"
+import { TIME_ZONE_NAME, TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import {
@@ -96,12 +97,9 @@ const cron: Reader<string> = (value, place) => {
   return "message" in times ? refused(place, times.message) : written
 }
 
-const IANA_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/
-
 const timeZone: Reader<string> = (value, place) => {
   try {
-    // Offsets such as +01:00 are no names, and have no summer time.
-    if (typeof value === "string" && IANA_NAME.test(value)) {
+    if (typeof value === "string" && TIME_ZONE_NAME.test(value)) {
       // Throws for a name that it does not know.
       Intl.DateTimeFormat("en", { timeZone: value })
       return value
@@ -109,7 +107,7 @@ const timeZone: Reader<string> = (value, place) => {
   } catch {
     // Said below.
   }
-  return refused(place, "must be an IANA time zone such as Europe/Berlin")
+  return refused(place, TIME_ZONE_RULE)
 }
 
 const argv = oneOrMore(anyText, 1_000)

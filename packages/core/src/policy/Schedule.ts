@@ -2,6 +2,7 @@ import { Result } from "effect"
 import { type CronTimes, parseCron } from "@tocsin/contract/CronTimes"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
+import { TIME_ZONE_NAME, TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { civilFromDays, daysInMonth } from "@tocsin/contract/Instant"
 
 interface TimeZone {
@@ -56,7 +57,7 @@ const DAY = MINUTES_PER_DAY * MINUTE
 
 type Read = Result.Result<Schedule, ReadonlyArray<FieldProblem>>
 
-const ZONE_RULE = "must be an IANA time zone, such as Europe/Berlin"
+const ZONE_PROBLEM = { path: ["tz"], message: TIME_ZONE_RULE }
 
 const parse = ({ cron, tz }: ScheduleText): Read => {
   const zone = timeZoneOf(tz)
@@ -64,7 +65,7 @@ const parse = ({ cron, tz }: ScheduleText): Read => {
   if (zone !== undefined && !("message" in walls)) return Result.succeed({ cron, tz, walls, zone })
   return Result.fail([
     ...("message" in walls ? [{ path: ["cron"], message: walls.message }] : []),
-    ...(zone === undefined ? [{ path: ["tz"], message: ZONE_RULE }] : []),
+    ...(zone === undefined ? [ZONE_PROBLEM] : []),
   ])
 }
 
@@ -72,7 +73,10 @@ const parse = ({ cron, tz }: ScheduleText): Read => {
 const KEPT = 1_000
 const read = new Map<string, Read>()
 
-/** Reads a schedule, or states all its faults. */
+/**
+ * Reads a schedule, or states all its faults. Takes every zone that the engine knows: an earlier version may have
+ * stored it.
+ */
 export const parseSchedule = (given: ScheduleText): Read => {
   const name = `${given.tz} ${given.cron}`
   const known = read.get(name)
@@ -84,8 +88,12 @@ export const parseSchedule = (given: ScheduleText): Read => {
 }
 
 /** The faults of a schedule, as faults of its document. */
-export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProblem> =>
-  Result.match(parseSchedule(given), { onSuccess: () => [], onFailure: (problems) => problems })
+export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProblem> => {
+  const found = parseSchedule(given)
+  const problems = Result.isFailure(found) ? found.failure : []
+  const isNamed = TIME_ZONE_NAME.test(given.tz) || problems.includes(ZONE_PROBLEM)
+  return isNamed ? problems : [...problems, ZONE_PROBLEM]
+}
 
 /** The first time of a schedule after `instant`. */
 export const nextAfter = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Cron, Result } from "effect"
 import * as fc from "fast-check"
 import * as Instant from "@tocsin/contract/Instant"
-import { latestUntil, nextAfter, parseSchedule } from "../../src/policy/Schedule.ts"
+import { latestUntil, nextAfter, parseSchedule, scheduleProblems } from "../../src/policy/Schedule.ts"
 
 const at = (text: string): Instant.Instant => Instant.fromMillis(Date.parse(text))
 const iso = (instant: Instant.Instant): string => new Date(Number(instant / 1_000n)).toISOString()
@@ -137,6 +137,31 @@ describe("a schedule in its time zone", () => {
       Result.fail([{ path: [field], message: expect.stringContaining(message) }]),
     )
   })
+
+  it("has a time zone of the IANA database, by its region or its single word", () => {
+    const others = [
+      "UTC",
+      "utc",
+      "GMT",
+      "Etc/GMT+5",
+      "US/Eastern",
+      "EST5EDT",
+      "CET",
+      "Japan",
+      "America/Indiana/Knox",
+    ]
+    for (const tz of [...Intl.supportedValuesOf("timeZone"), ...others])
+      expect([tz, scheduleProblems({ cron: "0 3 * * *", tz })]).toEqual([tz, []])
+  })
+
+  it.each(["BST", "IST", "CST", "AST", "PST", "JST", "bst", "EST", "MST", "HST", "SystemV/AST4ADT", "ECT"])(
+    "is refused in %s, and read where an earlier version stored it",
+    (tz) => {
+      const problems = scheduleProblems({ cron: "0 3 * * *", tz })
+      expect(problems).toEqual([{ path: ["tz"], message: expect.stringContaining("no abbreviation") }])
+      expect(Result.isSuccess(parseSchedule({ cron: "0 3 * * *", tz }))).toBe(true)
+    },
+  )
 
   it("is refused for its cron and its time zone together", () => {
     const fields = Result.match(parseSchedule({ cron: "61 * * * *", tz: "Mars/Base" }), {

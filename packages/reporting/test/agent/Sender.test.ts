@@ -228,7 +228,8 @@ describe("a sender", () => {
     sender.restate(declaring(...Array.from({ length: 60 }, (_, n) => `check-${n}`)))
     const error = {
       code: "validation",
-      message: "checks[0].tz must be an IANA time zone, such as Europe/Berlin",
+      message:
+        "checks[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
     }
     answers.declaration = { status: 400, body: JSON.stringify({ error }) }
     await pass(3_000_000)
