@@ -281,6 +281,21 @@ layer(service, { excludeTestServices: true })("a client as promises", (it) => {
       }
       const { code, message } = yield* rejection(() => client.summary({ singal: undefined } as object))
       assert.deepStrictEqual([code, message], ["validation", "singal is not an option; did you mean signal?"])
+      const further = { dryRun: true } as never
+      for (const [call, text] of [
+        [() => client.agents.accept("w", further), "dryRun is not an option: it takes signal"],
+        [
+          () => client.agents.accept("w", {}, ...([further] as unknown as [])),
+          "dryRun is not an option: this call takes none",
+        ],
+        [() => client.agents.all({}, further).next(), "dryRun is not an option: it takes signal"],
+        [() => client.health(further), "dryRun is not an option: it takes signal"],
+        [
+          () => client.policy.apply("{}", { confrm: true } as object),
+          "confrm is not an option; did you mean confirm?",
+        ],
+      ] as const)
+        assert.strictEqual((yield* rejection(call)).message, text)
     }),
   )
 

@@ -106,6 +106,19 @@ describe("the library and HTTP refuse the same calls, in the same words", () => 
   })
 })
 
+const MEANT_BY = "bye is not an option; did you mean by?"
+const MEANT_SIGNAL = "singal is not an option; did you mean signal?"
+
+/** Calls as plain JavaScript does, which sees no types. */
+const plainly = async (call: unknown, ...given: ReadonlyArray<unknown>): Promise<unknown> =>
+  (call as (...given: ReadonlyArray<unknown>) => unknown)(...given)
+
+const firstOf = async (iterating: Promise<unknown>) => {
+  // It is an iterator.
+  for await (const item of (await iterating) as AsyncIterable<unknown>) return item
+  return undefined
+}
+
 describe("unknown parameters", () => {
   const misspelt = { stat: "open" } as object
   it.each<[string, (monitor: Monitor) => Promise<unknown>, string]>([
@@ -126,6 +139,62 @@ describe("unknown parameters", () => {
       "of a heartbeat",
       (monitor) => monitor.heartbeat(keyOf("a"), heartbeatOf("a"), { adress: "::1" } as object),
       "adress is not an option; did you mean address?",
+    ],
+    [
+      "of events",
+      (monitor) => plainly(monitor.events, keyOf("a"), { agent_id: "a", events: [] }, { address: "::1" }),
+      "address is not an option: this call takes none",
+    ],
+    ["of an act", (monitor) => plainly(monitor.agents.accept, "w", { bye: "ann" }), MEANT_BY],
+    ["of an act on a row", (monitor) => plainly(monitor.blacklist.remove, "w", { bye: "ann" }), MEANT_BY],
+    ["of an act on all", (monitor) => plainly(monitor.agents.blockAll, { bye: "ann" }), MEANT_BY],
+    ["beside who acts", (monitor) => plainly(monitor.agents.block, "w", { by: "ann", bye: "eva" }), MEANT_BY],
+    [
+      "of an act with a body",
+      (monitor) => plainly(monitor.watches.pause, "w", { until: null }, { note: "ann" }),
+      "note is not an option: it takes by",
+    ],
+    [
+      "without a name",
+      (monitor) => plainly(monitor.agents.accept, "w", "ann"),
+      '"ann" is an argument too many',
+    ],
+    [
+      "of a read",
+      (monitor) => plainly(monitor.agents.get, "w", { signal: undefined }),
+      "signal is not an option: this call takes none",
+    ],
+    [
+      "of a read without arguments",
+      (monitor) => plainly(monitor.summary, { fresh: true }),
+      "fresh is not an option: this call takes none",
+    ],
+    [
+      "behind those of a walk",
+      (monitor) => firstOf(plainly(monitor.agents.all, {}, { limit: 1 })),
+      "limit is not an option: this call takes none",
+    ],
+    [
+      "of a test message",
+      (monitor) => plainly(monitor.notifiers.test, "pager", { by: "ann" }),
+      "by is not an option: this call takes none",
+    ],
+    [
+      "of a policy",
+      (monitor) => plainly(monitor.setPolicy, {}, { confrm: true }),
+      "confrm is not a known field",
+    ],
+    [
+      "of a policy's text",
+      (monitor) => plainly(monitor.policy.apply, "{}", { confrm: true }),
+      "confrm is not an option; did you mean confirm?",
+    ],
+    ["of a stream", (monitor) => firstOf(plainly(monitor.changes, { singal: 1 })), MEANT_SIGNAL],
+    ["of incidents", (monitor) => firstOf(plainly(monitor.incidentChanges, { singal: 1 })), MEANT_SIGNAL],
+    [
+      "of a callback",
+      (monitor) => plainly(monitor.onIncident, () => {}, { signal: 1 }),
+      "signal is not an option: this call takes none",
     ],
   ])("%s are refused", async (_name, call, message) => {
     await using monitor = await createMonitor({ ...quiet, storage: memory() })

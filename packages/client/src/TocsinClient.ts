@@ -14,12 +14,15 @@ const ENDLESS =
 
 /** The items of all pages of a list. Fails if a cursor repeats, because the list would never end. */
 export const walkPages =
-  <E>(list: (parameters: object) => Effect.Effect<unknown, E>) =>
-  (parameters: object = {}): Stream.Stream<unknown, E | TocsinClientError<"unexpected_answer">> =>
+  <E>(list: (...input: ReadonlyArray<unknown>) => Effect.Effect<unknown, E>) =>
+  (
+    parameters: object = {},
+    ...further: ReadonlyArray<unknown>
+  ): Stream.Stream<unknown, E | TocsinClientError<"unexpected_answer">> =>
     Stream.suspend(() => {
       const followed = new Set<string>()
       return Stream.paginate<object, unknown, E | TocsinClientError<"unexpected_answer">>({}, (place) =>
-        Effect.flatMap(list({ limit: MAX_LIMIT, ...parameters, ...place }), (answer) => {
+        Effect.flatMap(list({ limit: MAX_LIMIT, ...parameters, ...place }, ...further), (answer) => {
           const { items, next_cursor } = answer as Page<unknown>
           if (!next_cursor) return Effect.succeed([items, Option.none()])
           if (followed.has(next_cursor))

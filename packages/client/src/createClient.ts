@@ -1,6 +1,6 @@
 import { Cause, Context, Effect, Exit, Layer, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
-import { unknownOptions } from "@tocsin/contract/nearestName"
+import { unknownArguments } from "@tocsin/contract/nearestName"
 import { TocsinClientError } from "./TocsinClientError.ts"
 import { mapCalls } from "./calls/callTable.ts"
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
@@ -68,14 +68,18 @@ export const createClient = (options: PromiseClientOptions): Client => {
 // Spans that are not collected would add headers, for which a browser has to ask the service.
 const withoutTracing = Context.make(HttpClient.TracerDisabledWhen, () => true)
 
-const signalOf = (options: CallOptions = {}): AbortSignal | undefined => {
-  const problems = unknownOptions("", options, ["signal"])
+/** Arguments behind those of a call: by its types, the options alone. */
+type Further = ReadonlyArray<unknown>
+
+const signalOf = (further: Further): AbortSignal | undefined => {
+  const problems = unknownArguments(further, ["signal"])
   if (problems.length > 0) throw new TocsinClientError("validation", problems.join("\n"))
-  return options.signal
+  const [options] = further as [options?: CallOptions]
+  return options?.signal
 }
 
-const run = async <A>(call: Effect.Effect<A, unknown>, options?: CallOptions): Promise<A> => {
-  const signal = signalOf(options)
+const run = async <A>(call: Effect.Effect<A, unknown>, further: Further): Promise<A> => {
+  const signal = signalOf(further)
   signal?.throwIfAborted()
   const exit = await Effect.runPromiseExitWith(withoutTracing)(call, { signal })
   if (Exit.isSuccess(exit)) return exit.value
@@ -90,8 +94,8 @@ const failingOn = (signal: AbortSignal): Effect.Effect<never, unknown> =>
     return Effect.sync(() => signal.removeEventListener("abort", fail))
   })
 
-async function* iterate<A>(items: Stream.Stream<A, unknown>, options?: CallOptions) {
-  const signal = signalOf(options)
+async function* iterate<A>(items: Stream.Stream<A, unknown>, further: Further) {
+  const signal = signalOf(further)
   signal?.throwIfAborted()
   const bounded = signal === undefined ? items : Stream.interruptWhen(items, failingOn(signal))
   for await (const item of Stream.toAsyncIterableWith(bounded, withoutTracing)) {
@@ -103,16 +107,14 @@ async function* iterate<A>(items: Stream.Stream<A, unknown>, options?: CallOptio
 const asPromises = ({ call, changes, health, isReady }: EndpointCalls): Client => {
   const calls = mapCalls(({ endpoint, walks }) => {
     const effect = call(endpoint)
-    if (walks) return (input?: object, options?: CallOptions) => iterate(walkPages(effect)(input), options)
+    if (walks) return (input?: object, ...further: Further) => iterate(walkPages(effect)(input), further)
     const { inputs } = endpointCodecs[endpoint]
-    // By the types of the table, options follow the arguments.
-    return (...given: ReadonlyArray<unknown>) =>
-      run(effect(...given.slice(0, inputs)), given[inputs] as CallOptions | undefined)
+    return (...given: Further) => run(effect(...given.slice(0, inputs)), given.slice(inputs))
   })
   const probes = {
-    changes: (options?: CallOptions) => iterate(changes(), options),
-    health: (options?: CallOptions) => run(health(), options),
-    isReady: (options?: CallOptions) => run(isReady(), options),
+    changes: (...further: Further) => iterate(changes(), further),
+    health: (...further: Further) => run(health(), further),
+    isReady: (...further: Further) => run(isReady(), further),
   }
   // Types and code follow the same table, which the compiler cannot see.
   return { ...calls, ...probes } as unknown as Client

@@ -46,7 +46,19 @@ export const unknownOptions = (
     .filter((name) => !known.includes(name))
     .map((name) => {
       const nearest = nearestName(name, known)
-      const hint = nearest === undefined ? `: it takes ${known.join(", ")}` : `; did you mean ${nearest}?`
+      const taken = known.length === 0 ? "this call takes none" : `it takes ${known.join(", ")}`
+      const hint = nearest === undefined ? `: ${taken}` : `; did you mean ${nearest}?`
       return `${path}${name} is not an option${hint}`
     })
 }
+
+/** The same for what follows the arguments of a call: an object of known options at most. */
+export const unknownArguments = (
+  further: ReadonlyArray<unknown>,
+  known: ReadonlyArray<string> = [],
+): ReadonlyArray<string> =>
+  further.flatMap((given, place) =>
+    given === undefined || (typeof given === "object" && given !== null)
+      ? unknownOptions("", given, place === 0 ? known : [])
+      : [`${JSON.stringify(given) ?? typeof given} is an argument too many`],
+  )

@@ -7,7 +7,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
-import { agentCalls } from "./api/AgentCalls.ts"
+import { agentCalls, refusalOf } from "./api/AgentCalls.ts"
 import { LocalAgents } from "./api/LocalAgents.ts"
 import { Activity, Calls, causeToTocsinError, closed } from "./api/Calls.ts"
 import { monitorCalls } from "./api/monitorCalls.ts"
@@ -126,11 +126,12 @@ export const assemble = (
     agent: agents.open,
     setPolicy: (policy, options) =>
       calls.reply(replacePolicy({ policy, options }, surroundings, services, scope)),
-    changes: ({ signal } = {}) =>
-      calls.isClosed ? refused() : new LiveChanges(topicChanges(services), signal),
-    incidentChanges: ({ signal } = {}) => (calls.isClosed ? refused() : subscribe(signal)),
-    onIncident: (callback) => {
-      if (calls.isClosed) throw closed()
+    changes: (...given: ReadonlyArray<unknown>) =>
+      watch(given, isClosed(), (signal) => new LiveChanges(topicChanges(services), signal)),
+    incidentChanges: (...given: ReadonlyArray<unknown>) => watch(given, isClosed(), subscribe),
+    onIncident: (callback, ...further: ReadonlyArray<unknown>) => {
+      const refusal = calls.isClosed ? closed() : refusalOf(further)
+      if (refusal !== undefined) throw refusal
       if (typeof callback !== "function") throw new TocsinError("validation", NO_CALLBACK)
       return callbacks.add(callback)
     },
@@ -148,8 +149,19 @@ export const assemble = (
   }
 }
 
-const refused = (): AsyncIterableIterator<never, undefined> => ({
-  next: () => Promise.reject(closed()),
+const watch = <Change>(
+  given: ReadonlyArray<unknown>,
+  isClosed: boolean,
+  open: (signal?: AbortSignal) => AsyncIterableIterator<Change, undefined>,
+) => {
+  const refusal = isClosed ? closed() : refusalOf(given, ["signal"])
+  // By its type, it has this option alone.
+  const [options] = given as [{ readonly signal?: AbortSignal }?]
+  return refusal === undefined ? open(options?.signal) : refused(refusal)
+}
+
+const refused = (reason: TocsinError): AsyncIterableIterator<never, undefined> => ({
+  next: () => Promise.reject(reason),
   [Symbol.asyncIterator]() {
     return this
   },

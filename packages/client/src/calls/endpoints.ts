@@ -2,7 +2,8 @@ import { ValidationError } from "@tocsin/contract/Errors"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { describeIssue } from "@tocsin/contract/describeIssue"
-import { Record, Result, Schema, SchemaParser } from "effect"
+import { unknownArguments, unknownOptions } from "@tocsin/contract/nearestName"
+import { Record, Result, Schema, SchemaAST, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 
 /**
@@ -125,6 +126,9 @@ type Read = Result.Result<DecodedRequest, ValidationError>
 /** Decodes the arguments of a call, or refuses them with the service's own message. */
 type Reader = (...input: ReadonlyArray<unknown>) => Read
 
+const refused = (problems: ReadonlyArray<string>): Read =>
+  Result.fail(new ValidationError({ message: problems.join("\n") }))
+
 /** Two parts of a request; the second is read if the first fits. */
 const both = (first: Read, second: () => Read): Read =>
   Result.flatMap(first, (one) => Result.map(second(), (other) => ({ ...one, ...other })))
@@ -157,9 +161,13 @@ const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Read
   const [first, ...others] = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
   if (query !== undefined && headers !== undefined) {
     const [readQuery, readHeaders] = [reader("query", query, "ignore"), reader("headers", headers, "ignore")]
+    const known = [query, headers].flatMap(({ ast }) =>
+      SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : [],
+    )
     return (input) => {
       const given = asTexts(Object(input))
-      return both(readQuery(given), () => readHeaders(given))
+      const problems = unknownOptions("", given, known)
+      return problems.length > 0 ? refused(problems) : both(readQuery(given), () => readHeaders(given))
     }
   }
   return first !== undefined && others.length === 0
@@ -180,12 +188,17 @@ const readerOf = (endpoint: AnyEndpoint): Reader => {
 /** Translates between the plain data of a call and the decoded data of its endpoint. */
 const codecOf = (endpoint: AnyEndpoint) => {
   const [success = Schema.Void, ...others] = endpoint.success
+  const inputs =
+    Number(endpoint.payload.size > 0) +
+    Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined)
+  const read = readerOf(endpoint)
   return {
     /** How many arguments a call of it takes. */
-    inputs:
-      Number(endpoint.payload.size > 0) +
-      Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined),
-    read: readerOf(endpoint),
+    inputs,
+    read: (...given: ReadonlyArray<unknown>): Read => {
+      const problems = unknownArguments(given.slice(inputs))
+      return problems.length > 0 ? refused(problems) : read(...given)
+    },
     write: Schema.encodeUnknownSync(others.length === 0 ? success : Schema.Union([success, ...others])),
     isWrite: endpoint.method !== "GET",
   }

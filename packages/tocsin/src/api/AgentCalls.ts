@@ -11,7 +11,7 @@ import type { Call, callTable } from "@tocsin/client/calls/callTable"
 import { asJson, type EndpointName } from "@tocsin/client/calls/endpoints"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
-import { unknownOptions } from "@tocsin/contract/nearestName"
+import { unknownArguments } from "@tocsin/contract/nearestName"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { AgentPathParameters } from "@tocsin/contract/Parameters"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
@@ -82,6 +82,9 @@ const unauthorized = (message: string) =>
 const notWellFormed = unauthorized("an agent key is 1 to 512 visible ASCII characters")
 const ofOperators = unauthorized("this is an operators' token; give the agent its own key")
 
+/** Arguments behind those of a call. */
+type Further = ReadonlyArray<unknown>
+
 type Send<A, E> = (sender: Sender, body: unknown) => Effect.Effect<A, E | ValidationError>
 
 const decodePath = SchemaParser.decodeUnknownResult(AgentPathParameters)
@@ -92,13 +95,18 @@ const readAgentId = (agentId: unknown): Result.Result<AgentId, ValidationError> 
     onFailure: (issue) => new ValidationError({ message: describeIssue(issue, "the parameters") }),
   })
 
-/** Fails for options that a call does not take: in plain JavaScript, a misspelt one would be ignored. */
-export const refuseUnknown = <Options extends object>(
-  options: Options,
-  known: ReadonlyArray<keyof Options & string>,
-): Effect.Effect<void, TocsinError<"validation">> => {
-  const problems = unknownOptions("", options, known)
-  return problems.length === 0 ? Effect.void : Effect.fail(new TocsinError("validation", problems.join("\n")))
+/** The refusal of what follows the arguments of a call: in plain JavaScript, a misspelt option would be ignored. */
+export const refusalOf = (
+  further: Further,
+  known: ReadonlyArray<string> = [],
+): TocsinError<"validation"> | undefined => {
+  const problems = unknownArguments(further, known)
+  return problems.length === 0 ? undefined : new TocsinError("validation", problems.join("\n"))
+}
+
+export const refuseFurther = (further: Further, known?: ReadonlyArray<string>) => {
+  const refusal = refusalOf(further, known)
+  return refusal === undefined ? Effect.void : Effect.fail(refusal)
 }
 
 /** {@link AgentCalls} on running use cases. */
@@ -119,13 +127,14 @@ export const agentCalls = (
     send: Send<A, E>,
     text: string,
     body: object,
-    options: HeartbeatOptions = {},
+    further: Further,
+    options?: HeartbeatOptions,
   ) =>
     calls.reply(
       Effect.andThen(
-        refuseUnknown(options, ["address"]),
+        refuseFurther(further, options === undefined ? [] : ["address"]),
         Effect.flatMap(keyOf(text), (key) => {
-          const sender: Sender = { key, address: options.address }
+          const sender: Sender = { key, address: options?.address }
           // Most bodies fit as they are, and are not converted.
           return Effect.catchTag(send(sender, body), "ValidationError", () => send(sender, asJson(body)))
         }),
@@ -136,11 +145,13 @@ export const agentCalls = (
     (sender, body) =>
       Effect.flatMap(Effect.fromResult(readAgentId(agentId)), (id) => call(id)(sender, body))
   return {
-    heartbeat: (key, request, options) => reply(heartbeat, key, request, options),
-    events: (key, batch) => reply(events, key, batch),
-    expectations: (key, agentId, declaration) =>
-      reply(about(agentId, expectationsCall(ingest)), key, declaration),
-    enrol: (key, agentId, request) => reply(about(agentId, enrolCall(ingest)), key, request),
+    heartbeat: (key, request, options?: HeartbeatOptions, ...others: Further) =>
+      reply(heartbeat, key, request, [options, ...others], options),
+    events: (key, batch, ...further: Further) => reply(events, key, batch, further),
+    expectations: (key, agentId, declaration, ...further: Further) =>
+      reply(about(agentId, expectationsCall(ingest)), key, declaration, further),
+    enrol: (key, agentId, request, ...further: Further) =>
+      reply(about(agentId, enrolCall(ingest)), key, request, further),
     isReady: async () => {
       const outcome = await calls.reply(Context.get(services, Readiness).isReady).outcome()
       return outcome.ok && outcome.value

@@ -2,6 +2,7 @@ import { codes, type CoreError } from "@tocsin/adapter-http/response/failures"
 import { ActorName } from "@tocsin/contract/Audit"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
+import { unknownArguments } from "@tocsin/contract/nearestName"
 import { within } from "@tocsin/reporting/program/Platform"
 import { Cause, type Context, Effect, Exit, type Fiber, Result, Schema, SchemaParser } from "effect"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
@@ -187,8 +188,13 @@ interface Signed {
   readonly input: ReadonlyArray<unknown>
 }
 
-/** Takes the name of who acts out of the arguments of a call. */
-export const readSigned = (given: ReadonlyArray<unknown>): Result.Result<Signed, ValidationError> => {
+/** Takes the name of who acts out of the arguments of a call, and refuses others behind its first `inputs`. */
+export const readSigned = (
+  given: ReadonlyArray<unknown>,
+  inputs: number,
+): Result.Result<Signed, ValidationError> => {
+  const problems = unknownArguments(given.slice(inputs), ["by"])
+  if (problems.length > 0) return Result.fail(new ValidationError({ message: problems.join("\n") }))
   const at = given.findLastIndex((one) => typeof one === "object" && one !== null && "by" in one)
   if (at === -1) return Result.succeed({ by: undefined, input: given })
   const { by: name, ...others } = Object(given[at]) as By

@@ -6,7 +6,7 @@ import { fingerprintOf, newKey } from "@tocsin/reporting/program/Platform"
 import type { MonitorCalls } from "./monitorCalls.ts"
 import { Clock, type Context, Effect, Random } from "effect"
 import { hostname as hostOf } from "node:os"
-import { type AgentCalls, refuseUnknown } from "./AgentCalls.ts"
+import { type AgentCalls, refuseFurther } from "./AgentCalls.ts"
 import { type By, closed, type Reply } from "./Calls.ts"
 import { TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
 
@@ -88,8 +88,12 @@ export class LocalAgents {
   }
 
   /** Registers an agent of this process, accepts its key, and lets it report. */
-  readonly open = async (agentId: string, options: LocalAgentOptions = {}): Promise<ProgramAgent> => {
-    await Effect.runPromise(refuseUnknown(options, ["key", "hostname", "labels", "by"]))
+  readonly open = async (
+    agentId: string,
+    options: LocalAgentOptions = {},
+    ...others: ReadonlyArray<unknown>
+  ): Promise<ProgramAgent> => {
+    await Effect.runPromise(refuseFurther([options, ...others], ["key", "hostname", "labels", "by"]))
     const { key = this.#pending.get(agentId) ?? newKey(), hostname = hostOf(), labels, by } = options
     const surroundings = surroundingsOf(this.#services, agentId)
     const heartbeat = {

@@ -21,6 +21,7 @@ import type { Watches } from "@tocsin/core/usecases/Watches"
 import { Context, Effect } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import { type Calls, type CodeOf, readSigned, type Reply, type SignedInput } from "./Calls.ts"
+import { refuseFurther } from "./AgentCalls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
 
 const useCasesOf = (
@@ -115,15 +116,18 @@ const inLibraryTerms =
     return error._tag === "NotFound" && message !== undefined ? new NotFound({ message }) : error
   }
 
-async function* allPages(list: (parameters: object) => Promise<unknown>, parameters: object = {}) {
+async function* allPages(
+  list: (...input: ReadonlyArray<unknown>) => Promise<unknown>,
+  parameters: object = {},
+  ...further: ReadonlyArray<unknown>
+) {
   let cursor: string | null | undefined
   do {
     // Only lists are walked.
-    const page = (await list({
-      limit: MAX_LIMIT,
-      ...parameters,
-      ...(cursor && { cursor }),
-    })) as Page<unknown>
+    const page = (await list(
+      { limit: MAX_LIMIT, ...parameters, ...(cursor && { cursor }) },
+      ...further,
+    )) as Page<unknown>
     yield* page.items
     cursor = page.next_cursor
   } while (cursor)
@@ -138,7 +142,7 @@ export const monitorCalls = (calls: Calls, services: Parameters<typeof useCasesO
   const answer = Effect.fnUntraced(function* (endpoint: EndpointName, given: ReadonlyArray<unknown>) {
     const codec = endpointCodecs[endpoint]
     const { by, input } = codec.isWrite
-      ? yield* Effect.fromResult(readSigned(given))
+      ? yield* Effect.fromResult(readSigned(given, codec.inputs))
       : { by: undefined, input: given }
     const request = yield* Effect.fromResult(codec.read(...input))
     const acting = Effect.provideService(useCases[endpoint](request), CurrentOperator, libraryOperator(by))
@@ -150,14 +154,19 @@ export const monitorCalls = (calls: Calls, services: Parameters<typeof useCasesO
       calls.reply(Effect.mapError(answer(endpoint, given), inLibraryTerms(endpoint)))
   const mapped = mapCalls(({ endpoint, walks }) => {
     const reply = replyTo(endpoint)
-    return walks ? (parameters?: object) => allPages(reply, parameters) : reply
+    return walks
+      ? (parameters?: object, ...further: ReadonlyArray<unknown>) => allPages(reply, parameters, ...further)
+      : reply
   }, operatorsTable)
   // The API knows four names of notifiers; a program's own notifiers have others.
-  const test: MonitorCalls["notifiers"]["test"] = (name) =>
+  const test = (name: string, ...further: ReadonlyArray<unknown>) =>
     calls.reply(
-      Context.get(services, Operations)
-        .testNotifier(name)
-        .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
+      Effect.andThen(
+        refuseFurther(further),
+        Context.get(services, Operations)
+          .testNotifier(name)
+          .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
+      ),
     )
   // Types and code follow the same table, which the compiler cannot see.
   return { ...mapped, notifiers: { test } } as unknown as MonitorCalls

@@ -27,6 +27,7 @@ export interface PolicySurroundings {
 
 const decodeOptions = SchemaParser.decodeUnknownResult(
   Schema.Struct({ confirm: Schema.optionalKey(Schema.Boolean) }),
+  { onExcessProperty: "error" },
 )
 
 const readOptions = (given: unknown) =>
@@ -95,7 +96,7 @@ export const replacePolicy = Effect.fnUntraced(function* (
   services: Context.Context<Notifiers | Policies | Ids>,
   scope: Scope.Scope,
 ) {
-  const { by, input } = yield* Effect.fromResult(readSigned([options]))
+  const { by, input } = yield* Effect.fromResult(readSigned([options], 1))
   const { confirm } = yield* Effect.fromResult(readOptions(input[0]))
   const { document, made } = yield* acceptedReceivers(openGivenPolicy(given, notifiers), posting).pipe(
     Effect.mapError((lines) => new TocsinError("validation", lines.join("\n"))),
