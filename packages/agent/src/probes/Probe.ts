@@ -3,6 +3,7 @@ import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { isIP, type LookupFunction } from "node:net"
+import { domainToASCII } from "node:url"
 import { afterMillis } from "../clock/Clock.ts"
 import { duration, type Reader, text } from "../config/Reader.ts"
 import type { Thresholds } from "./Range.ts"
@@ -141,6 +142,10 @@ export const host = text({
   form: /^[A-Za-z0-9._:-]+$/,
   expected: "a host name or an address",
 })
+
+/** A name in the one form that it has in TLS, in certificates and to a name server: ASCII, without a dot at its end. */
+export const plainName = (name: string): string =>
+  (domainToASCII(name) || name.toLowerCase()).replace(/\.$/, "")
 
 /** How long a network probe waits for an answer. */
 export const wait = duration({ max: "1d" })

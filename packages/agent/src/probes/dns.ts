@@ -1,6 +1,7 @@
+import { isIP, SocketAddress } from "node:net"
 import { codeOf, oneOf, oneOrMore, type Reader, record, refused, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { critical, figure, probe, secondsText, timed, wait, WAIT_MILLIS } from "./Probe.ts"
+import { critical, figure, plainName, probe, secondsText, timed, wait, WAIT_MILLIS } from "./Probe.ts"
 import { thresholdFields } from "./Range.ts"
 
 /** A name would need a name server itself. */
@@ -35,6 +36,7 @@ export const dns = probe(
     const resolver = new Resolver({ timeout: millis, tries: 1 })
     signal.addEventListener("abort", () => resolver.cancel())
     const asked = `${name} ${type}`
+    const lacking = `${asked}: no ${type} record`
     try {
       if (servers !== undefined) resolver.setServers(servers)
       const { value, seconds } = await timed(clock, async () => {
@@ -47,8 +49,12 @@ export const dns = probe(
         })
       })
       const found = recordsOf(value)
+      // Asked for an alias, the resolver answers with the name itself where there is none.
+      const hasNone = type === "CNAME" && found.every((one) => plainName(one) === plainName(name))
+      if (found.length === 0 || hasNone) return critical(lacking)
       const known = new Set(found.map((one) => comparable(one, type)))
-      const missing = expect.filter((one) => !known.has(comparable(one, type)))
+      const isFound = (one: string) => known.has(one) || known.has(comparable(unquoted(one), type))
+      const missing = expect.filter((one) => !isFound(one))
       const lacks = `${asked} lacks ${missing.join(", ")}: ${found.join(", ")}`
       const words = `${asked} ${found.join(", ")} in ${secondsText(seconds)}`
       return {
@@ -56,14 +62,28 @@ export const dns = probe(
         faults: missing.length === 0 ? [] : [{ status: "critical", words: lacks }],
       }
     } catch (error) {
-      return critical(`${asked}: ${explainError(error)}`)
+      // Of an SOA record, the resolver reads an answer without one as a broken answer.
+      const hasNone = ["ENODATA", type === "SOA" ? "EBADRESP" : ""].includes(codeOf(error))
+      return critical(hasNone ? lacking : `${asked}: ${explainError(error)}`)
     }
   },
 )
 
-/** The case of a name means nothing, nor does the dot at its end. */
-const comparable = (written: string, type: string): string =>
-  type === "TXT" ? written : written.toLowerCase().replace(/\.$/, "")
+/** A record in one of its notations: the case of a name means nothing, nor does the dot at its end. */
+const comparable = (written: string, type: string): string => {
+  if (type === "TXT") return written
+  const family = isIP(written) === 6 ? "ipv6" : "ipv4"
+  if (isIP(written) !== 0) return new SocketAddress({ address: written, family }).address
+  return written.split(" ").map(plainName).join(" ")
+}
+
+const QUOTED = /"((?:\\.|[^"\\])*)"\s*/g
+
+/** A text that is written as in zone files: in quotes, in one part or several. */
+const unquoted = (written: string): string =>
+  written.replaceAll(QUOTED, "") === ""
+    ? written.replaceAll(QUOTED, "$1").replaceAll(/\\(.)/g, "$1")
+    : written
 
 /** The fields of MX, SRV and SOA, as zone files order them. */
 const FIELDS =
@@ -72,7 +92,8 @@ const FIELDS =
 /** Records as people write them: a text joins its parts. */
 const recordsOf = (found: unknown): ReadonlyArray<string> =>
   (Array.isArray(found) ? found : [found]).map((one: unknown) => {
-    if (Array.isArray(one)) return one.join("")
+    // The resolver reads the bytes of a text as Latin-1.
+    if (Array.isArray(one)) return Buffer.from(one.join(""), "latin1").toString()
     if (typeof one !== "object" || one === null) return String(one)
     const values = new Map<string, unknown>(Object.entries(one))
     return FIELDS.flatMap((name) => values.get(name) ?? []).join(" ")

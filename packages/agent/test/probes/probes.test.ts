@@ -1,6 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync, spawn } from "node:child_process"
-import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import {
   chmodSync,
@@ -330,65 +329,3 @@ describe("the probes of the host", () => {
     assert.match(output, /^SYSTEMD (UNKNOWN - .*systemctl|CRITICAL - no-such-unit\.service is not-found)/)
   })
 })
-
-describe("the dns probe", () => {
-  it("is critical where a name server does not answer in time", async () => {
-    const settings = { name: "a.example", servers: "127.0.0.1:9", wait: "1s" }
-    assert.strictEqual((await probed("dns", settings)).status, "critical")
-  })
-
-  it("resolves a name, and looks for the records that are expected", async () => {
-    const { server, port } = await nameServer()
-    const ask = async (settings: object) => await probed("dns", { servers: `127.0.0.1:${port}`, ...settings })
-    const found = await ask({ name: "a.example", expect: "192.0.2.7" })
-    assert.match(found.output, /^DNS OK - a\.example A 192\.0\.2\.7 in \d\.\d{3} s \| time=[\d.]+s$/)
-    const text = await ask({ name: "a.example", type: "TXT", expect: ["v=spf1 -all"] })
-    assert.strictEqual(text.status, "ok", text.output)
-    const mail = await ask({ name: "a.example", type: "MX", expect: "10 MX.example." })
-    assert.match(mail.output, /^DNS OK - a\.example MX 10 Mx\.example in /)
-    const service = await ask({ name: "a.example", type: "SRV", expect: "1 2 80 mx.example" })
-    assert.strictEqual(service.status, "ok", service.output)
-    const lacking = await ask({ name: "a.example", expect: ["192.0.2.7", "192.0.2.8"] })
-    assert.deepStrictEqual(
-      [lacking.status, lacking.output.split(" | ")[0]],
-      ["critical", "DNS CRITICAL - a.example A lacks 192.0.2.8: 192.0.2.7"],
-    )
-    const missing = await ask({ name: "missing.example" })
-    assert.match(missing.output, /^DNS CRITICAL - missing\.example A: .*ENOTFOUND/)
-    server.close()
-  })
-})
-
-const NAME_ERROR = 3
-
-const NAME = "\u0002Mx\u0007example\0"
-
-/** The data of a record, by the number of its type. */
-const RECORDS: ReadonlyMap<number, string> = new Map([
-  [1, "\u00c0\u0000\u0002\u0007"],
-  [15, `\u0000\u000a${NAME}`],
-  [16, "\u0007v=spf1 \u0004-all"],
-  [33, `\u0000\u0001\u0000\u0002\u0000\u0050${NAME}`],
-])
-
-/** Answers for any name but missing.example. */
-const nameServer = async () => {
-  const server = createSocket("udp4")
-  server.on("message", (asked, { port, address }) => {
-    const end = asked.indexOf(0, 12) + 5
-    const isMissing = asked.includes("missing")
-    const data = Buffer.from(RECORDS.get(asked.readUInt16BE(end - 4)) ?? "", "latin1")
-    const header = Buffer.from(asked.subarray(0, 12))
-    header.writeUInt16BE(0x8180 | (isMissing ? NAME_ERROR : 0), 2)
-    header.writeUInt16BE(isMissing ? 0 : 1, 6)
-    header.writeUInt32BE(0, 8)
-    // A pointer to the name of the question, the type and class, a time to live, and the length.
-    const record = Buffer.from([0xc0, 12, 0, 0, 0, 1, 0, 0, 0, 60, 0, data.length])
-    asked.copy(record, 2, end - 4, end - 2)
-    const answer = isMissing ? [] : [record, data]
-    server.send(Buffer.concat([header, asked.subarray(12, end), ...answer]), port, address)
-  })
-  server.bind(0, "127.0.0.1")
-  await once(server, "listening")
-  return { server, port: server.address().port }
-}
