@@ -88,15 +88,19 @@ function isInstalled(task) {
  * @param {string} command
  * @param {readonly string[]} args
  * @param {import("node:child_process").SpawnOptions} options
+ * @param {(chunk: unknown) => void} [watch] sees what the program complains of
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null, complaint: string }>}
  */
-function run(command, args, options) {
+function run(command, args, options, watch) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, ...options })
     const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal)
     for (const signal of forwardedSignals) process.on(signal, forward)
     let complaint = ""
-    child.stderr?.on("data", (chunk) => (complaint += chunk))
+    child.stderr?.on("data", (chunk) => {
+      complaint += chunk
+      watch?.(chunk)
+    })
     child.on("error", reject)
     child.on("close", (code, signal) => {
       for (const name of forwardedSignals) process.off(name, forward)
@@ -111,21 +115,52 @@ function endLike({ code, signal }) {
   else process.exit(code ?? 1)
 }
 
+/**
+ * Shows that npm works, and for how long: on a terminal in one line that changes, elsewhere in a line now and then.
+ * npm names each package that it fetches, and none that its cache has.
+ */
+function showProgress() {
+  const { isTTY } = process.stderr
+  const begun = Date.now()
+  let fetched = 0
+  let latest = ""
+  const show = () => {
+    const seconds = Math.round((Date.now() - begun) / 1_000)
+    const text = `npm ci: ${seconds} s, ${fetched} packages fetched${latest && `, the latest ${latest}`}`
+    process.stderr.write(isTTY ? `\r\x1b[K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`)
+  }
+  const timer = setInterval(show, isTTY ? 200 : 5_000)
+  return {
+    watch: (/** @type {unknown} */ chunk) => {
+      for (const [, name = ""] of String(chunk).matchAll(/http fetch GET 200 \S+\/([^/\s]+\.tgz)/g)) {
+        fetched += 1
+        latest = name
+      }
+    },
+    end: () => {
+      clearInterval(timer)
+      if (isTTY) process.stderr.write("\r\x1b[K")
+    },
+  }
+}
+
 async function install() {
   process.stderr.write("Installing dependencies with npm ci (only when package-lock.json has changed) …\n")
   const npm = process.env["npm_execpath"]
-  const args = ["ci", "--include=dev", "--loglevel=error", "--no-audit", "--no-fund"]
+  const args = ["ci", "--include=dev", "--loglevel=http", "--no-audit", "--no-fund"]
+  const progress = showProgress()
   /** @type {Array<"ignore" | "pipe">} */
   const stdio = ["ignore", "ignore", "pipe"]
   const outcome = await (
     npm === undefined
-      ? run("npm", args, { stdio, shell: process.platform === "win32" })
-      : run(process.execPath, [npm, ...args], { stdio })
+      ? run("npm", args, { stdio, shell: process.platform === "win32" }, progress.watch)
+      : run(process.execPath, [npm, ...args], { stdio }, progress.watch)
   ).catch((cause) => ({ code: 1, signal: null, complaint: String(cause) }))
+  progress.end()
   if (outcome.signal !== null) endLike(outcome)
   if (outcome.code === 0) return
   stop(
-    `${outcome.complaint.trim()}\nThe dependencies could not be installed. Mend what npm says above, then run this again.`,
+    `${outcome.complaint.replaceAll(/^npm http .*\n/gm, "").trim()}\nThe dependencies could not be installed. Mend what npm says above, then run this again.`,
   )
 }
 

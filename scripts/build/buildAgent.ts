@@ -2,7 +2,7 @@ import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { bundleProgram } from "../bundleProgram.mjs"
 import { licencesOf } from "./bundleServer.ts"
-import { readManifest } from "./PackageManifest.ts"
+import { readManifest, repositoryOf } from "./PackageManifest.ts"
 
 const PROGRAM = "tocsin-agent"
 const EXECUTABLE = 0o755
@@ -30,13 +30,20 @@ export const buildAgent = async (root: string, target: string): Promise<BuiltAge
     [join(root, "deploy/agent", `${PROGRAM}.service`), `${PROGRAM}.service`],
   ] as const)
     cpSync(from, join(folder, to))
-  const { version, description, license, type } = manifest
-  const published = {
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(agentManifest(root), undefined, 2)}\n`)
+  return { made: `${PROGRAM} ${manifest.version}: ${folder}`, modules }
+}
+
+/** The package.json of the published agent. */
+export const agentManifest = (root: string): object => {
+  const { version, description, license, type } = readManifest(root, "agent")
+  return {
     // `npx tocsin-agent` finds a package by the name of its program.
     name: PROGRAM,
     version,
     description,
     license,
+    ...repositoryOf(root, "agent"),
     type,
     engines: { node: ">=24" },
     bin: { [PROGRAM]: `${PROGRAM}.mjs` },
@@ -44,6 +51,4 @@ export const buildAgent = async (root: string, target: string): Promise<BuiltAge
     // All of it is in the bundle.
     dependencies: {},
   }
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`)
-  return { made: `${PROGRAM} ${version}: ${folder}`, modules }
 }

@@ -1,5 +1,5 @@
 import { fileOf } from "./bundleLibrary.ts"
-import { type PackageManifest, readManifest } from "./PackageManifest.ts"
+import { type PackageManifest, readManifest, repositoryOf } from "./PackageManifest.ts"
 
 /** The Node.js that runs and tests the sources. */
 const ENGINES = { node: ">=24" }
@@ -35,6 +35,7 @@ export const publishedManifest = (root: string): object => {
     description,
     ...(keywords !== undefined && { keywords }),
     license,
+    ...repositoryOf(root, "tocsin"),
     type,
     engines: ENGINES,
     sideEffects: false,
