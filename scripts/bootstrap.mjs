@@ -127,7 +127,7 @@ function showProgress() {
   const show = () => {
     const seconds = Math.round((Date.now() - begun) / 1_000)
     const text = `npm ci: ${seconds} s, ${fetched} packages fetched${latest && `, the latest ${latest}`}`
-    process.stderr.write(isTTY ? `\r\x1b[K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`)
+    process.stderr.write(isTTY ? `\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}` : `${text}\n`)
   }
   const timer = setInterval(show, isTTY ? 200 : 5_000)
   return {
