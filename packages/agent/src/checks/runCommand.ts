@@ -7,7 +7,7 @@ import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { getSystemErrorMessage } from "node:util"
 import { afterMillis } from "../clock/Clock.ts"
-import { ProcessGroup } from "./ProcessGroup.ts"
+import { ProcessSession } from "./ProcessSession.ts"
 
 /** How the work of a check ended. */
 export type RunEnd =
@@ -135,7 +135,7 @@ export interface StartedRun {
   readonly stop: () => void
 }
 
-/** Runs a command in its own process group. */
+/** Runs a command in its own session. */
 export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
   const begun = clock.steady()
   const [command = "", ...args] = run.argv
@@ -164,7 +164,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
   }
   let isEnded = false
   let isStopped = false
-  const group = new ProcessGroup(child)
+  const session = new ProcessSession(child)
   let sayGone: (isGone: boolean | Promise<boolean>) => void = () => {}
   const gone = new Promise<boolean>((resolve) => (sayGone = resolve))
   const outcome: StartedRun["outcome"] = new Promise((resolve) => {
@@ -176,7 +176,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
       resolve({ ...outcomeOf(how, captured()), durationMillis: clock.steady() - begun })
       for (const stream of [child.stdout, child.stderr]) stream?.destroy()
       // Background processes of a command that ended by itself are its own affair, as in a shell.
-      sayGone(how.kind === "timedOut" || isStopped ? group.end() : true)
+      sayGone(how.kind === "timedOut" || isStopped ? session.end() : true)
     }
     let grace: NodeJS.Timeout | undefined
     const { timeoutMillis } = run
@@ -191,7 +191,7 @@ export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
   })
   const stop = () => {
     isStopped = true
-    void group.end()
+    void session.end()
   }
-  return { outcome, gone, isAlive: () => group.isAlive(), stop }
+  return { outcome, gone, isAlive: () => session.isAlive(), stop }
 }

@@ -4,7 +4,7 @@ import { constants } from "node:os"
 import type { Readable, Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { setTimeout as sleep } from "node:timers/promises"
-import { ProcessGroup } from "../checks/ProcessGroup.ts"
+import { ProcessSession } from "../checks/ProcessSession.ts"
 import {
   type CapturedText,
   endOf,
@@ -146,7 +146,7 @@ interface JobOptions {
 export class Job {
   #place: JobPlace = "starting"
   #child: ChildProcess | undefined
-  #group: ProcessGroup | undefined
+  #session: ProcessSession | undefined
   readonly #listeners: ReadonlyArray<readonly [NodeJS.Signals, () => void]>
 
   /** Takes every signal from here on; those that come before the job are passed on at its start. */
@@ -165,7 +165,7 @@ export class Job {
 
   /**
    * Runs a command to its end; processes that it left in the background may continue. The output is passed
-   * on until none of them holds it, at `outputEnded`.
+   * on until none of them holds it, at `outputEnded`; after a time-out, no longer.
    */
   async run({ command: [name = "", ...args], timeoutMillis, onStart }: JobOptions) {
     const tail = new OutputTail()
@@ -193,22 +193,23 @@ export class Job {
       return ended(notStarted(error, name))
     }
     this.#child = child
-    this.#group = new ProcessGroup(child)
+    this.#session = new ProcessSession(child)
     this.#move("started")
     const exited = new Promise<RunEnd>((resolve) => {
       child.once("exit", (code, signal) => resolve(endOf(code, signal)))
     })
     onStart(child.pid)
-    const end = await this.#limit(exited, this.#group, timeoutMillis)
+    const end = await this.#limit(exited, this.#session, timeoutMillis)
     this.#move("ended")
     await Promise.race([outputEnded, sleep(OUTPUT_GRACE_MILLIS)])
-    return ended(end, outputEnded)
+    // After a time-out, only what left the session can still hold the output.
+    return ended(end, end.kind === "timedOut" ? undefined : outputEnded)
   }
 
   /** The end of the job, or that its time was over. */
   async #limit(
     exited: Promise<RunEnd>,
-    group: ProcessGroup,
+    session: ProcessSession,
     timeoutMillis: number | undefined,
   ): Promise<RunEnd> {
     if (timeoutMillis === undefined) return await exited
@@ -218,20 +219,20 @@ export class Job {
     waiting.abort()
     if (end !== undefined) return end
     this.#move("time_passed")
-    await group.end(() => this.#move("outlived"))
+    await session.end(() => this.#move("outlived"))
     return { kind: "timedOut", timeoutMillis }
   }
 
   #pass({ name, trigger, to }: PassedSignal): void {
     if (this.#place !== "running" && this.#place !== "stopping") return
     this.#move(trigger)
-    if (to === "all") this.#group?.signal(name)
+    if (to === "all") this.#session?.signal(name)
     else this.#child?.kill(name)
   }
 
   /** The system does not let SIGTSTP stop a session without a terminal. SIGCONT is passed on as it comes. */
   #suspend(): void {
-    this.#group?.signal("SIGSTOP")
+    this.#session?.signal("SIGSTOP")
     process.kill(process.pid, "SIGSTOP")
   }
 

@@ -1,6 +1,7 @@
 import { type CheckReport, type CheckStatus, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
-import { readFileSync, readlinkSync } from "node:fs"
+import { readlinkSync } from "node:fs"
+import { groupsOf, hasEnded, ticksOf } from "../checks/ProcessSession.ts"
 import { codeOf } from "../config/Reader.ts"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
 import { bootId, savedNote } from "../spool/savedNote.ts"
@@ -70,9 +71,9 @@ const savedTerms = (note: unknown): JobTerms => {
   }
 }
 
-/** Whether the job of a run is still there, with or without its wrapper. */
+/** Whether the job of a run is still there, with or without its wrapper: any process of its session. */
 export const isRunning = ({ wrapper, job }: StartedJob): boolean =>
-  [wrapper, job].some((process) => process !== undefined && stateOfProcess(process) === "runs")
+  stateOfProcess(wrapper) === "runs" || (job !== undefined && stateOfSession(job) === "runs")
 
 /** Whether the job of a run is gone, and nothing reports its end any more. */
 const isLost = (run: StartedJob): boolean => stateOfProcess(run.wrapper) === "ended" && !isRunning(run)
@@ -121,7 +122,7 @@ export interface ProcessIdentity {
 
 export const identify = (pid: number): ProcessIdentity => ({
   pid,
-  ticks: statOf(pid)?.ticks,
+  ticks: ticksOf(pid),
   boot: bootId(),
   space: spaceOf(),
 })
@@ -134,13 +135,11 @@ export const savedIdentity = (note: unknown): ProcessIdentity | undefined => {
   return { pid, boot, space, ticks: typeof ticks === "string" ? ticks : undefined }
 }
 
+type ProcessState = "runs" | "ended" | "unknown"
+
 /** Whether a process still runs; `unknown` for one of another container, and on systems other than Linux. */
-export const stateOfProcess = ({
-  pid,
-  ticks,
-  boot,
-  space,
-}: ProcessIdentity): "runs" | "ended" | "unknown" => {
+export const stateOfProcess = (identity: ProcessIdentity): ProcessState => {
+  const { pid, boot, space } = identity
   if (space === "") return "unknown"
   if (boot !== bootId()) return "ended"
   if (space !== spaceOf()) return "unknown"
@@ -150,27 +149,14 @@ export const stateOfProcess = ({
     // One of another user runs, although it cannot be signalled.
     if (codeOf(error) !== "EPERM") return "ended"
   }
-  const now = statOf(pid)
-  if (now === undefined) return "runs"
-  const isSame = now.ticks === ticks || ticks === undefined
-  return isSame && !ENDED.has(now.state) ? "runs" : "ended"
+  return hasEnded(identity) === true ? "ended" : "runs"
 }
 
-/** States of a process that has ended, and that its parent has not collected. */
-const ENDED = new Set(["Z", "X"])
-/** The place of the start among the fields after the name. */
-const START = 19
-
-/** A process as the system shows it; none where it hides the processes of other users. */
-const statOf = (pid: number): { readonly state: string; readonly ticks: string } | undefined => {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8")
-    // The name before the last bracket may contain anything.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
-    return { state: fields[0] ?? "", ticks: fields[START] ?? "" }
-  } catch {
-    return undefined
-  }
+/** The same for a process with all that remain of the session that it began. */
+export const stateOfSession = (leader: ProcessIdentity): ProcessState => {
+  const state = stateOfProcess(leader)
+  if (state !== "ended" || leader.boot !== bootId()) return state
+  return (groupsOf(leader)?.size ?? 0) > 0 ? "runs" : "ended"
 }
 
 const spaceOf = (): string => {

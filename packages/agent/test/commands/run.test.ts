@@ -98,6 +98,42 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     assert.deepInclude(host.kept().last, { status: "unknown", output: "timed out after 1 s" })
   })
 
+  it.each([
+    ["timeout", "timeout 60 sh -c 'echo $$ > PIDS; sleep 60'"],
+    ["setsid, which begins another session and stays", "echo 0 > PIDS; setsid sleep 20"],
+  ])("returns soon after a time-out, whoever holds the output: %s", async (_, script) => {
+    using host = new AgentHost()
+    const pids = join(host.folder, "pids")
+    const job = sh(`${script.replace("PIDS", pids)}; echo never`)
+    const began = performance.now()
+    assert.strictEqual(host.call("run", ["job", "--timeout", "1s", ...job]).status, 124)
+    assert.isBelow(performance.now() - began, 15_000)
+    assert.deepInclude(host.kept().last, { status: "critical", exit_code: 124 })
+    assert.isFalse(isAlive(Number(readFileSync(pids, "utf8"))))
+  })
+
+  it("leaves a run out while any process of the former one's session is left", async () => {
+    using host = new AgentHost()
+    const alone = ["job", "--no-overlap"]
+    const script = "echo $$; timeout 120 sh -c 'echo $$; exec sleep 120'; echo over"
+    const first = host.begin("run", [...alone, ...sh(script)])
+    await until("the job runs", () => said(first).split("\n").length > 2 && host.kept().notes.size > 0)
+    const [leader, work] = said(first).split("\n").map(Number)
+    first.child.kill("SIGKILL")
+    process.kill(leader ?? 0, "SIGKILL")
+    await until("its shell is gone", () => !isAlive(leader ?? 0))
+    assert.strictEqual(host.call("run", [...alone, ...sh("echo never")]).status, 75)
+    reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+    assert.strictEqual(host.kept().last?.exit_code, 75, "it is not lost")
+    process.kill(work ?? 0, "SIGKILL")
+    await until("its work is gone", () => !isAlive(work ?? 0))
+    await until("it is reported", () => {
+      reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+      return host.kept().events.some((event) => event.exit_code === 255)
+    })
+    assert.strictEqual(host.call("run", [...alone, ...sh("exit 0")]).status, 0)
+  })
+
   it("leaves a run out while the former one is under way, also after that one was killed, and no longer", async () => {
     using host = new AgentHost()
     const alone = ["job", "--no-overlap"]
