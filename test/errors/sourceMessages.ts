@@ -70,6 +70,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "predicate(issue, ofCheck)",
   "describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams)",
   "NAMELESS_MESSAGE",
+  "TIME_ZONE_RULE",
   "`labels ${TOO_MANY_LABELS}`",
   "`events ${BATCH_SIZE_RULE}`",
   "`checks ${DECLARATION_SIZE_RULE}`",

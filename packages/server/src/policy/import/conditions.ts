@@ -1,6 +1,6 @@
-import type { Matcher } from "@tocsin/contract/Matcher"
+import { type Matcher, parseMatcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 
 export const optionalText = Schema.optionalKey(Schema.String)
 export const optionalTexts = Schema.optionalKey(Schema.Array(Schema.String))
@@ -21,7 +21,6 @@ const MOST_ALTERNATIVES = 64
 
 const TEXT =
   /^\s*"?(?<label>[^"=!~\s]+)"?\s*(?<op>=~|!~|!=|=)\s*(?:"(?<quoted>(?:[^"\\]|\\.)*)"\s*|(?<bare>(?:[^"\s][^"]*)?))$/u
-const LABEL = /^[A-Za-z0-9._:-]{1,64}$/u
 
 /** Matchers between commas, which texts in quotes may contain. */
 const separate = (text: string): ReadonlyArray<string> =>
@@ -112,10 +111,20 @@ const conditionOfGlob = (label: string, glob: string): ReadonlyArray<Matcher> =>
   return [atom(label, hasWildcard(glob) ? "glob" : "=", glob)]
 }
 
+/** Whether a policy can state a matcher: its value in one line, without spaces around it. */
+const isWritable = (matcher: Matcher): boolean =>
+  Result.match(parseMatcher(formatMatcher(matcher)), {
+    onSuccess: (read) => isSame(read, matcher),
+    onFailure: () => false,
+  })
+
 const conditionOf = (label: string, op: string, value: string): Alternatives | undefined => {
-  if (!LABEL.test(label) || value.length > 256) return undefined
-  if (op === "=" || op === "!=") return [[atom(label, op, value)]]
-  const any = globsOf(value)?.map((glob) => conditionOfGlob(label, glob))
+  const isEqual = op === "=" || op === "!="
+  const any = isEqual
+    ? [[atom(label, op, value)]]
+    : globsOf(value)?.map((glob) => conditionOfGlob(label, glob))
+  if (!any?.flat().every(isWritable)) return undefined
+  if (isEqual) return any
   return op === "=~" ? any : not(any)
 }
 

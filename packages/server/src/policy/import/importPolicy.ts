@@ -1,5 +1,8 @@
-import { describeIssue } from "@tocsin/contract/describeIssue"
+import { describeIssue, fieldPath } from "@tocsin/contract/describeIssue"
+import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/ReceiverTypes"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { NotifierKind } from "@tocsin/contract/Status"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { Result, Schema, SchemaParser } from "effect"
 import { parse, stringify, YAMLParseError } from "yaml"
 import { optionalTexts } from "./conditions.ts"
@@ -20,16 +23,13 @@ const AlertmanagerConfig = Schema.Struct({
 
 type Given = Readonly<Record<string, unknown>>
 
-const emailOf = (name: string, { from, to }: Given): object | undefined =>
-  typeof from === "string" && typeof to === "string"
-    ? {
-        kind: "messenger",
-        type: "email",
-        url_env: `${name}_URL`,
-        from,
-        to: to.split(",").map((one) => one.trim()),
-      }
-    : undefined
+const emailOf = (name: string, { from, to }: Given): object | undefined => {
+  if (typeof from !== "string" || typeof to !== "string") return undefined
+  const all = to.split(",").map((one) => MAIL_SENDER.exec(one.trim())?.groups?.["inner"] ?? one.trim())
+  const isSound =
+    MAIL_SENDER.test(from) && all.length <= MOST_RECIPIENTS && all.every((one) => MAIL_ADDRESS.test(one))
+  return isSound ? { kind: "messenger", type: "email", url_env: `${name}_URL`, from, to: all } : undefined
+}
 
 /** A receiver of a policy for each kind of Alertmanager's. Their addresses stay outside the file. */
 const RECEIVERS: Readonly<Record<string, (name: string, config: Given) => object | undefined>> = {
@@ -159,7 +159,7 @@ const settingsNotes = ({
  * text says why it cannot be read.
  */
 export const importAlertmanager = (given: string) =>
-  Result.map(readConfig(given), (config) => {
+  Result.flatMap(readConfig(given), (config) => {
     const {
       inhibit_rules = [],
       mute_time_intervals = [],
@@ -181,7 +181,7 @@ export const importAlertmanager = (given: string) =>
       ...taken.notes,
       ...times.notes,
       ...inhibitions.notes,
-    ]
+    ].map(plainLine)
     const policy = {
       receivers: Object.fromEntries(
         kinds.map(({ name, receiver }) => {
@@ -194,5 +194,9 @@ export const importAlertmanager = (given: string) =>
       ...(times.windows.length > 0 && { windows: times.windows }),
     }
     const comments = not_taken_over.map((note) => `# not taken over: ${note}\n`).join("")
-    return { policy: comments + stringify(policy), not_taken_over }
+    return Result.mapBoth(readPolicy(policy, []), {
+      onSuccess: () => ({ policy: comments + stringify(policy), not_taken_over }),
+      onFailure: ([problem]) =>
+        `no policy can state all of it: ${problem && `${fieldPath(problem.path)} ${problem.message}`}; remove parts, and import the rest`,
+    })
   })

@@ -1,4 +1,5 @@
 import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
+import { LABEL_FIELD } from "@tocsin/contract/matcherText"
 import { Schema } from "effect"
 import {
   type Alternatives,
@@ -37,6 +38,9 @@ const readRule = (rule: InhibitRule, place: string): Inhibition | string => {
   if (parent === undefined || child === undefined)
     return `${place}: its matchers; a policy has =, != and globs`
   const equal = rule.equal ?? []
+  const unknown = equal.find((label) => !LABEL_FIELD.test(`label:${label}`))
+  if (unknown !== undefined)
+    return `${place}: its label ${unknown}; those of a policy have letters, digits and . _ : -`
   const isNamed = (all: All) => all.some(isPositive) && all.length <= MAX_MATCHERS
   const names =
     equal.length > 0

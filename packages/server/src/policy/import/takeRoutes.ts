@@ -144,9 +144,9 @@ export const takeRoutes = (root: AlertmanagerRoute, receiverName: (name: string)
     emit(unmatched, own)
     const muting = { condition: unmatched, place, receiver: receiverName(own.receiver) }
     const { active_time_intervals, mute_time_intervals } = route
-    if (mute_time_intervals !== undefined)
+    if (mute_time_intervals?.length)
       muted.push({ ...muting, intervals: mute_time_intervals, isActive: false })
-    if (active_time_intervals !== undefined)
+    if (active_time_intervals?.length)
       muted.push({ ...muting, intervals: active_time_intervals, isActive: true })
   }
 

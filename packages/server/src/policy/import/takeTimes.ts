@@ -1,6 +1,8 @@
-import { durationText } from "@tocsin/contract/durationMillis"
+import { boundedMillis, durationText } from "@tocsin/contract/durationMillis"
 import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
+import { scheduleProblems, type ScheduleText } from "@tocsin/core/policy/Schedule"
 import { Schema } from "effect"
+import { clockChanges } from "./clockChanges.ts"
 import { type Alternatives, and, matchOf, optionalText, optionalTexts } from "./conditions.ts"
 import type { MutedRoute, TakenRoute } from "./takeRoutes.ts"
 
@@ -22,6 +24,11 @@ export const Intervals = Schema.optionalKey(
 )
 
 const MINUTES_OF_DAY = 1_440
+
+const isTaken = (schedule: ScheduleText): boolean => scheduleProblems(schedule).length === 0
+
+/** The time zone of an interval; absent where a policy has none, such as the server's own. */
+const zoneOf = (tz = "Etc/UTC"): string | undefined => (isTaken({ cron: "0 0 * * *", tz }) ? tz : undefined)
 
 const minuteOf = (text: string): number => {
   const [hours = 0, minutes = 0] = text.split(":").map(Number)
@@ -47,18 +54,36 @@ const WHOLE_DAY = [{ start_time: "00:00", end_time: "24:00" }]
 /** The windows of one time of an interval; absent if a window cannot state it. */
 const windowsOf = ({ days_of_month, location, months, times, weekdays, years }: Interval) => {
   const [days, ofMonth, month] = [rangesOf(weekdays, 3), rangesOf(days_of_month), rangesOf(months, 3)]
+  const tz = zoneOf(location)
   const isStated = days !== undefined && ofMonth !== undefined && month !== undefined && years === undefined
   // With both, cron means either.
-  if (!isStated || (days !== "*" && ofMonth !== "*")) return undefined
-  return (times ?? WHOLE_DAY).map(({ end_time, start_time }) => {
+  if (!isStated || tz === undefined || (days !== "*" && ofMonth !== "*")) return undefined
+  const windows = (times ?? WHOLE_DAY).map(({ end_time, start_time }) => {
     const start = minuteOf(start_time)
     const length = (minuteOf(end_time) - start + MINUTES_OF_DAY) % MINUTES_OF_DAY || MINUTES_OF_DAY
     return {
       cron: `${start % 60} ${Math.floor(start / 60)} ${ofMonth} ${month} ${days}`,
-      tz: location ?? "Etc/UTC",
+      tz,
       for: durationText(length * 60_000),
     }
   })
+  return windows.every(isTaken) ? windows : undefined
+}
+
+/** Whether the clocks may change while a window lasts: it would not end at its usual time. */
+const isMoved = ({
+  cron,
+  for: length,
+  tz,
+}: {
+  readonly cron: string
+  readonly for: string
+  readonly tz: string
+}) => {
+  const [minute, hour] = cron.split(" ").map(Number)
+  const start = (hour ?? 0) * 60 + (minute ?? 0)
+  const minutes = (boundedMillis(length) ?? 0) / 60_000
+  return clockChanges(tz).some((at) => (at - start + MINUTES_OF_DAY) % MINUTES_OF_DAY < minutes)
 }
 
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
@@ -81,12 +106,12 @@ const daysOf = (weekdays: ReadonlyArray<string> = DAYS): ReadonlyArray<string> =
 
 /** The times of intervals that every week repeats, or all others; absent if they have other parts. */
 const weeklyOf = (intervals: ReadonlyArray<Interval>, isActive: boolean) => {
-  const tz = intervals[0]?.location
+  const tz = zoneOf(intervals[0]?.location)
   const isWeekly = intervals.every(
     ({ days_of_month, location, months, years }) =>
-      days_of_month === undefined && months === undefined && years === undefined && location === tz,
+      days_of_month === undefined && months === undefined && years === undefined && zoneOf(location) === tz,
   )
-  if (!isWeekly) return undefined
+  if (!isWeekly || tz === undefined) return undefined
   const parts = new Map<string, Part>()
   const add = (start: number, end: number, day: string) => {
     if (start >= end) return
@@ -107,7 +132,7 @@ const weeklyOf = (intervals: ReadonlyArray<Interval>, isActive: boolean) => {
     }
     if (isActive) add(from, MINUTES_OF_DAY, day)
   }
-  return { parts: Array.from(parts.values()), tz: tz ?? "Etc/UTC" }
+  return { parts: Array.from(parts.values()), tz }
 }
 
 type Weekly = NonNullable<ReturnType<typeof weeklyOf>>
@@ -134,7 +159,10 @@ const quietOf = ({ parts, tz }: Weekly) => {
     second !== undefined && parts.every(isDaily) && first.end === MINUTES_OF_DAY && second.start === 0
   if (second !== undefined && !isNight) return undefined
   const hours = `${clockOf(first.start)}-${clockOf((second ?? first).end)}`
-  return { hours, tz, below: "critical", ...(!isDaily(first) && { days: first.days.join(",") }) }
+  const isAllDay = first.end - first.start === MINUTES_OF_DAY
+  return isAllDay
+    ? undefined
+    : { hours, tz, below: "critical", ...(!isDaily(first) && { days: first.days.join(",") }) }
 }
 
 type Named = ReadonlyMap<string, ReadonlyArray<Interval>>
@@ -164,6 +192,7 @@ const plainName = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9._-]/gu, "-")
+    .replace(/^(?![a-z0-9])/u, "w")
     .slice(0, 50)
 
 /**
@@ -187,18 +216,20 @@ export const takeTimes = (
     for (const name of made.lost)
       notes.add(
         isActive
-          ? `${place}: ${kind} ${name}; all of a route's repeat weekly in one location, or cannot be turned around`
-          : `time interval ${name}: a window has no years, no days from the end of a month, and not both kinds of days`,
+          ? `${place}: ${kind} ${name}; all of a route's repeat weekly in one location, an IANA time zone, or cannot be turned around`
+          : `time interval ${name}: a window has an IANA time zone, no years, no days from the end of a month, and not both kinds of days`,
       )
     const isNamed = (all: Alternatives[number]) =>
       all.some(isPositive) && all.length <= MAX_MATCHERS && !isElsewhere(all, route)
     for (const all of condition.filter(isNamed))
-      for (const window of made.windows)
-        windows.push({
-          name: `${plainName(intervals.join("-"))}-${windows.length + 1}`,
-          ...window,
-          match: matchOf(all),
-        })
+      for (const window of made.windows) {
+        const name = `${plainName(intervals.join("-"))}-${windows.length + 1}`
+        windows.push({ name, ...window, match: matchOf(all) })
+        if (isMoved(window))
+          notes.add(
+            `window ${name}: its end where the clocks of ${window.tz} change; it lasts as long on each day`,
+          )
+      }
     const unnamed = condition.filter((each) => !isNamed(each))
     if (unnamed.length === 0 || made.windows.length === 0) continue
     const hours = made.week && quietOf(made.week)

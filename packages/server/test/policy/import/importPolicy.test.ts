@@ -289,19 +289,168 @@ describe("a configuration of Alertmanager", () => {
     assert.deepStrictEqual(receiversOf(policyOf({ route }), labels), wanted)
   })
 
-  const withRules = (...inhibit_rules: ReadonlyArray<object>) =>
-    imported({
-      route: { receiver: "chat" },
-      receivers: [{ name: "chat", slack_configs: [{}] }],
-      inhibit_rules,
-    })
-
   /** The policy is one that a server takes. */
   const valid = (policy: string) => {
     const read = readPolicyText(policy, { notifiers: [], keepsNotifiers: false })
     if (Result.isFailure(read)) assert.fail(JSON.stringify(read.failure))
     return parse(policy) as Written
   }
+
+  const odd = fc.constantFrom(
+    "",
+    " ",
+    " x",
+    "x ",
+    "a\nb",
+    "*",
+    "?",
+    "=x",
+    "~x",
+    "x\\",
+    '"q"',
+    "é",
+    "x".repeat(257),
+    "\u0000",
+    "a=b",
+    "label:a",
+    "# c",
+  )
+  const oddText = fc.oneof(odd, fc.string({ maxLength: 8 }), fc.constantFrom("a", "b", "team", "severity"))
+  const oddMatcher = fc
+    .tuple(oddText, fc.constantFrom("=", "!=", "=~", "!~"), oddText)
+    .map(([name, op, text]) => `${name}${op}${JSON.stringify(text)}`)
+  const oddLocation = fc.constantFrom(
+    "Local",
+    "",
+    "UTC",
+    "EST",
+    "Europe/Berlin",
+    "America/Sao_Paulo",
+    "Mars/Base",
+    "+02:00",
+  )
+  const time = fc
+    .tuple(fc.integer({ min: 0, max: 24 }), fc.constantFrom("00", "30", "59"))
+    .map(([hour, minute]) => `${String(hour).padStart(2, "0")}:${hour === 24 ? "00" : minute}`)
+  const oddInterval = fc.record(
+    {
+      times: fc.array(fc.record({ start_time: time, end_time: time }), { maxLength: 3 }),
+      weekdays: fc.array(fc.constantFrom("monday", "monday:friday", "saturday:sunday", "sunday:tuesday"), {
+        maxLength: 2,
+      }),
+      days_of_month: fc.array(fc.constantFrom("1", "1:5", "-1", "28:31", "-3:-1", "31"), { maxLength: 2 }),
+      months: fc.array(fc.constantFrom("january", "1:3", "may:august", "february", "12"), { maxLength: 2 }),
+      years: fc.constant(["2026"]),
+      location: oddLocation,
+    },
+    { requiredKeys: [] },
+  )
+  const oddNames = fc.uniqueArray(fc.oneof(oddText, fc.constantFrom("_n", "Überwachung", "a".repeat(80))), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  const oddReceiver = fc.record(
+    {
+      slack_configs: fc.constant([{ channel: "x" }]),
+      email_configs: fc
+        .record({ from: oddText, to: fc.oneof(oddText, fc.constant("A <a@b.example>, c@d.example")) })
+        .map((one) => [one]),
+      webhook_configs: fc.constant([{}]),
+      sns_configs: fc.constant([{}]),
+    },
+    { requiredKeys: [] },
+  )
+  const oddRoute = (names: ReadonlyArray<string>, intervals: ReadonlyArray<string>) =>
+    fc.record(
+      {
+        receiver: fc.constantFrom(...names),
+        matchers: fc.array(oddMatcher, { maxLength: 3 }),
+        match: fc.dictionary(oddText, oddText, { maxKeys: 2 }),
+        mute_time_intervals: fc.subarray([...intervals]),
+        active_time_intervals: fc.subarray([...intervals]),
+        repeat_interval: fc.constantFrom("1s", "4h", "90d", "1d12h", ""),
+        continue: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    )
+  const oddConfig = fc.tuple(oddNames, oddNames).chain(([names, intervals]) =>
+    fc.record({
+      receivers: fc.tuple(...names.map((name) => oddReceiver.map((one) => ({ ...one, name })))),
+      time_intervals: fc.tuple(
+        ...intervals.map((name) =>
+          fc.record({ name: fc.constant(name), time_intervals: fc.array(oddInterval, { maxLength: 3 }) }),
+        ),
+      ),
+      route: fc.record({
+        receiver: fc.constantFrom(...names),
+        routes: fc.array(oddRoute(names, intervals), { maxLength: 4 }),
+      }),
+      inhibit_rules: fc.array(
+        fc.record({
+          source_matchers: fc.array(oddMatcher, { maxLength: 2 }),
+          target_matchers: fc.array(oddMatcher, { maxLength: 2 }),
+          equal: fc.array(oddText, { maxLength: 2 }),
+        }),
+        { maxLength: 3 },
+      ),
+    }),
+  )
+
+  it("becomes a policy that a server takes, however odd it is", () => {
+    fc.assert(
+      fc.property(oddConfig, (config) => void valid(imported(config).policy)),
+      { numRuns: propertyRuns(500) },
+    )
+  })
+
+  it.each(["Local", "EST", "Mars/Base"])("has no times of the location %s, and says so", (location) => {
+    const routes = [
+      { receiver: "chat", matchers: ["team=web"], mute_time_intervals: ["night"] },
+      { receiver: "chat", matchers: ["team=db"], active_time_intervals: ["night"] },
+    ]
+    const given = { name: "night", time_intervals: [{ ...NIGHT.time_intervals[0], location }] }
+    const { not_taken_over, policy } = imported({
+      route: { receiver: "chat", routes },
+      time_intervals: [given],
+    })
+    assert.isUndefined(valid(policy).windows)
+    assert.strictEqual(not_taken_over.filter((note) => /night.*an IANA time zone/.test(note)).length, 2)
+  })
+
+  it.each([
+    ["00:00", "08:00", "Europe/Berlin", true],
+    ["22:00", "02:30", "Europe/Berlin", true],
+    ["22:00", "02:00", "Europe/Berlin", false],
+    ["03:00", "08:00", "Europe/Berlin", false],
+    ["01:30", "03:00", "America/New_York", true],
+    ["20:00", "23:30", "America/Santiago", true],
+    ["00:00", "08:00", "Asia/Tokyo", false],
+    ["00:00", "08:00", undefined, false],
+  ])(
+    "says where a window of %s to %s in %s ends otherwise as the clocks change: %s",
+    (from, to, location, isSaid) => {
+      const times = [{ start_time: from, end_time: to }]
+      const { not_taken_over, policy } = imported({
+        route: {
+          receiver: "chat",
+          routes: [{ receiver: "chat", matchers: ["team=web"], mute_time_intervals: ["t"] }],
+        },
+        time_intervals: [{ name: "t", time_intervals: [{ times, ...(location && { location }) }] }],
+      })
+      assert.strictEqual(valid(policy).windows?.length, 1)
+      assert.strictEqual(
+        not_taken_over.some((note) => /window t-1: its end/.test(note)),
+        isSaid,
+      )
+    },
+  )
+
+  const withRules = (...inhibit_rules: ReadonlyArray<object>) =>
+    imported({
+      route: { receiver: "chat" },
+      receivers: [{ name: "chat", slack_configs: [{}] }],
+      inhibit_rules,
+    })
 
   it("has inhibitions that become dependencies, each before those whose sources it holds", () => {
     // The rules of kube-prometheus, in another order.
@@ -506,6 +655,17 @@ time_intervals: [{name: t, time_intervals: [{days_of_month: [1, -1]}]}]
       "receiver chat: all slack_configs but one; a receiver of a policy has one address",
       "receiver chat: slack_configs: channel, send_resolved",
     ])
+  })
+
+  it("is refused where a policy has no room for it", () => {
+    const routes = Array.from({ length: 201 }, (_, n) => ({ receiver: "a", match_re: { host: `h${n}.*x` } }))
+    const result = importAlertmanager(
+      JSON.stringify({ route: { receiver: "a", routes }, receivers: [{ name: "a" }] }),
+    )
+    assert.include(
+      Result.isFailure(result) ? result.failure : "",
+      "no policy can state all of it: routes must have at most",
+    )
   })
 
   it.each([

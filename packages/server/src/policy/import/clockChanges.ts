@@ -1,0 +1,22 @@
+import { timeZoneOf } from "@tocsin/core/policy/Schedule"
+
+const MINUTE = 60_000
+const WEEK = 10_080 * MINUTE
+/** Two years from the start of 2026. */
+const WEEKS = Array.from({ length: 104 }, (_, n) => 1_767_225_600_000 + n * WEEK)
+
+/** The minutes of the day, as clocks of a time zone show them, from which on a time is skipped or repeated. */
+export const clockChanges = (tz: string): ReadonlyArray<number> => {
+  const offsetAt = timeZoneOf(tz)?.offsetAt ?? (() => 0)
+  return WEEKS.flatMap((week) => {
+    const [before, after] = [offsetAt(week), offsetAt(week + WEEK)]
+    if (before === after) return []
+    let [low, high] = [week, week + WEEK]
+    while (high - low > MINUTE) {
+      const middle = Math.floor((low + high) / 2)
+      if (offsetAt(middle) === before) low = middle
+      else high = middle
+    }
+    return Math.floor((high + Math.min(before, after)) / MINUTE) % 1_440
+  })
+}
