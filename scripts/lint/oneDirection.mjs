@@ -14,6 +14,16 @@ const folderOf = (path, order) => {
   return order.includes(nested) ? nested : first
 }
 
+/**
+ * A folder that is listed again after another one: the two import each other, in whatever order their parts are.
+ *
+ * @param {readonly string[]} order
+ */
+const cycleIn = (order) => {
+  const folders = order.map((folder) => folder.split("/")[0] ?? "")
+  return folders.find((folder, at) => folder !== folders[at - 1] && folders.indexOf(folder) < at)
+}
+
 const oneDirection = {
   meta: { schema: [{ type: "object" }] },
   /** @param {any} context -- a rule's context, which oxlint does not type */
@@ -22,6 +32,11 @@ const oneDirection = {
     const order = context.options[0].order
     const [, root, path] = /^(.*\/src)\/(.+)$/.exec(context.filename) ?? []
     if (root === undefined || path === undefined || !path.includes("/")) return {}
+    const twice = cycleIn(order)
+    if (twice !== undefined)
+      throw new Error(
+        `The order of folders in .oxlintrc.json has ${twice} in two places: put them side by side.`,
+      )
     const own = folderOf(path, order)
     const rank = order.indexOf(own)
     /** @param {any} node -- a declaration with a source */

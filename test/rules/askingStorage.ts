@@ -1,6 +1,6 @@
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
 
 /** A storage that records the row requests of its commands. */
 export interface AskingStorage {

@@ -1,7 +1,7 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command, Decision, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { Command, Decision, Outcome } from "@tocsin/core/unitOfWork/Decision"
+import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Deferred, Effect } from "effect"
 import { transact } from "@tocsin/testing/transact"
 

@@ -1,5 +1,5 @@
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { Ids } from "@tocsin/core/ports/Ids"

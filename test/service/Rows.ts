@@ -4,7 +4,7 @@ import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 
 /**
  * All rows of a storage, built from the changes of every command. Maps keep the order of insertion.

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import folders from "../../scripts/lint/oneDirection.mjs"
 
 /**
  * Files that break one rule each, laid out like the packages they stand for. Run from the root of
@@ -51,4 +52,13 @@ describe("lint rules", () => {
     )
     assert.include(found.map(({ help = "", message }) => `${message} ${help}`).join(), reason)
   })
+})
+
+it("an order of folders has each folder in one place, with its parts", () => {
+  const read = (...order: ReadonlyArray<string>) =>
+    folders.rules["one-direction"].create({ filename: "/core/src/ports/Storage.ts", options: [{ order }] })
+  read("model", "ports", "engine", "engine/lists", "usecases")
+  assert.throws(() => read("engine", "model", "ports", "engine/lists"), /has engine in two places/)
+  assert.throws(() => read("model", "engine/unitOfWork", "ports", "engine/lists"), /has engine in two places/)
+  assert.throws(() => read("engine", "ports", "engine"), /has engine in two places/)
 })

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command } from "@tocsin/core/unitOfWork/Decision"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"

@@ -14,8 +14,8 @@ import {
 } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import { type Command, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
-import { load } from "@tocsin/core/engine/unitOfWork/load"
+import { type Command, commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
+import { load } from "@tocsin/core/unitOfWork/load"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import {

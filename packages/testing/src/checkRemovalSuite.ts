@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { applyBatch } from "@tocsin/core/checks/applyBatch"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command } from "@tocsin/core/unitOfWork/Decision"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, type EventId } from "@tocsin/contract/Identifiers"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"

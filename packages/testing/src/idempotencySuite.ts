@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { type Act, findKey, once, storeAnswer } from "@tocsin/core/engine/commits/actOnce"
-import { commandOf } from "@tocsin/core/engine/unitOfWork/Decision"
+import { commandOf } from "@tocsin/core/unitOfWork/Decision"
 import {
   IDEMPOTENCY_KEY_TIME,
   type IdempotencyKeyRecord,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
-import type { ParentSearch } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { ParentSearch } from "@tocsin/core/unitOfWork/RowRequest"
 import { gatherFacts } from "@tocsin/core/firings/gatherFacts"
 import { unexpected } from "@tocsin/core/model/ExpectationRecord"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"

@@ -7,9 +7,9 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { Decision } from "@tocsin/core/engine/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { Decision } from "@tocsin/core/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import {
   AgentId,
   BlacklistId,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { recordAudit } from "@tocsin/core/audit/recordAudit"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command } from "@tocsin/core/unitOfWork/Decision"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"

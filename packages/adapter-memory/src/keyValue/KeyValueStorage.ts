@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { type Command, decideSync, type Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
-import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import { type Command, decideSync, type Outcome } from "@tocsin/core/unitOfWork/Decision"
+import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"

@@ -1,5 +1,5 @@
-import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
-import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { Change } from "@tocsin/core/unitOfWork/Table"
+import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
 import { type IncidentChangeRecord, isCut } from "@tocsin/core/model/IncidentRecord"
 import { storedTables, forNames, keyedNames } from "@tocsin/core/model/StoredTables"

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command, Outcome } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Duration, Result } from "effect"
 import type { SqlError } from "effect/sql"

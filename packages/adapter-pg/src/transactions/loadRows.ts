@@ -1,6 +1,6 @@
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { AgentRecord, AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"

@@ -1,11 +1,6 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type {
-  RowRequest,
-  SearchResults,
-  LoudMember,
-  WithIncident,
-} from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { RowRequest, SearchResults, LoudMember, WithIncident } from "@tocsin/core/unitOfWork/RowRequest"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, findParentAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"

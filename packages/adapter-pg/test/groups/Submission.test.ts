@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import { Outcome, reporting, commandOf, type Decision } from "@tocsin/core/engine/unitOfWork/Decision"
+import { Outcome, reporting, commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

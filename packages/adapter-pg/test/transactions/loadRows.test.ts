@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { IncidentKey } from "@tocsin/contract/Identifiers"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command } from "@tocsin/core/unitOfWork/Decision"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord, incidentIdOf, incidentRecord, keyHashOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
 import { OperatorName } from "@tocsin/contract/Operators"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
-import type { UnitOfWork } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import {
   agentRecord,

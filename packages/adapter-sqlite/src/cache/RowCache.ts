@@ -2,7 +2,7 @@ import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
-import type { UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
+import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { Tables } from "../tables/makeTables.ts"
 
 /** An agent with those of its checks that were requested. */

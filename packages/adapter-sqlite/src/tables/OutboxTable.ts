@@ -3,7 +3,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { comparing } from "@tocsin/core/engine/comparing"
 import type { OutboxRecord, AlertRecord } from "@tocsin/core/model/OutboxRecord"
-import type { RowRequest } from "@tocsin/core/engine/unitOfWork/RowRequest"
+import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeKeyedTable, type Table } from "./makeTable.ts"
 

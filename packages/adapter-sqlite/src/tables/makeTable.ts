@@ -1,4 +1,4 @@
-import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import type { Change } from "@tocsin/core/unitOfWork/Table"
 import {
   type AnyShape,
   type ColumnType,

@@ -1,4 +1,4 @@
-import type { RowSource } from "@tocsin/core/engine/unitOfWork/RowSource"
+import type { RowSource } from "@tocsin/core/unitOfWork/RowSource"
 import type { RowCache } from "../cache/RowCache.ts"
 
 /** The rows that transactions read: the cached ones, and those of the tables. All users of a file share a machine. */

@@ -1,5 +1,5 @@
-import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/engine/unitOfWork/UnitOfWork"
-import type { Change } from "@tocsin/core/engine/unitOfWork/Table"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
+import type { Change } from "@tocsin/core/unitOfWork/Table"
 import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/StoredTables"
 import type { KeyedTable } from "../tables/makeTable.ts"
 import type { Tables } from "../tables/makeTables.ts"

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Command } from "@tocsin/core/engine/unitOfWork/Decision"
+import type { Command } from "@tocsin/core/unitOfWork/Decision"
 import { agentRecord } from "@tocsin/testing/records"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { eventually, turn } from "../eventually.ts"

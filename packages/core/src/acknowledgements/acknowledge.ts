@@ -5,9 +5,9 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity, NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
-import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { load } from "../unitOfWork/load.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentLogRecord, IncidentRecord, LogEntry } from "../model/IncidentRecord.ts"
 import {
   ackColumns,

@@ -1,9 +1,9 @@
 import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load, missingRows } from "../engine/unitOfWork/load.ts"
-import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { load, missingRows } from "../unitOfWork/load.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import {
   type AgentKeyRecord,
   AgentKeyTransitions,

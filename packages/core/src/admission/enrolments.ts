@@ -4,8 +4,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load, loadRow } from "../engine/unitOfWork/load.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
 import {
   type EnrolmentRecord,
   enrolmentState,

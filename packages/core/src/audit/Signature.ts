@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
-import type { Command } from "../engine/unitOfWork/Decision.ts"
+import type { Command } from "../unitOfWork/Decision.ts"
 import type { AuditId, AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 import { SYSTEM } from "../model/IncidentRecord.ts"

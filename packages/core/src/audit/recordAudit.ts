@@ -5,7 +5,7 @@ import {
   auditSubjectKind,
 } from "@tocsin/contract/AuditActions"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"
 import type { Signature } from "./Signature.ts"
 import type { IncidentLogRecord, IncidentRecord, LogEntry } from "../model/IncidentRecord.ts"

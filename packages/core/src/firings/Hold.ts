@@ -12,8 +12,8 @@ import {
   wasAttempted,
 } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { WithIncident } from "../engine/unitOfWork/RowRequest.ts"
-import type { UnitOfWork } from "../engine/unitOfWork/UnitOfWork.ts"
+import type { WithIncident } from "../unitOfWork/RowRequest.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 
 /** Why a firing waits, and until when. */
 export interface Hold {

@@ -1,6 +1,6 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type HoldName, inOrder, isFiring, type OutboxRecord, isUnended } from "../model/OutboxRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"

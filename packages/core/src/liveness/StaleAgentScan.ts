@@ -1,7 +1,7 @@
 import { Effect, Semaphore } from "effect"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "../engine/unitOfWork/Decision.ts"
+import type { Command } from "../unitOfWork/Decision.ts"
 import type { SummaryCounts } from "../ports/Storage.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { loadRow } from "../engine/unitOfWork/load.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { loadRow } from "../unitOfWork/load.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 

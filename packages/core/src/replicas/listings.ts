@@ -5,8 +5,8 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { commandOf, type Decision } from "../engine/unitOfWork/Decision.ts"
-import { load } from "../engine/unitOfWork/load.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { load } from "../unitOfWork/load.ts"
 
 export const REPORT_EVERY = Duration.seconds(15)
 /** Without a report for this long, a replica counts as gone: it missed four. */

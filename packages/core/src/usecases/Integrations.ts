@@ -13,7 +13,7 @@ import type {
 } from "@tocsin/contract/Integrations"
 import type { RotateOperatorRequest } from "@tocsin/contract/Operators"
 import { Commits, repeatingUnsettled } from "../engine/commits/Commits.ts"
-import { readRow } from "../engine/unitOfWork/load.ts"
+import { readRow } from "../unitOfWork/load.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"

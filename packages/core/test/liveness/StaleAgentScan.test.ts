@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "../../src/engine/unitOfWork/Decision.ts"
-import { UnitOfWork } from "../../src/engine/unitOfWork/UnitOfWork.ts"
+import type { Command } from "../../src/unitOfWork/Decision.ts"
+import { UnitOfWork } from "../../src/unitOfWork/UnitOfWork.ts"
 import {
   makePass,
   makeStaleAgentScans,

@@ -3,7 +3,7 @@ import { Arbitrary, Clock, Context, Effect, Layer, PubSub, Schema, Scope, Exit, 
 import { TestClock } from "effect/testing"
 import { topicNames } from "@tocsin/contract/Topics"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { OTHER_CHANGES } from "../../src/engine/unitOfWork/Table.ts"
+import { OTHER_CHANGES } from "../../src/unitOfWork/Table.ts"
 import { Commits, type CommitListener } from "../../src/engine/commits/Commits.ts"
 import { PolicyInForce } from "../../src/policy/PolicyInForce.ts"
 import { Storage } from "../../src/ports/Storage.ts"

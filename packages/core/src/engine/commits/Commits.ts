@@ -2,8 +2,8 @@ import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { ActTaken, CurrentAct, once } from "./actOnce.ts"
 import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Storage, type StorageError } from "../../ports/Storage.ts"
-import type { CommandChanges } from "../unitOfWork/Table.ts"
-import { type Command, reporting } from "../unitOfWork/Decision.ts"
+import type { CommandChanges } from "../../unitOfWork/Table.ts"
+import { type Command, reporting } from "../../unitOfWork/Decision.ts"
 
 /** Functions that are called synchronously, in the order of the commits as this process sees them. They must not throw. */
 export interface CommitListener {

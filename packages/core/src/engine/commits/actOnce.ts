@@ -6,9 +6,9 @@ import {
   type IdempotencyKeyRecord,
   IdempotencyKeyTransitions,
 } from "../../model/IdempotencyKeyRecord.ts"
-import { type Command, commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import { load } from "../unitOfWork/load.ts"
-import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import { type Command, commandOf, type Decision } from "../../unitOfWork/Decision.ts"
+import { load } from "../../unitOfWork/load.ts"
+import type { UnitOfWork } from "../../unitOfWork/UnitOfWork.ts"
 
 export interface Act extends Pick<IdempotencyKeyRecord, "id" | "request_hash"> {
   /** Whether a transaction of this request has stored the key. */

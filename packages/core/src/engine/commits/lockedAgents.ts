@@ -2,8 +2,8 @@ import { Array as Arr, Duration, Effect } from "effect"
 import type { Commits } from "./Commits.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { CurrentInstruments, type Instruments } from "../metrics/Instruments.ts"
-import type { Command, Decision } from "../unitOfWork/Decision.ts"
-import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { Command, Decision } from "../../unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../../unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../../model/AgentRecord.ts"
 
 export interface WorkOnMany {

@@ -3,8 +3,8 @@ import { Context, Effect, Layer, Scope, Exit, Stream } from "effect"
 import { Commits } from "../../../src/engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
-import { type Command, decideSync } from "../../../src/engine/unitOfWork/Decision.ts"
-import { UnitOfWork } from "../../../src/engine/unitOfWork/UnitOfWork.ts"
+import { type Command, decideSync } from "../../../src/unitOfWork/Decision.ts"
+import { UnitOfWork } from "../../../src/unitOfWork/UnitOfWork.ts"
 
 /** Commits to a storage that keeps nothing and fails on request, and what a listener without an interest in hints heard. */
 const observed = Effect.gen(function* () {

@@ -2,7 +2,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "./Decision.ts"
 import type { RowRequest, Search } from "./RowRequest.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
-import type { Groups, KeyedName, KeyedRows, Keys } from "../../model/StoredTables.ts"
+import type { Groups, KeyedName, KeyedRows, Keys } from "../model/StoredTables.ts"
 
 type Loadable = Omit<RowRequest, Search | "skipLocked">
 type Part = keyof Loadable

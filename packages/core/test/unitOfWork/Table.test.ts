@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Table } from "../../../src/engine/unitOfWork/Table.ts"
+import { Table } from "../../src/unitOfWork/Table.ts"
 
 interface Row {
   readonly id: string

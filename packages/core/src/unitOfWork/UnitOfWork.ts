@@ -1,6 +1,6 @@
-import type { AgentRecord } from "../../model/AgentRecord.ts"
-import type { AuditRecord } from "../../model/AuditRecord.ts"
-import type { CheckRecord, CheckRef, HistoryRecord } from "../../model/CheckRecord.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { AuditRecord } from "../model/AuditRecord.ts"
+import type { CheckRecord, CheckRef, HistoryRecord } from "../model/CheckRecord.ts"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { OutboxState } from "@tocsin/contract/Status"
 import {
@@ -10,12 +10,12 @@ import {
   type IncidentRecord,
   type IncidentRef,
   type TimelineCut,
-} from "../../model/IncidentRecord.ts"
-import { compareMembers, type MemberRecord } from "../../model/MemberRecord.ts"
-import { Heap } from "../TimerQueue.ts"
-import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
-import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../../topics/Topics.ts"
-import type { KeyedName } from "../../model/StoredTables.ts"
+} from "../model/IncidentRecord.ts"
+import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
+import { Heap } from "./TimerQueue.ts"
+import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
+import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
+import type { KeyedName } from "../model/StoredTables.ts"
 import { type LoadedRanking, NOTHING_FOUND, type SearchResults } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"

@@ -8,13 +8,13 @@ import {
   keyOf,
   type Keys,
   keyText,
-} from "../../model/StoredTables.ts"
-import { topic, topicsOfAgent, topicsOfExpectation } from "../../topics/Topics.ts"
+} from "../model/StoredTables.ts"
+import { topic, topicsOfAgent, topicsOfExpectation } from "../topics/Topics.ts"
 import { type Change, Table, type TableOptions, type WriteCount } from "./Table.ts"
-import type { AgentRecord } from "../../model/AgentRecord.ts"
-import type { CheckRecord, CheckRef } from "../../model/CheckRecord.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import type { AgentId, BlacklistId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
-import type { IncidentRecord, IncidentRef } from "../../model/IncidentRecord.ts"
+import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
 
 export type KeyedTable<N extends KeyedName> = Table<Keys[N], KeyedRows[N]>
 

@@ -1,4 +1,4 @@
-import type { CheckRef } from "../../model/CheckRecord.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
 import type { CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 
 /** Event IDs known to be in the stored history, with their checks, or known to be absent. */

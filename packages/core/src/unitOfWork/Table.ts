@@ -1,5 +1,5 @@
-import { NO_TOPICS, type Topics } from "../../topics/Topics.ts"
-import type { IncidentRecord } from "../../model/IncidentRecord.ts"
+import { NO_TOPICS, type Topics } from "../topics/Topics.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 
 /** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {

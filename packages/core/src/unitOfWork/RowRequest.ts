@@ -8,14 +8,14 @@ import type {
 } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { IncidentRecord, IncidentRef } from "../../model/IncidentRecord.ts"
-import type { Groups, KeyedName, Keys } from "../../model/StoredTables.ts"
-import type { AgentRecord } from "../../model/AgentRecord.ts"
+import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
+import type { Groups, KeyedName, Keys } from "../model/StoredTables.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { Labels } from "@tocsin/contract/Labels"
-import type { MemberRecord } from "../../model/MemberRecord.ts"
-import type { ServiceHeartbeatRecord } from "../../model/ServiceHeartbeatRecord.ts"
-import type { SilenceRecord } from "../../model/SilenceRecord.ts"
-import type { AlertRecord, OutboxRecord } from "../../model/OutboxRecord.ts"
+import type { MemberRecord } from "../model/MemberRecord.ts"
+import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
+import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 
 /** A search for what may hold the firings of other incidents: at most `limit` rows of each, by id. */
 export interface ParentSearch {
