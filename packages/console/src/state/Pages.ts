@@ -3,6 +3,8 @@ export interface Answered<Item> {
   readonly next_cursor?: string | null
   /** Where a list is read in groups: the name of each, and how many of the items are in it. */
   readonly groups?: ReadonlyArray<readonly [name: string, count: number]>
+  /** Whether it took many requests, so that it is read again less often. */
+  readonly isSlow?: boolean
 }
 
 /** A page that was read: its place in the list, and its items unless they were dropped. */
@@ -13,6 +15,7 @@ interface ReadPage<Item> {
   /** The revision at which it was read; undefined if the page before it has ended elsewhere since. */
   readonly revision: number | undefined
   readonly groups?: Answered<Item>["groups"]
+  readonly isSlow?: boolean
 }
 
 /**
@@ -43,11 +46,12 @@ export const withPage = <Item>(
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const { groups, items } = answer
+  const { groups, isSlow = false, items } = answer
   const place = {
     cursor: cursorOf(pages, index),
     count: items.length,
     ...(groups !== undefined && { groups }),
+    isSlow,
   }
   const page = { ...place, items, revision }
   const before = [...pages.read.slice(0, index), page]

@@ -14,7 +14,7 @@ export interface List<Item> {
   readonly key: string
   readonly topics: ReadonlyArray<Topic>
   readonly read: Read<Item>
-  /** Whether a page takes many requests, so that it is read again less often. */
+  /** Whether a read passes through much in the storage, so that it is repeated less often. */
   readonly isSlow?: boolean
   /** Whether it is read as a whole, so that no place in it is kept. */
   readonly isWhole?: boolean
@@ -62,6 +62,9 @@ export const readAll = async <Item>(
   return all
 }
 
+/** Whether more than one request read them. */
+const isMany = ({ length }: ReadonlyArray<unknown>): boolean => length > MOST
+
 /** So many rows are put in groups: those that come first. */
 export const MOST_GROUPED = 2_000
 
@@ -80,15 +83,17 @@ export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): L
     const agents = await readAll(listOf<Agent>("ops/v1/agents", { search: `${label}=` }, MOST), { isWanted })
     const values = new Map(agents.map(({ agent_id, labels }) => [agent_id, labels?.[label]]))
     const groups = new Map<string, Array<Item>>()
-    for (const item of await readAll(list, { most: MOST_GROUPED, isWanted })) {
+    const all = await readAll(list, { most: MOST_GROUPED, isWanted })
+    for (const item of all) {
       const value = item.labels?.[label] ?? values.get(item.agent_id ?? "")
       const name = value === undefined ? `no ${label}` : `${label}=${value}`
       groups.set(name, [...(groups.get(name) ?? []), item])
     }
     const counts = Array.from(groups, ([name, { length }]) => [name, length] as const)
-    return { items: Array.from(groups.values()).flat(), groups: counts }
+    const isSlow = isMany(agents) || isMany(all)
+    return { items: Array.from(groups.values()).flat(), groups: counts, isSlow }
   }
-  return { ...list, key: `${list.key} by ${label}`, isSlow: true, read }
+  return { ...list, key: `${list.key} by ${label}`, read }
 }
 
 /** So many items make a page of a list of which some are left out. */
@@ -212,13 +217,14 @@ export const FEW_CHECKS = 2_000
  */
 export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
   const all = listOf<Check>("ops/v1/checks", query, MOST)
-  const list = { ...all, key: `grid ${isFew} ${all.key}`, isSlow: true }
+  const list = { ...all, key: `grid ${isFew} ${all.key}` }
   if (isFew)
     return {
       ...list,
-      read: async (_cursor, isWanted = always) => ({
-        items: rowsOf(await readAll(all, { isWanted }), query["status"] === undefined),
-      }),
+      read: async (_cursor, isWanted = always) => {
+        const checks = await readAll(all, { isWanted })
+        return { items: rowsOf(checks, query["status"] === undefined), isSlow: isMany(checks) }
+      },
     }
   const { status } = query
   const statuses = status === undefined || status === "" ? WORST : [status]

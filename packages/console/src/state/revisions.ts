@@ -37,50 +37,62 @@ export const revisionOf = (topics: ReadonlyArray<Topic>, isSlow = false): number
   return [ALL, ...topics].reduce((sum, name) => sum + (counts[name] ?? 0), times)
 }
 
+const KNOWN = new Set<string>(TOPICS)
+
+/** Between two revisions, so that a list is read once a second at any rate of change. */
+const PAUSE_MILLIS = 1_000
+/** How long rows stay in their places after the pointer moved over them. */
+const AIM_MILLIS = 1_000
+
+let revisedAt = Number.NEGATIVE_INFINITY
+let aimedAt = Number.NEGATIVE_INFINITY
+const collected = new Set<string>()
+let soon: ReturnType<typeof setTimeout> | undefined
+
+/**
+ * How long a change that the stream names waits for its revision. A list has one read at a time, so one that
+ * takes up to half a second shows the change within 2 s.
+ *
+ * | a change comes | its revision begins |
+ * |---|---|
+ * | a second and more after the last revision | at once |
+ * | earlier | a second after the last revision, with all changes that came meanwhile |
+ * | while the pointer moves over rows | once it has rested for a second |
+ * | before an act, or a poll | with the reads of that, which never wait |
+ *
+ * Reads for the time alone neither wait nor make others wait.
+ */
+const millisLeft = (): number => Math.max(revisedAt + PAUSE_MILLIS, aimedAt + AIM_MILLIS) - performance.now()
+
+const revise = (names: Iterable<string>): void => {
+  clearTimeout(soon)
+  soon = undefined
+  revisedAt = performance.now()
+  const all = Array.from(names)
+  collected.clear()
+  counted(all)
+}
+
 /** Reads everything on the page again now, such as after an act. */
-export const refresh = (): void => counted([ALL])
+export const refresh = (): void => revise([ALL])
 
 /** Reads again what may have changed because time has passed. */
 export const passTime = (): void => counted([TIME])
 
-const KNOWN = new Set<string>(TOPICS)
-
-/** How long each request makes the next revision wait: at any rate of change, a page sends one a second. */
-const PAUSE_MILLIS = 1_000
-
-let free = 0
-/** Notes a request that reads something again. */
-export const countRead = (): void => {
-  free = Math.max(free, performance.now()) + PAUSE_MILLIS
-}
-
-/** How long rows stay in their places after the pointer moved over them. */
-const AIM_MILLIS = 1_000
-
-let aimed = 0
 /** Notes that the pointer moves over rows: its click is to meet the one that it was meant for. */
-export const aim = (): void => void (aimed = performance.now() + AIM_MILLIS)
-
-const collected = new Set<string>()
-let soon: ReturnType<typeof setTimeout> | undefined
+export const aim = (): void => void (aimedAt = performance.now())
 
 const flush = (): void => {
-  const left = aimed - performance.now()
-  soon = left > 0 ? setTimeout(flush, left) : undefined
-  if (left > 0) return
-  const topics = Array.from(collected)
-  collected.clear()
-  counted(topics)
+  const left = millisLeft()
+  if (left <= 0) revise(collected)
+  else soon = setTimeout(flush, left)
 }
 
-/**
- * Reads again what is about these topics; of a topic that this page does not know, everything. Changes
- * that come while the page may not read are collected.
- */
+/** Reads again what is about these topics; of a topic that this page does not know, everything. */
 export const changed = (topics: ReadonlyArray<string>): void => {
   if (topics.length === 0) return
   for (const name of topics.every((each) => KNOWN.has(each)) ? topics : [ALL]) collected.add(name)
-  soon ??= setTimeout(flush, Math.max(0, free - performance.now()))
+  soon ??= setTimeout(flush, Math.max(0, millisLeft()))
 }
 
 /** The topics to fetch again that the data of an event names; none if it is not an event of the service. */

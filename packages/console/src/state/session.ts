@@ -9,7 +9,6 @@ import {
   type UnansweredActs,
 } from "../api/request.ts"
 import { attempt } from "./kept.ts"
-import { countRead } from "./revisions.ts"
 
 const KEY = "tocsin.token"
 
@@ -76,7 +75,6 @@ export const call = async <Answer>(
   options?: RequestOptions,
 ): Promise<Answer> => {
   const used = token.value
-  if (method === "GET") countRead()
   try {
     const answer = await actOnce<Answer>({ base, token: used, known }, unanswered, method, path, options)
     contact.value = { at: performance.now(), isLost: false }

@@ -19,7 +19,10 @@ export const unacknowledged = computed(() => {
 const PULSE_MILLIS = 4_000
 
 let isReading = false
+/** Whether something changed while it was read. */
+let isAgain = false
 const read = async (): Promise<void> => {
+  isAgain = isReading
   const { notifies, sounds } = preferences.peek()
   // A hidden tab rests, unless it is to announce rises.
   if ((document.hidden && !notifies && !sounds) || token.peek() === "" || isReading) return
@@ -32,18 +35,19 @@ const read = async (): Promise<void> => {
     // It shows as a lost connection, and is tried again.
   } finally {
     isReading = false
+    if (isAgain) void read()
   }
 }
 
 /**
- * Reads the summary when incidents, agents or notifications changed, and every few seconds in any case: a
- * connection that is lost without a word shows within 10 s.
+ * Reads the summary when what it counts changed, and every few seconds in any case: a connection that is lost
+ * without a word shows within 10 s.
  */
 export const startPulse = (): void => {
   setInterval(() => void read(), PULSE_MILLIS)
   effect(() => {
     if (token.value === "") summary.value = undefined
-    else if (revisionOf(["incidents", "agents", "outbox"]) >= 0) void read()
+    else if (revisionOf(["incidents", "agents", "checks", "outbox"]) >= 0) void read()
   })
 }
 

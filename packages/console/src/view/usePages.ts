@@ -19,7 +19,7 @@ import { call, token } from "../state/session.ts"
 
 /** Pages kept on either side of those that are seen. */
 const AROUND = 2
-/** The least time between two reads of a list whose pages take many requests. */
+/** The least time between two reads of a list that takes many requests, or passes through much. */
 const SLOW_MILLIS = 10_000
 
 interface Found<Item> {
@@ -71,7 +71,10 @@ effect(() => {
 })
 
 /** Reads when the list is another one and at each revision; a slow list not more often than it may. */
-const useRevision = <Item>({ key, topics, isSlow = false }: List<Item>, read: () => void): void => {
+const useRevision = (
+  { key, topics, isSlow = false }: Omit<List<unknown>, "read">,
+  read: () => void,
+): void => {
   const readAt = useRef({ key: "", at: 0 })
   const revision = revisionOf(topics, isSlow)
   // Before the first frame, which takes longer than the request.
@@ -155,7 +158,8 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
     reading.current = undefined
   }
 
-  useRevision(list, () => {
+  const isSlow = list.isSlow === true || found.peek().pages.read[0]?.isSlow === true
+  useRevision({ ...list, isSlow }, () => {
     revision.current = lastRevision += 1
     void readSeen()
   })
