@@ -42,7 +42,7 @@ const post = ({ key, replica: { integrations } }: Site, alerts: ReadonlyArray<ob
     integrations.report("alertmanager", sender, {
       method: "POST",
       path: ["api", "v2", "alerts"],
-      query: {},
+      query: [],
       body: JSON.stringify(alerts),
     }),
   )

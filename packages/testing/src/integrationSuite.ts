@@ -82,7 +82,7 @@ const ping = (
     integrations.report("ping", sender, {
       method: "POST",
       path: path.split("/"),
-      query: {},
+      query: [],
       body: "",
       ...given,
     }),
@@ -158,7 +158,7 @@ const readsOnce = Effect.fnUntraced(function* (replica: Replica) {
     const input = {
       ...(yield* integrations.recognise(key)),
       kind: "ping",
-      request: { method: "POST", path: ["backup"], query: {}, body: "" },
+      request: { method: "POST", path: ["backup"], query: [], body: "" },
       start: 0,
       incidents,
       sha256,
@@ -197,12 +197,12 @@ const bounds = Effect.fnUntraced(function* (replica: Replica) {
 const measuresRuns = Effect.fnUntraced(function* (replica: Replica) {
   const key = yield* created(replica)
   const rid = "0195514a-1c40-4a00-8000-000000000001"
-  yield* ping(replica, key, "job/start", { query: { rid } })
+  yield* ping(replica, key, "job/start", { query: [["rid", rid]] })
   yield* TestClock.adjust("1 second")
   yield* ping(replica, key, "job/start")
   yield* ping(replica, key, "job/log", { body: "copied 3 files" })
   yield* TestClock.adjust("2 seconds")
-  yield* ping(replica, key, "job", { query: { rid }, body: "done" })
+  yield* ping(replica, key, "job", { query: [["rid", rid]], body: "done" })
   yield* TestClock.adjust("4 seconds")
   yield* ping(replica, key, "job/1")
   const shown = (yield* rowsOf(replica, "history")).map(({ duration_ms, output }) => [duration_ms, output])
@@ -223,10 +223,24 @@ const measuresRuns = Effect.fnUntraced(function* (replica: Replica) {
 const expectsRuns = Effect.fnUntraced(function* (replica: Replica) {
   const key = yield* created(replica)
   yield* ping(replica, key, "job/start")
-  yield* ping(replica, key, "daily", { query: { every: "10m", severity: "critical" } })
-  const refused = outcomeOf(ping(replica, key, "daily/fail", { query: { every: "soon" } }))
-  assert.strictEqual(yield* refused, "ValidationError")
-  assert.strictEqual(yield* statusOf(replica, "daily"), "ok")
+  yield* ping(replica, key, "daily", {
+    query: [
+      ["every", "10m"],
+      ["severity", "critical"],
+    ],
+  })
+  const sent = (path: string, every: string) =>
+    outcomeOf(Effect.as(ping(replica, key, path, { query: [["every", every]] }), "taken"))
+  assert.strictEqual(yield* sent("daily/start", "soon"), "ValidationError")
+  assert.strictEqual(yield* sent("fresh/0", "soon"), "ValidationError")
+  assert.isUndefined(yield* statusOf(replica, "fresh"))
+  // The failure of a check counts, whatever it declares, and each time its terms are refused.
+  for (const path of ["fresh/fail", "fresh/7", "daily/fail"]) {
+    assert.strictEqual(yield* sent(path, "1s"), "ValidationError")
+    assert.strictEqual(yield* sent(path, "1s"), "ValidationError")
+    assert.strictEqual(yield* statusOf(replica, path.split("/")[0] ?? ""), "critical")
+  }
+  yield* ping(replica, key, "daily")
   // The service is alive all the while, and so is the agent of the integration.
   for (let minute = 0; minute < 59; minute++) {
     yield* TestClock.adjust("1 minute")
@@ -243,7 +257,12 @@ const expectsRuns = Effect.fnUntraced(function* (replica: Replica) {
 /** An integration's agent is as alive as the service: a check does not wait for its next contact. */
 const findsSoon = Effect.fnUntraced(function* (replica: Replica) {
   const key = yield* created(replica)
-  yield* ping(replica, key, "daily", { query: { every: "1m", after: "185s" } })
+  yield* ping(replica, key, "daily", {
+    query: [
+      ["every", "1m"],
+      ["after", "185s"],
+    ],
+  })
   for (let seconds = 0; seconds < 200; seconds += 10) {
     if (seconds <= 180) assert.deepStrictEqual(yield* overdueChecks(replica), [])
     yield* TestClock.adjust("10 seconds")

@@ -45,7 +45,7 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
       ["GET", `/${key}`],
       ["GET", `/${key}/start`],
       ["GET", `/${key}/job/256`],
-      ["GET", `/${key}/job?rid=1`],
+      ["GET", `/${key}/job?every=1`],
       ["POST", `/${key}/job?every=soon`, { body: "x" }],
       ["GET", `/${key}/job?cron=0%203&tz=Nowhere`],
       ["PUT", `/${key}/job`, { body: "" }],

@@ -61,6 +61,26 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       yield* sent("POST", `${base}/backup/log`, "no space left")
       yield* sent("GET", `${base}/backup/7`)
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "no space left"])
+      assert.deepStrictEqual(yield* sent("POST", `${base}/backup/7?every=soon`, "bad terms"), [
+        400,
+        "every must be a duration such as 90s, 8h or 7d, from 10s to 31d; the failure is stored without the expectation",
+      ])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "bad terms"])
+      const mistyped = "ignored evry: give every, after, cron, tz, grace, severity, rid, create"
+      // The first is read by the API, the second by the front.
+      for (const name of ["back%75p", "backup"])
+        assert.deepStrictEqual(yield* sent("GET", `${base}/${name}/7?evry=1d`), [200, `OK\n${mistyped}`])
+      const { key: other } = yield* created({ name: "other", kind: "ping" })
+      yield* sent("GET", `/in/ping/${other}/backup/7?evry=1d`)
+      assert.include((yield* operate("GET", "/ops/v1/integrations/other")).text, `"message":"${mistyped}"`)
+      for (const path of ["/%E9", "/backup/%", "/%zz/fail", "/backup/%C3", "/a%2", "/start/%FF"])
+        assert.deepStrictEqual(yield* sent("GET", `${base}${path}`), [404, "not found"], path)
+      assert.deepStrictEqual(yield* sent("GET", `/in/push/${key}/%E9`), [
+        404,
+        '{"ok":false,"msg":"not found"}',
+      ])
+      const put = [404, "this method is not allowed here; use GET, HEAD, POST"] as const
+      assert.deepStrictEqual(yield* sent("PUT", `${base}/backup`, ""), put)
       for (const path of ["", "/", "/fail", "/0", "/log", "/backup/256", "/backup/fail/1", "/backup/x"])
         assert.deepStrictEqual(yield* sent("GET", `${base}${path}`), [404, "not found"], path)
       assert.deepStrictEqual(yield* sent("GET", `/in/push/${key}/backup`), [
@@ -107,7 +127,18 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, 'status "down"'])
       assert.deepStrictEqual(yield* sent("PUT", `${base}/api/push/web?status=up`, ""), [200, '{"ok":true}'])
       assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["ok", 0, undefined])
+      for (const query of [
+        "status=down&msg=no&ping=rainy",
+        "status=down&msg=no&ping=12,5",
+        "status=up&msg=OK&ping=?status=down&msg=no&ping=12",
+        "status=down&msg=no&ping=3?status=down&msg=no&ping=3",
+      ]) {
+        yield* sent("GET", `${base}/web`)
+        assert.deepStrictEqual(yield* sent("GET", `${base}/web?${query}`), [200, '{"ok":true}'], query)
+        assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "no"], query)
+      }
       const [status, text] = yield* sent("GET", `${base}/web?ping=-1`)
+      assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["ok", 0, undefined])
       assert.deepStrictEqual([status, text.includes('"ok":false')], [400, true])
     }),
   )

@@ -20,7 +20,7 @@ import { parseJson } from "../request/RequestBody.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
-import { answerOf, DIALECTS, SUCCESSES } from "../senders/dialects.ts"
+import { answerOf, DIALECTS, successOf } from "../senders/dialects.ts"
 import { type AgentAnswer, statusOf, type AgentHead, isOfSender } from "./agentMessages.ts"
 
 export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
@@ -142,7 +142,7 @@ const withinSpan = (work: Effect.Effect<number>, request: AgentRequest): Effect.
 
 /** A call that a request makes, and what its body names. */
 interface Call {
-  readonly call: Effect.Effect<object | void, CoreError>
+  readonly call: Effect.Effect<AgentAnswer, CoreError>
   readonly body?: unknown
 }
 
@@ -152,11 +152,16 @@ const callOf = (
   { body, head, sender }: AgentRequest,
 ): Result.Result<Call, string> => {
   if (!isOfSender(head))
-    return Result.map(parseJson(body), (parsed) => ({ call: calls[head.to](sender, parsed), body: parsed }))
+    return Result.map(parseJson(body), (parsed) => {
+      const called: Effect.Effect<object, CoreError> = calls[head.to](sender, parsed)
+      return { call: Effect.map(called, (reply) => ({ reply })), body: parsed }
+    })
   const { about, to } = head
   return Result.map(DIALECTS[to].decode(body), (text) => ({
     call: Effect.flatMap(integrations.recognise(about.key), (known) =>
-      integrations.report(to, known, { ...about, body: text }),
+      Effect.map(integrations.report(to, known, { ...about, body: text }), (ignored) => ({
+        said: successOf(to, ignored),
+      })),
     ),
   }))
 }
@@ -197,8 +202,7 @@ const workOf = (
     if (Result.isFailure(parsed)) return finishWith({ code: "validation", message: parsed.failure })
     const { body, call } = parsed.success
     return Effect.matchCauseEffect(call, {
-      onSuccess: (reply) =>
-        finish(dialect === undefined ? { reply: reply ?? {} } : { said: SUCCESSES[dialect] }),
+      onSuccess: finish,
       onFailure: (cause) => fail(cause, body),
     })
   })

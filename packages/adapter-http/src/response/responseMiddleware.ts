@@ -9,6 +9,7 @@ import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
 import { inboundRequestId, RequestId, fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
 import { requestAddress } from "../request/clientAddress.ts"
 import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
+import { responseOf, unroutedAnswer } from "../senders/dialects.ts"
 import * as AnswerRecorder from "./AnswerRecorder.ts"
 import { FailureLog, logFieldsOf } from "./FailureLog.ts"
 import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
@@ -71,6 +72,12 @@ const notFound = (allowed: ReadonlyArray<string>): Failure => {
   return allow === ""
     ? { code: "not_found", message: "this path does not exist; see /openapi.json for all paths" }
     : { code: "not_found", message: `this method is not allowed here; use ${allow}`, headers: { allow } }
+}
+
+/** The answer to a request that no route has: to a sender, as its protocol says it. */
+const unrouted = (url: string, failure: Failure, requestId: string): Response => {
+  const said = unroutedAnswer(url, failure)
+  return said === undefined ? errorResponse(failure, requestId) : responseOf(said)
 }
 
 /**
@@ -169,10 +176,9 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: ResponseOptio
             : undefined
         const answer = yield* (own === undefined ? routed : Effect.succeed(own)).pipe(
           Effect.catchCause((cause) =>
-            Effect.map(
-              isOfUnknownPath(cause) ? Effect.succeed(notFound(methodsOf(url))) : failureOfDefect(cause),
-              (failure) => errorResponse(failure, requestId),
-            ),
+            isOfUnknownPath(cause)
+              ? Effect.succeed(unrouted(url, notFound(methodsOf(url)), requestId))
+              : Effect.map(failureOfDefect(cause), (failure) => errorResponse(failure, requestId)),
           ),
           // Asked only now, so that requests under way at a shutdown close their connections, too.
           Effect.map((made) => {

@@ -1,14 +1,14 @@
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Effect } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { announcedBytes } from "../request/RequestBody.ts"
 import { type Failure, failureOfCause } from "../response/failures.ts"
 import type { KnownRoute } from "../routes.ts"
-import { addressed, answerOf, DIALECTS, type SenderAnswer } from "./dialects.ts"
+import { addressed, answerOf, DIALECTS, responseOf, successOf } from "./dialects.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -32,11 +32,6 @@ const unread =
   ({ message }: PayloadTooLarge | Validation): Effect.Effect<Failure> =>
     Effect.succeed({ code, message })
 
-const responseOf = ({ body, fields: headers, status }: SenderAnswer) =>
-  body === ""
-    ? HttpServerResponse.empty({ status, headers })
-    : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] })
-
 /** Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
@@ -55,18 +50,18 @@ export const layer = HttpRouter.use((router) =>
           const report = (body: string) => integrations.report(kind, sender, { ...given, body })
           const bytes = Math.min(announcedBytes(request), dialect.mostBytes)
           const place = { bytes, sender: sender.key_hash }
-          yield* hasBody(request)
+          return yield* hasBody(request)
             ? intake.within(request, place, Effect.flatMap(dialect.read(request), report))
             : report("")
         })
         return yield* take.pipe(
-          Effect.as(undefined),
+          Effect.map((ignored) => successOf(kind, ignored)),
           Effect.catchTags({
             PayloadTooLarge: unread("payload_too_large"),
             Validation: unread("validation"),
           }),
           Effect.catchCause(failureOfCause),
-          Effect.map((failure) => responseOf(answerOf(dialect, failure))),
+          Effect.map((said) => responseOf("code" in said ? answerOf(dialect, said) : said)),
         )
       })
     for (const kind of KINDS)

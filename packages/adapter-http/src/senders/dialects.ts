@@ -1,10 +1,10 @@
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { errorStatus } from "@tocsin/contract/Errors"
-import type { IntegrationKind } from "@tocsin/contract/Integrations"
+import { IntegrationKind } from "@tocsin/contract/Integrations"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { isTokenOf } from "@tocsin/core/operators/tokens"
 import { Effect, Redacted, Result, Stream } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readSenderText, senderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
@@ -24,8 +24,8 @@ export interface Dialect {
   readonly hasHeader: boolean
   readonly contentType: "application/json" | "text/plain"
   readonly fields?: Readonly<Record<string, string>>
-  /** Its text about a failure, or about none. */
-  readonly say: (failure: Failure | undefined) => string
+  /** Its text about a failure, or about none and what was ignored. */
+  readonly say: (failure: Failure | undefined, ignored: string) => string
 }
 
 /** An answer to a sender, with the header fields that belong to it. */
@@ -35,8 +35,12 @@ export interface SenderAnswer {
   readonly body: string
 }
 
-export const answerOf = ({ contentType, fields, say }: Dialect, failure?: Failure): SenderAnswer => {
-  const body = say(failure)
+export const answerOf = (
+  { contentType, fields, say }: Dialect,
+  failure?: Failure,
+  ignored = "",
+): SenderAnswer => {
+  const body = say(failure, ignored)
   return {
     status: failure === undefined ? 200 : errorStatus[failure.code],
     body,
@@ -99,7 +103,7 @@ export const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
     methods: ["GET", "POST"],
     contentType: "text/plain",
     fields: { "ping-body-limit": "8192" },
-    say: (failure) => failure?.message ?? "OK",
+    say: (failure, ignored) => failure?.message ?? (ignored === "" ? "OK" : `OK\n${ignored}`),
   },
   push: {
     ...anyText,
@@ -110,21 +114,31 @@ export const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
   },
 }
 
+export const responseOf = ({ body, fields: headers, status }: SenderAnswer) =>
+  body === ""
+    ? HttpServerResponse.empty({ status, headers })
+    : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] })
+
 /** The answers to requests that succeed: making one takes as long as parsing a request. */
-export const SUCCESSES: Readonly<Record<IntegrationKind, SenderAnswer>> = {
+const SUCCESSES: Readonly<Record<IntegrationKind, SenderAnswer>> = {
   alertmanager: answerOf(DIALECTS.alertmanager),
   webhook: answerOf(DIALECTS.webhook),
   ping: answerOf(DIALECTS.ping),
   push: answerOf(DIALECTS.push),
 }
 
-const decoded = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    // Not an encoding: a name like any other.
-    return segment
-  }
+export const successOf = (kind: IntegrationKind, ignored: string): SenderAnswer =>
+  ignored === "" ? SUCCESSES[kind] : answerOf(DIALECTS[kind], undefined, ignored)
+
+/** The answer to a sender whose path or method no route has; `undefined` for other paths. */
+export const unroutedAnswer = (url: string, failure: Failure): SenderAnswer | undefined => {
+  const [, root, named] = pathOf(url).split("/")
+  const kind = IntegrationKind.literals.find((each) => root === "in" && each === named)
+  if (kind === undefined) return undefined
+  return answerOf(
+    DIALECTS[kind],
+    failure.headers === undefined ? { ...failure, message: "not found" } : failure,
+  )
 }
 
 /** The key that a header Authorization has: as a bearer token, or as the password. */
@@ -135,14 +149,15 @@ const keyOfHeader = (authorization = ""): string | undefined => {
   return text.slice(text.indexOf(":") + 1)
 }
 
-const NO_QUERY: Readonly<Record<string, string>> = {}
+/** A second query, as where one is added to an address that has one. */
+const SECOND_QUERY = /\?(?=(?:status|msg|ping|every|cron|rid)=)/gu
 
-/** The first value of each parameter. */
-const queryOf = (url: string): Readonly<Record<string, string>> => {
+const NO_QUERY: SenderRequest["query"] = []
+
+const queryOf = (url: string): SenderRequest["query"] => {
   const start = url.indexOf("?")
   if (start === -1) return NO_QUERY
-  const parameters = new URLSearchParams(url.slice(start + 1))
-  return Object.fromEntries(Array.from(parameters).toReversed())
+  return Array.from(new URLSearchParams(url.slice(start + 1).replaceAll(SECOND_QUERY, "&")))
 }
 
 /** A sender's request before its key is recognised and its body is read. */
@@ -169,7 +184,7 @@ export const addressed = (
   return {
     key: isInPath ? key : Redacted.make(inHeader),
     method,
-    path: (isInPath ? rest : path).map(decoded),
+    path: (isInPath ? rest : path).map(decodeURIComponent),
     query: queryOf(url),
   }
 }

@@ -228,7 +228,7 @@ const lookedUp = (key: string) => {
               return isKnown ? Effect.succeed(sender) : Effect.fail(new NotFound({ message: "not found" }))
             }),
           ),
-    report: (_kind, _sender, { path }) => Effect.sync(() => void checks.push(path[0])),
+    report: (_kind, _sender, { path }) => Effect.sync(() => (checks.push(path[0]), "")),
   }
   return { gate, checks, integrations }
 }

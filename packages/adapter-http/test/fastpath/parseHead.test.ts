@@ -89,19 +89,22 @@ it("a sender's head is understood with its key, what it is about, and a body unl
     const { key, ...about } = head.about
     return [head.to, Redacted.value(key), about.path, about.query]
   }
-  assert.deepStrictEqual(of("GET /in/ping/KEY/a.b/fail/"), ["ping", "KEY", ["a.b", "fail"], {}])
+  assert.deepStrictEqual(of("GET /in/ping/KEY/a.b/fail/"), ["ping", "KEY", ["a.b", "fail"], []])
   assert.deepStrictEqual(of("GET /in/push/KEY/web?status=up&msg=a+b"), [
     "push",
     "KEY",
     ["web"],
-    { status: "up", msg: "a b" },
+    [
+      ["status", "up"],
+      ["msg", "a b"],
+    ],
   ])
   const path = "POST /in/alertmanager/api/v2/alerts"
   assert.deepStrictEqual(of(path, "Content-Length: 2", "Authorization: Bearer KEY"), [
     "alertmanager",
     "KEY",
     ["api", "v2", "alerts"],
-    {},
+    [],
   ])
   for (const [line = "", ...others] of [
     [path],

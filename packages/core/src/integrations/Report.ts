@@ -11,8 +11,7 @@ export interface SenderRequest {
   readonly method: string
   /** The segments of the path after the key, decoded. */
   readonly path: ReadonlyArray<string>
-  /** The first value of each parameter. */
-  readonly query: Readonly<Record<string, string>>
+  readonly query: ReadonlyArray<readonly [name: string, value: string]>
   /** The body as text; empty without one. */
   readonly body: string
 }
@@ -67,9 +66,9 @@ export interface Report
 
 export type AnyReport = Report | Started | Logged
 
-/** Why a sender's request, or a part of it, is refused. */
+/** Why a sender's request, or a part of it, is refused; or which part was ignored. */
 export interface Refusal {
-  readonly refused: "not_found" | "invalid" | "too_many_checks"
+  readonly refused: "not_found" | "invalid" | "too_many_checks" | "ignored"
   readonly message: string
 }
 
@@ -96,7 +95,11 @@ export interface Reading {
   readonly heard: ReadonlyArray<string>
 }
 
-export const readingOf = (report: AnyReport): Reading => ({ reports: [report], refusals: [], heard: [] })
+export const readingOf = (report: AnyReport, refusals: ReadonlyArray<Refusal> = []): Reading => ({
+  reports: [report],
+  refusals,
+  heard: [],
+})
 
 /** The integration of a request, and when it arrived. */
 export interface TranslationContext {

@@ -147,7 +147,8 @@ interface Item {
   readonly ref: CheckRef
   readonly check: CheckRecord | undefined
   readonly report: AnyReport
-  readonly declaration: string
+  /** Absent if its terms are refused: they are refused again. */
+  readonly declaration: string | undefined
   /** The terms that it gives, if its expectation may have to change. */
   readonly terms: Terms | undefined
   readonly isDeclaring: boolean
@@ -166,7 +167,7 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
     const found = find(unit, accepted, report)
     // Most reports repeat what their check shows, and a generator would double their cost.
     const isRepeated = found.check !== undefined && !found.isDeclaring
-    const judged = isRepeated ? found : yield* judge(unit, accepted, found, created)
+    const judged = isRepeated ? found : yield* judge(unit, accepted, found, { created, refusals })
     if (judged === undefined) continue
     if ("refused" in judged) refusals.push(judged)
     else items.push(judged)
@@ -197,11 +198,12 @@ function* judge(
   unit: UnitOfWork,
   accepted: Accepted,
   found: Item,
-  created: Set<CheckId>,
+  { created, refusals }: { readonly created: Set<CheckId>; readonly refusals: Array<Refusal> },
 ): Decision<Item | Refusal | undefined> {
   const { check, ref, report } = found
   const terms = expectedTerms(report, accepted.integration.options, accepted.staleAfter)
-  if (Result.isFailure(terms)) return terms.failure
+  const isBad = report.signal === "result" && report.status !== "ok"
+  if (Result.isFailure(terms) && !isBad) return terms.failure
   if (check === undefined && !created.has(report.check_id)) {
     if (report.signal === "result" && report.isOfKnownCheck === true) return undefined
     yield* load(unit, { rows: { expectation: [ref] } })
@@ -210,7 +212,11 @@ function* judge(
     if (refusal !== undefined) return refusal
     created.add(report.check_id)
   }
-  return { ...found, terms: terms.success }
+  if (Result.isSuccess(terms)) return { ...found, terms: terms.success }
+  // A failure counts, whatever is wrong with what it declares.
+  const { message } = terms.failure
+  refusals.push({ ...terms.failure, message: `${message}; the failure is stored without the expectation` })
+  return { ...found, declaration: undefined }
 }
 
 /** Applies the results among these reports, in their order. */

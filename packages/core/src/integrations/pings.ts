@@ -6,6 +6,7 @@ import {
   NOT_FOUND,
   NOTHING_EXPECTED,
   readingOf,
+  type Refusal,
   type Report,
   type SenderRequest,
   type Translate,
@@ -27,6 +28,8 @@ const isOther = (segment: string | undefined): segment is "start" | "log" =>
   segment === "start" || segment === "log"
 
 const TERMS: ReadonlySet<string> = new Set(["every", "after", "cron", "tz", "grace", "severity"])
+/** Clients of Healthchecks send `create`; the option of that name decides here. */
+const OF_PING: ReadonlySet<string> = new Set([...TERMS, "rid", "create"])
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 
 /** The check and the signal that a path names, unless it names none. */
@@ -41,34 +44,51 @@ const partsOf = (
   return { name, segment }
 }
 
-const termsOf = (query: SenderRequest["query"]): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(query).filter(([name]) => TERMS.has(name)))
+const LONGEST_SHOWN = 40
+const ELSEWHERE = /[^\w.-]/gu
+
+/** What is said about parameters that a kind does not have; a report counts without them. */
+const ignoring = (query: SenderRequest["query"], known: ReadonlySet<string>): ReadonlyArray<Refusal> => {
+  const unknown = query.find(([name]) => !known.has(name))?.[0]
+  if (unknown === undefined) return []
+  const shown = unknown.slice(0, LONGEST_SHOWN).replaceAll(ELSEWHERE, "?")
+  return [{ refused: "ignored", message: `ignored ${shown}: give ${Array.from(known).join(", ")}` }]
+}
 
 const translatePing: Translate = ({ body, path, query }, { options, sha256 }) => {
   const parts = partsOf(path, options)
   if (parts === undefined) return NOT_FOUND
-  const { rid = "" } = query
-  if (rid !== "" && !UUID.test(rid)) return { refused: "invalid", message: "rid must be a UUID" }
+  const { rid = "" } = Object.fromEntries(query)
+  const isTied = UUID.test(rid)
+  const ignored: ReadonlyArray<Refusal> = [
+    ...(rid === "" || isTied
+      ? []
+      : [{ refused: "ignored", message: "ignored rid: it must be a UUID" } as const]),
+    ...ignoring(query, OF_PING),
+  ]
   const { segment } = parts
   const ofCheck = {
     check_id: checkIdOf(parts.name, sha256),
-    rid: rid.toLowerCase(),
-    expects: { by: "terms", terms: termsOf(query) },
+    rid: isTied ? rid.toLowerCase() : "",
+    expects: { by: "terms", terms: Object.fromEntries(query.filter(([name]) => TERMS.has(name))) },
   } as const
-  if (segment === "start") return readingOf({ signal: "start", ...ofCheck })
+  if (segment === "start") return readingOf({ signal: "start", ...ofCheck }, ignored)
   const output = lastOutput(body)
-  if (segment === "log") return readingOf({ signal: "log", text: output.output ?? "", ...ofCheck })
+  if (segment === "log") return readingOf({ signal: "log", text: output.output ?? "", ...ofCheck }, ignored)
   const result = resultOf(segment)
   if (result === undefined) return NOT_FOUND
   const otherwise = result.status === "ok" ? undefined : `exit status ${result.exit_code}`
-  return readingOf({
-    signal: "result",
-    ...ofCheck,
-    ...result,
-    duration_ms: 0,
-    ...output,
-    ...(otherwise !== undefined && { otherwise }),
-  })
+  return readingOf(
+    {
+      signal: "result",
+      ...ofCheck,
+      ...result,
+      duration_ms: 0,
+      ...output,
+      ...(otherwise !== undefined && { otherwise }),
+    },
+    ignored,
+  )
 }
 
 /**
@@ -88,6 +108,7 @@ export const ping: Kind = {
 }
 
 const LONGEST_PING = 86_400_000
+const OF_PUSH: ReadonlySet<string> = new Set(["status", "msg", "ping"])
 const MILLIS = /^\d+(?:\.\d+)?$/u
 
 const translatePush: Translate = ({ path, query }, { options: { check }, sha256 }) => {
@@ -95,24 +116,29 @@ const translatePush: Translate = ({ path, query }, { options: { check }, sha256 
   const [name, ...rest] = check === undefined ? named : [check, ...named]
   if (name === undefined || name === "" || rest.length > 0)
     return { refused: "not_found", message: "Monitor not found or not active." }
-  const millis = query["ping"] ?? ""
-  if (millis !== "" && !(MILLIS.test(millis) && Number(millis) <= LONGEST_PING))
-    return {
-      refused: "invalid",
-      message: `ping must be a number of milliseconds from 0 to ${LONGEST_PING}`,
-    }
-  const isUp = (query["status"] ?? "up") === "up"
-  return readingOf({
-    signal: "result",
-    check_id: checkIdOf(name, sha256),
-    rid: "",
-    expects: NOTHING_EXPECTED,
-    status: isUp ? "ok" : "critical",
-    exit_code: isUp ? 0 : 1,
-    duration_ms: Math.round(Number(millis)),
-    ...lastOutput(query["msg"] ?? ""),
-    ...(!isUp && unexplained(query["status"] ?? "")),
-  })
+  const { msg = "", ping: millis = "" } = Object.fromEntries(query)
+  // Of an address to which another status was added, any status that is bad counts.
+  const bad = query.find(([parameter, value]) => parameter === "status" && value !== "up")?.[1]
+  const isUp = bad === undefined
+  const isTime = millis === "" || (MILLIS.test(millis) && Number(millis) <= LONGEST_PING)
+  const message = `ping must be a number of milliseconds from 0 to ${LONGEST_PING}; the report is stored without it`
+  return readingOf(
+    {
+      signal: "result",
+      check_id: checkIdOf(name, sha256),
+      rid: "",
+      expects: NOTHING_EXPECTED,
+      status: isUp ? "ok" : "critical",
+      exit_code: isUp ? 0 : 1,
+      duration_ms: isTime ? Math.round(Number(millis)) : 0,
+      ...lastOutput(msg),
+      ...(!isUp && unexplained(bad)),
+    },
+    [
+      ...(isTime ? [] : [{ refused: isUp ? "invalid" : "ignored", message } as const]),
+      ...ignoring(query, OF_PUSH),
+    ],
+  )
 }
 
 /** The push URL of Uptime Kuma: `CHECK?status=up|down&msg=…&ping=MS` (docs/rules.md#integrations). */

@@ -96,7 +96,8 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   }
 }
 
-type Replied = Effect.Effect<void, SenderError>
+/** What an answer says about parts of a request that were ignored; usually nothing. */
+type Replied = Effect.Effect<string, SenderError>
 
 /**
  * Takes a request in parts, each in its own transaction, and replies with why it refuses some of it. What it says
@@ -131,14 +132,12 @@ const takingParts = (
 
 const MOST_SENTENCES = 10
 
-const refused = (
-  { refused: why }: Refusal,
-  refusals: ReadonlyArray<Refusal>,
-): Effect.Effect<never, SenderError> => {
+const answered = (why: Refusal["refused"] | undefined, refusals: ReadonlyArray<Refusal>): Replied => {
   const message = refusals
     .slice(0, MOST_SENTENCES)
     .map((refusal) => refusal.message)
     .join("\n")
+  if (why === undefined) return Effect.succeed(message)
   if (why === "not_found") return Effect.fail(new NotFound({ message }))
   return Effect.fail(why === "invalid" ? new ValidationError({ message }) : new StateConflict({ message }))
 }
@@ -166,9 +165,9 @@ const makeSenderCalls = Effect.gen(function* () {
         known.delete(key_hash)
         return Effect.fail(UNKNOWN_KEY)
       }
-      const [first] = refusals
-      count(integration.name, first?.refused ?? "applied")
-      return first === undefined ? Effect.void : refused(first, refusals)
+      const why = refusals.find(({ refused }) => refused !== "ignored")?.refused
+      count(integration.name, why ?? "applied")
+      return answered(why, refusals)
     },
   )
   const findKnown = (key: Redacted.Redacted): Sender | undefined => {
@@ -195,12 +194,8 @@ const makeSenderCalls = Effect.gen(function* () {
       return found === undefined ? lookUp(key) : Effect.succeed(found)
     },
     /** Takes a request of a sender: durable when it succeeds, and safe to repeat. */
-    report: (
-      kind: IntegrationKind,
-      sender: Sender,
-      request: SenderRequest,
-    ): Effect.Effect<void, SenderError> =>
-      Effect.flatMap(Instant.now, (now): Effect.Effect<void, SenderError> => {
+    report: (kind: IntegrationKind, sender: Sender, request: SenderRequest): Replied =>
+      Effect.flatMap(Instant.now, (now): Replied => {
         const { name } = sender.known.integration
         const early = KINDS[kind].isLimited ? limit(name, request, now) : undefined
         if (early !== undefined) {

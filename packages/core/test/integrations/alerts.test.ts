@@ -21,7 +21,7 @@ const read = (
     {
       method: "POST",
       path: path === "" ? [] : path.split("/"),
-      query: {},
+      query: [],
       body: typeof json === "string" ? json : JSON.stringify(json),
     },
     { name: AgentId.make("prometheus"), options, now, sha256 },

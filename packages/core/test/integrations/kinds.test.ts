@@ -69,7 +69,9 @@ const requestOf = (kind: IntegrationKind): fc.Arbitrary<SenderRequest> =>
       kind === "alertmanager"
         ? fc.constant(["api", "v2", "alerts"])
         : fc.array(text, { maxLength: kind === "webhook" ? 0 : 3 }),
-    query: fc.dictionary(fc.constantFrom("status", "msg", "ping", "rid", "every", "severity"), text),
+    query: fc.array(
+      fc.tuple(fc.constantFrom("status", "msg", "ping", "rid", "every", "severity", "\n"), text),
+    ),
     body: fc.oneof(
       json.map((value) => JSON.stringify(value)),
       text,
@@ -105,7 +107,8 @@ describe("any request to an integration", () => {
           const reading = KINDS[kind].translate(request, { ...context, now })
           if ("refused" in reading) return assert.match(reading.message, /^.{1,200}$/u)
           assert.deepStrictEqual(reading.reports.flatMap(problemsOf), [])
-          for (const { message } of reading.refusals) assert.match(message, /^alert \d+ must/u)
+          for (const { message } of reading.refusals)
+            assert.match(message, /^(?:alert \d+ must|ignored|ping must) .{1,200}$/u)
         }),
         { numRuns: propertyRuns(1_000) },
       )

@@ -18,7 +18,7 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const request = (path: string, given: Partial<SenderRequest> = {}): SenderRequest => ({
   method: "GET",
   path: path === "" ? [] : path.split("/"),
-  query: {},
+  query: [],
   body: "",
   ...given,
 })
@@ -142,13 +142,37 @@ describe("a ping", () => {
     assert.strictEqual(read(path, options), expected)
   })
 
-  it("is refused with a rid that is no UUID", () => {
-    assert.strictEqual(read("a", {}, { query: { rid: "1" } }), "invalid")
+  it.each([
+    [[["rid", "1"]], "ignored rid: it must be a UUID"],
+    [[["evry", "1d"]], "ignored evry: give every, after, cron, tz, grace, severity, rid, create"],
+    [[["é\n".repeat(99), ""]], /^ignored \?{40}: give every/],
+    [
+      [
+        ["create", "1"],
+        ["rid", ""],
+      ],
+      undefined,
+    ],
+  ] as const)("with %j counts, and says what was ignored", (query, expected) => {
+    for (const path of ["a", "a/fail", "a/start", "a/log"]) {
+      const reading = ping.translate(request(path, { query }), context)
+      if ("refused" in reading) return assert.fail(reading.message)
+      assert.strictEqual(reading.reports[0]?.rid, "")
+      const [said] = reading.refusals
+      if (expected === undefined) assert.isUndefined(said)
+      else {
+        assert.strictEqual(said?.refused, "ignored")
+        if (typeof expected === "string") assert.strictEqual(said?.message, expected)
+        else assert.match(said?.message ?? "", expected)
+      }
+    }
   })
 })
 
 describe("a push", () => {
-  const readPush = (query: Readonly<Record<string, string>>, path = "web") => {
+  const readPush = (query: Readonly<Record<string, string>>, path = "web") =>
+    readPairs(Object.entries(query), path)
+  const readPairs = (query: SenderRequest["query"], path = "web") => {
     const reading = push.translate(request(path, { query }), context)
     if ("refused" in reading) return reading.refused
     const [report = assert.fail("no report")] = reading.reports
@@ -169,7 +193,7 @@ describe("a push", () => {
   it("to an integration of one check has no name", () => {
     // The name is an ID.
     const options = { check: "job" } as IntegrationOptions
-    const reading = push.translate(request("", { query: { status: "down" } }), { ...context, options })
+    const reading = push.translate(request("", { query: [["status", "down"]] }), { ...context, options })
     const reports = "refused" in reading ? [] : reading.reports
     assert.deepStrictEqual(
       reports.map((report) => "status" in report && `${report.check_id} ${report.status}`),
@@ -179,8 +203,51 @@ describe("a push", () => {
     assert.strictEqual("refused" in named && named.refused, "not_found")
   })
 
-  it.each(["-1", "1e3", "86400001", "x", "NaN"])("is refused with a ping of %s", (given) => {
-    assert.strictEqual(readPush({ ping: given }), "invalid")
+  it.each(["-1", "1e3", ".45", "12,5", "86400001", "rainy", "N/A", "NaN", "1?x"])(
+    "with a ping of %s counts, and only an ok is answered as invalid",
+    (given) => {
+      assert.deepStrictEqual(readPush({ status: "down", ping: given }), ["critical", 0, 'status "down"'])
+      assert.deepStrictEqual(readPush({ ping: given, msg: "OK" }), ["ok", 0, "OK"])
+      for (const [status, refused] of [
+        ["down", "ignored"],
+        ["up", "invalid"],
+      ] as const) {
+        const query = Object.entries({ status, ping: given })
+        const reading = push.translate(request("web", { query }), context)
+        assert.deepStrictEqual("refused" in reading || reading.refusals.map((each) => each.refused), [
+          refused,
+        ])
+      }
+    },
+  )
+
+  it.each([
+    [
+      ["status", "up"],
+      ["msg", "OK"],
+      ["status", "down"],
+      ["msg", "disk"],
+    ],
+    [
+      ["status", "down"],
+      ["status", "up"],
+      ["msg", "disk"],
+    ],
+    [
+      ["status", "down"],
+      ["msg", "disk"],
+      ["status", "down"],
+      ["msg", "disk"],
+    ],
+  ] as const)("with repeated parameters is bad if one of its statuses is: %j", (...query) => {
+    assert.deepStrictEqual(readPairs(query), ["critical", 0, "disk"])
+  })
+
+  it("says which parameter it does not have", () => {
+    const reading = push.translate(request("web", { query: [["stauts", "down"]] }), context)
+    assert.deepStrictEqual("refused" in reading || reading.refusals, [
+      { refused: "ignored", message: "ignored stauts: give status, msg, ping" },
+    ])
   })
 
   it.each(["", "web/x", "api/push"])("names a check: not %s", (path) => {
