@@ -1,6 +1,7 @@
 -- The schema that the migrations result in. Compared by a test: a released migration is never changed, a new
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
+-- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -29,7 +30,7 @@ CREATE TRIGGER agent_changes_labels AFTER UPDATE OF labels ON agent WHEN OLD.lab
 BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, '', '' FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); INSERT INTO label SELECT key, value, NEW.agent_id, '', '' FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
 
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
-  UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'), agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'), agents_pending = agents_pending + (NEW.admission_state = 'pending'), agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok + NEW.checks_ok, checks_warning = checks_warning + NEW.checks_warning, checks_critical = checks_critical + NEW.checks_critical, checks_unknown = checks_unknown + NEW.checks_unknown;
+  UPDATE system_total SET agents_accepted = agents_accepted + (NEW.admission_state = 'accepted'), agents_pending = agents_pending + (NEW.admission_state = 'pending'), agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok + NEW.checks_ok, checks_warning = checks_warning + NEW.checks_warning, checks_critical = checks_critical + NEW.checks_critical, checks_unknown = checks_unknown + NEW.checks_unknown;
 END;
 
 CREATE TRIGGER agent_comes_with_labels AFTER INSERT ON agent WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, '', '' FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
@@ -41,7 +42,6 @@ WHEN OLD.checks_ok IS NOT NEW.checks_ok OR OLD.checks_warning IS NOT NEW.checks_
   OR OLD.admission_state IS NOT NEW.admission_state OR OLD.heartbeat_incident_id IS NOT NEW.heartbeat_incident_id
 BEGIN
   UPDATE system_total SET
-    acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),
     agents_accepted = agents_accepted + (NEW.admission_state = 'accepted') - (OLD.admission_state = 'accepted'), agents_pending = agents_pending + (NEW.admission_state = 'pending') - (OLD.admission_state = 'pending'), agents_dead = agents_dead + (NEW.admission_state = 'accepted' AND NEW.heartbeat_incident_id IS NOT NULL) - (OLD.admission_state = 'accepted' AND OLD.heartbeat_incident_id IS NOT NULL), checks_ok = checks_ok + NEW.checks_ok - OLD.checks_ok, checks_warning = checks_warning + NEW.checks_warning - OLD.checks_warning, checks_critical = checks_critical + NEW.checks_critical - OLD.checks_critical, checks_unknown = checks_unknown + NEW.checks_unknown - OLD.checks_unknown;
 END;
 
@@ -524,7 +524,6 @@ CREATE TABLE system_total (
   agents_accepted INTEGER NOT NULL DEFAULT 0,
   agents_pending INTEGER NOT NULL DEFAULT 0,
   agents_dead INTEGER NOT NULL DEFAULT 0,
-  acceptances INTEGER NOT NULL DEFAULT 0,
   checks_ok INTEGER NOT NULL DEFAULT 0,
   checks_warning INTEGER NOT NULL DEFAULT 0,
   checks_critical INTEGER NOT NULL DEFAULT 0,

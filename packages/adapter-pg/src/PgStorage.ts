@@ -1,7 +1,6 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
-import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
@@ -20,10 +19,10 @@ import {
   findCheck,
 } from "./tables/CheckTable.ts"
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
-import { readMetricCounts, systemReads } from "./reads/systemReads.ts"
+import { readCounts, readMetricCounts } from "./reads/systemReads.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
 import { expire } from "./retention/expire.ts"
-import { agentTable, findAgent, findAgentsWithPendingKey } from "./tables/AgentTable.ts"
+import { agentTable, findAgent, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
 import {
   findOperatorOfToken,
   operatorTable,
@@ -201,6 +200,9 @@ export const layer = ({
     }),
   )
 
+// The column contains only AgentIds.
+const agentIdOf = (row: SqlConnection.Row) => row["agent_id"] as AgentId
+
 const make = (
   groups: GroupCommit,
   pools: Readonly<Record<"database" | "prober" | "groupDatabase", Database>>,
@@ -214,18 +216,17 @@ const make = (
   ) => retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)))
   const findOne = <A>(...finding: Parameters<typeof findAll<A>>) =>
     Effect.map(findAll(...finding), ([row]) => row)
-  const staleAgentScans = makeStaleAgentScans(systemReads(sql))
   const { replica, service_heartbeat: heartbeat } = keyedTables
   return {
-    transact: (command) => groups.transact(staleAgentScans.watch(command)),
+    transact: (command) => groups.transact(command),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
-    counts: (aliveSince) => retryTransient(staleAgentScans.counts(aliveSince)),
+    counts: (...asked) => retryTransient(readCounts(sql, ...asked)),
     metricCounts: retryTransient(readMetricCounts(sql)),
-    staleAgents: (seenBefore, limit) => retryTransient(staleAgentScans.staleAgents(seenBefore, limit)),
-    // Every id comes after the empty text. The column contains only AgentIds.
+    staleAgents: (seenBefore, limit) => findAll(findSilentAgents, [seenBefore, limit], agentIdOf),
+    // Every id comes after the empty text.
     agentsWithPendingKey: (after, limit) =>
-      findAll(findAgentsWithPendingKey, [after ?? "", limit], (row) => row["agent_id"] as AgentId),
+      findAll(findAgentsWithPendingKey, [after ?? "", limit], agentIdOf),
     dueExpectations: (request) => retryTransient(readDueExpectations(groupDatabase.pg, request)),
     expectations: (checks) => retryTransient(readExpectations(pg, checks)),
     checks: (checks) => retryTransient(readChecks(pg, checks)),

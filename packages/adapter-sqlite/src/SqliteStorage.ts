@@ -4,13 +4,12 @@ import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Ins
 import { decideSync } from "@tocsin/core/unitOfWork/Decision"
 import { isSearch, loadParts } from "@tocsin/core/unitOfWork/RowSource"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
-import { makeStaleAgentScans } from "@tocsin/core/liveness/StaleAgentScan"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnUnit } from "./transactions/GroupCommit.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { RowCache } from "./cache/RowCache.ts"
-import { makeMetricCounts, systemReads } from "./reads/systemReads.ts"
+import { makeMetricCounts, makeCounts, makeStaleAgents } from "./reads/systemReads.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
 import { makeExpiry } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
@@ -120,13 +119,12 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const source = rowSource(rows)
   const readPage = makePageReads(connection)
   const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
-  const staleAgentScans = makeStaleAgentScans(systemReads(connection, read))
+  const counts = makeCounts(connection)
   const metricCounts = makeMetricCounts(connection)
   const expire = makeExpiry(connection)
   return Storage.of({
-    transact: (asked) => {
-      const command = staleAgentScans.watch(asked)
-      return Clock.clockWith((clock) =>
+    transact: (command) =>
+      Clock.clockWith((clock) =>
         commits.submit((unit, isFirst) => {
           // The moment of the decision, not of the call: a command may have waited for another process.
           const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
@@ -135,8 +133,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
             loadParts(source, unit, now, scope)
           })
         }),
-      )
-    },
+      ),
     page: (request) => read(() => readPage(request)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),
@@ -160,9 +157,9 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     replicas: read(() => tables.keyed.replica.ofGroup("all")),
     policyVersions: (after, limit) => read(() => tables.policy_version.after(after, limit)),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
-    counts: staleAgentScans.counts,
+    counts: (...asked) => read(() => connection.snapshot(() => counts(...asked))),
     metricCounts: read(() => connection.snapshot(metricCounts)),
-    staleAgents: staleAgentScans.staleAgents,
+    staleAgents: makeStaleAgents(connection, read),
     dueExpectations: ({ after, limit, now }) => read(() => tables.expectation.due(now, after, limit)),
     expectations: (checks) => read(() => checks.flatMap((ref) => tables.expectation.find(ref) ?? [])),
     checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),

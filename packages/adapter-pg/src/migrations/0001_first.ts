@@ -122,7 +122,7 @@ CREATE TRIGGER members_leave AFTER DELETE ON incident_member REFERENCING OLD TAB
 `
 
 /** The totals of agents, each counted with its `sign`: 1 for a row that comes, -1 for one that goes. */
-const SUMS = `coalesce(sum(sign) FILTER (WHERE admission_state = 'accepted'), 0) AS accepted,
+export const SUMS = `coalesce(sum(sign) FILTER (WHERE admission_state = 'accepted'), 0) AS accepted,
          coalesce(sum(sign) FILTER (WHERE admission_state = 'pending'), 0) AS pending,
          coalesce(sum(sign) FILTER (WHERE admission_state = 'accepted' AND heartbeat_incident_id IS NOT NULL), 0) AS dead,
          coalesce(sum(sign * checks_ok), 0) AS ok, coalesce(sum(sign * checks_warning), 0) AS warning,

@@ -1,17 +1,7 @@
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import {
-  makePass,
-  type Pass,
-  QUIET_KEPT,
-  type QuietAgent,
-  type StaleAgentScanReads,
-  type SystemTotals,
-} from "@tocsin/core/liveness/StaleAgentScan"
 import { Effect } from "effect"
-import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Instant } from "@tocsin/contract/Instant"
 import { read } from "../Database.ts"
-import { IS_OFFLINE, IS_SILENT } from "../tables/AgentTable.ts"
 import { NotificationType, type NotifierName } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
@@ -21,78 +11,38 @@ import {
   CENSUS_LIMIT,
   type MetricCounts,
   sortBacklog,
+  type SummaryCounts,
 } from "@tocsin/core/ports/Storage"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { notifiersOf } from "../lists/selections.ts"
 
-const findAcceptances = "SELECT coalesce(sum(acceptances), 0)::int8 AS acceptances FROM system_total"
-
-/** Reads all agents once: those last seen by `$1`, longest quiet first, and the dead. */
-const findQuietAgents = `WITH seen AS MATERIALIZED (
-    SELECT agent_id, last_seen_at, greatest(last_seen_at, reachable_from) AS quiet_since,
-      heartbeat_incident_id IS NOT NULL AS is_dead FROM agent
-    WHERE admission_state = 'accepted' AND (last_seen_at <= $1 OR heartbeat_incident_id IS NOT NULL)
-  )
-  (SELECT agent_id, quiet_since FROM seen WHERE NOT is_dead ORDER BY quiet_since LIMIT $2)
-  UNION ALL SELECT NULL, max(last_seen_at) FROM seen WHERE is_dead`
-
-/** Finds which of these agents are silent since `$2`. */
-const findSilentAgents = `SELECT agent_id FROM agent WHERE agent_id = ANY($1) AND ${IS_SILENT} ORDER BY agent_id LIMIT $3`
-
 const sumsOf = (totals: ReadonlyArray<string>): string =>
   totals.map((total) => `coalesce(sum(${total}), 0)::float8 AS ${total}`).join(", ")
 
-/** Adds up the totals, and counts agents, all as numbers. */
-const totalsWith = (agents: string): string =>
-  `SELECT ${sumsOf(["agents_accepted", "agents_dead", "acceptances"])},
+/** Adds up the totals, all as numbers. `$1` is how many agents are offline, or since when they are. */
+const countsWith = (offline: string): string =>
+  `SELECT coalesce(sum(agents_accepted), 0)::float8 - max(offline) AS agents_online, max(offline) AS agents_offline,
           ${sumsOf(["checks_ok", "checks_warning", "checks_critical", "checks_unknown"])},
-          coalesce(sum(incidents_open), 0)::float8 AS open_incidents,
-          (SELECT count(*)::float8 FROM agent WHERE ${agents}) AS agents
-   FROM system_total`
+          coalesce(sum(incidents_open), 0)::float8 AS open_incidents
+   FROM (${offline}) AS agents LEFT JOIN system_total ON true`
 
-const findTotals = totalsWith(`agent_id = ANY($1) AND ${IS_OFFLINE}`)
+const addCounts = countsWith("SELECT $1::float8 AS offline")
 
-const findTotalsOfAll = totalsWith("admission_state = 'accepted' AND last_seen_at <= $1")
+const findCounts = countsWith(
+  "SELECT count(*)::float8 AS offline FROM agent WHERE admission_state = 'accepted' AND last_seen_at <= $1",
+)
 
-/** The reads for the summary and the sweep for silent agents. */
-export const systemReads = (sql: SqlClient.SqlClient): StaleAgentScanReads<SqlError.SqlError> => ({
-  acceptances: Effect.map(read(sql, findAcceptances, []), ([row]) => Number(row?.["acceptances"])),
-  pass: (bound) =>
-    Effect.map(read(sql, findQuietAgents, [bound, QUIET_KEPT + 1]), (rows) => toPass(rows, bound)),
-  silent: (among, seenBefore, limit) =>
-    Effect.map(read(sql, findSilentAgents, [among, seenBefore, limit]), (rows) =>
-      // The column holds only valid ids.
-      rows.map((row) => row["agent_id"] as AgentId),
-    ),
-  look: (among, seenBefore) =>
-    Effect.map(read(sql, findTotals, [among, seenBefore]), (rows) => {
-      const { agents, totals } = toTotals(rows)
-      return { ...totals, agents_silent: agents }
-    }),
-  evaluateAll: (aliveSince) =>
-    Effect.map(read(sql, findTotalsOfAll, [aliveSince]), (rows) => {
-      const { agents, totals } = toTotals(rows)
-      return { ...totals, agents_offline: agents }
-    }),
-})
-
-const toPass = (rows: ReadonlyArray<SqlConnection.Row>, bound: Instant): Pass => {
-  // The columns are those of the statement. The row without an agent is for the dead.
-  const found = rows as unknown as ReadonlyArray<
-    QuietAgent | { readonly agent_id: null; readonly quiet_since: Instant | null }
-  >
-  const quiet = found.filter((row): row is QuietAgent => row.agent_id !== null)
-  return makePass(quiet, {
-    bound,
-    deadSeenAt: found.find((row) => row.agent_id === null)?.quiet_since ?? undefined,
-  })
-}
-
-const toTotals = ([row]: ReadonlyArray<SqlConnection.Row>) => {
-  // One row with the columns of the statement, always.
-  const { agents, ...totals } = row as unknown as SystemTotals & { readonly agents: number }
-  return { agents, totals }
-}
+/** Counts for the summary; see `Storage.counts`. */
+export const readCounts = (
+  sql: SqlClient.SqlClient,
+  aliveSince: Instant,
+  agentsOffline?: number,
+): Effect.Effect<SummaryCounts, SqlError.SqlError> =>
+  Effect.map(
+    agentsOffline === undefined ? read(sql, findCounts, [aliveSince]) : read(sql, addCounts, [agentsOffline]),
+    // One row with the columns of the statement, always.
+    ([row]) => row as unknown as SummaryCounts,
+  )
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 

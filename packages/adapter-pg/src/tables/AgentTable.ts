@@ -31,15 +31,15 @@ export const findAgentIds = "SELECT agent_id FROM agent WHERE agent_id = ANY($1)
 /** Reads agents without locks. */
 export const findAgents = `${SELECT} WHERE a.agent_id = ANY($1)`
 
-/** Whether an agent without a heartbeat incident counts as offline since `$2`. */
-export const IS_OFFLINE =
-  "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= $2"
+/** Whether an agent is silent since `$1`, as `isSilent` decides. */
+const IS_SILENT = `admission_state = 'accepted' AND heartbeat_incident_id IS NULL
+  AND last_seen_at <= $1 AND (reachable_from IS NULL OR reachable_from <= $1)`
 
-/** Whether an agent is silent since `$2`, as `isSilent` decides. */
-export const IS_SILENT = `${IS_OFFLINE} AND (reachable_from IS NULL OR reachable_from <= $2)`
+/** Finds agents that are silent since `$1`. Reads all agents, unless many are silent. */
+export const findSilentAgents = `SELECT agent_id FROM agent WHERE ${IS_SILENT} ORDER BY agent_id LIMIT $2`
 
-/** Reads agents, and those that are silent since `$2`. */
-export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($1) OR (${IS_SILENT})
+/** Reads agents, and those that are silent since `$1`. */
+export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($2) OR (${IS_SILENT})
   ORDER BY a.agent_id LIMIT $3`
 
 /** Reads one agent. */

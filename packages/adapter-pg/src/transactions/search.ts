@@ -154,7 +154,7 @@ const searchParents = Effect.fnUntraced(function* (
   const known =
     staleSince === undefined
       ? yield* pg.query(findAgents, [agents])
-      : yield* pg.query(findParentAgents, [agents, staleSince, limit])
+      : yield* pg.query(findParentAgents, [staleSince, agents, limit])
   return { incidents: incidents.map(incidentTable.decode), agents: known.map(agentTable.decode) }
 })
 

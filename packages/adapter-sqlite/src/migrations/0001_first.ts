@@ -123,15 +123,10 @@ const changes = (...rows: ReadonlyArray<string>): string =>
     })
     .join(", ")
 
-/**
- * Running totals, so that the summary and a registration need not count agents. Triggers keep them for
- * every writer, and do nothing for heartbeats and results that change no status.
- */
-const TOTALS = `
-INSERT INTO system_total (writer) VALUES (0);
-
+/** The triggers that keep the totals of agents; each changes more if that is given. */
+export const agentTriggers = (onArrival = "", onChange = ""): string => `
 CREATE TRIGGER agent_comes AFTER INSERT ON agent BEGIN
-  UPDATE system_total SET acceptances = acceptances + (NEW.admission_state = 'accepted'), ${changes("+ NEW")};
+  UPDATE system_total SET ${onArrival}${changes("+ NEW")};
 END;
 
 CREATE TRIGGER agent_goes AFTER DELETE ON agent BEGIN
@@ -145,10 +140,20 @@ WHEN OLD.checks_ok IS NOT NEW.checks_ok OR OLD.checks_warning IS NOT NEW.checks_
   OR OLD.admission_state IS NOT NEW.admission_state OR OLD.heartbeat_incident_id IS NOT NEW.heartbeat_incident_id
 BEGIN
   UPDATE system_total SET
-    acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),
-    ${changes("+ NEW", "- OLD")};
+    ${onChange}${changes("+ NEW", "- OLD")};
 END;
 `
+
+/**
+ * Running totals, so that the summary and a registration need not count agents. Triggers keep them for
+ * every writer, and do nothing for heartbeats and results that change no status.
+ */
+const TOTALS = `
+INSERT INTO system_total (writer) VALUES (0);
+${agentTriggers(
+  "acceptances = acceptances + (NEW.admission_state = 'accepted'), ",
+  "acceptances = acceptances + ((NEW.admission_state = 'accepted') > (OLD.admission_state = 'accepted')),\n    ",
+)}`
 
 /** The whole schema of the first version that was published. Times are microseconds since 1970. */
 export const migration: Migration = {

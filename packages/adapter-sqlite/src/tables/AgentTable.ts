@@ -15,12 +15,9 @@ export const makeAgentKeyTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Whether an agent without a heartbeat incident counts as offline since `?2`. */
-export const IS_OFFLINE =
-  "admission_state = 'accepted' AND heartbeat_incident_id IS NULL AND last_seen_at <= ?2"
-
 /** Whether an agent is silent since `?2`, as `isSilent` decides. */
-export const IS_SILENT = `${IS_OFFLINE} AND (reachable_from IS NULL OR reachable_from <= ?2)`
+export const IS_SILENT = `admission_state = 'accepted' AND heartbeat_incident_id IS NULL
+  AND last_seen_at <= ?2 AND (reachable_from IS NULL OR reachable_from <= ?2)`
 
 export const makeAgentTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.agent)

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
-import { makePass, QUIET_KEPT } from "@tocsin/core/liveness/StaleAgentScan"
+import { isSilent } from "@tocsin/core/model/AgentRecord"
 import { agentRecord, incidentIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
-import { systemReads } from "../../src/reads/systemReads.ts"
+import { makeStaleAgents } from "../../src/reads/systemReads.ts"
 import { makeTables } from "../../src/tables/makeTables.ts"
 
 const after = (micros: number): Instant.Instant => Instant.fromMicros(start + BigInt(micros))
@@ -25,8 +25,8 @@ const agentsOf = (count: number) =>
     }),
   )
 
-describe("a pass over agents, in steps of 2,000", () => {
-  it.effect.each([0, 1, 2_000, 2_001, 4_500])("finds every quiet one of %i", (count) =>
+describe("a scan for silent agents, in steps of 2,000", () => {
+  it.effect.each([0, 1, 2_000, 2_001, 4_500])("finds those among %i", (count) =>
     Effect.gen(function* () {
       const connection = SqliteConnection.open(IN_MEMORY)
       migrate(connection, start)
@@ -35,18 +35,11 @@ describe("a pass over agents, in steps of 2,000", () => {
       connection.transaction(() => {
         for (const agent of all) agents.write({ before: undefined, after: agent })
       })
-      const accepted = all.filter(({ admission_state }) => admission_state === "accepted")
-      const dead = accepted.filter(({ heartbeat_incident_id }) => heartbeat_incident_id !== undefined)
-      const deadSeenAt = dead.map(({ last_seen_at }) => last_seen_at).toSorted((a, b) => Number(b - a))[0]
-      for (const bound of [10, 2, 1].map((part) => after(Math.floor(count / part)))) {
-        const quiet = accepted.filter((agent) => !dead.includes(agent) && agent.last_seen_at <= bound)
-        const found = yield* systemReads(connection, Effect.sync).pass(bound)
-        const byAcceptance = quiet.map(({ agent_id, last_seen_at, reachable_from }) => ({
-          agent_id,
-          quiet_since: Instant.max(last_seen_at, reachable_from ?? last_seen_at),
-        }))
-        assert.deepStrictEqual(found, makePass(byAcceptance, { bound, deadSeenAt }))
-        assert.lengthOf(found.quiet, Math.min(quiet.length, QUIET_KEPT))
+      const staleAgents = makeStaleAgents(connection, Effect.sync)
+      for (const since of [10, 2, 1].map((part) => after(Math.floor(count / part)))) {
+        const silent = all.filter((agent) => isSilent(agent, since)).map(({ agent_id }) => agent_id)
+        for (const limit of [1, 500, count + 1])
+          assert.deepStrictEqual(yield* staleAgents(since, limit), silent.slice(0, limit))
       }
       connection.close()
     }),

@@ -6,7 +6,7 @@ import { start } from "@tocsin/testing/samples"
 import { vi } from "vitest"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
-import { systemReads } from "../../src/reads/systemReads.ts"
+import { makeCounts, makeStaleAgents } from "../../src/reads/systemReads.ts"
 import { makeRetentionTables } from "../../src/retention/expire.ts"
 import { makeTables } from "../../src/tables/makeTables.ts"
 
@@ -15,7 +15,7 @@ const allowedScans: ReadonlyArray<RegExp> = [
   // The values of parameters.
   /^SCAN (json_each|wanted|other) /,
   /^SCAN \d+-ROW VALUES CLAUSE$/,
-  // The summary while more agents are silent than are remembered: a pass over agents, never over checks.
+  // The summary counts offline agents, at most once a second.
   /^SCAN agent$/,
   // Indexes that hold nothing but what is looked for: pending agents, open incidents.
   /^SCAN agent USING (COVERING )?INDEX agent_pending$/,
@@ -39,7 +39,8 @@ describe("statements of the tables", () => {
   const prepare = vi.spyOn(connection, "query")
   makeTables(connection)
   makeRetentionTables(connection)
-  systemReads(connection, Effect.sync)
+  makeCounts(connection)
+  makeStaleAgents(connection, Effect.sync)
   const statements = prepare.mock.calls.map(([sql]) => sql)
   prepare.mockRestore()
 

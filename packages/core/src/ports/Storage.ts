@@ -90,16 +90,19 @@ export class Storage extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
     readonly agent: (agentId: AgentId) => Effect.Effect<AgentRecord | undefined, StorageError>
     /**
-     * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes
-     * over agents once in a while, never over checks.
+     * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes over agents, unless
+     * the caller knows how many are offline, and never over checks.
      */
-    readonly counts: (aliveSince: Instant) => Effect.Effect<SummaryCounts, StorageError>
+    readonly counts: (
+      aliveSince: Instant,
+      agentsOffline?: number,
+    ) => Effect.Effect<SummaryCounts, StorageError>
     /** Passes over no table: each number comes from an index, or from a running total. */
     readonly metricCounts: Effect.Effect<MetricCounts, StorageError>
     /**
      * Agents without a heartbeat incident that were accepted and last seen at `seenBefore` or earlier,
-     * at most `limit` of them, ascending by id. Passes over agents once in a while. An agent may report
-     * at any moment, so a decision checks again.
+     * at most `limit` of them, ascending by id. Passes over all agents, and not of one moment. An agent may
+     * report at any moment, so a decision checks again.
      */
     readonly staleAgents: (
       seenBefore: Instant,

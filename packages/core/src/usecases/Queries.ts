@@ -15,13 +15,15 @@ import {
   startAt,
 } from "../engine/lists/readPage.ts"
 import { aliveSince, type StatusContext } from "../liveness/agentStatus.ts"
+import { keptCounts } from "../liveness/keptCounts.ts"
+import { Commits } from "../engine/commits/Commits.ts"
 import { serviceHeartbeatEvery } from "../liveness/outage.ts"
 import { Hashing } from "../ports/Hashing.ts"
-import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import * as resources from "./toResources.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
-import type { Agent, CheckState } from "@tocsin/contract/Resources"
+import type { Agent, CheckState, SystemSummary } from "@tocsin/contract/Resources"
 import type { AgentStatus, ListedStatus } from "@tocsin/contract/Status"
 import { hasWords } from "../engine/lists/arms.ts"
 import { toAgent, toCheckState, toSilence } from "./toResources.ts"
@@ -43,8 +45,11 @@ export type Sorted<L extends ListName> = Narrowed<L> & {
 /** More are not counted: they would be read. */
 const MOST_COUNTED = 500
 
-const overviewOf = Effect.fnUntraced(function* (storage: Storage["Service"], rules: RuleOptions) {
-  const summary = yield* summarise(storage, rules)
+const overviewOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  summarise: Effect.Effect<SystemSummary, StorageError>,
+) {
+  const summary = yield* summarise
   const { backlog, incidents } = yield* storage.metricCounts
   const filter = { state: "open", acknowledged: true, at: summary.generated_at } as const
   const query = { list: "incidents", filter, sort: "status", direction: "desc" } as const
@@ -65,6 +70,10 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
   make: Effect.gen(function* () {
     const storage = yield* Storage
     const rules = yield* RuleSettings
+    const counts = yield* keptCounts(storage, yield* Commits)
+    const summarise = Effect.flatMap(Instant.now, (now) =>
+      Effect.map(counts(aliveSince(now, rules)), (found) => ({ ...found, generated_at: now })),
+    )
     const { sha256 } = yield* Hashing
     const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
       Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
@@ -108,9 +117,9 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
           ),
         ),
       /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
-      summary: yield* shared(summarise(storage, rules)),
+      summary: yield* shared(summarise),
       /** The same with counts of what waits for people. */
-      overview: yield* shared(overviewOf(storage, rules)),
+      overview: yield* shared(overviewOf(storage, summarise)),
       metricCounts: storage.metricCounts,
     }
   }),
@@ -161,12 +170,6 @@ const lists = (page: ReturnType<typeof pageReader>) => ({
       parameters,
       resources.toAuditEntry,
     ),
-})
-
-const summarise = Effect.fnUntraced(function* (storage: Storage["Service"], rules: RuleOptions) {
-  const now = yield* Instant.now
-  const counts = yield* storage.counts(aliveSince(now, rules))
-  return { ...counts, generated_at: now }
 })
 
 export type FoundAgentParameters = PageParameters & {

@@ -41,7 +41,7 @@ const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
       agent: (agentId) => spanOf("agent")(storage.agent(agentId)),
       check: (agentId, checkId) => spanOf("check")(storage.check(agentId, checkId)),
       incident: (id, limits) => spanOf("incident")(storage.incident(id, limits)),
-      counts: (aliveSince) => spanOf("counts")(storage.counts(aliveSince)),
+      counts: (...asked) => spanOf("counts")(storage.counts(...asked)),
       metricCounts: spanOf("metricCounts")(storage.metricCounts),
     })
   }),
@@ -93,7 +93,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         dueExpectations: (request) => bounded(storage.dueExpectations(request)),
         expectations: (checks) => read(storage.expectations(checks)),
         checks: (checks) => read(storage.checks(checks)),
-        counts: (aliveSince) => read(storage.counts(aliveSince)),
+        counts: (...asked) => read(storage.counts(...asked)),
         metricCounts: bounded(storage.metricCounts),
         staleAgents: (seenBefore, limitOfAgents) => bounded(storage.staleAgents(seenBefore, limitOfAgents)),
         agentsWithPendingKey: (after, limitOfAgents) =>
