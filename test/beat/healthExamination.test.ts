@@ -2,11 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
+import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { type Health, HealthExamination } from "@tocsin/core/health/HealthExamination"
+import * as Instant from "@tocsin/contract/Instant"
 import type { SilenceRequest } from "@tocsin/contract/Silences"
-import { Context, Duration, Effect, Fiber, Layer } from "effect"
+import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { Context, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { whileTimePasses } from "../service/Service.ts"
 import { openTimeline, type TimelineOptions } from "../service/Timeline.ts"
@@ -18,6 +22,7 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
   const checkOf = Effect.fnUntraced(function* (
     storage: Storage["Service"],
     configured: ReadonlyArray<NotifierName> = ["webhook"],
+    unavailable: Policy["unavailable"] = undefined,
   ) {
     const notifiers = new Map(configured.map((kind) => [kind, service.receivers.notifier(kind, "first")]))
     const services = yield* Layer.build(
@@ -25,6 +30,11 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
         Layer.provide(Commits.layer),
         Layer.provide([
           Layer.succeed(Storage, storage),
+          Layer.succeed(PolicyInForce, {
+            current: () => ({ ...compilePolicy({}, configured), ...(unavailable && { unavailable }) }),
+            replace: () => Effect.void,
+            replaced: Stream.empty,
+          }),
           Receivers.layer.pipe(Layer.provide(Layer.succeed(Notifiers, notifiers))),
         ]),
       ),
@@ -60,6 +70,30 @@ describe("a service is well", () => {
       yield* disk.turns("critical")
       yield* after("1 hour")
       assert.deepStrictEqual(yield* check, { state: "well" })
+    }),
+  )
+
+  it.effect("unless no running server can use a receiver of its policy", () =>
+    Effect.gen(function* () {
+      const { checkOf, front } = yield* open
+      const unavailable = new Map([
+        ["webhook", "its secret is missing"],
+        ["chat", "its secret is missing"],
+      ])
+      const now = yield* Instant.now
+      const other: ReplicaRecord = {
+        id: "other",
+        version: "1",
+        policy_hash: "",
+        probes: false,
+        started_at: now,
+        seen_at: now,
+        ended_at: undefined,
+        receivers: [{ name: "webhook" }, { name: "chat", unavailable: "its secret is missing" }],
+      }
+      const storage = { ...front.storage, replicas: Effect.succeed([other]) }
+      const here = yield* checkOf(storage, [], unavailable)
+      assert.deepStrictEqual(faultsOf(yield* here), ["no running server can use the receiver chat"])
     }),
   )
 

@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { enroll, report } from "../processes/Agent.ts"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
@@ -47,6 +49,31 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
           await page.getByTitle("Send a test message to hung").click()
           const notifiers = page.getByRole("list", { name: "Notifiers" })
           await notifiers.getByText("the test was deferred, The receiver did not answer within 15s").waitFor()
+        })
+      }),
+    )
+
+    it.effect("one that no server can use is named with its reason and the notifications that wait", () =>
+      Effect.gen(function* () {
+        const service = yield* startService({ SERVICE_SECRETS_DIR: yield* scratchFolder })
+        const policy = "receivers: { pager: { kind: messenger, url_env: TOCSIN_SECRET_PAGER } }\n"
+        yield* Effect.promise(() =>
+          fetch(`${service.baseUrl}/ops/v1/policy?confirm=true`, {
+            method: "PUT",
+            headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+            body: policy,
+          }),
+        )
+        const agent = yield* enroll(service, "web-1")
+        yield* report(service, agent, { check_id: "disk", status: "critical" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${service.baseUrl}/#/system`)
+          await signIn(page)
+          await page.getByText("The service is unwell: no server can use one of the receivers").waitFor()
+          const notifiers = page.getByRole("list", { name: "Notifiers" })
+          await notifiers.getByText("no server can use it: receivers.pager.url_env names").waitFor()
+          await notifiers.getByText("1 notification waiting").waitFor()
         })
       }),
     )

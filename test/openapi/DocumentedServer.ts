@@ -35,6 +35,7 @@ const policySource: PolicySource = {
       readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }),
     ),
   notifiers: () => Effect.succeed({ made: notifiers, unavailable: new Map() }),
+  unavailable: () => Effect.succeed(new Map()),
 }
 
 /** They connect to nothing. */

@@ -2,6 +2,7 @@ import { symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { jsonOf, tocsin } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
 import { type Base, OPERATOR_TOKEN, operate } from "./api.ts"
@@ -30,6 +31,8 @@ const policyOf = (name: string) =>
   `# All to ${name}.\nreceivers: { ${name}: ${receiverOf(name)} }\nroutes: [ { to: [${name}] } ]\n`
 
 const put = (base: Base, text: string, hash?: string) => send(base, "PUT", "", text, hash)
+
+const confirmed = (base: Base, text: string, hash?: string) => send(base, "PUT", "?confirm=true", text, hash)
 
 /** Sends the text of a policy. */
 const send = (base: Base, method: string, below: string, text: string, hash?: string) =>
@@ -83,7 +86,14 @@ describe("a stored policy", () => {
         { concurrency: 2 },
       )
       const before = yield* policyAt(blind)
-      const first = yield* put(blind, policyOf("a"), before.hash)
+      // No running server lists the receiver as usable yet.
+      const refused = yield* put(blind, policyOf("a"), before.hash)
+      assert.strictEqual(refused.status, 409)
+      assert.include(
+        refused.message,
+        "no server could use 1 of the receivers (a), as receivers.a.url_file names",
+      )
+      const first = yield* confirmed(blind, policyOf("a"), before.hash)
       assert.deepInclude(first.body, { version: 1, text: policyOf("a") })
       // The server that answers has it in force, though it cannot read the secrets.
       const inBlind = yield* policyAt(blind)
@@ -188,16 +198,36 @@ describe("a stored policy", () => {
             `receivers.a.${secret}_file needs SERVICE_SECRETS_DIR, which is not set; name a variable, or set it`,
         )
         .join("; ")
+      const apply = ["policy", "apply", "policy.yaml"] as const
+      // Neither the command nor the server has the secrets.
+      const empty = { SERVICE_SECRETS_DIR: yield* scratchFolder }
+      const refused = yield* tocsin({ cwd, environment: empty }, ...apply)
+      assert.strictEqual(refused.code, EXIT_CODES.refused.code)
+      assert.include(
+        refused.stderr,
+        "no server could use 1 of the receivers (a), as receivers.a.url_file names",
+      )
+      assert.deepStrictEqual(yield* versionsAt(server), [])
       // The command has the folder, the server has not.
-      const applied = yield* tocsin({ cwd, environment }, "policy", "apply", "policy.yaml")
+      const unheard = yield* tocsin({ cwd, environment }, ...apply)
+      assert.strictEqual(unheard.code, EXIT_CODES.refused.code)
+      assert.include(
+        unheard.stderr,
+        `version 1 is stored, but no running server can use the receiver a: ${reason}`,
+      )
+      const applied = yield* tocsin({ cwd, environment }, ...apply, "--confirm")
       assert.deepStrictEqual(
         [applied.code, applied.stdout.split("\n").at(-2)],
         [0, `no running server can use the receiver a: ${reason}`],
       )
-      const again = yield* jsonOf({ cwd, environment }, "policy", "apply", "policy.yaml")
+      const again = yield* jsonOf({ cwd, environment }, ...apply, "--confirm")
       assert.deepInclude(again, { version: 1, unavailable: [{ receiver: "a", reason }] })
       const { replicas } = yield* policyAt(server)
       assert.deepStrictEqual(replicas[0].unavailable, [{ receiver: "a", reason }])
+      const test = yield* operate(server, "POST", "/ops/v1/notifiers/a/test")
+      assert.include(test.text, `"error":"this server cannot use it: receivers.a.url_file needs`)
+      const state = yield* operate(server, "GET", "/")
+      assert.deepInclude(JSON.parse(state.text), { status: "unwell", notifications: { status: "unusable" } })
       const examined = yield* tocsin({ cwd, environment }, "doctor", "--json")
       const found = (JSON.parse(examined.stdout).findings as ReadonlyArray<Record<string, string>>).map(
         ({ check, level, message }) => `${level} ${check}: ${message}`,
@@ -232,7 +262,7 @@ describe("a stored policy", () => {
         const checked = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml", "--json")
         const { issues } = JSON.parse(checked.stdout)
         assert.deepStrictEqual((yield* send(server, "POST", "/check", text)).body.issues, issues, text)
-        const applied = yield* put(server, text)
+        const applied = yield* confirmed(server, text)
         assert.deepStrictEqual(
           [applied.status === 200, checked.code === 0],
           [issues.length === 0, issues.length === 0],
@@ -272,7 +302,8 @@ describe("a stored policy", () => {
       )
       // The answer does not reveal whether there is such a file: the receiver is unavailable.
       for (const name of ["missing", "linked"]) {
-        assert.strictEqual((yield* put(server, policyOf(name))).status, 200)
+        assert.strictEqual((yield* put(server, policyOf(name))).status, 409)
+        assert.strictEqual((yield* confirmed(server, policyOf(name))).status, 200)
         assert.strictEqual((yield* policyAt(server)).receivers[0].unavailable, true)
       }
       const invalid = yield* put(server, "routes: [ { to: [nobody] } ]")

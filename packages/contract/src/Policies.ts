@@ -84,7 +84,9 @@ const firings = Schema.Array(FiringCount).annotateKey({
 })
 
 export const PolicyApplicationParameters = Schema.Struct({
-  confirm: flag("Whether a receiver may get more than 100 firings immediately."),
+  confirm: flag(
+    "Whether a receiver may get more than 100 firings immediately, and be one that no server can use.",
+  ),
 })
 
 const PolicyVersion = Schema.Struct({

@@ -156,7 +156,7 @@ export const policy: Operations = {
   applyPolicy: {
     summary: "Apply a policy",
     description:
-      "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 if a receiver gets more than 100 firings immediately, or where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
+      "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 if a receiver gets more than 100 firings immediately, if neither this server nor a running one can use a receiver, or where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
     parameters: { "if-match": HASH },
     request: { usual: ["One receiver", VERSION.text] },
     success: {

@@ -17,7 +17,9 @@ interface Served extends Pick<PageOptions, "console">, Pick<Stubs, "readiness"> 
 }
 
 const well: Health = { state: "well" }
-const unwell = (name: "delivery_in_time" | "nothing_given_up" | "storage_keeps"): Health => ({
+const unwell = (
+  name: "delivery_in_time" | "nothing_given_up" | "receivers_usable" | "storage_keeps",
+): Health => ({
   state: "unwell",
   faults: [{ name, text: "webhook has not delivered <a secret>" }],
 })
@@ -103,6 +105,7 @@ describe("the first page", () => {
   )
 
   it.live.each([
+    ["receivers_usable", "unusable"],
     ["delivery_in_time", "late"],
     ["nothing_given_up", "given_up"],
     ["storage_keeps", "unknown"],

@@ -15,7 +15,7 @@ interface ServiceState {
   readonly version: string
   readonly status: "stopping" | "not_ready" | "unwell" | "ok"
   readonly storage: { readonly kind: string; readonly status: "ok" | "failing" }
-  readonly notifications: { readonly status: "in_time" | "late" | "given_up" | "unknown" }
+  readonly notifications: { readonly status: "in_time" | "late" | "given_up" | "unusable" | "unknown" }
   readonly started_at: string
 }
 
@@ -32,6 +32,7 @@ const DELIVERY: Readonly<
   in_time: ["ok", "delivered"],
   late: ["warning", "delivered late"],
   given_up: ["critical", "one failed for good within the last hour"],
+  unusable: ["critical", "no server can use one of the receivers below"],
   unknown: ["unknown", "unknown while the storage does not answer"],
 }
 
@@ -45,6 +46,7 @@ const lettersText = (letters: Letters): string =>
 
 const faultsText = ({ storage, notifications }: ServiceState, letters: Letters): string => {
   if (storage.status === "failing") return "its storage fails."
+  if (notifications.status === "unusable") return "no server can use one of the receivers below."
   if (notifications.status === "late") return "notifications have waited for more than 15 minutes."
   const receivers = Array.from(new Set(letters.map(({ receiver }) => receiver))).join(", ")
   return `${lettersText(letters)}${receivers === "" ? "" : ` to ${receivers}`}, one within the last hour.`
@@ -101,9 +103,34 @@ const State = ({ state, letters }: { readonly state: ServiceState; readonly lett
 /** More than the 15 s for which the service waits for the receiver. */
 const TEST_MILLIS = 20_000
 
-type NotifierProps = PolicyInForce["receivers"][number] & { readonly letters: Letters }
+type NotifierProps = PolicyInForce["receivers"][number] & {
+  readonly letters: Letters
+  /** Why no running server can use it, if so. */
+  readonly fault: string | undefined
+}
 
-const Notifier = ({ name, notifier, letters }: NotifierProps) => {
+/** Why no running server can use a receiver; absent if one can. */
+const faultOf = ({ replicas }: PolicyInForce, name: string): string | undefined => {
+  const listing = replicas.filter(({ receivers }) => receivers.includes(name))
+  const faults = listing.flatMap(({ unavailable }) => unavailable.filter((one) => one.receiver === name))
+  return faults.length === listing.length ? faults[0]?.reason : undefined
+}
+
+/** How many notifications of a receiver wait, as far as the first of them show. */
+const Waiting = ({ name }: { readonly name: string }) => {
+  const query = { state: "pending", limit: MOST }
+  const { value } = useRead<Answered<HeldOutboxItem>>("ops/v1/outbox", query, ["outbox"])
+  if (value === undefined) return null
+  const count = value.items.filter(({ receiver }) => receiver === name).length
+  return (
+    <a href={linkTo("outbox", [], { tab: "pending" })}>
+      {value.items.length < MOST ? countText(count, "notification") : `${count} or more notifications`}{" "}
+      waiting
+    </a>
+  )
+}
+
+const Notifier = ({ name, notifier, letters, fault }: NotifierProps) => {
   const tested = useSignal("")
   const sendTest = async () => {
     tested.value = ""
@@ -118,7 +145,13 @@ const Notifier = ({ name, notifier, letters }: NotifierProps) => {
   return (
     <li class="row notifier">
       <b>{name}</b>
+      {fault !== undefined && <Mark state="critical" word="unusable" />}
       <span class="subject">
+        {fault !== undefined && (
+          <span class="failure">
+            no server can use it: {fault}; <Waiting name={name} />
+          </span>
+        )}
         {notifier === "debug" && <span>writes to the log of the server, and notifies nobody</span>}
         {notifier !== name && notifier !== "debug" && <span>{notifier}</span>}
         {latest !== undefined && (
@@ -145,6 +178,7 @@ export const Notifiers = ({ policy, letters }: NotifiersProps) => (
       <Notifier
         key={receiver.name}
         {...receiver}
+        fault={faultOf(policy, receiver.name)}
         letters={letters.filter((letter) => letter.receiver === receiver.name)}
       />
     ))}

@@ -8,6 +8,9 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { writeServiceHeartbeat } from "../liveness/outage.ts"
 import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { servedReceivers } from "../replicas/listings.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 
 export interface NotificationMoment {
@@ -27,6 +30,8 @@ export interface HealthFacts {
   readonly undelivered: ReadonlyArray<NotificationMoment>
   /** Failed notifications of configured notifiers, with the moment of failure. */
   readonly givenUp: ReadonlyArray<NotificationMoment>
+  /** Receivers of the policy that no running server can use. */
+  readonly unusable: ReadonlyArray<NotifierName>
 }
 
 /** A notification that waits longer is late: five attempts have failed, or none is being made. */
@@ -56,6 +61,11 @@ export const HealthConditions = [
     name: "storage_keeps",
     meaning: "the storage commits the service heartbeat within 5 s",
     faultOf: ({ writeFailure }) => writeFailure && `the storage refuses writes (${writeFailure})`,
+  },
+  {
+    name: "receivers_usable",
+    meaning: "some running server can use each receiver of the policy",
+    faultOf: ({ unusable: [name] }) => name && `no running server can use the receiver ${name}`,
   },
   {
     name: "delivery_in_time",
@@ -126,21 +136,24 @@ export class HealthExamination extends Context.Service<
     readonly examine: (isStopping: boolean) => Effect.Effect<Health>
   }
 >()("@tocsin/core/health/HealthExamination") {
-  static readonly layer: Layer.Layer<HealthExamination, never, Commits | Storage | Receivers> = Layer.effect(
+  static readonly layer: Layer.Layer<
+    HealthExamination,
+    never,
+    Commits | PolicyInForce | Storage | Receivers
+  > = Layer.effect(
     HealthExamination,
     Effect.gen(function* () {
       const storage = yield* Storage
       const commits = yield* Commits
       const rules = yield* RuleSettings
       const receivers = yield* Receivers
-      const read = Effect.result(
-        withinPatience(
-          Effect.andThen(
-            storage.probe,
-            Effect.suspend(() => notificationMoments(storage, receivers)),
-          ),
-        ),
-      )
+      const policy = yield* PolicyInForce
+      const look = Effect.gen(function* () {
+        yield* storage.probe
+        const unusable = yield* unusableHere(storage, policy.current())
+        return { unusable, ...(yield* notificationMoments(storage, receivers)) }
+      })
+      const read = Effect.result(withinPatience(look))
       const write = failureOf(withinPatience(commits.transact(writeServiceHeartbeat(rules))))
 
       return HealthExamination.of({
@@ -149,7 +162,7 @@ export class HealthExamination extends Context.Service<
           const isRead = found._tag === "Success"
           const readFailure = isRead ? undefined : found.failure.reason
           const writeFailure = isRead ? yield* write : readFailure
-          const moments = isRead ? found.success : { undelivered: [], givenUp: [] }
+          const moments = isRead ? found.success : { undelivered: [], givenUp: [], unusable: [] }
           return judgeHealth({
             now: yield* Instant.now,
             isStopping,
@@ -162,6 +175,16 @@ export class HealthExamination extends Context.Service<
     }),
   )
 }
+
+/** The receivers of a policy that neither this process can use nor another one that runs. */
+const unusableHere = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { unavailable }: Pick<Policy, "unavailable">,
+) {
+  if (!unavailable?.size) return []
+  const served = servedReceivers(new Map(), yield* storage.replicas, yield* Instant.now)
+  return Array.from(unavailable.keys()).filter((name) => !served.has(name))
+})
 
 const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>
   effect.pipe(

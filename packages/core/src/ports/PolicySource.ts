@@ -17,6 +17,8 @@ interface StoredPolicySource {
     readonly made: ReadonlyMap<NotifierName, Notifier>
     readonly unavailable: ReadonlyMap<NotifierName, string>
   }>
+  /** Why this process could not use some of its receivers. */
+  readonly unavailable: (document: PolicyDocument) => Effect.Effect<ReadonlyMap<NotifierName, string>>
 }
 
 /** Another place decides: a file, or the program around. */

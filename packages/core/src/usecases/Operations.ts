@@ -17,6 +17,7 @@ import { release, type ReleaseOutcome, replay, type ReplayOutcome } from "../not
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing, LinkTokens } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
+import type { TestReceipt } from "../ports/Notifiers.ts"
 import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listings.ts"
@@ -136,6 +137,8 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver: NotifierName) {
         const notifier = receivers.current().get(receiver)
         if (notifier !== undefined) return yield* notifier.test
+        const reason = policy.current().unavailable?.get(receiver)
+        if (reason !== undefined) return refusedHere(reason)
         return yield* new NotFound({
           message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
         })
@@ -163,6 +166,11 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
 }) {
   static readonly layer = Layer.effect(Operations, Operations.make)
 }
+
+const refusedHere = (reason: string): TestReceipt => ({
+  result: { outcome: "refused", error: `this server cannot use it: ${reason}` },
+  status: undefined,
+})
 
 interface Subject {
   readonly agent: AgentRecord

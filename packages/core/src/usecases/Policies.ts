@@ -26,6 +26,7 @@ import {
   currentReceivers,
   liveReplicas,
   policyHashes,
+  servedReceivers,
   unavailableReceivers,
   unusableReceivers,
 } from "../replicas/listings.ts"
@@ -93,6 +94,23 @@ export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<vo
         }),
       )
 
+/** Refuses a policy that was not confirmed, if no server can use some of its receivers. */
+const refuseUnusable = (
+  unavailable: ReadonlyMap<NotifierName, string>,
+  served: ReadonlySet<NotifierName>,
+): Effect.Effect<void, StateConflict> => {
+  const unusable = Array.from(unavailable).filter(([name]) => !served.has(name))
+  const [first] = unusable
+  if (first === undefined) return Effect.void
+  const names = unusable.slice(0, MOST_NAMED).map(([name]) => name)
+  return Effect.fail(
+    new StateConflict({
+      message: `no server could use ${unusable.length} of the receivers (${names.join(", ")}), as ${first[1]}: give them their secrets, or confirm the policy with --confirm or ?confirm=true`,
+    }),
+  )
+}
+const MOST_NAMED = 5
+
 const shownPolicy = (
   { document, receivers }: Policy,
   sending: ReadonlyMap<NotifierName, Notifier>,
@@ -152,7 +170,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       ...(yield* followStoredPolicy(given, { begin: put, replace })),
       /**
        * Stores a policy for all servers, and puts it in force in none: `follow` does. `replaces` is the
-       * hash of the one that it must replace. Without `confirm`, {@link refuseMany} applies.
+       * hash of the one that it must replace. Without `confirm`, {@link refuseUnusable} and {@link refuseMany} apply.
        */
       apply: Effect.fn("Policies.apply")(function* (
         text: string,
@@ -161,7 +179,12 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         if (source.source === "given") return yield* new StateConflict({ message: source.advice })
         const document = yield* Effect.mapError(source.read(text, true), invalidPolicy)
         const counts = yield* firings(compileGiven(document, given))
-        if (!confirm) yield* refuseMany(counts)
+        if (!confirm) {
+          const unavailable = yield* source.unavailable(document)
+          const now = yield* Instant.now
+          yield* refuseUnusable(unavailable, servedReceivers(new Map(), yield* storage.replicas, now))
+          yield* refuseMany(counts)
+        }
         const hash = policyHash(document, hashing)
         const signature = yield* currentSignature(ids)
         const applied = yield* transact(

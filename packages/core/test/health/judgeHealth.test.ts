@@ -20,6 +20,7 @@ const well: HealthFacts = {
   writeFailure: undefined,
   undelivered: [],
   givenUp: [],
+  unusable: [],
 }
 
 const ago = (time: Duration.Duration): NotificationMoment => ({
@@ -47,6 +48,7 @@ const facts: fc.Arbitrary<HealthFacts> = fc.record({
   writeFailure: failure,
   undelivered: moments,
   givenUp: moments,
+  unusable: fc.subarray(["pager", "chat"]),
 })
 
 /** The same verdict by words instead of by the table. */
@@ -55,6 +57,7 @@ const expected = (known: HealthFacts): ReadonlyArray<string> => {
   return [
     ...(known.readFailure === undefined ? [] : ["storage_answers"]),
     ...(known.writeFailure === undefined ? [] : ["storage_keeps"]),
+    ...(known.unusable.length > 0 ? ["receivers_usable"] : []),
     ...(known.undelivered.some((moment) => minutesAgo(moment) > 15) ? ["delivery_in_time"] : []),
     ...(known.givenUp.some((moment) => minutesAgo(moment) < 60) ? ["nothing_given_up"] : []),
   ]

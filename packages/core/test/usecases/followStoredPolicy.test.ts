@@ -23,6 +23,7 @@ it.effect("a version that a process cannot read is refused once, and a later one
       read: (text) =>
         text === "{}" ? Effect.succeed({}) : Effect.fail([{ line: 1, message: "is unknown", path: text }]),
       notifiers: () => Effect.succeed({ made: new Map(), unavailable: new Map() }),
+      unavailable: () => Effect.succeed(new Map()),
     })
     const storage = Layer.mock(Storage, {
       policyVersions: (after, limit) =>

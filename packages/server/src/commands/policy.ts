@@ -81,7 +81,10 @@ const apply = act({
     replaces: flags
       .text("if-match", "Replace only the policy with this hash (default: whichever is in force)")
       .pipe(Flag.withMetavar("HASH")),
-    confirm: flags.flag("confirm", "Let a receiver get more than 100 firings immediately"),
+    confirm: flags.flag(
+      "confirm",
+      "Let a receiver get more than 100 firings immediately, or be one that no server can use",
+    ),
   },
   reads: ({ file }) => policyFileText(file),
 })(function* (text, { confirm, replaces }) {
@@ -91,6 +94,11 @@ const apply = act({
     .pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
   const { firings, hash, version } = stored
   const followers = yield* followersOf(policies, hash)
+  const unheard = followers.unusable.find(({ byNone }) => byNone)
+  if (unheard !== undefined && confirm !== true)
+    return yield* refusal(
+      `version ${version} is stored, but ${unusableText(unheard)}; give a server its secrets, or apply the former policy again`,
+    )
   return {
     answer: {
       ...stored,

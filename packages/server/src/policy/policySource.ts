@@ -1,6 +1,7 @@
 import { policyReceivers, secretPlaceProblems } from "@tocsin/adapter-notify/policyReceivers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { fieldPath } from "@tocsin/contract/describeIssue"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -33,6 +34,25 @@ export const policySource = Effect.fnUntraced(function* (
   let settings = initial
   secrets?.follow((read) => Effect.sync(() => void (settings = read)))
   const context = yield* Effect.context<Ids | Scope.Scope>()
+  const make = Effect.fnUntraced(function* ({ receivers }: PolicyDocument) {
+    const unavailable = new Map<NotifierName, string>()
+    if (receivers === undefined) return { made: yield* receiversOfSettings(settings), unavailable }
+    const only = { path: settings.SERVICE_SECRETS_DIR }
+    const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), only)
+    for (const { message, path } of problems) {
+      const problem = `${fieldPath(path)} ${message}`
+      // Problems of receivers have their names in their paths.
+      const name = String(path[1])
+      const before = unavailable.get(name)
+      unavailable.set(name, before === undefined ? problem : `${before}; ${problem}`)
+    }
+    return { made, unavailable }
+  })
+  const warn = ({ unavailable }: { readonly unavailable: ReadonlyMap<string, string> }) =>
+    // A command sends nothing.
+    Effect.forEach(secrets === undefined ? [] : unavailable.values(), (problem) =>
+      Effect.annotateLogs(Effect.logWarning(UNAVAILABLE), { problem }),
+    )
   return {
     source: "stored",
     read: Effect.fnUntraced(function* (text, isNew) {
@@ -47,23 +67,12 @@ export const policySource = Effect.fnUntraced(function* (
       const isFolderMissing = isNew && settings.SERVICE_SECRETS_DIR === undefined
       return yield* Effect.fromResult(accept(secretPlaceProblems(receivers(), isFolderMissing)))
     }),
-    notifiers: ({ receivers }) =>
-      Effect.gen(function* () {
-        const unavailable = new Map<NotifierName, string>()
-        if (receivers === undefined) return { made: yield* receiversOfSettings(settings), unavailable }
-        const only = { path: settings.SERVICE_SECRETS_DIR }
-        const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), only)
-        for (const { message, path } of problems) {
-          const problem = `${fieldPath(path)} ${message}`
-          // A command sends nothing.
-          if (secrets !== undefined) yield* Effect.annotateLogs(Effect.logWarning(UNAVAILABLE), { problem })
-          // Problems of receivers have their names in their paths.
-          const name = String(path[1])
-          const before = unavailable.get(name)
-          unavailable.set(name, before === undefined ? problem : `${before}; ${problem}`)
-        }
-        return { made, unavailable }
-      }).pipe(Effect.provideContext(context)),
+    notifiers: (document) => make(document).pipe(Effect.tap(warn), Effect.provideContext(context)),
+    unavailable: (document) =>
+      Effect.provideContext(
+        Effect.map(Effect.scoped(make(document)), (made) => made.unavailable),
+        context,
+      ),
   }
 })
 
