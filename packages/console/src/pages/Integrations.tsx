@@ -1,5 +1,8 @@
 import { useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
+import { isNearlyFull } from "@tocsin/contract/Integrations"
+import { senderLines } from "@tocsin/contract/senderLines"
+import { numberText } from "../format/times.ts"
 import { listOf } from "../state/lists.ts"
 import { mayAdminister } from "../state/session.ts"
 import { Form, refusal, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
@@ -22,33 +25,9 @@ const OPTIONS: Readonly<Record<string, string>> = {
   webhook: '{"map": {"check": "/name", "status": "/status"}}',
 }
 
-/** The lines that a Prometheus needs to report to this server: of its configuration, and of a file of rules. */
-export const prometheusLines = ({ key }: IntegrationWithKey): ReadonlyArray<string> => {
-  const { host, protocol } = globalThis.location
-  return [
-    `# prometheus.yml
-alerting:
-  alertmanagers:
-    - scheme: ${protocol.slice(0, -1)}
-      path_prefix: /in/alertmanager
-      authorization: {credentials: ${key}}
-      static_configs: [{targets: ["${host}"]}]`,
-    `# a file of rules: one that always fires, for the option watchdog
-groups:
-  - name: watchdog
-    rules: [{alert: Watchdog, expr: vector(1), labels: {severity: none}}]`,
-  ]
-}
-
-/** An address as a sender reaches this server. */
-const whole = (url: string): string => new URL(url, globalThis.location.origin).href
-
-const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> => {
-  const addresses = made.urls.map(whole)
-  if (addresses.every((address) => address.includes(made.key))) return addresses
-  const lines = made.kind === "alertmanager" ? prometheusLines(made) : []
-  return [...addresses, made.key, ...lines]
-}
+/** The texts to paste into the senders of an integration, which reach the server as this page does. */
+export const textsOf = (made: IntegrationWithKey, schedule?: string): ReadonlyArray<string> =>
+  senderLines(made, globalThis.location.origin, schedule).map(([, text]) => text)
 
 const optionsIn = (text: string): unknown => {
   try {
@@ -68,9 +47,10 @@ const listSenders = () => {
   return { ...all, read }
 }
 
-const subjectOf = ({ created_by, last_refusal: refused }: Integration) => (
+const subjectOf = ({ awaited_watchdog, created_by, last_refusal: refused }: Integration) => (
   <>
     by {created_by}
+    {awaited_watchdog !== null && `, waits for the first ${awaited_watchdog}: it is missed from then on`}
     {refused !== null && (
       <>
         , refused <Time at={refused.at} />: {refused.message}
@@ -88,7 +68,10 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   subjectOf,
   label: ["Kind", ({ kind }) => <em class="is-taken">{kind}</em>],
   when: ["Last report", ({ last_request_at }) => lastText("reported", last_request_at, "no report yet")],
-  noteOf: ({ is_closed }) => is_closed && "key blocked",
+  noteOf: ({ checks, is_closed, max_checks }) =>
+    is_closed
+      ? "key blocked"
+      : isNearlyFull({ checks, max_checks }) && `${numberText(checks)} of ${numberText(max_checks)} checks`,
   creates: "Create integration",
   fieldsOf: (former) => ({
     ...(former === undefined && { kind: { label: "Kind", options: KINDS, initial: "ping" } }),
@@ -102,7 +85,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   bodyOf: ({ options = "", ...given }) => ({ ...given, options: optionsIn(options) }),
   warning: "Its checks and their history go with it.",
   replaces: ["New key", "Replaced the key"],
-  secretOf: (made) => ({ title: `Addresses of ${made.name}`, texts: textsOf(made) }),
+  secretOf: (made) => ({ title: `Lines to paste for ${made.name}`, texts: textsOf(made) }),
 }
 
 /** How often a job runs, as its address says it: with a margin after which it is late. */
@@ -112,17 +95,13 @@ const SCHEDULES = [
   ["every=7d&after=8d", "every week"],
 ] as const
 
-/** The end of a crontab line, which reports how its command ended. */
-const cronText = (url: string, schedule: string): string =>
-  `; curl -fsS -m 10 --retry 3 -o /dev/null "${url}/$??${schedule}"`
-
 /** Declares a job of a crontab: how often it runs, and the line that reports it. */
 export const Job = () => {
   const shown = useSignal<Secret | undefined>(undefined)
   const add = ({ job = "", schedule = "" }: Texts) => {
-    const secretOf = ({ name, urls: [url = ""] }: IntegrationWithKey) => ({
-      title: `Append this to the line of ${name} in the crontab`,
-      texts: [cronText(whole(url), schedule)],
+    const secretOf = (made: IntegrationWithKey) => ({
+      title: `Append this to the line of ${made.name} in the crontab`,
+      texts: textsOf(made, schedule).slice(0, 1),
     })
     const body = { name: job, kind: "ping", options: { check: job } }
     return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)

@@ -9,7 +9,7 @@ import { createNamed, NamedList } from "../view/Named.tsx"
 import { Empty } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 import { AddHosts, AdmissionList } from "./Admission.tsx"
-import { INTEGRATIONS, Job, prometheusLines } from "./Integrations.tsx"
+import { INTEGRATIONS, Job, textsOf } from "./Integrations.tsx"
 import { Notifiers } from "./System.tsx"
 import { WatchTable } from "./Watches.tsx"
 
@@ -51,7 +51,7 @@ const Prometheus = () => {
   const add = ({ name }: Texts) => {
     const secretOf = (made: IntegrationWithKey) => ({
       title: "Add this to the configuration of Prometheus, and the rule to its rules",
-      texts: prometheusLines(made),
+      texts: textsOf(made).slice(0, 2),
     })
     const body = { name, kind: "alertmanager", options: { watchdog: "Watchdog" } }
     return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)

@@ -8,6 +8,7 @@ import {
   IntegrationOptions,
   type IntegrationWithKey,
 } from "@tocsin/contract/Integrations"
+import { senderLines } from "@tocsin/contract/senderLines"
 import { RotateOperatorRequest } from "@tocsin/contract/Operators"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { USUAL_GRACE } from "@tocsin/core/usecases/Operators"
@@ -27,18 +28,10 @@ const NamedIntegration = Schema.Struct({ name: IntegrationName })
 const noSuchIntegration = (given: { readonly name: string }) =>
   notFound(`there is no integration ${given.name}: list integrations with tocsin integrations list`)
 
-/**
- * The text is the addresses to paste, and the key where an address lacks it. Without SERVICE_PUBLIC_URL, they
- * are those of a server on this machine.
- */
+/** The text is what to paste. Without SERVICE_PUBLIC_URL, the addresses are those of a server on this machine. */
 const keyResult = Effect.fnUntraced(function* (integration: IntegrationWithKey) {
-  const { key } = integration
-  const near = addressOf(yield* settingsOfCommand)
-  const urls = integration.urls.map((url) => (url.startsWith("/") ? `${near}${url}` : url))
-  const lines = urls.map((url) =>
-    url.includes(key) ? `address: ${url}` : `address, with the key in the header Authorization: ${url}`,
-  )
-  const texts = urls.every((url) => url.includes(key)) ? lines : [...lines, `key: ${key}`]
+  const lines = senderLines(integration, addressOf(yield* settingsOfCommand))
+  const texts = lines.map(([what, text]) => (text.includes("\n") ? text : `${what}: ${text}`))
   return { answer: integration, text: `${texts.join("\n")}\n` }
 })
 
