@@ -195,6 +195,10 @@ export const format = (instant: Instant): string => {
   )
 }
 
+/** An instant for a person, to the second: `2026-01-31 08:30:00 UTC`. */
+export const momentText = (instant: Instant): string =>
+  `${format(instant).slice(0, 19).replace("T", " ")} UTC`
+
 const EXPECTED = "an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 
 /** An {@link Instant} on the wire: an RFC 3339 string in UTC (docs/rules.md#values). */

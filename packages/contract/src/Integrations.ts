@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "./durationMillis.ts"
-import { closedStruct, optional } from "./Fields.ts"
+import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId, isNameUpTo } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 
@@ -147,8 +147,19 @@ export const Integration = Schema.Struct({
   sources: Schema.Array(Source).annotateKey({
     description: "At most 100, the last heard first.",
   }),
+  checks: NonNegativeInteger.annotateKey({ description: "Checks that it has." }),
+  max_checks: NonNegativeInteger.annotateKey({ description: "The most that it may have." }),
+  awaited_watchdog: Schema.NullOr(Schema.String).annotateKey({
+    description: "The alert that always fires, until its first report: it is not missed before.",
+  }),
 }).annotate({ identifier: "Integration", description: "Reports of senders that do not speak this API." })
 export type Integration = typeof Integration.Type
+
+const NEARLY_FULL = 0.8
+
+/** Whether an integration soon refuses new checks. */
+export const isNearlyFull = ({ checks, max_checks }: Pick<Integration, "checks" | "max_checks">): boolean =>
+  checks >= NEARLY_FULL * max_checks
 
 export const IntegrationWithKey = Schema.Struct({
   ...Integration.fields,

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { IntegrationName } from "@tocsin/contract/Integrations"
+import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { NAME, open, passes, sends, shown } from "./alertSender.ts"
+import { NAME, open, passes, sends, shown, sweeps } from "./alertSender.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { outcomeOf } from "./race.ts"
 import { openReplica, type Replica } from "./Replica.ts"
@@ -34,6 +35,46 @@ const takesAlerts = Effect.fnUntraced(function* (replica: Replica) {
   yield* passes(site, 120)
   assert.deepStrictEqual(yield* shown(site), {})
   assert.strictEqual((yield* rowsOf(replica, "incidents")).length, 1)
+})
+
+/** Alerts that nothing repeats: they end by the declaration by which they fired. */
+const forgetsWithoutRepeats = Effect.fnUntraced(function* (replica: Replica) {
+  const site = yield* open(replica, { repeats: false, forget_after: "1h", max_checks: 5 })
+  yield* sends(site, "a:9090", ["Early", "Late", "Firing", "Again"], LEASE)
+  assert.strictEqual((yield* replica.integrations.nearlyFull).length, 1)
+  yield* passes(site, 600)
+  yield* sends(site, "a:9090", ["Early", "Again"], undefined)
+  yield* passes(site, 3_000, 600)
+  yield* sends(site, "a:9090", ["Again"], undefined)
+  yield* passes(site, 660)
+  assert.deepStrictEqual(yield* shown(site), { Late: "critical", Firing: "critical", Again: "ok" })
+  assert.deepStrictEqual(yield* replica.integrations.nearlyFull, [])
+  // Long after it fired.
+  yield* passes(site, 3 * 3_600, 600)
+  yield* sends(site, "a:9090", ["Late"], undefined)
+  assert.deepStrictEqual(yield* shown(site), { Late: "ok", Firing: "critical" })
+  yield* passes(site, 3_540, 60)
+  assert.deepStrictEqual(yield* shown(site), { Late: "ok", Firing: "critical" })
+  yield* passes(site, 120)
+  assert.deepStrictEqual(yield* shown(site), { Firing: "critical" })
+  const { key } = yield* replica.integrations.create({
+    name: IntegrationName.make("hooks"),
+    kind: "webhook",
+    options: { map: { check: "/c", status: "/s" }, forget_after: "1h" },
+  })
+  const sender = yield* replica.integrations.recognise(Redacted.make(key))
+  for (const s of ["critical", "ok"]) {
+    const body = JSON.stringify({ c: "job", s })
+    yield* replica.integrations.report("webhook", sender, { method: "POST", path: [], query: [], body })
+  }
+  const ofHooks = Effect.map(
+    rowsOf(replica, "checks"),
+    (rows) => rows.filter(({ agent_id }) => agent_id !== NAME).length,
+  )
+  assert.strictEqual(yield* ofHooks, 1)
+  yield* TestClock.adjust("61 minutes")
+  yield* sweeps(replica, IntegrationName.make("hooks"))
+  assert.strictEqual(yield* ofHooks, 0)
 })
 
 const keepsWhatWasHeard = Effect.fnUntraced(function* (replica: Replica) {
@@ -73,14 +114,27 @@ const keepsWhatWasHeard = Effect.fnUntraced(function* (replica: Replica) {
 const watches = Effect.fnUntraced(function* (replica: Replica) {
   const site = yield* open(replica, { watchdog: "Watchdog" })
   const overdue = Effect.map(rowsOf(replica, "overdue"), (rows) => rows.map(({ check_id }) => check_id))
+  const awaited = Effect.map(replica.integrations.get(NAME), ({ awaited_watchdog }) => awaited_watchdog)
   yield* passes(site, FIVE_MINUTES + 30)
-  assert.deepStrictEqual(yield* overdue, ["Watchdog"])
+  yield* sends(site, "a:9090", ["Load"], undefined)
+  assert.deepStrictEqual([yield* overdue, yield* awaited], [[], "Watchdog"])
+  // Another one is expected from its own first report on.
+  yield* replica.integrations.change(NAME, { options: { watchdog: "Other" } })
+  yield* passes(site, FIVE_MINUTES + 30)
+  assert.deepStrictEqual([yield* overdue, yield* awaited], [[], "Other"])
+  yield* replica.integrations.change(NAME, { options: { watchdog: "Watchdog" } })
   yield* sends(site, "a:9090", ["Watchdog"], LEASE)
+  assert.deepStrictEqual([yield* overdue, yield* awaited], [[], null])
+  yield* replica.integrations.change(NAME, { options: { watchdog: "Watchdog", resend: "20m" } })
+  yield* passes(site, 2 * FIVE_MINUTES)
   assert.deepStrictEqual(yield* overdue, [])
+  yield* replica.integrations.change(NAME, { options: { watchdog: "Watchdog" } })
   const [row] = yield* rowsOf(replica, "checks")
   assert.deepStrictEqual([row?.check_id, row?.status], ["Watchdog", "ok"])
   yield* passes(site, FIVE_MINUTES + 30)
   assert.deepStrictEqual(yield* overdue, ["Watchdog"])
+  const [incident] = yield* rowsOf(replica, "incidents")
+  assert.match(incident?.summary ?? "", /^Watchdog has not reported since [\d-]{10} [\d:]{8} UTC$/)
   yield* replica.integrations.change(NAME, { options: {} })
   assert.deepStrictEqual(yield* overdue, [])
 })
@@ -210,10 +264,13 @@ export const reportedAlertSuite = <Place>(subject: StorageUnderTest<Place>): voi
     it.effect("are checks, which join incidents, end and are forgotten", () =>
       Effect.flatMap(openReplica(subject), takesAlerts),
     )
+    it.effect("are forgotten in time, also where nothing repeats them", () =>
+      Effect.flatMap(openReplica(subject), forgetsWithoutRepeats),
+    )
     it.effect("stay as last heard while their source is silent, and lapse when it is not", () =>
       Effect.flatMap(openReplica(subject), keepsWhatWasHeard),
     )
-    it.effect("are missed if one always fires, from the integration's creation on", () =>
+    it.effect("are missed if one always fires, from its first report on", () =>
       Effect.flatMap(openReplica(subject), watches),
     )
     it.effect("are taken in parts, as many as there may be, by the present options", () =>

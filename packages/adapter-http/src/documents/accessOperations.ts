@@ -135,6 +135,9 @@ const INTEGRATION = {
   last_request_at: "2026-03-01T08:30:00.000Z",
   last_refusal: null,
   sources: [],
+  checks: 12,
+  max_checks: 1_000,
+  awaited_watchdog: null,
 }
 const cron = { name: INTEGRATION.name }
 const PING_URL = `https://tocsin.example.org/in/ping/in_${SECRET}/CHECK`

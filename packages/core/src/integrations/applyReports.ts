@@ -116,8 +116,12 @@ interface Accepted extends SenderInput {
   readonly now: Instant.Instant
 }
 
-const checkCount = ({ checks_critical, checks_ok, checks_unknown, checks_warning }: AgentRecord): number =>
-  checks_critical + checks_ok + checks_unknown + checks_warning
+export const checkCount = ({
+  checks_critical,
+  checks_ok,
+  checks_unknown,
+  checks_warning,
+}: AgentRecord): number => checks_critical + checks_ok + checks_unknown + checks_warning
 
 /** How many checks an agent has, those included that have begun and never reported. */
 function* countOf(unit: UnitOfWork, { agent, kind }: Accepted): Decision<number> {
@@ -251,7 +255,9 @@ function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<vo
   else remember(unit, ref, report, now)
   const check = unit.checks.get(ref)
   if (check === undefined) return
-  if (report.expects.by === "source" && check.status === "ok")
+  // An alert that nothing repeats ends by the same declaration: its next look finds when it ended.
+  const { expects } = report
+  if (expects.by === "source" && (check.status === "ok" || expects.lease_millis === undefined))
     forgetInTime(unit, ref, accepted.integration.options, now)
   const follows = report.signal === "result" && isFollowed(unit, ref, report)
   const next = follows ? declaration : undefined

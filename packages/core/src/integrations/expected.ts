@@ -104,7 +104,7 @@ export const declarationOf = (report: AnyReport, sha256: (text: string) => strin
   return isEmpty ? UNDECLARED : declare(labels, expects, sha256)
 }
 
-/** Makes an alert that is ok be forgotten in time. Needs its expectation. */
+/** Has an alert looked at once it may be forgotten. Needs its expectation. */
 export const forgetInTime = (
   unit: UnitOfWork,
   ref: CheckRef,
@@ -122,10 +122,10 @@ export interface WatchdogRules {
 }
 
 /**
- * Expects the alert that always fires, from the creation of its integration on, instead of the one before.
+ * Expects the alert that always fires by other options, if it has ever reported, and no longer the one before.
  * Needs the agent.
  */
-export function* expectWatchdog(
+export function* changeWatchdog(
   unit: UnitOfWork,
   incidents: Incidents,
   {
@@ -151,7 +151,7 @@ export function* expectWatchdog(
     const expectation = unit.expectations.get(former)
     if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
   }
-  if (ref === undefined) return
+  if (ref === undefined || unit.checks.get(ref) === undefined) return
   const terms = watchdogTerms(options, staleAfter)
   yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
 }

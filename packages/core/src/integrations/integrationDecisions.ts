@@ -18,7 +18,7 @@ import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import { optionProblem } from "./kinds.ts"
-import { expectWatchdog, type WatchdogRules } from "./expected.ts"
+import { changeWatchdog, type WatchdogRules } from "./expected.ts"
 
 /** How many integrations there may be (docs/rules.md#integrations). */
 const MOST_INTEGRATIONS = 1_000
@@ -37,21 +37,6 @@ export interface NewKey {
 
 export interface OptionRules extends WatchdogRules {
   readonly incidents: IncidentOptions
-}
-
-const NO_OPTIONS: IntegrationOptions = {}
-
-/** Makes what an integration expects follow its options. Needs its agent. */
-function* followOptions(
-  unit: UnitOfWork,
-  { name, options }: Pick<IntegrationRecord, "name" | "options">,
-  before: IntegrationOptions,
-  now: Instant.Instant,
-  { incidents, ...rules }: OptionRules,
-): Decision<void> {
-  const agent = unit.agents.get(name)
-  if (agent === undefined) return
-  yield* expectWatchdog(unit, new Incidents(unit, now, incidents), { agent, options, now }, before, rules)
 }
 
 const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) => ({
@@ -114,7 +99,6 @@ export const createIntegration = commandOf(function* (
   now,
   { kind, name, options }: NewIntegration,
   opening: NewKey,
-  rules: OptionRules,
   by: Signature,
 ): Decision<IntegrationRecord | ValidationError | "name_in_use" | "too_many"> {
   const problem = optionProblem(kind, options)
@@ -124,7 +108,6 @@ export const createIntegration = commandOf(function* (
   if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
   if (all.length >= MOST_INTEGRATIONS) return "too_many"
   const { integration } = openIntegration(unit, now, { name, kind, options }, opening, by.actor)
-  yield* followOptions(unit, integration, NO_OPTIONS, now, rules)
   recordAudit(unit, now, by, "integration.created", [name], { kind })
   return integration
 })
@@ -155,8 +138,9 @@ export const changeIntegration = commandOf(function* (
   if (agent !== undefined) {
     const observed_at = Instant.max(now, Instant.fromMicros(agent.observed_at + 1n))
     unit.putAgent({ ...agent, observed_at })
+    const incidents = new Incidents(unit, now, rules.incidents)
+    yield* changeWatchdog(unit, incidents, { agent, options, now }, integration.options, rules)
   }
-  yield* followOptions(unit, changed, integration.options, now, rules)
   recordAudit(unit, now, by, "integration.changed", [name], {})
   return changed
 })
@@ -167,7 +151,6 @@ export const rotateKey = commandOf(function* (
   now,
   name: AgentId,
   { grace, ...opening }: NewKey & { readonly grace: Duration.Duration },
-  rules: OptionRules,
   by: Signature,
 ): Decision<IntegrationRecord | undefined> {
   const integration = yield* find(unit, name)
@@ -183,7 +166,6 @@ export const rotateKey = commandOf(function* (
   const agent = unit.agents.get(name)
   if (agent === undefined) {
     createAgent(unit, integration, opening, now)
-    yield* followOptions(unit, integration, NO_OPTIONS, now, rules)
   } else {
     yield* load(unit, { groups: { agent_key: [name] } })
     for (const key of unit.keys.group(name))

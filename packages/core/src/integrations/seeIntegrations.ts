@@ -40,7 +40,7 @@ export const seeIntegrations = commandOf(function* (
   }
 })
 
-const ALL_INTEGRATIONS = { list: "integrations", filter: {}, sort: "name", direction: "asc" } as const
+export const ALL_INTEGRATIONS = { list: "integrations", filter: {}, sort: "name", direction: "asc" } as const
 
 export const integrationsChore = (
   { commits, rules, storage }: ChoreServices,

@@ -86,10 +86,6 @@ const spanText = (from: Instant.Instant, to: Instant.Instant): string => {
   return parts.map(({ count, unit }) => `${count} ${unit === "m" ? "min" : unit}`).join(" ") || "0 s"
 }
 
-/** An instant to the second: `2026-01-31 08:30:00 UTC`. */
-const momentText = (instant: Instant.Instant): string =>
-  `${Instant.format(instant).slice(0, 19).replace("T", " ")} UTC`
-
 /** The severity and place of an event: `CRITICAL: web-1/disk`. */
 const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
   event_type === "firing"
@@ -97,8 +93,8 @@ const titleOf = ({ event_type, severity, incident }: DeliveryAttempt): string =>
     : `RESOLVED: ${whereText(incident)} (was ${severity})`
 
 const timeOf = ({ event_type, incident: { opened_at, resolved_at } }: DeliveryAttempt): string => {
-  if (resolved_at === undefined) return `Since ${momentText(opened_at)}`
-  const span = `From ${momentText(opened_at)} to ${momentText(resolved_at)} (${spanText(opened_at, resolved_at)})`
+  if (resolved_at === undefined) return `Since ${Instant.momentText(opened_at)}`
+  const span = `From ${Instant.momentText(opened_at)} to ${Instant.momentText(resolved_at)} (${spanText(opened_at, resolved_at)})`
   return event_type === "firing" ? `${span}: resolved by now` : span
 }
 

@@ -30,8 +30,8 @@ const summaryOf = (
   check: CheckRecord | undefined,
   due: Instant.Instant,
 ): string => {
-  if (check === undefined) return `${check_id} never reported; it was due at ${Instant.format(due)}`
-  const at = Instant.format(check.received_at)
+  if (check === undefined) return `${check_id} never reported; it was due at ${Instant.momentText(due)}`
+  const at = Instant.momentText(check.received_at)
   if (terms.source === undefined) return `${check_id} has not reported since ${at}`
   return `${check_id} was last heard at ${at}: ${terms.source || "its source"} is silent`
 }

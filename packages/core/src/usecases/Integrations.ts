@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Struct } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import { signing } from "../audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/Errors"
@@ -7,7 +7,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import type {
   ChangeIntegrationRequest,
   CreateIntegrationRequest,
-  Integration,
   IntegrationKind,
   IntegrationWithKey,
 } from "@tocsin/contract/Integrations"
@@ -15,7 +14,7 @@ import type { RotateOperatorRequest } from "@tocsin/contract/Operators"
 import { Commits, repeatingUnsettled } from "../engine/commits/Commits.ts"
 import { readRow } from "../unitOfWork/load.ts"
 import { TokenBuckets } from "../engine/limits/TokenBuckets.ts"
-import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
+import { type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { applyReports, MOST_REPORTS, readRequest, type SenderInput } from "../integrations/applyReports.ts"
@@ -27,6 +26,7 @@ import {
   mustNote,
   noteRequest,
 } from "../integrations/KnownIntegration.ts"
+import { ALL_INTEGRATIONS } from "../integrations/seeIntegrations.ts"
 import { isRefusal } from "../integrations/sources.ts"
 import type { Refusal, SenderRequest } from "../integrations/Report.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
@@ -37,6 +37,7 @@ import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { USUAL_GRACE } from "./Operators.ts"
+import { shownIntegrations } from "./shownIntegrations.ts"
 import { isTokenOf, tokenOf } from "../operators/tokens.ts"
 
 const noSuchIntegration = () =>
@@ -48,20 +49,6 @@ const CONFLICTS = {
   name_in_use: "an agent or an integration has this name; choose another name",
   too_many: "there are 1000 integrations, the most that there may be; remove one",
 } as const
-
-const toIntegration = (record: IntegrationRecord): Integration => ({
-  ...Struct.pick(record, ["name", "kind", "options", "created_at", "created_by"]),
-  is_closed: record.key_hash === undefined,
-  last_request_at: record.last_request_at ?? null,
-  last_refusal:
-    record.last_refused_at === undefined || record.last_refusal === undefined
-      ? null
-      : { at: record.last_refused_at, message: record.last_refusal },
-  sources: record.sources.map(({ heard_at, source }) => ({
-    source,
-    heard_at: Instant.fromMicros(BigInt(heard_at)),
-  })),
-})
 
 const urlsOf = ({ kind, options }: IntegrationRecord, key: string): ReadonlyArray<string> =>
   kind === "watch" ? [] : KINDS[kind].paths(key, options).map((path) => `/in/${kind}${path}`)
@@ -215,19 +202,22 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
     const ids = yield* Ids
     const rules = yield* RuleSettings
     const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
-    const optionRules = { incidents, sha256: hashing.sha256, staleAfter: rules.staleAfter }
     const signed = signing(commits, ids)
-    const page = pageReader(yield* Storage, hashing.sha256)
+    const { sha256 } = hashing
+    const optionRules = { incidents, sha256, staleAfter: rules.staleAfter }
+    const storage = yield* Storage
+    const { fullness, nearlyFull, show, showAll } = shownIntegrations(storage, sha256)
+    yield* (yield* CurrentInstruments).addSource(fullness)
     const newRegistrationId = newId<RegistrationId>(ids)
 
     const newKey = Effect.sync(() => {
       const secret = tokenOf("integration", ids.secret())
       return { secret, opening: { key: hashing.identify(secret), newRegistrationId } }
     })
-    const withKey = (record: IntegrationRecord, secret: Redacted.Redacted): IntegrationWithKey => {
+    const withKey = (record: IntegrationRecord, secret: Redacted.Redacted) => {
       const key = Redacted.value(secret)
       const urls = urlsOf(record, key).map((url) => `${rules.publicUrl ?? ""}${url}`)
-      return { ...toIntegration(record), key, urls }
+      return Effect.map(show(record), (shown): IntegrationWithKey => ({ ...shown, key, urls }))
     }
     const required = (record: IntegrationRecord | undefined) =>
       record === undefined ? Effect.fail(noSuchIntegration()) : Effect.succeed(record)
@@ -235,11 +225,13 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
     return {
       ...(yield* makeSenderCalls),
       get: (name: AgentId) =>
-        commits
-          .transact(readRow("integration", name))
-          .pipe(Effect.flatMap(required), Effect.map(toIntegration)),
-      list: (parameters: PageParameters) =>
-        page({ list: "integrations", filter: {}, sort: "name", direction: "asc" }, parameters, toIntegration),
+        commits.transact(readRow("integration", name)).pipe(Effect.flatMap(required), Effect.flatMap(show)),
+      list: Effect.fnUntraced(function* (parameters: PageParameters) {
+        const read = yield* readPage(storage, sha256, ALL_INTEGRATIONS, parameters)
+        return { ...read, items: yield* showAll(read.items) }
+      }),
+      /** Integrations that soon refuse new checks. */
+      nearlyFull,
       /** Creates an integration with its agent, and returns its key this once. */
       create: Effect.fn("Integrations.create")(function* ({
         kind,
@@ -248,11 +240,11 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
       }: CreateIntegrationRequest) {
         const { opening, secret } = yield* newKey
         const created = yield* signed((by) =>
-          decisions.createIntegration({ kind, name, options }, opening, optionRules, by),
+          decisions.createIntegration({ kind, name, options }, opening, by),
         )
         if (created instanceof ValidationError) return yield* created
         if (typeof created === "string") return yield* new StateConflict({ message: CONFLICTS[created] })
-        return withKey(created, secret)
+        return yield* withKey(created, secret)
       }),
       change: Effect.fn("Integrations.change")(function* (
         name: AgentId,
@@ -260,7 +252,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
       ) {
         const changed = yield* signed((by) => decisions.changeIntegration(name, options, optionRules, by))
         if (changed instanceof ValidationError) return yield* changed
-        return toIntegration(yield* required(changed))
+        return yield* show(yield* required(changed))
       }),
       /** Replaces the key of an integration, and returns the new one this once. Opens a closed one. */
       rotate: Effect.fn("Integrations.rotate")(function* (
@@ -268,10 +260,8 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
         { grace = USUAL_GRACE }: RotateOperatorRequest,
       ) {
         const { opening, secret } = yield* newKey
-        const rotated = yield* signed((by) =>
-          decisions.rotateKey(name, { ...opening, grace }, optionRules, by),
-        )
-        return withKey(yield* required(rotated), secret)
+        const rotated = yield* signed((by) => decisions.rotateKey(name, { ...opening, grace }, by))
+        return yield* withKey(yield* required(rotated), secret)
       }),
       /** Removes an integration with its agent; count 0 if there is none of this name. */
       remove: Effect.fn("Integrations.remove")(function* (name: AgentId) {

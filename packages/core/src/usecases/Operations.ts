@@ -234,7 +234,7 @@ const reasons = (
   change: keyof typeof CHANGES,
   skew: number,
 ): ReadonlyArray<string> => {
-  const observed = Instant.format(check.last_observed_at)
+  const observed = Instant.momentText(check.last_observed_at)
   return [
     `The newest result, observed at ${observed}, reported ${check.status} with exit code ${check.exit_code}.`,
     CHANGES[change],

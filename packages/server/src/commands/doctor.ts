@@ -21,7 +21,7 @@ import {
   examineStoredReceivers,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
-import { examinePostgres, examineSqlite } from "./doctor/examineStorage.ts"
+import { examineIntegrations, examinePostgres, examineSqlite } from "./doctor/examineStorage.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -133,6 +133,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   return [
     ...common,
     ...(isPolicyValid ? delivery : []),
+    ...(isInOrder(storage) ? yield* examineIntegrations : []),
     ...examineOrigins(values),
     ...receivers.findings,
     ...(yield* examineWatchdog(settings, isTested)),

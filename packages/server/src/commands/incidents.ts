@@ -5,7 +5,6 @@ import {
   NoteRequest,
 } from "@tocsin/contract/Acknowledgements"
 import { AgentId, CheckId, IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
 import { IncidentState, Severity } from "@tocsin/contract/Status"
 import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -78,14 +77,14 @@ const MEMBERS: ReadonlyArray<Column<IncidentDetail["members"][number]>> = [
   { title: "AGENT", cell: (member) => member.agent_id },
   { title: "CHECK", cell: (member) => member.check_id },
   { title: "SEVERITY", cell: (member) => member.severity, isState: true },
-  { title: "SINCE", cell: (member) => Instant.format(member.joined_at) },
+  { title: "SINCE", cell: (member) => timeText(member.joined_at) },
   { title: "UNTIL", cell: (member) => timeText(member.left_at) },
   { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   { title: "SUMMARY", cell: (member) => member.summary ?? "", least: 16 },
 ]
 
 const TIMELINE: ReadonlyArray<Column<IncidentDetail["timeline"][number]>> = [
-  { title: "AT", cell: (change) => Instant.format(change.at) },
+  { title: "AT", cell: (change) => timeText(change.at) },
   { title: "AGENT", cell: (change) => change.agent_id },
   { title: "CHECK", cell: (change) => change.check_id },
   { title: "CHANGE", cell: (change) => change.change },
@@ -94,7 +93,7 @@ const TIMELINE: ReadonlyArray<Column<IncidentDetail["timeline"][number]>> = [
 ]
 
 const LOG: ReadonlyArray<Column<IncidentDetail["log"][number]>> = [
-  { title: "AT", cell: (action) => Instant.format(action.at) },
+  { title: "AT", cell: (action) => timeText(action.at) },
   { title: "ACTION", cell: ({ action }) => action },
   { title: "BY", cell: (action) => action.by },
   { title: "UNTIL", cell: ({ until }) => timeText(until) },
@@ -102,8 +101,8 @@ const LOG: ReadonlyArray<Column<IncidentDetail["log"][number]>> = [
 ]
 
 const SILENCES: ReadonlyArray<Column<IncidentDetail["silences"][number]>> = [
-  { title: "SILENCED", cell: ({ starts_at }) => Instant.format(starts_at) },
-  { title: "UNTIL", cell: ({ ends_at }) => Instant.format(ends_at) },
+  { title: "SILENCED", cell: ({ starts_at }) => timeText(starts_at) },
+  { title: "UNTIL", cell: ({ ends_at }) => timeText(ends_at) },
   { title: "BY", cell: ({ created_by }) => created_by },
   { title: "COVERS", cell: ({ covers_all }) => (covers_all ? "all" : "a part") },
   { title: "COMMENT", cell: ({ comment }) => comment, least: 16 },
@@ -122,12 +121,12 @@ const FACTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
 ]
 
 const notifiedText = ({ at, cause, receiver, severity }: IncidentDetail["notified"][number]): string =>
-  `${receiver}: ${[Instant.format(at), cause ?? [], severity].flat().join(", ")}`
+  `${receiver}: ${[timeText(at), cause ?? [], severity].flat().join(", ")}`
 
 const nextText = ({ cause, due_at, holds, receiver }: IncidentDetail["next"][number]): string => {
-  const due = due_at === null ? (holds.length === 0 ? "now" : []) : Instant.format(due_at)
+  const due = due_at === null ? (holds.length === 0 ? "now" : []) : timeText(due_at)
   const held = holds.map(
-    ({ hold, until }) => `held by ${hold}${until === null ? "" : ` until ${Instant.format(until)}`}`,
+    ({ hold, until }) => `held by ${hold}${until === null ? "" : ` until ${timeText(until)}`}`,
   )
   return `${receiver}: ${[due, cause ?? [], held].flat().join(", ")}`
 }
@@ -144,12 +143,12 @@ const listFacts = ({
   ["incident_key", incident.incident_key],
   ["state", incident.state],
   ["severity", incident.severity],
-  ["opened_at", Instant.format(incident.opened_at)],
+  ["opened_at", timeText(incident.opened_at)],
   ["resolved_at", timeText(incident.resolved_at)],
   ["summary", incident.summary ?? ""],
   [
     "acknowledged",
-    acknowledgement === null ? "" : `by ${acknowledgement.by} until ${Instant.format(acknowledgement.until)}`,
+    acknowledgement === null ? "" : `by ${acknowledgement.by} until ${timeText(acknowledgement.until)}`,
   ],
   ["held_by", held_by.join(", ")],
   ...(runbook === null ? [] : [["runbook", [runbook.url, runbook.note ?? []].flat().join(" ")] as const]),

@@ -13,7 +13,7 @@ import { type ExpectedCheckState, Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Struct } from "effect"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { ageText, labelsText, spanText } from "../output/texts.ts"
+import { ageText, labelsText, spanText, timeText } from "../output/texts.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
@@ -117,7 +117,7 @@ export const audit = listCommand({
     return yield* Queries.use((queries) => queries.audit({ ...filters, ...page }))
   }),
   columns: () => [
-    { title: "AT", cell: ({ at }) => Instant.format(at) },
+    { title: "AT", cell: ({ at }) => timeText(at) },
     { title: "ACTOR", cell: ({ actor }) => actor },
     { title: "VIA", cell: ({ via }) => via },
     { title: "ACTION", cell: ({ action }) => action },
@@ -134,7 +134,7 @@ const COUNTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
 
 const countsOf = ({ generated_at, ...counts }: SystemSummary): ReadonlyArray<readonly [string, string]> => [
   ...Object.entries(counts).map(([name, count]) => [name, String(count)] as const),
-  ["generated_at", Instant.format(generated_at)],
+  ["generated_at", timeText(generated_at)],
 ]
 
 /** `tocsin summary` */
@@ -187,8 +187,8 @@ export const windows = command({
       match: match.map(formatMatcher),
       comment,
       occurrences: occurrences.map(({ ends_at, starts_at }) => ({
-        starts_at: Instant.format(starts_at),
-        ends_at: Instant.format(ends_at),
+        starts_at: timeText(starts_at),
+        ends_at: timeText(ends_at),
       })),
     }))
     const rows = found.flatMap(({ comment, name, occurrences }) =>

@@ -4,7 +4,6 @@ import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import * as Instant from "@tocsin/contract/Instant"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
@@ -16,7 +15,7 @@ import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailu
 import { placeOfSettings, requireSchema } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { plural } from "../output/texts.ts"
+import { plural, timeText } from "../output/texts.ts"
 import { issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
 import { policySource } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
@@ -135,7 +134,7 @@ const get = act({
 
 const VERSIONS: ReadonlyArray<Column<PolicyVersionRecord>> = [
   { title: "VERSION", cell: ({ version }) => String(version), align: "right" },
-  { title: "APPLIED", cell: ({ applied_at }) => Instant.format(applied_at) },
+  { title: "APPLIED", cell: ({ applied_at }) => timeText(applied_at) },
   { title: "BY", cell: ({ applied_by }) => applied_by },
   { title: "HASH", cell: ({ hash }) => hash },
 ]

@@ -1,4 +1,3 @@
-import * as Instant from "@tocsin/contract/Instant"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/SimulationReport"
 import { simulate } from "@tocsin/simulation/simulate"
@@ -6,7 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { writeResult } from "../output/Output.ts"
-import { plural, sectionsText } from "../output/texts.ts"
+import { plural, sectionsText, timeText } from "../output/texts.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -89,7 +88,7 @@ interface Story {
 
 const nameOf = ({ cause, count, event, from, incident_key, kind, receiver, until }: JudgedExpectation) =>
   [kind, count, receiver, event, cause, incident_key].filter((part) => part !== undefined).join(" ") +
-  ` from ${Instant.format(from)} until ${Instant.format(until)}`
+  ` from ${timeText(from)} until ${timeText(until)}`
 
 const MESSAGES_SHOWN = 5
 
@@ -98,7 +97,7 @@ const failureOf = ({ messages, receiver }: JudgedExpectation, { report }: Story)
   const shown = got
     .slice(0, MESSAGES_SHOWN)
     .map(({ at, cause, event_type, incident_key }) =>
-      [event_type, cause, incident_key, "at", Instant.format(at)].filter((part) => part !== null).join(" "),
+      [event_type, cause, incident_key, "at", timeText(at)].filter((part) => part !== null).join(" "),
     )
   const more = got.length - shown.length
   const list = (shown.length === 0 ? "none" : shown.join(", ")) + (more === 0 ? "" : ` and ${more} more`)

@@ -10,7 +10,7 @@ import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { countText, plural, sectionsText } from "../output/texts.ts"
+import { countText, plural, sectionsText, timeText } from "../output/texts.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
@@ -95,13 +95,11 @@ const draw = (comparison: Comparison, output: Output["Service"]): string => {
   const { history_from, in_force, messages, receivers, results, since, until, unknown, held } = comparison
   return sectionsText([
     `${plural(messages.tried, "message")} instead of ${countText(messages.in_force)} ` +
-      `from ${Instant.format(since)} to ${Instant.format(until)}\n`,
+      `from ${timeText(since)} to ${timeText(until)}\n`,
     receivers.length === 0 ? "" : tableText(RECEIVERS, receivers, output),
     held.length === 0 ? "" : tableText(HELD, held, output),
     `In force: ${in_force}. ${countText(results)} stored results` +
-      (history_from !== null && history_from > since
-        ? `, the oldest of ${Instant.format(history_from)}\n`
-        : "\n"),
+      (history_from !== null && history_from > since ? `, the oldest of ${timeText(history_from)}\n` : "\n"),
     `Not known from the tables:\n${unknown.map((line) => `- ${line}\n`).join("")}`,
   ])
 }

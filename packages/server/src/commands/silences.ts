@@ -15,7 +15,7 @@ import { Effect, Result, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
-import { ageText, plural } from "../output/texts.ts"
+import { ageText, plural, timeText } from "../output/texts.ts"
 import { act, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 
@@ -39,7 +39,7 @@ const list = listCommand({
     { title: "SILENCE", cell: (silence) => silence.id },
     { title: "STATE", cell: ({ state }) => state, isState: true },
     { title: "STARTS", cell: ({ starts_at }) => ageText(starts_at, now), align: "right" },
-    { title: "ENDS", cell: ({ ends_at }) => Instant.format(ends_at) },
+    { title: "ENDS", cell: ({ ends_at }) => timeText(ends_at) },
     { title: "BY", cell: ({ created_by }) => created_by },
     { title: "MATCHERS", cell: ({ matchers }) => matchers.map(formatMatcher).join(", "), least: 16 },
     { title: "COMMENT", cell: ({ comment }) => comment, least: 16 },
@@ -120,7 +120,7 @@ const extend = act({
   refused: { NotFound: noSuchSilence },
 })(function* ({ changes, id: silence }) {
   const edited = yield* Operations.use(({ editSilence }) => editSilence(silence, changes))
-  return { answer: edited, text: `${edited.id}: ends at ${Instant.format(edited.ends_at)}\n` }
+  return { answer: edited, text: `${edited.id}: ends at ${timeText(edited.ends_at)}\n` }
 })
 
 const expire = act({

@@ -12,7 +12,7 @@ import { Flag } from "effect/cli"
 import { CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { plural, sectionsText, spanText } from "../output/texts.ts"
+import { plural, sectionsText, spanText, timeText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
@@ -27,7 +27,7 @@ const NOTIFICATIONS_SHOWN = 100
 const REFUSED_SHOWN = 5
 
 const NOTIFICATIONS: ReadonlyArray<Column<SimulatedNotification>> = [
-  { title: "AT", cell: ({ at }) => Instant.format(at) },
+  { title: "AT", cell: ({ at }) => timeText(at) },
   { title: "NOTIFIER", cell: ({ notifier }) => notifier },
   { title: "EVENT", cell: ({ event_type }) => event_type, isState: true },
   { title: "CAUSE", cell: ({ cause }) => cause ?? "" },
@@ -57,7 +57,7 @@ const REASONS: Readonly<Record<UnsentFiring["reason"], string>> = {
 }
 
 const UNSENT: ReadonlyArray<Column<UnsentFiring>> = [
-  { title: "UNTIL", cell: ({ at }) => Instant.format(at) },
+  { title: "UNTIL", cell: ({ at }) => timeText(at) },
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
   { title: "CAUSE", cell: ({ cause }) => cause ?? "" },
   { title: "HELD", cell: heldText },

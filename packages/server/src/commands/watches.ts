@@ -1,4 +1,3 @@
-import * as Instant from "@tocsin/contract/Instant"
 import { watchOfAddress, WATCH_ADDRESSES } from "@tocsin/contract/watchOfAddress"
 import {
   CreateWatchRequest,
@@ -11,7 +10,7 @@ import { Watches } from "@tocsin/core/usecases/Watches"
 import { Duration, Effect, Schema } from "effect"
 import { CommandFailure, notFound, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
-import { ageText } from "../output/texts.ts"
+import { ageText, timeText } from "../output/texts.ts"
 import { act, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 
@@ -38,7 +37,7 @@ const readTarget = Effect.fnUntraced(function* ({ address: given, text }: Target
 
 const pauseText = ({ is_paused, paused_until }: Watch): string => {
   if (!is_paused) return ""
-  return paused_until === null ? "paused" : `paused until ${Instant.format(paused_until)}`
+  return paused_until === null ? "paused" : `paused until ${timeText(paused_until)}`
 }
 
 const targetText = ({ dns, http, tcp, tls }: Watch): string => {
@@ -131,7 +130,7 @@ const show = act({
     `${shown.name}: ${status ?? "not probed yet"}`,
     `  target   ${targetText(shown)}`,
     `  probed   every ${every}; ${limits.bad} failures and ${limits.good} success in a row count`,
-    ...(last === null ? [] : [`  latest   ${Instant.format(last.at)} ${last.output}`]),
+    ...(last === null ? [] : [`  latest   ${timeText(last.at)} ${last.output}`]),
     ...(shown.is_paused ? [`  pause    ${pauseText(shown)}`] : []),
     `  created  by ${shown.is_of_policy ? "the policy" : shown.created_by}`,
   ]

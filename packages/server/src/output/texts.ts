@@ -15,9 +15,13 @@ export const ageText = (instant: Instant.Instant | null | undefined, now: Instan
   return seconds < 0 ? `in ${spanText(-seconds, 2)}` : `${spanText(seconds)} ago`
 }
 
-/** An instant; empty without one. */
+const MICROS_PER_MILLI = 1_000n
+
+/** An instant to the millisecond; empty without one. */
 export const timeText = (instant: Instant.Instant | null | undefined): string =>
-  instant === null || instant === undefined ? "" : Instant.format(instant)
+  instant === null || instant === undefined
+    ? ""
+    : Instant.format(Instant.fromMicros(instant - (instant % MICROS_PER_MILLI)))
 
 /** Labels for people: `env=prod team=db`. */
 export const labelsText = (labels: Labels = {}): string =>

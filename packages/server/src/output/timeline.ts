@@ -1,5 +1,6 @@
 import { plainLine } from "@tocsin/contract/plainLine"
 import * as Instant from "@tocsin/contract/Instant"
+import { timeText } from "./texts.ts"
 import type { Severity } from "@tocsin/contract/Status"
 import type {
   SimulatedIncident,
@@ -112,7 +113,7 @@ const toMinutes = (moment: string): string => `${moment.slice(0, MINUTE_LENGTH)}
 
 /** The first and last moment over the ends of a line; shortened on a narrow one. */
 const axis = ({ from, span, cells }: Scale): string => {
-  const moments = [from, from + span].map((micros) => Instant.format(Instant.fromMicros(micros)))
+  const moments = [from, from + span].map((micros) => timeText(Instant.fromMicros(micros)))
   const [left = "", right = ""] = moments.join(" ").length > cells ? moments.map(toMinutes) : moments
   const room = cells - left.length - right.length
   return room < 1 ? left : left + " ".repeat(room) + right

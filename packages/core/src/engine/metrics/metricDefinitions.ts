@@ -44,6 +44,11 @@ const ingestion = {
     "Requests of senders by outcome: applied, not_found, invalid, too_many_checks, or rate_limited",
     ["integration", "outcome"],
   ),
+  integrationFullness: gauge(
+    "tocsin_integration_fullness_ratio",
+    "Checks of an integration as a part of its max_checks, from 0.8 on; at 1 it refuses new checks",
+    ["integration"],
+  ),
   watchProbes: counter(
     "tocsin_watch_probes_total",
     "Probes of watches by outcome: their status, or dropped where another replica had run the same probe",

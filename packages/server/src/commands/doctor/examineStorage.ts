@@ -6,9 +6,11 @@ import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as Instant from "@tocsin/contract/Instant"
 import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
+import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Duration, Effect, type Redacted } from "effect"
-import { ageText, sizeText } from "../../output/texts.ts"
+import { ageText, countText, sizeText } from "../../output/texts.ts"
 import { connectionAdvice } from "../../storage.ts"
+import { useCases } from "../UseCases.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
 interface Content {
@@ -184,6 +186,20 @@ const clockFinding = ({ clockOffset }: PgInspection.PgInspection): Finding => {
     ? attention("clock", `${text}; Tocsin uses the database's: synchronize both with NTP`)
     : ok("clock", text)
 }
+
+/** Integrations that soon refuse new checks. */
+export const examineIntegrations = Integrations.use(({ nearlyFull }) => nearlyFull).pipe(
+  Effect.map((all) =>
+    all.map(({ checks, max_checks, name }) =>
+      attention(
+        `integration ${name}`,
+        `it has ${countText(checks)} of ${countText(max_checks)} checks, and refuses new ones beyond: delete checks, shorten forget_after, or add an integration`,
+      ),
+    ),
+  ),
+  Effect.provide(useCases),
+  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("integrations", message, "storage")])),
+)
 
 /** Below these, a busy day of results, or one checkpoint of the log, may not fit. */
 const SPACE_TO_NOTE_BYTES = 1_073_741_824

@@ -1,0 +1,58 @@
+import { isNearlyFull, type Integration } from "@tocsin/contract/Integrations"
+import * as Instant from "@tocsin/contract/Instant"
+import { MOST_WATCHES } from "@tocsin/contract/Watches"
+import { Effect, Struct } from "effect"
+import { several } from "../engine/metrics/Counters.ts"
+import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
+import { checkCount } from "../integrations/applyReports.ts"
+import { KINDS } from "../integrations/kinds.ts"
+import { checkIdOf } from "../integrations/Report.ts"
+import { ALL_INTEGRATIONS } from "../integrations/seeIntegrations.ts"
+import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
+import type { Storage } from "../ports/Storage.ts"
+
+/** Reads of integrations at the same time. */
+const READS = 8
+
+/** How integrations are shown: with what their agents have. */
+export const shownIntegrations = (storage: Storage["Service"], sha256: (text: string) => string) => {
+  const show = Effect.fnUntraced(function* (record: IntegrationRecord) {
+    const { kind, last_refusal: message, last_refused_at: at, last_request_at, name, options } = record
+    const agent = yield* storage.agent(name)
+    const { max_checks = kind === "watch" ? MOST_WATCHES : KINDS[kind].mostChecks, watchdog } = options
+    const hasReported =
+      watchdog === undefined || (yield* storage.check(name, checkIdOf(watchdog, sha256))) !== undefined
+    const shown: Integration = {
+      ...Struct.pick(record, ["name", "kind", "options", "created_at", "created_by"]),
+      is_closed: record.key_hash === undefined,
+      last_request_at: last_request_at ?? null,
+      last_refusal: at === undefined || message === undefined ? null : { at, message },
+      sources: record.sources.map(({ heard_at, source }) => ({
+        source,
+        heard_at: Instant.fromMicros(BigInt(heard_at)),
+      })),
+      checks: agent === undefined ? 0 : checkCount(agent),
+      max_checks,
+      awaited_watchdog: hasReported ? null : watchdog,
+    }
+    return shown
+  })
+  const showAll = (records: ReadonlyArray<IntegrationRecord>) =>
+    Effect.forEach(records, show, { concurrency: READS })
+  /** Those that soon refuse new checks. */
+  const nearlyFull = Effect.gen(function* () {
+    const found: Array<Integration> = []
+    yield* eachPage(storage, ALL_INTEGRATIONS, (rows) =>
+      Effect.map(showAll(rows), (all) => void found.push(...all.filter(isNearlyFull))),
+    )
+    return found
+  })
+  const fullness = Effect.map(nearlyFull, (all) => [
+    several(
+      metricDefinitions.integrationFullness,
+      all.map(({ checks, max_checks, name }) => [[name], checks / max_checks]),
+    ),
+  ])
+  return { fullness, nearlyFull, show, showAll }
+}
