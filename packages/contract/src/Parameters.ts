@@ -207,6 +207,9 @@ export const HeldIncidentListParameters = Schema.Struct({
   acknowledged: Schema.optionalKey(
     truth({ description: "Only incidents that are, or are not, acknowledged." }),
   ),
+  with_receivers: flag(
+    "Whether each incident is listed with its receivers, and what became of their firings.",
+  ),
 })
 export type HeldIncidentListParameters = typeof HeldIncidentListParameters.Type
 

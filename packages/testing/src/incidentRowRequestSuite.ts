@@ -60,6 +60,11 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           items: [kept.length, 1, 0],
           open: incidentIdOf("x"),
         })
+        const read = yield* observe(replica, [{ outboxToRead: ids }], (unit) => ({
+          states: unit.searchResults.outboxToRead.map((item) => item.state).toSorted(),
+          isLoaded: unit.outbox.isLoaded(outboxIdOf("of old")),
+        }))
+        assert.deepStrictEqual(read, { states: [...kept, "pending"].toSorted(), isLoaded: false })
       }),
     )
 

@@ -6,6 +6,7 @@ import { Effect, Result } from "effect"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { type Item, itemsOf } from "../client/itemsOf.ts"
+import { until } from "../../processes/until.ts"
 import { acceptedAgent, event, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
@@ -69,6 +70,35 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const shown = (yield* operate("GET", `${INCIDENTS}/${id}`)).body as Item
         assert.deepStrictEqual(shown["held_by"], ["ack"])
         assert.deepStrictEqual(shown["deliveries"], [{ ...item, why: "held by ack" }])
+      }),
+    options,
+  )
+
+  scenario(
+    "incidents are listed with their receivers, those that were reached once as such, on request",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const { agent } = yield* held
+        yield* push(agent, event({ status: "critical", exit_code: 2, check_id: "other" }))
+        const lists = `${INCIDENTS}?with_receivers=true&acknowledged`
+        yield* until(
+          "it was sent",
+          Effect.map(itemsOf(`${OUTBOX}?state=sent`), ({ length }) => length === 1),
+        )
+        const [other] = yield* itemsOf(`${lists}=false`)
+        assert.deepStrictEqual(other?.["receivers"], [{ receiver: "debug", state: "sent", held_by: [] }])
+        const [acknowledged] = yield* itemsOf(`${lists}=true`)
+        // Its holds are those of the incident.
+        assert.deepStrictEqual(acknowledged?.["receivers"], [
+          { receiver: "debug", state: "pending", held_by: [] },
+        ])
+        assert.notProperty((yield* itemsOf(INCIDENTS))[0], "receivers")
+        clock.advance("1 second")
+        yield* push(agent, event({ status: "ok", exit_code: 0, check_id: "other" }))
+        const [resolved] = yield* itemsOf(`${INCIDENTS}?with_receivers=true&state=resolved`)
+        assert.deepStrictEqual(resolved?.["receivers"], other?.["receivers"])
+        expectError(yield* operate("GET", `${INCIDENTS}?with_receivers=yes`), 400, "validation")
       }),
     options,
   )

@@ -258,7 +258,7 @@ export const incidents: Operations = {
   listHeldIncidents: {
     summary: "List incidents with what withholds their firings",
     description:
-      "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now.",
+      "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now. With with_receivers, also with whom it notified.",
     ...lastPage(
       { ...OPEN_INCIDENT, acknowledgement: ACKNOWLEDGEMENT, held_by: ["ack"] },
       "An acknowledged incident",

@@ -11,8 +11,11 @@ export const outboxTable = keyedTables.outbox
 /** Of a receiver, the rows that claims take first, and the others. */
 const PARTS = "(VALUES (false), (true)) AS part (is_backfill)"
 
-/** Locks the outbox items of incidents except dropped ones (`isDropped`): claims change them without the incident's lock. */
-export const lockOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND NOT (o.state = 'discarded' AND (o.attempts = 0 OR o.last_error IS NOT NULL))
+/** The outbox items of incidents except dropped ones (`isDropped`). */
+export const findOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND NOT (o.state = 'discarded' AND (o.attempts = 0 OR o.last_error IS NOT NULL))`
+
+/** Locks them too: claims change them without the incident's lock. */
+export const lockOutboxOfIncidents = `${findOutboxOfIncidents}
   ORDER BY o.id FOR UPDATE`
 
 /**

@@ -8,6 +8,7 @@ import {
   alertTable,
   lockClaimableAlerts,
   findHeldOutbox,
+  findOutboxOfIncidents,
   findWaitingReceivers,
   outboxTable,
   lockUnclaimedOutbox,
@@ -42,7 +43,7 @@ export const search = Effect.fnUntraced(function* (
   const { pg, unit } = loading
   const { searchResults: found } = unit
   const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
-  const { dueIncidents, incidentsToRead, itemToRead, loudMembers } = request
+  const { dueIncidents, incidentsToRead, itemToRead, loudMembers, outboxToRead } = request
   if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
   if (heldOutbox !== undefined)
     found.heldOutbox = yield* findIds(pg, findHeldOutbox, [now, heldOutbox.limit, heldOutbox.receivers])
@@ -54,6 +55,8 @@ export const search = Effect.fnUntraced(function* (
     const [item] = yield* pg.query(find.text, find.parameters([itemToRead]))
     found.itemToRead = item && decode(item)
   }
+  if (outboxToRead !== undefined)
+    found.outboxToRead = (yield* pg.query(findOutboxOfIncidents, [outboxToRead])).map(outboxTable.decode)
   if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
   const { openings, parents, silencesInForce, unendedSilences } = request
   if (parents !== undefined) found.parents = yield* searchParents(pg, parents)

@@ -86,7 +86,7 @@ export const AgentPage = () => {
   const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
   const { value: agent, failure } = reading
   const listed = usePages(checksOf({ agent_id: id }))
-  const query = { agent_id: id, state: "open", limit: 20 }
+  const query = { agent_id: id, state: "open", limit: 20, with_receivers: true }
   const open = useRead<Answered<HeldIncident>>("ops/v1/incidents", query)
   const silence = () => go(silenceOf({ agent_id: id }))
   useKeys((command) => {

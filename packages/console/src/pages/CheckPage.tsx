@@ -21,7 +21,7 @@ import { useKeys } from "../view/Keyboard.tsx"
 import { mainLink } from "../view/Listing.tsx"
 import { CheckMark, Facts, labelsFact, Mark, OUTSIDE, ReadingNote, Time } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
 
@@ -105,7 +105,6 @@ interface IncidentsOfProps {
 
 export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) => {
   const { value } = reading
-  const latest = useLatest()
   return (
     <>
       <ReadingNote reading={reading} />
@@ -118,7 +117,7 @@ export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) =>
               word={incident.state === "open" ? incident.severity : "resolved"}
             />
             {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
-            <NotifiedMark incident={incident} latest={latest} />
+            <NotifiedMark incident={incident} />
             <Time at={incident.opened_at} />
           </li>
         ))}
@@ -202,7 +201,8 @@ export const CheckPage = () => {
   const reading = useRead<CheckExplanation>("ops/v1/explain", name, ["checks", "incidents"])
   const { value: found } = reading
   const expected = useExpected(name)
-  const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", { ...name, sort: "opened_at", limit: 10 })
+  const latest = { ...name, sort: "opened_at", limit: 10, with_receivers: true }
+  const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
   const isSilent = found !== undefined && found.agent.status !== "alive"
   const silence = () => go(silenceOf(name))

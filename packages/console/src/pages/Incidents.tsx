@@ -1,4 +1,3 @@
-import type { ReadonlySignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentProps } from "preact"
 import { useMemo, useRef } from "preact/hooks"
@@ -18,7 +17,7 @@ import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
-import { type Latest, NotifiedMark, useLatest } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 import { NothingOpen, Start } from "./Start.tsx"
 
@@ -55,11 +54,11 @@ const carryOut = (command: PageCommand, selected: Selection, id: string | undefi
 const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): string =>
   agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
 
-const columnsOf = (latest: ReadonlySignal<Latest | undefined>, time: string): Columns<HeldIncident> => [
+const columnsOf = (time: string): Columns<HeldIncident> => [
   column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
   column("Incident", 2.2, (incident) => mainLink(linkTo("incidents", [incident.id]), titleOf(incident))),
   column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
-  column("Notifications", 1, (incident) => <NotifiedMark incident={incident} latest={latest} />),
+  column("Notifications", 1, (incident) => <NotifiedMark incident={incident} />),
   column(time, "5.5rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
 
@@ -70,8 +69,7 @@ const useColumns = (
 ): Columns<HeldIncident> => {
   const idOf = ({ id }: HeldIncident) => id
   const selecting = useSelecting({ isOffered: mayRespond, lists, idOf, nameOf: titleOf, does: carryOut })
-  const latest = useLatest()
-  return useMemo(() => [selecting, ...columnsOf(latest, time)], [selecting, latest, time])
+  return useMemo(() => [selecting, ...columnsOf(time)], [selecting, time])
 }
 
 const SEVERITIES = ["critical", "unknown", "warning"] as const

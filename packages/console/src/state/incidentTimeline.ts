@@ -273,27 +273,3 @@ export const explanationOf = (
     ...deliverySentences(detail, isQuiet, now),
   ]
 }
-
-interface Notified {
-  readonly receiver: string
-  readonly outcome: "sent" | "failed" | "waiting"
-}
-
-/**
- * Which receivers were notified that an incident is open, by name. Deliveries come newest first; a
- * receiver that was reached once was notified, whatever became of later messages.
- */
-export const notifiedOf = (
-  deliveries: ReadonlyArray<Pick<HeldOutboxItem, "receiver" | "event_type" | "state">>,
-): ReadonlyArray<Notified> => {
-  const found = new Map<string, Notified["outcome"]>()
-  for (const { receiver, event_type, state } of deliveries) {
-    if (event_type !== "firing" || state === "discarded") continue
-    const before = found.get(receiver)
-    if (before === undefined || state === "sent")
-      found.set(receiver, state === "sent" || state === "failed" ? state : "waiting")
-  }
-  return Array.from(found, ([receiver, outcome]) => ({ receiver, outcome })).sort((a, b) =>
-    a.receiver < b.receiver ? -1 : 1,
-  )
-}

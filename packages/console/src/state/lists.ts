@@ -29,7 +29,7 @@ const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
   enrolments: ["agents", "audit"],
   events: ["checks"],
   explain: ["checks"],
-  incidents: ["incidents", "silences", "policy"],
+  incidents: ["incidents", "outbox", "silences", "policy"],
   outbox: ["outbox", "incidents", "silences", "policy"],
   watches: ["watches", "checks"],
   windows: ["policy", "silences"],
@@ -151,7 +151,7 @@ const subjectOf = (text: string) => {
  */
 export const incidentsOf = (query: Query, filter: string, limit?: number): List<HeldIncident> => {
   const listed = (more: Query, most = limit) =>
-    listOf<HeldIncident>("ops/v1/incidents", { ...query, ...more }, most)
+    listOf<HeldIncident>("ops/v1/incidents", { ...query, ...more, with_receivers: true }, most)
   const search = filter.trim()
   // The past is long: a search passes through all of it.
   const words = { ...listed({ search }), isSlow: search !== "" && query["state"] === "resolved" }

@@ -3,8 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { IncidentDetail } from "@tocsin/client"
 import fc from "fast-check"
 import { momentText, relativeText, spanText } from "../../src/format/times.ts"
-import { explanationOf, notifiedOf, openingsOf, timelineOf } from "../../src/state/incidentTimeline.ts"
+import { explanationOf, openingsOf, timelineOf } from "../../src/state/incidentTimeline.ts"
 import { nextKey } from "../../src/state/keys.ts"
+import { markOf } from "../../src/state/notifiedMark.ts"
 import {
   keyMatchers,
   matchersText,
@@ -16,6 +17,9 @@ import { toggled, withRange } from "../../src/state/Route.ts"
 
 const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)
 const ids = fc.uniqueArray(id, { maxLength: 20 })
+
+const MOMENT = "2026-06-01T00:00:00Z"
+const OPEN = { state: "open", acknowledgement: null, held_by: [] } as const
 
 describe("texts that people read, type and select", () => {
   it("a relative time never names a moment on the wrong side of now", () => {
@@ -123,28 +127,31 @@ describe("texts that people read, type and select", () => {
     )
   })
 
-  it("a receiver that was reached once counts as notified", () => {
-    const delivery = fc.record({
-      receiver: fc.constantFrom("pager", "chat"),
-      event_type: fc.constantFrom("firing" as const, "resolved" as const),
-      state: fc.constantFrom("pending" as const, "sent" as const, "failed" as const, "discarded" as const),
+  it("a row names all receivers that were notified, after their number, or else says why not", () => {
+    const receiver = fc.record({
+      receiver: fc.constantFrom("email", "messenger", "oncall", "pager"),
+      state: fc.constantFrom(...(["pending", "sending", "sent", "retry", "failed", "discarded"] as const)),
+      held_by: fc.constantFrom<Array<string>>([], ["ack"]),
     })
+    const some = fc.uniqueArray(receiver, { selector: (each) => each.receiver })
     fc.assert(
-      fc.property(fc.array(delivery), (deliveries) => {
-        const told = new Map(notifiedOf(deliveries).map(({ receiver, outcome }) => [receiver, outcome]))
-        for (const receiver of ["pager", "chat"]) {
-          const mine = deliveries.filter((each) => each.receiver === receiver && each.event_type === "firing")
-          assert.strictEqual(
-            told.get(receiver) === "sent",
-            mine.some(({ state }) => state === "sent"),
-          )
-          assert.strictEqual(
-            told.has(receiver),
-            mine.some(({ state }) => state !== "discarded"),
-          )
-        }
+      fc.property(some, (receivers) => {
+        const mark = markOf({ ...OPEN, receivers }, 0)
+        const mine = receivers.filter(({ state }) => state !== "discarded")
+        assert.strictEqual(mark?.text === "nobody notified", mine.length === 0)
+        const sent = mine.filter(({ state }) => state === "sent").map((each) => each.receiver)
+        for (const name of sent) assert.include(mark?.title, name)
+        if (mark?.kind !== "sent") return
+        const names = sent.length === 1 ? sent.join("") : `${sent.length}: ${sent.join(", ")}`
+        assert.strictEqual(mark.text, `notified ${names}`)
       }),
     )
+    assert.isUndefined(markOf(OPEN, 0))
+    const acknowledgement = { by: "ann", at: MOMENT, until: MOMENT, severity: "critical" } as const
+    assert.strictEqual(markOf({ ...OPEN, acknowledgement, receivers: [] }, 0)?.text, "ann has it")
+    const email = { receiver: "email", state: "sent", held_by: [] } as const
+    const held = markOf({ ...OPEN, held_by: ["silence:1"], receivers: [email] }, 0)
+    assert.include(held?.title, "notified email")
   })
 
   it("a key after g goes to a page or does nothing, and no key acts twice", () => {

@@ -28,6 +28,18 @@ export const HeldIncident = Schema.Struct({
   ...Incident.fields,
   acknowledgement: Schema.NullOr(Acknowledgement),
   held_by: HeldBy,
+  receivers: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        receiver: NotifierName,
+        state: NotificationOutboxItem.fields.state,
+        held_by: HeldBy,
+      }),
+    ).annotate({
+      description:
+        "With with_receivers: each receiver, with the state of the firing that reached it, or else of its newest one. That of a shadow is discarded. What holds the incident is left out.",
+    }),
+  ),
 }).annotate({
   identifier: "HeldIncident",
   description: "An incident with its acknowledgement and what withholds its firings.",

@@ -2,7 +2,14 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type HoldName, inOrder, isFiring, type OutboxRecord, isUnended } from "../model/OutboxRecord.ts"
+import {
+  type HoldName,
+  inOrder,
+  isFiring,
+  type OutboxRecord,
+  isUnended,
+  wasSent,
+} from "../model/OutboxRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
@@ -92,6 +99,24 @@ export const readIncidents = commandOf(function* (
   if (ids.length === 0) return []
   yield { incidentsToRead: Array.from(new Set(ids)) }
   return Array.from(unit.searchResults.incidentsToRead.values())
+})
+
+/**
+ * Reads the firing of each receiver of incidents that says whether it was notified: one that reached it, or else
+ * its newest. Locks nothing.
+ */
+export const readFirings = commandOf(function* (
+  unit,
+  _now,
+  ids: ReadonlyArray<IncidentId>,
+): Decision<ReadonlyArray<OutboxRecord>> {
+  if (ids.length === 0) return []
+  yield { outboxToRead: ids }
+  const firings = unit.searchResults.outboxToRead.filter(isFiring).toSorted(inOrder)
+  const lastOf = new Map(
+    [...firings, ...firings.filter(wasSent)].map((item) => [`${item.incident_id} ${item.receiver}`, item]),
+  )
+  return Array.from(lastOf.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
 })
 
 /** The holds of the firings of one incident, and its next firings. */

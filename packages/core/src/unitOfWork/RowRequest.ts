@@ -91,6 +91,8 @@ export interface RowRequest {
   readonly incidentsToRead?: ReadonlyArray<IncidentId>
   /** This outbox item, unlocked: the lock of its incident comes first. Never cached. */
   readonly itemToRead?: OutboxId
+  /** The outbox items of these incidents that are not dropped, unlocked, in no order. Never cached. */
+  readonly outboxToRead?: ReadonlyArray<IncidentId>
   /**
    * The first loud present members of incidents by `compareMembers`, at most `limit` of each, with their
    * agents, all unlocked. Never cached.
@@ -166,6 +168,7 @@ export interface SearchResults {
   dueIncidents: ReadonlyArray<IncidentId>
   incidentsToRead: ReadonlyMap<IncidentId, IncidentRecord>
   itemToRead: OutboxRecord | undefined
+  outboxToRead: ReadonlyArray<OutboxRecord>
   /** By incident, the worst first; an incident without a loud member is missing. */
   loudMembers: ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>
   /** Each once. */
@@ -190,6 +193,7 @@ export const NOTHING_FOUND: Readonly<SearchResults> = {
   dueIncidents: [],
   incidentsToRead: new Map(),
   itemToRead: undefined,
+  outboxToRead: [],
   loudMembers: new Map(),
   parents: { incidents: [], agents: [] },
   openings: new Map(),

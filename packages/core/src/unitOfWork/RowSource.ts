@@ -117,6 +117,9 @@ const searches: Loaders<Search> = {
   itemToRead: ({ source, unit }, id) => {
     unit.searchResults.itemToRead = source.row("outbox", id)
   },
+  outboxToRead: ({ source, unit }, ids) => {
+    unit.searchResults.outboxToRead = ids.flatMap((id) => source.outboxOf(id))
+  },
   loudMembers: ({ source, unit }, asked) => {
     const agents = new Map<AgentId, AgentRecord | undefined>()
     const loudMember = (member: MemberRecord): LoudMember => {

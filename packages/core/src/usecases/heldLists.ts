@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { OutboxId } from "@tocsin/contract/Identifiers"
+import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { hasWords, searchedOf } from "../engine/lists/arms.ts"
@@ -10,13 +10,20 @@ import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
 import { canBeHeld } from "../firings/Hold.ts"
 import { MOST_EVALUATED, piecesOf, silencedFacts } from "../firings/loudMembers.ts"
-import { heldIncidents, heldItems, readIncidents, readOutlook, type HeldBy } from "../firings/readHolds.ts"
+import {
+  heldIncidents,
+  heldItems,
+  readFirings,
+  readIncidents,
+  readOutlook,
+  type HeldBy,
+} from "../firings/readHolds.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
 import type { Sorted } from "./Queries.ts"
-import { type CoveringSilence, toHeldIncident, toHeldOutboxItem } from "./toResources.ts"
+import { type CoveringSilence, toHeldIncident, toHeldOutboxItem, toNotifiedReceiver } from "./toResources.ts"
 
 interface Sources {
   readonly storage: Storage["Service"]
@@ -25,9 +32,14 @@ interface Sources {
   readonly options: FiringOptions
 }
 
-/** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */
-export const heldLists = ({ commits: { transact }, options, sha256, storage }: Sources) => {
-  // Holds are read in transactions of bounded pieces.
+interface IncidentView {
+  readonly search?: string | undefined
+  /** Whether each incident is listed with its receivers. */
+  readonly with_receivers?: boolean
+}
+
+/** Reads the holds of rows, in transactions of bounded pieces. */
+const holdReads = ({ commits: { transact }, options }: Sources) => {
   const holdsOfIncidents = Effect.fnUntraced(function* (incidents: ReadonlyArray<IncidentRecord>) {
     const open = incidents.filter(({ state }) => state === "open")
     const held = yield* Effect.forEach(piecesOf(open, MOST_EVALUATED), (piece) =>
@@ -49,11 +61,36 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
     }
     return found
   })
+  /** The receivers of incidents. An incident that is held holds its firings, so only the others are examined. */
+  const receiversOf = Effect.fnUntraced(function* (
+    ids: ReadonlyArray<IncidentId>,
+    held: ReadonlySet<IncidentId>,
+  ) {
+    const firings = yield* transact(readFirings(ids))
+    const holds = yield* holdsOfItems(firings.filter(({ incident_id }) => !held.has(incident_id)))
+    return Map.groupBy(
+      firings.map((item) => ({ ...item, held_by: holds.get(item.id)?.held_by })),
+      ({ incident_id }) => incident_id,
+    )
+  })
+  return { holdsOfIncidents, holdsOfItems, receiversOf }
+}
+
+/** The lists of v1 with what holds each row, and the holds of one timeline (docs/rules.md#release). */
+export const heldLists = (sources: Sources) => {
+  const {
+    commits: { transact },
+    options,
+    sha256,
+    storage,
+  } = sources
+  const { holdsOfIncidents, holdsOfItems, receiversOf } = holdReads(sources)
   return {
     incidents: Effect.fn("Operations.incidents")(function* ({
       search,
+      with_receivers = false,
       ...parameters
-    }: Sorted<"incidents"> & { readonly search?: string | undefined }) {
+    }: Sorted<"incidents"> & IncidentView) {
       const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
       const filter = { state, severity, agent_id, check_id, acknowledged }
       const now = yield* Instant.now
@@ -69,7 +106,13 @@ export const heldLists = ({ commits: { transact }, options, sha256, storage }: S
             )
       const page = yield* readPage(found, sha256, query, paging)
       const held = yield* holdsOfIncidents(page.items)
-      return { ...page, items: page.items.map((row) => toHeldIncident(row, held.get(row.id), now)) }
+      const ids = page.items.map(({ id }) => id)
+      const receivers = with_receivers ? yield* receiversOf(ids, new Set(held.keys())) : undefined
+      const items = page.items.map((row) => ({
+        ...toHeldIncident(row, held.get(row.id), now),
+        ...(receivers !== undefined && { receivers: (receivers.get(row.id) ?? []).map(toNotifiedReceiver) }),
+      }))
+      return { ...page, items }
     }),
     outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
       const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters

@@ -105,6 +105,13 @@ export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined,
   held_by: held?.held_by ?? [],
 })
 
+/** Whether a receiver was notified of an incident, by the firing that says it. */
+export const toNotifiedReceiver = ({
+  held_by = [],
+  receiver,
+  state,
+}: Pick<OutboxRecord, "receiver" | "state" | "held_by">) => ({ receiver, state, held_by })
+
 /** A notification with what withholds it, as /ops/v1 shows it. */
 export const toHeldOutboxItem = (
   record: OutboxRecord,
