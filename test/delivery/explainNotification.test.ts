@@ -13,8 +13,11 @@ import { deferred } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 
 /** A timeline, and why each notification of its incident was sent or not, the latest first. */
-const open = Effect.gen(function* () {
-  const timeline = yield* openTimeline({ deadAfter: Duration.days(30), process: { keepsHouse: true } })
+const openWith = Effect.fnUntraced(function* (delivers: boolean) {
+  const timeline = yield* openTimeline({
+    deadAfter: Duration.days(30),
+    process: { keepsHouse: delivers, delivers },
+  })
   const { process, service } = timeline
   const { reports } = timeline.agent()
   const id = () => Array.from(service.rows().incidents.values())[0]?.id ?? assert.fail("there is no incident")
@@ -34,6 +37,8 @@ const open = Effect.gen(function* () {
     ),
   }
 })
+
+const open = openWith(true)
 
 describe("why a notification was sent or not", () => {
   it.effect("sent ones name their cause", () =>
@@ -154,17 +159,19 @@ describe("why a notification was sent or not", () => {
 
   it.effect("of two that were held at once, the one that was not sent names the other", () =>
     Effect.gen(function* () {
-      const { after, agent, process, why } = yield* open
-      const silenced = process.operations.silence({
-        matchers: [{ field: "incident_key", op: "=", value: "db" }],
-        for: Duration.minutes(10),
-        comment: "new disks",
-      })
-      yield* Effect.orDie(silenced)
+      const { after, agent, process, service, why } = yield* openWith(false)
       yield* agent().reports(
         { check: "disk", status: "warning", key: "db" },
         { check: "load", status: "critical", key: "db" },
       )
+      yield* Effect.orDie(
+        process.operations.silence({
+          matchers: [{ field: "incident_key", op: "=", value: "db" }],
+          for: Duration.minutes(10),
+          comment: "new disks",
+        }),
+      )
+      yield* service.open("sender", { keepsHouse: true })
       yield* after("15 minutes")
       const sent = "the first firing of the incident for this receiver"
       assert.deepStrictEqual(yield* why, [sent, "superseded by a newer notification"])

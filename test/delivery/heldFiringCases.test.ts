@@ -67,10 +67,12 @@ describe("the holds of a firing (docs/rules.md#holds)", () => {
     Effect.gen(function* () {
       const hourly = { name: "hourly", cron: "25 * * * *", tz: "Europe/Berlin", for: "30m" }
       const policy = { windows: [{ ...hourly, match: ["check_id = disk"] }], routes: [{ to: ["chat"] }] }
-      const { after, firings, messages, service, turns } = yield* openFiringCase(policy, { delivers: false })
+      const { routes } = policy
+      const front = { delivers: false, keepsHouse: false }
+      const { after, firings, messages, service, turns } = yield* openFiringCase({ routes }, front)
       yield* turns("warning")
       yield* turns("critical")
-      yield* service.open("sender", { rules: { policy: documentOf(policy) } })
+      yield* service.open("sender", { keepsHouse: true, rules: { policy: documentOf(policy) } })
       yield* after("15 seconds")
       const states = () => firings("chat").map(({ held_by, state }) => [state, ...(held_by ?? [])])
       assert.sameDeepMembers(states(), [["discarded"], ["pending", "window:hourly"]])

@@ -147,6 +147,8 @@ export const deliveryLaws = ({ service, isClosing }: Evidence) => {
       const isKnown = earlier(after).some((item) => item.state !== "failed" && item.state !== "discarded")
       judge(after.event_type === "firing" || !isKnown, after, "a resolved was discarded after a firing")
     }
+    if (before.state === "retry" && after.state === "retry")
+      judge(after.next_attempt_at === at, after, "not due with the item behind it")
     if (before.state === "failed") {
       judge(
         after.attempts === 0 && after.age_starts_at >= at && after.next_attempt_at === at,

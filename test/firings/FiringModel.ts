@@ -181,6 +181,7 @@ export class FiringModel {
       const rows = reach.rows.filter(({ state }) => state !== "pending")
       const follows = isLoud && rows.some(({ state }) => state !== "failed")
       const resolved = follows ? [this.#row(incident, { event: "resolved" })] : []
+      if (follows) this.#hasten(reach)
       Object.assign(reach, { held: undefined, rows: [...rows, ...resolved] })
     }
   }
@@ -205,9 +206,10 @@ export class FiringModel {
       const { held: before, knows } = reach
       this.#owe(incident, receiver, isLoud, late)
       const { held } = reach
-      if (held === undefined || held === before || (knows === 0 && delay > 0)) continue
-      // A row that is due at its own event is free, or held by the acknowledgement.
-      if (incident.isAcknowledged) held.mayWait = true
+      if (held === undefined || held === before) continue
+      // A row that is due at its own event is free, unless something holds it then.
+      const isHeld = this.#isHeld(incident, receiver, held)
+      if (isHeld || (knows === 0 && delay > 0)) held.mayWait ||= isHeld
       else this.#free(incident, receiver, held)
     }
   }
@@ -297,6 +299,7 @@ export class FiringModel {
   /** From then on, nothing holds a row: it states the present. */
   #free(incident: Incident, receiver: string, row: Row): void {
     const reach = incident.reach(receiver)
+    this.#hasten(reach)
     const ofRule = this.#naming(incident, receiver).isLater ? "escalation" : "opened"
     const cause = row.byTime ?? (reach.knows > 0 ? "worsened" : ofRule)
     Object.assign(row, { rank: incident.rank, cause, isAgain: reach.again })
@@ -331,17 +334,26 @@ export class FiringModel {
     ]
     const worst = Math.max(0, ...rules.map((rule) => Naming.parentsOf(rule, facts, others)))
     const grace = Math.max(0, ...rules.map((rule) => rule.grace ?? 0))
-    const [had, holds] = [row.hasParents === true, worst > 0 && worst >= announced]
+    const [had, holds] = [row.parents.length > 0, worst > 0 && worst >= announced]
+    const all = this.#rules.policy.dependencies ?? []
+    // A parent ends when it no longer explains any member, and not because some member has none.
+    const ended = row.parents.map((keys) => keys.map((key) => !Naming.isParent(all, key, facts, others)))
+    const hasEnded = ended.some((each) => each.every(Boolean))
+    // Of several that hold it alike, any one is its parent.
+    if (had && worst === 0 && !hasEnded && ended.flat().includes(true))
+      this.racingFrom = Math.min(this.racingFrom, this.now)
     if (worst > 0) row.parentEnded = undefined
-    else if (had) row.parentEnded ??= this.#moment(LATENESS)
+    else if (had && (hasEnded || row.parentEnded !== undefined)) row.parentEnded ??= this.#moment(LATENESS)
     if (had) row.firstEnded ??= row.parentEnded
     const recovers = had && now < (row.parentEnded ?? 0) + RECOVERY
-    row.hasParents = (worst > 0 ? holds : recovers) && now < (row.firstEnded ?? Infinity) + LONGEST
+    const stays = (worst > 0 ? holds : recovers) && now < (row.firstEnded ?? Infinity) + LONGEST
+    if (!stays) row.parents = []
+    else if (worst > 0) row.parents = rules.flatMap((rule) => Naming.parentKeys(rule, facts, others))
     const waitsUntil = grace + (row.byTime === undefined ? Math.max(row.written, row.due) : row.written)
     // The pass after a change of a parent.
-    if (had && !row.hasParents && row.due <= now) row.freed = this.#moment(LATENESS)
+    if (had && !stays && row.due <= now) row.freed = this.#moment(LATENESS)
     else if (Math.ceil(waitsUntil) === now) row.freed = waitsUntil
-    return row.hasParents || (!holds && now < waitsUntil)
+    return stays || (!holds && now < waitsUntil)
   }
 
   // Sending, which is part of the instant in which a row is free
@@ -349,7 +361,13 @@ export class FiringModel {
   #row({ changes: change, rank }: Incident, { due = this.#now, event = "firing" }: Partial<Row>): Row {
     this.#happens()
     const written = Math.ceil(due) === this.#now ? due : this.#now
-    return { event, state: "pending", rank, due, written, change, mayWait: false }
+    return { event, state: "pending", rank, due, written, change, mayWait: false, parents: [] }
+  }
+
+  /** A row that is due makes earlier ones due that wait for a retry. */
+  #hasten({ rows }: Reach): void {
+    for (const row of rows)
+      if (row.state === "retry") Object.assign(row, { state: "pending", due: this.#now })
   }
 
   /** Attempts a row after those of earlier changes, and those before it of its own. One that is held now becomes the only held one. */

@@ -19,8 +19,8 @@ export interface Row {
   /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
   mayWait: boolean
   waitsUntil?: number
-  /** Whether parents hold it, when the last one ended, and when one did for the first time. */
-  hasParents?: boolean
+  /** The keys of the parents that hold it, those of one member together, when the last one ended, and when one did for the first time. */
+  parents: ReadonlyArray<ReadonlyArray<string>>
   parentEnded?: number | undefined
   firstEnded?: number | undefined
   freed?: number

@@ -69,16 +69,44 @@ interface Other {
   readonly facts: ReadonlyArray<Facts>
 }
 
+/** The parents of a rule with values equal to a member's. */
+const parentsFor = ({ equal, parent }: Dependency, own: Facts, others: ReadonlyArray<Other>) =>
+  others.filter(({ facts }) => {
+    const isEqual = (other: Facts) => equal.every((field) => other[field] === own[field] && own[field])
+    return covers(parent, facts) && facts.some(isEqual)
+  })
+
+const worstOf = (parents: ReadonlyArray<Other>): number =>
+  Math.max(0, ...parents.map(({ announced }) => announced))
+
 /** The severity up to which parents of a rule hold an incident: each loud member has one of equal values. */
 export const parentsOf = (
-  { equal, parent }: Dependency,
+  rule: Dependency,
   own: ReadonlyArray<Facts>,
   others: ReadonlyArray<Other>,
-): number => {
-  const parents = others.filter(({ facts }) => covers(parent, facts))
-  const holding = own.map((facts) => {
-    const isEqual = (other: Facts) => equal.every((field) => other[field] === facts[field])
-    return Math.max(0, ...parents.filter((one) => one.facts.some(isEqual)).map(({ announced }) => announced))
-  })
-  return Math.min(...holding)
-}
+): number => Math.min(...own.map((facts) => worstOf(parentsFor(rule, facts, others))))
+
+/** The keys of these parents, the worst for each member. */
+export const parentKeys = (
+  rule: Dependency,
+  own: ReadonlyArray<Facts>,
+  others: ReadonlyArray<Other>,
+): ReadonlyArray<ReadonlyArray<string>> =>
+  parentsOf(rule, own, others) === 0
+    ? []
+    : own.map((facts) => {
+        const parents = parentsFor(rule, facts, others)
+        return parents.filter(({ announced }) => announced === worstOf(parents)).map(keyOf)
+      })
+
+const keyOf = ({ facts }: Other): string => facts[0]?.["incident_key"] ?? ""
+
+/** Whether the incident of a key is still a parent of one of these members, if there are any. */
+export const isParent = (
+  rules: ReadonlyArray<Dependency>,
+  key: string,
+  own: ReadonlyArray<Facts>,
+  others: ReadonlyArray<Other>,
+): boolean =>
+  own.length === 0 ||
+  rules.some((rule) => own.some((facts) => parentsFor(rule, facts, others).some((one) => keyOf(one) === key)))

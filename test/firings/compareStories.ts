@@ -42,10 +42,12 @@ const compareService = Effect.fnUntraced(function* (
   return failureOf(`story ${number}`, course, differences(course, arrivals, late))
 })
 
-/** Whether what `policy try` does not know, that agents are stale, decides about a story. */
+/** Whether what `policy try` does not know decides about a story: that agents are stale, and when a silence began. */
 const isBeyondTrials = ({ policy: { dependencies = [] }, steps }: Story): boolean =>
-  steps.some(({ step }) => step === "falls_silent") &&
-  dependencies.some(({ parent }) => parent.some((text) => text.endsWith("/@heartbeat")))
+  // The history has no silence without a duration.
+  steps.some(({ step, wait }) => step === "expire" && wait === 0) ||
+  (steps.some(({ step }) => step === "falls_silent") &&
+    dependencies.some(({ parent }) => parent.some((text) => text.endsWith("/@heartbeat"))))
 
 /** Compares `simulate` and `policy try` of a story with the model, so long after its last step. */
 export const comparePredictions = (what: string, told: Story, tail: number): ReadonlyArray<string> => {

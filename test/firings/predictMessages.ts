@@ -8,7 +8,7 @@ import { eventOf, heartbeatOf } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration, Result, Schema } from "effect"
 import type { Course } from "./playModel.ts"
-import { AGENTS, DEAD_AFTER, type Reported, STALE_AFTER, type Step, type Story } from "./Story.ts"
+import { AGENTS, DEAD_AFTER, rankOf, type Reported, STALE_AFTER, type Step, type Story } from "./Story.ts"
 import { type Arrived, documentOf } from "./playService.ts"
 
 const MINUTE = 60
@@ -22,14 +22,30 @@ const UNPREDICTED = ["policy", "answers", "stops", "clock_back", "expect"]
  */
 export const predictable = (story: Story): Story => {
   let waited = 0
+  let before: Step | undefined
   const steps = story.steps.flatMap((step): ReadonlyArray<Step> => {
     const wait = waited + step.wait
     waited = UNPREDICTED.includes(step.step) ? wait : 0
-    // A simulation sends what is due before the next line.
-    return UNPREDICTED.includes(step.step) ? [] : [{ ...step, wait: Math.max(MINUTE, wait) }]
+    if (UNPREDICTED.includes(step.step)) return []
+    const next = { ...step, wait: isWithinInstant(before, step) ? wait : Math.max(MINUTE, wait) }
+    before = step
+    return [next]
   })
   return { ...story, steps }
 }
+
+/**
+ * A simulation sends what is due before the next line. So only what a silence holds from its event on may share an
+ * instant with the end of that silence.
+ */
+const isWithinInstant = (before: Step | undefined, step: Step): boolean =>
+  (before?.step === "silence" && step.step === "report" && onlyWorsens(step.results)) ||
+  (before?.step === "report" && step.step === "expire" && onlyWorsens(before.results))
+
+const onlyWorsens = (results: ReadonlyArray<Reported>): boolean =>
+  results.every(
+    ({ loud, status }, at) => loud && (at === 0 || rankOf(status) >= rankOf(results[at - 1]?.status)),
+  )
 
 const timesOf = ({ begins }: Story) => {
   const start = Instant.fromMillis(Date.parse(begins))

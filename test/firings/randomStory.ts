@@ -135,13 +135,16 @@ const reported = ({ chance, oneOf }: Draws): Reported => ({
   key: oneOf(undefined, "k", "k"),
 })
 
-/** A check has one result in a report. */
+/** Some reports are of one check alone, which changes several times in one batch. */
 const report = (draws: Draws): Happening => {
-  const results = Array.from({ length: draws.oneOf(1, 1, 2, 3) }, () => reported(draws))
+  const { chance, oneOf } = draws
+  const results = Array.from({ length: oneOf(1, 1, 2, 3, 4) }, () => reported(draws))
+  const [first] = results
+  const isOfOne = first !== undefined && chance(0.3)
   return {
     step: "report",
-    agent: draws.oneOf("a", "a", "b"),
-    results: Array.from(new Map(results.map((result) => [result.check, result])).values()),
+    agent: oneOf("a", "a", "b"),
+    results: isOfOne ? results.map((result) => ({ ...result, check: first.check })) : results,
   }
 }
 
@@ -194,11 +197,17 @@ export const randomStory = (number: number): Story => {
   const scene: Scene = { begins: oneOf(...BEGINNINGS), hasHosts: number % 2 === 1 }
   const begun = rulesOf(draws, scene)
   let rules = begun
-  const steps = Array.from({ length: 3 + integer(12) }, (_, at): Step => {
+  let silences = 0
+  const steps = Array.from({ length: 3 + integer(12) }, (_, at): ReadonlyArray<Step> => {
     const minutes = chance(0.2) ? 0 : oneOf(1, 1, 2, 5, 15)
     const step = happening(draws, { ...scene, rules })
     if (step.step === "policy") rules = step
-    return { ...step, wait: at === 0 ? 20 : minutes * 60 }
+    const first = { ...step, wait: at === 0 ? 20 : minutes * 60 }
+    if (step.step !== "silence") return [first]
+    silences += 1
+    // Some silences end at the instant at which they begin.
+    const end = { step: "expire", which: silences - 1 } as const
+    return chance(0.3) ? [first, { ...report(draws), wait: 0 }, { ...end, wait: 0 }] : [first]
   })
-  return { begins: scene.begins, ...begun, steps }
+  return { begins: scene.begins, ...begun, steps: steps.flat() }
 }

@@ -180,6 +180,7 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       enqueued: isFiring ? is(observed, "events", "sweep") : hasResolved,
       claimed: delivered === "claimed",
       incident_resolved: is(observed, "events", "heartbeat") && isFiring && hasResolved,
+      followed: is(observed, "events", "heartbeat") && after?.next_attempt_at === observed.now,
       // Nobody acts in these scenarios, so nothing is held.
       held: false,
       hold_ended: false,

@@ -52,6 +52,7 @@ const lives: ReadonlyArray<ReadonlyArray<Step>> = [
     ...deliver("claim", "deferred", "claim", "refused", "delivered", "claim", "delivered"),
   ],
   [...enrolled, report("critical"), ...deliver("claim"), report("ok"), ...deliver("refused")],
+  [...enrolled, report("warning"), ...deliver("claim", "deferred"), report("critical")],
   [...enrolled, report("critical"), on("remove")],
   [...enrolled, report("critical"), ...deliver("claim", "deferred"), on("remove")],
   [...enrolled, report("critical"), ...deliver("notifier_gone")],

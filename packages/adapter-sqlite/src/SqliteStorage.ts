@@ -2,7 +2,7 @@ import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/contract/Instant"
 import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync } from "@tocsin/core/unitOfWork/Decision"
-import { isSearch, loadParts } from "@tocsin/core/unitOfWork/RowSource"
+import { loadParts, needsUnusedUnit } from "@tocsin/core/unitOfWork/RowSource"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit, NeedsOwnUnit } from "./transactions/GroupCommit.ts"
@@ -129,7 +129,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
           // The moment of the decision, not of the call: a command may have waited for another process.
           const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
           return decideSync(command(unit, now), (scope) => {
-            if (!isFirst && isSearch(scope)) throw new NeedsOwnUnit()
+            if (!isFirst && needsUnusedUnit(scope)) throw new NeedsOwnUnit()
             loadParts(source, unit, now, scope)
           })
         }),

@@ -110,6 +110,10 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           found.unendedSilences.map(({ id }) => id).toSorted(),
         )
         assert.deepStrictEqual(yield* unended, [idOf("active"), idOf("scheduled")].toSorted())
+        const loaded = observe(replica, [{ silencesEndingAfter: after(0) }], ({ silences = [] }) =>
+          silences.map(({ id }) => id).toSorted(),
+        )
+        assert.deepStrictEqual(yield* loaded, [idOf("active"), idOf("scheduled")].toSorted())
         for (const state of ["scheduled", "active", "expired"] as const) {
           const listed = yield* rowsOf(replica, "silences", { state, at: after(0) })
           const wanted = all.filter((one) => silenceState(one, after(0)) === state)

@@ -59,6 +59,11 @@ const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
     // Of this very agent, whose row is locked before it.
     "rows.integration",
     "worstMembers",
+    // They lock nothing, and no command of an agent changes what they read but its own rows.
+    "silencesEndingAfter",
+    "loudMembers",
+    "openings",
+    "parents",
   ]),
   outbox: new Set(),
 }

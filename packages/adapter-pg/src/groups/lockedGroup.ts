@@ -21,6 +21,7 @@ import { sqlError } from "../client/toSqlError.ts"
 import { type CommandDatabase, transaction } from "../Database.ts"
 import { commandTransaction, type Committed } from "../transactions/commandTransaction.ts"
 import { type Loading, loadRows } from "../transactions/loadRows.ts"
+import { search } from "../transactions/search.ts"
 import { momentOf, moved, type Submission } from "./Submission.ts"
 
 type Locked = Submission<"locked">
@@ -98,8 +99,10 @@ const decideShared = Effect.fnUntraced(function* (
   let step = decision.next()
   while (step.done !== true) {
     const request = step.value
-    if (mayShare(request, member.scope)) yield* loadRows(loading, [request])
-    else if (!isLoaded(unit, request, member.scope)) {
+    if (mayShare(request, member.scope)) {
+      yield* loadRows(loading, [request])
+      yield* search(loading, request, momentOf(member))
+    } else if (!isLoaded(unit, request, member.scope)) {
       if (!unit.commandChanges().isWrite) return moved(member, "alone", {})
       return yield* sqlError("UnknownError", {
         message: "A command of a group needs a separate transaction",

@@ -49,6 +49,8 @@ export function* applyResults(
   const reachable_from = reachableFrom(accepted, now, input.staleAfter)
   const seen = { ...accepted, last_seen_at: now, reachable_from }
   const agent = yield* resolveHeartbeatIncident(unit, seen, now, input.incidents)
+  // An agent that reports is not stale: as a parent, it would hold what it reports.
+  if (input.incidents.policy().dependencies?.takesStale === true) unit.putAgent(agent)
   const outcomes: Array<EventOutcome> = []
   const moves: Array<CheckMove> = []
   const { registration_id } = agent
@@ -68,7 +70,7 @@ export function* applyResults(
  * one round trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks
  * for missing rows.
  */
-const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefined => {
+const likelyNeeded = ({ unit, agent, input, now }: BatchContext): RowRequest | undefined => {
   const { agent_id, events } = input.request
   const { registration_id } = agent
   const event_ids: Array<EventId> = []
@@ -104,5 +106,6 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
     incidents,
     rows: { expectation: expectations, incident_member: members },
     openIncidents,
+    ...(openIncidents.length > 0 && { silencesEndingAfter: now }),
   })
 }

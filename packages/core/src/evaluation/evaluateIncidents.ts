@@ -18,7 +18,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
-import { enqueueFiring, type EnqueueOptions, firingsOf } from "../notifications/enqueue.ts"
+import { enqueueFiring, type EnqueueOptions, firingsOf, putInOrder } from "../notifications/enqueue.ts"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { eachPage, OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
@@ -79,8 +79,7 @@ function* decide(
   // Incidents are locked before their outbox items, everywhere; their locks guard their members.
   yield* load(unit, { incidents: ids })
   const found = ids.flatMap((id) => unit.incidents.get(id) ?? [])
-  const open = found.filter(({ state }) => state === "open")
-  const piece = firstPiece(open, MOST_EVALUATED)
+  const piece = firstPiece(found, MOST_EVALUATED)
   const { facts } = yield* gatherFacts(unit, piece, options, now)
   const decided = piece.map((incident) => ({
     incident,
@@ -90,7 +89,7 @@ function* decide(
     ...written.filter(({ holds }) => holds.length === 0).map(({ receiver }) => receiver),
     ...held.filter(({ becomes }) => becomes === "due").map(({ item }) => item.receiver),
   ])
-  return { decided, due, left: open.slice(piece.length).map(({ id }) => id) }
+  return { decided, due, left: found.slice(piece.length).map(({ id }) => id) }
 }
 
 const previewEvaluation = commandOf(decide)
@@ -102,8 +101,8 @@ function* evaluate(
   ids: ReadonlyArray<IncidentId>,
 ): Decision<EvaluatedPiece> {
   const { decided, ...piece } = yield* decide(unit, now, options, ids)
-  const { newAuditId, newOutboxId, policy } = options
-  const evaluating = { policy: policy(), newOutboxId, now, by: systemSignature(newAuditId) }
+  const { newAuditId, policy } = options
+  const evaluating = { ...options, policy: policy(), now, by: systemSignature(newAuditId) }
   for (const one of decided) writeEvaluation(unit, one, evaluating)
   return piece
 }
@@ -129,7 +128,7 @@ const writeEvaluation = (
   if (hasAckRunOut || before.next_evaluation_at !== nextEvaluationAt) unit.incidents.put(incident)
   for (const firing of held) {
     const item = asEvaluated(firing, incident, now)
-    if (item !== undefined) unit.outbox.put(item)
+    if (item !== undefined) putInOrder(unit, item, now)
   }
   for (const firing of written) enqueueFiring(unit, incident, firing, options)
 }

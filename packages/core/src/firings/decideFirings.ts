@@ -4,8 +4,8 @@ import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Statu
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
-import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
-import { AT_ONCE, type Naming } from "../policy/routing.ts"
+import { isHeld, isUnended, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { AT_ONCE, type NamedReceivers, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
 import { waitingUnderHolds, hasWaited, incidentHolds, type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
 import { hasSameTimes, type HeldRow, holdByParents, type Moments, type ParentTimes } from "./parentHolds.ts"
@@ -66,6 +66,12 @@ const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): 
   return known
 }
 
+/** Whom an incident names. Where only the worst of too many members name receivers, who has a firing stays named. */
+const namedBy = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers =>
+  naming === undefined || !naming.isCut
+    ? (naming?.named ?? new Map())
+    : new Map([...firings.map(({ receiver }) => [receiver, AT_ONCE] as const), ...naming.named])
+
 /** The cause of a firing for a receiver that knows this much. */
 const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
   known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
@@ -80,7 +86,7 @@ export const owedFirings = (
 ): ReadonlyArray<Omit<NewFiring, "holds"> & { readonly due: Due | undefined }> => {
   const { announced, state } = incident
   if (naming === undefined || announced === undefined || state !== "open") return []
-  return Array.from(naming.named.keys()).flatMap((receiver) => {
+  return Array.from(namedBy({ firings, naming }).keys()).flatMap((receiver) => {
     const known = knownBy(receiver, firings)
     const isAgain = toAll && known !== undefined
     if (!isAgain && !isBelow(known, announced)) return []
@@ -92,14 +98,14 @@ export const owedFirings = (
 
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
-  const { firings, incident, naming, receivers } = facts
+  const { firings, incident, receivers } = facts
   const written: Array<NewFiring> = []
   const held: Array<HeldFiring> = []
   const next: Array<Instant.Instant> = []
   const ackUntil = acknowledgementOf(incident)?.until
   if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
   const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
-  for (const receiver of new Set([...(naming?.named.keys() ?? []), ...waiting])) {
+  for (const receiver of new Set([...namedBy(facts).keys(), ...waiting])) {
     // A receiver that this policy lacks may be another replica's.
     if (!receivers.has(receiver)) continue
     const decided = decideFor(facts, receiver, now)
@@ -125,12 +131,12 @@ export const holdsOn = (
   return { holds: [...incidentHolds(incident, moments.now), ...covering, ...quiet, ...holds], times }
 }
 
-const situationOf = ({ firings, incident, naming }: FiringFacts, receiver: NotifierName) => {
+const situationOf = (facts: FiringFacts, receiver: NotifierName) => {
+  const { firings, incident, naming } = facts
   const waiting = waitingUnderHolds(firings, receiver)
   // Nothing holds these.
   const others = firings.filter((item) => item.receiver === receiver && !waiting.includes(item))
-  const staysNamed = naming?.isCut === true && others.length + waiting.length > 0
-  const step = naming?.named.get(receiver) ?? (staysNamed ? AT_ONCE : undefined)
+  const step = namedBy(facts).get(receiver)
   const known = knownBy(receiver, others)
   const { announced } = incident
   const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
@@ -168,7 +174,7 @@ export const decideFor = (
   const timer = timerOf(situation, facts, now)
   // A firing that is due by time has no delay.
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
-  const delayed = isTimed || due === undefined || (held === undefined && due.at < now) ? undefined : due.at
+  const delayed = isTimed ? undefined : held === undefined ? due && Instant.max(due.at, now) : due?.at
   const quiet = quietHolds(facts.quiet, receiver, facts.incident)
   const { holds: common, times } = holdsOn(facts, { quiet, row: situation.evaluated, now, due: delayed })
   const merged = situation.merged.map((item) => ({ item, becomes: "discarded" }) as const)
@@ -252,7 +258,7 @@ const heldAs = (
   const must_send = before.must_send || timer.cause !== undefined
   if (must_send && step === undefined) return { item: before, becomes: "discarded" }
   const isLater = due?.isLater ?? before.cause === "escalation"
-  const cause = timer.cause ?? (before.must_send ? before.cause : causeFor(known, { isLater }))
+  const cause = timer.cause ?? (isByTime(before.cause) ? before.cause : causeFor(known, { isLater }))
   const isRestated = cause !== before.cause || must_send !== before.must_send
   const item = isRestated ? { ...before, cause, must_send } : before
   const isChanged = isRestated || hasOtherTimes
@@ -285,7 +291,7 @@ const timerOf = (
   // The next attempt is not before now, so the reminder after it is not due before this.
   if (isWaiting || others.some(isUnended)) return { at: Instant.plus(now, remind) }
   // The last change of an item that ended is the end of its last attempt.
-  const attempts = others.filter(wasAttempted).map(({ updated_at }) => updated_at)
+  const attempts = others.map(({ updated_at }) => updated_at)
   if (attempts.length === 0) return {}
   const at = Instant.plus(attempts.reduce(Instant.max), remind)
   return at <= now ? { cause: "reminder" } : { at }

@@ -2,12 +2,14 @@ import { Duration } from "effect"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/Status"
 import type { Decision } from "../unitOfWork/Decision.ts"
+import { missingRows } from "../unitOfWork/load.ts"
 import type { LoudMember, RowRequest } from "../unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
-import { compilePolicy, type Policy } from "../policy/compilePolicy.ts"
+import { compilePolicy, isOfAgent, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import { type FiringFacts, holdsOn } from "./decideFirings.ts"
@@ -122,6 +124,37 @@ export function* gatherFacts(
       const shared = naming ? sharedQuiet(quiet, naming.named.keys(), incident) : []
       return [...after, ...holdsOn(muting(incident), { quiet: shared, now, due }).holds]
     },
+  }
+}
+
+/**
+ * The holds, without a delay, of a firing that an event writes now, given when the delay ends if it has one. Reads what the
+ * transaction leaves, and nothing but silences where neither these nor the policy may hold it. Locks nothing.
+ */
+export function* gatherHolds(
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  policy: Policy,
+  { now, staleAfter }: { readonly now: Instant.Instant; readonly staleAfter: Duration.Duration },
+): Decision<(receiver: NotifierName, due: Instant.Instant | undefined) => ReadonlyArray<Hold>> {
+  const unread = missingRows(unit, { silencesEndingAfter: now })
+  if (unread !== undefined) yield unread
+  const mutes = activeMutes(policy, unit.silences ?? [], now)
+  const quiet = quietReceivers(policy, now)
+  const { dependencies } = policy
+  let covering: ReadonlyArray<Hold> = []
+  let parents = NO_PARENTS
+  if (mutes.mutes.length > 0 || dependencies !== undefined) {
+    const readsLabels = policy.holdsReadAgents || mutes.mutes.some(({ matchers }) => matchers.some(isOfAgent))
+    const members = yield* readLoudMembers(unit, [incident], { limit: MOST_MEMBERS, readsLabels })
+    const loud = loudFacts(incident, members.get(incident.id) ?? [])
+    covering = mutingHolds(mutes, loud)
+    const seen = new Map([[incident.id, { incident, loud }]])
+    parents = (yield* readParents(unit, seen, dependencies, staleAfter, now)).get(incident.id) ?? NO_PARENTS
+  }
+  return (receiver, due) => {
+    const ofReceiver = quietHolds(quiet, receiver, incident)
+    return holdsOn({ covering, incident, parents }, { quiet: ofReceiver, now, due }).holds
   }
 }
 

@@ -70,7 +70,8 @@ export function* readLoudMembers(
   for (const incident of incidents) {
     const found = new Map<string, LoudMember>()
     if (unread.has(incident))
-      for (const loud of loudMembers.get(incident.id) ?? []) found.set(keyOf(loud.member), loud)
+      for (const loud of loudMembers.get(incident.id) ?? [])
+        found.set(keyOf(loud.member), asChanged(unit, loud))
     for (const member of unit.members.group(`incident/${incident.id}`)) {
       const stored = found.get(keyOf(member))
       found.set(keyOf(member), stored ? { ...stored, member } : yield* joined(unit, member, readsLabels))
@@ -81,6 +82,16 @@ export function* readLoudMembers(
     read.set(incident.id, present.toSorted((a, b) => compareMembers(a.member, b.member)).slice(0, limit))
   }
   return read
+}
+
+/** A stored member with the agent and the labels that this transaction leaves. */
+const asChanged = (unit: UnitOfWork, stored: LoudMember): LoudMember => {
+  const { agent_id, check_id } = stored.member
+  if (!unit.agents.isLoaded(agent_id)) return stored
+  const agent = unit.agents.get(agent_id)
+  const ref = agent && { agent_id, registration_id: agent.registration_id, check_id }
+  const isKnown = ref !== undefined && unit.expectations.isLoaded(ref)
+  return { ...stored, agent, labels: isKnown ? unit.expectations.get(ref)?.labels : stored.labels }
 }
 
 const keyOf = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`

@@ -4,7 +4,7 @@ import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
-import type { SilenceRecord } from "../model/SilenceRecord.ts"
+import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import type { Hold } from "./Hold.ts"
 import type { LoudFacts } from "./loudMembers.ts"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
@@ -32,12 +32,12 @@ export const activeMutes = (
   now: Instant.Instant,
 ): Mutes => {
   const mutes: ReadonlyArray<Mute> = [
-    ...silences.flatMap(({ ends_at, id, matchers }) =>
+    ...silences.flatMap((silence) => {
+      const { ends_at, id, matchers } = silence
       // Without matchers its row is damaged: an empty list would match everything.
-      matchers.length === 0 || ends_at <= now
-        ? []
-        : ({ by: `silence:${id}`, until: ends_at, matchers } as const),
-    ),
+      const isActive = matchers.length > 0 && silenceState(silence, now) === "active"
+      return isActive ? ({ by: `silence:${id}`, until: ends_at, matchers } as const) : []
+    }),
     ...policy.windows.flatMap((window) => {
       const until = occurrenceInForce(window, now)?.ends_at
       return until === undefined

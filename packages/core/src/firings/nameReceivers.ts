@@ -75,8 +75,6 @@ export const dueByRoutes = (
   }
   for (const severity of SEVERITIES)
     if (!isBelow(announced, severity)) consider(severity, naming.at(severity))
-  // Only a member that worsened silently may name it.
-  if (due === undefined) consider(announced, naming.named)
   return due
 }
 

@@ -2,7 +2,7 @@ import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
-import type { ParentName, Parents } from "./parents.ts"
+import { isParentName, type ParentName, type Parents } from "./parents.ts"
 
 /** After its last parent ended, an incident has this long for its own recovery. */
 const RECOVERY = Duration.minutes(2)
@@ -20,8 +20,6 @@ const NEVER: ParentTimes = { first_parent_ended_at: undefined, parent_ended_at: 
 export type HeldRow = ParentTimes &
   Pick<OutboxRecord, "age_starts_at" | "created_at" | "held_by" | "next_evaluation_at">
 
-const isParentName = (by: string): by is ParentName => by.startsWith("parent:")
-
 /** `due` is when its delay ends, if a firing has one. */
 export interface Moments {
   readonly now: Instant.Instant
@@ -38,7 +36,7 @@ export const holdByParents = (
   const before = row?.held_by?.filter(isParentName) ?? []
   const { holds, times } = parents.isPresent
     ? holdByPresent(known, before, parents, now)
-    : holdByEnded(known, before, now)
+    : holdByEnded(known, before, parents, now)
   return { holds: [...holds, ...graceHolds(parents, graceFrom(row, { due, now }), now)], times }
 }
 
@@ -57,8 +55,15 @@ const holdByPresent = (
   return { holds: names.map((by) => ({ by, until, lookAgainAt })), times }
 }
 
-const holdByEnded = (known: ParentTimes, before: ReadonlyArray<ParentName>, now: Instant.Instant) => {
-  const ended = known.parent_ended_at ?? (before.length > 0 ? now : undefined)
+/** A member that no parent explains ends no parent: then nothing waits for a recovery. */
+const holdByEnded = (
+  known: ParentTimes,
+  before: ReadonlyArray<ParentName>,
+  { lasting }: Parents,
+  now: Instant.Instant,
+) => {
+  const hasEnded = before.some((name) => !lasting.has(name))
+  const ended = known.parent_ended_at ?? (hasEnded ? now : undefined)
   if (ended === undefined) return { holds: [], times: known }
   const first = known.first_parent_ended_at ?? ended
   const until = Instant.min(Instant.plus(ended, RECOVERY), Instant.plus(first, LONGEST))

@@ -8,8 +8,15 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT, SEVERITY_RANK, isBelow } from "../model/MemberRecord.ts"
+import { isHeld } from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import { type Dependencies, type DependencyRule, emptySearches, listed } from "../policy/dependencies.ts"
+import {
+  addParent,
+  type Dependencies,
+  type DependencyRule,
+  emptySearches,
+  listed,
+} from "../policy/dependencies.ts"
 import type { FindMatching } from "../policy/indexMatchers.ts"
 import {
   EVALUATED_TOGETHER,
@@ -23,6 +30,10 @@ import { comparesShared } from "./mutes.ts"
 
 /** A parent's name among the holds of a firing. */
 export type ParentName = `parent:${string}`
+
+const PREFIX = "parent:"
+
+export const isParentName = (by: string): by is ParentName => by.startsWith(PREFIX)
 
 /** An open incident, or a stale agent as its heartbeat incident. */
 interface PossibleParent {
@@ -81,7 +92,11 @@ const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudFacts): ReadonlyA
 const placeOf = (position: number, value: string): string => `${position} ${value}`
 
 /** Indexes parents by rule and by the values that a child must have too. */
-const indexParents = ({ find, rules }: Dependencies, parents: ReadonlyArray<PossibleParent>): ParentIndex => {
+const indexParents = (
+  { find, rules }: Dependencies,
+  parents: ReadonlyArray<PossibleParent>,
+  holding: ReadonlySet<ParentName>,
+): ParentIndex => {
   const index = new Map<string, Array<Omit<PossibleParent, "loud">>>()
   const worstFirst = parents.toSorted((a, b) => SEVERITY_RANK[b.announced] - SEVERITY_RANK[a.announced])
   for (const { loud, ...entry } of worstFirst) {
@@ -91,7 +106,7 @@ const indexParents = ({ find, rules }: Dependencies, parents: ReadonlyArray<Poss
       for (const value of new Set(loud.members.flatMap((member) => rule.valueOf(member) ?? []))) {
         const entries = index.get(placeOf(position, value)) ?? []
         index.set(placeOf(position, value), entries)
-        if (entries.length < KEPT) entries.push(entry)
+        if (entries.length < KEPT || holding.has(entry.name)) entries.push(entry)
       }
     }
   }
@@ -103,20 +118,51 @@ export interface Parents {
   readonly names: ReadonlyArray<ParentName>
   /** Whether it has parents, mild ones included. */
   readonly isPresent: boolean
+  /** Those that hold its firings and have not ended, whether or not all its loud members have parents. */
+  readonly lasting: ReadonlySet<ParentName>
   readonly isStale: boolean
   readonly grace: Duration.Duration
 }
 
-export const NO_PARENTS: Parents = { names: [], isPresent: false, isStale: false, grace: Duration.zero }
+export const NO_PARENTS: Parents = {
+  names: [],
+  isPresent: false,
+  lasting: new Set(),
+  isStale: false,
+  grace: Duration.zero,
+}
 
 interface Child {
   readonly incident: IncidentRecord
   readonly loud: LoudFacts
   readonly rules: ReadonlyArray<PlacedRule>
+  /** The parents that held its firings at the last evaluation. */
+  readonly holding: ReadonlySet<ParentName>
+}
+
+const holdingParents = (unit: UnitOfWork, { id }: IncidentRecord): ReadonlySet<ParentName> =>
+  new Set(
+    unit.outbox.group(id).flatMap((item) => (isHeld(item) ? (item.held_by ?? []).filter(isParentName) : [])),
+  )
+
+/** A parent that holds a child lasts while one of its loud members equals one of the child, by any rule. */
+const lastingParents = (
+  { rules }: Dependencies,
+  index: ParentIndex,
+  { holding, loud }: Child,
+): ReadonlySet<ParentName> => {
+  if (holding.size === 0 || loud.members.length === 0) return holding
+  const lasting = new Set<ParentName>()
+  for (const [position, rule] of rules.entries())
+    for (const value of new Set(loud.members.flatMap((member) => rule.valueOf(member) ?? [])))
+      for (const { name } of index.get(placeOf(position, value)) ?? [])
+        if (holding.has(name)) lasting.add(name)
+  return lasting
 }
 
 /** Finds the parents of an incident: by one rule, each loud member needs one with its values. */
-const parentsOf = (index: ParentIndex, { incident, loud, rules }: Child): Parents => {
+const parentsOf = (dependencies: Dependencies, index: ParentIndex, child: Child): Parents => {
+  const { incident, loud, rules } = child
   const { announced = incident.severity, id } = incident
   const names = new Set<ParentName>()
   let [isPresent, isStale, grace] = [false, false, Duration.zero]
@@ -135,7 +181,8 @@ const parentsOf = (index: ParentIndex, { incident, loud, rules }: Child): Parent
       isStale ||= entry.isStale
     }
   }
-  return { names: Array.from(names).toSorted(), isPresent, isStale, grace }
+  const lasting = lastingParents(dependencies, index, child)
+  return { names: Array.from(names).toSorted(), isPresent, lasting, isStale, grace }
 }
 
 /** More open incidents, and more stale agents, are no parents. */
@@ -144,7 +191,7 @@ export const MOST_PARENTS = 10_000
 /** Reads the parents of some incidents, given what matchers compare of each. Locks nothing. */
 export function* readParents(
   unit: UnitOfWork,
-  children: ReadonlyMap<IncidentId, Omit<Child, "rules">>,
+  children: ReadonlyMap<IncidentId, Pick<Child, "incident" | "loud">>,
   dependencies: Policy["dependencies"],
   staleAfter: Duration.Duration,
   now: Instant.Instant,
@@ -155,17 +202,33 @@ export function* readParents(
   const dependent = Array.from(children.values()).flatMap(({ incident, loud }) => {
     const rules = rulesOfChild(dependencies, loud)
     for (const { rule } of rules) for (const facts of loud.members) rule.addTo(search, facts)
-    return rules.length === 0 ? [] : [{ incident, loud, rules }]
+    const holding = holdingParents(unit, incident)
+    for (const name of holding) addParent(search, name.slice(PREFIX.length))
+    return rules.length === 0 && holding.size === 0 ? [] : [{ incident, loud, rules, holding }]
   })
   if (dependent.length === 0) return found
   const since = Instant.minus(now, staleAfter)
   const staleSince = search.takesStale ? since : undefined
   yield { parents: { ...listed(search), staleSince, limit: MOST_PARENTS } }
   const { agents, incidents } = unit.searchResults.parents
-  const stale = agents.filter((agent) => isSilent(agent, since)).map(asParent)
-  const index = indexParents(dependencies, [...(yield* readPossible(unit, incidents)), ...stale])
-  for (const child of dependent) found.set(child.incident.id, parentsOf(index, child))
+  const stale = agents
+    .flatMap((agent) =>
+      unit.agents.isLoaded(agent.agent_id) ? (unit.agents.get(agent.agent_id) ?? []) : agent,
+    )
+    .filter((agent) => isSilent(agent, since))
+    .map(asParent)
+  const possible = [...(yield* readPossible(unit, asChanged(unit, incidents))), ...stale]
+  const holding = new Set(dependent.flatMap((child) => Array.from(child.holding)))
+  const index = indexParents(dependencies, possible, holding)
+  for (const child of dependent) found.set(child.incident.id, parentsOf(dependencies, index, child))
   return found
+}
+
+/** The open ones of these incidents and of those that this transaction has changed, as it leaves them. */
+const asChanged = (unit: UnitOfWork, found: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> => {
+  const present = new Map(found.map((incident) => [incident.id, incident]))
+  for (const { after } of unit.incidents.changes()) if (after !== undefined) present.set(after.id, after)
+  return Array.from(present.values()).filter(({ state }) => state === "open")
 }
 
 /** Those of these incidents that may be parents: they were announced, and a loud member is present. */

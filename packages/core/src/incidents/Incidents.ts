@@ -74,7 +74,8 @@ export class Incidents {
     this.#unit = unit
     this.#now = now
     this.#options = options
-    this.#enqueue = { policy: options.policy(), newOutboxId: options.newOutboxId, now }
+    const { newOutboxId, policy, staleAfter } = options
+    this.#enqueue = { policy: policy(), staleAfter, newOutboxId, now }
   }
 
   /** A check that is not ok joins the open incident of `ref`, or opens it. Returns the incident's ID. */

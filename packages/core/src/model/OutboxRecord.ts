@@ -202,6 +202,8 @@ export const OutboxTransitions = stateTable({
   },
   retry: {
     "claimed -> sending": CLAIMED,
+    "followed -> retry":
+      "a later item of its incident and receiver becomes due, which is sent after it | due immediately",
     "agent_gone -> discarded": `${AGENT_GONE}; also during the attempt that failed`,
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },

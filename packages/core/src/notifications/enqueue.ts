@@ -1,3 +1,4 @@
+import type { Duration } from "effect"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -5,14 +6,15 @@ import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
-import { readOpenings } from "../firings/gatherFacts.ts"
+import { gatherHolds, readOpenings } from "../firings/gatherFacts.ts"
 import { readLoudMembers, MOST_MEMBERS } from "../firings/loudMembers.ts"
 import { nameReceivers } from "../firings/nameReceivers.ts"
-import { heldItem, incidentHolds } from "../firings/Hold.ts"
+import { heldItem } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
 import {
   endedItem,
+  isBehind,
   isFiring,
   isHeld,
   type OutboxRecord,
@@ -24,6 +26,7 @@ import { mayArrive } from "./recordResults.ts"
 
 export interface EnqueueOptions {
   readonly policy: Policy
+  readonly staleAfter: Duration.Duration
   readonly newOutboxId: (now: Instant.Instant) => OutboxId
   readonly now: Instant.Instant
 }
@@ -63,7 +66,21 @@ const enqueue = (
     age_starts_at: now,
     updated_at: now,
   }
-  unit.outbox.put(holds.length === 0 ? item : heldItem(item, holds, now))
+  putInOrder(unit, holds.length === 0 ? item : heldItem(item, holds, now), now)
+}
+
+/**
+ * Puts an item. Unless it is held, earlier ones of its incident and receiver that wait for a retry are due too: it is
+ * sent after them.
+ */
+export const putInOrder = (unit: UnitOfWork, item: OutboxRecord, now: Instant.Instant): void => {
+  unit.outbox.put(item)
+  if (isHeld(item)) return
+  for (const other of unit.outbox.group(item.incident_id)) {
+    if (other.state !== "retry" || !isBehind(item, other)) continue
+    const state = move(OutboxTransitions, other.state, "followed")
+    unit.outbox.put({ ...other, state, next_attempt_at: now, updated_at: now })
+  }
 }
 
 export const enqueueFiring = (
@@ -84,7 +101,7 @@ export const firingsOf = (
 
 /**
  * Enqueues the firings that an event of an incident makes owed, in its transaction: all of them, or those of
- * a later step once it is due (docs/rules.md#firings). A claim sees what covers the incident.
+ * a later step once it is due, under the holds that are in force now (docs/rules.md#firings).
  */
 export function* enqueueOwed(
   unit: UnitOfWork,
@@ -93,20 +110,27 @@ export function* enqueueOwed(
   options: EnqueueOptions,
 ): Decision<void> {
   const { now, policy } = options
-  const { dependencies, hasRoutes } = policy
-  // A parent that ends before the firing is due is noticed only if it was seen.
-  const lookAgainAt = dependencies && now
+  const { hasRoutes } = policy
   // Without routes, only a loud event makes a receiver owed; its member names all.
   if (!hasRoutes && !isLoud) return
   const firings = firingsOf(unit, incident)
   const naming = hasRoutes ? yield* nameNow(unit, incident, policy) : policy.everyone
   if (toAll) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
-  for (const { due, ...firing } of owedFirings({ firings, incident, naming }, toAll)) {
-    const isDue = due?.isDelayed !== true
+  const written = owedFirings({ firings, incident, naming }, toAll).filter(
+    ({ due }) => due?.isWritten !== false,
+  )
+  if (written.length === 0) return
+  const holdsOf = yield* gatherHolds(unit, incident, policy, options)
+  for (const { due, ...firing } of written) {
     // Whether a delay that is over fell into an outage, the evaluation decides.
-    const after = isDue ? [] : [{ by: "after", until: Instant.max(due.at, now), lookAgainAt } as const]
-    const holds = [...after, ...incidentHolds(incident, now)]
-    if (due?.isWritten !== false) enqueueFiring(unit, incident, { ...firing, holds }, options)
+    const until = due?.isDelayed === true ? Instant.max(due.at, now) : undefined
+    const after = until === undefined ? [] : [{ by: "after", until } as const]
+    enqueueFiring(
+      unit,
+      incident,
+      { ...firing, holds: [...after, ...holdsOf(firing.receiver, until)] },
+      options,
+    )
   }
 }
 

@@ -8,6 +8,7 @@ import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
 import { canBeHeld, coalesced, freed } from "../firings/Hold.ts"
 import { isHeld, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
+import { putInOrder } from "./enqueue.ts"
 
 /** Loads an outbox item and its incident, which is locked before its items, everywhere. */
 export function* loadItem(unit: UnitOfWork, id: OutboxId): Decision<OutboxRecord | undefined> {
@@ -47,7 +48,7 @@ export const release = commandOf(function* (
   for (const other of waiting) if (other.id !== id) unit.outbox.put(coalesced(other, now))
   const isFirst = found.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
   const cause = isFirst ? "opened" : found.cause
-  unit.outbox.put({ ...freed(found, incident, "released", now), cause, released_at: now })
+  putInOrder(unit, { ...freed(found, incident, "released", now), cause, released_at: now }, now)
   recordAudit(unit, now, by, "notification.released", [id], {})
   return "released"
 })

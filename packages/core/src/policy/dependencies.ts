@@ -53,6 +53,12 @@ export const compileDependencies = (dependencies: ReadonlyArray<Dependency>) => 
 
 const HEARTBEAT_KEY = `/${HEARTBEAT}`
 
+/** Adds the incident of a key, or the stale agent that stands for it. */
+export const addParent = ({ agents, keys }: ParentSearches, key: string): void => {
+  keys.add(key)
+  if (key.endsWith(HEARTBEAT_KEY)) agents.add(key.slice(0, -HEARTBEAT_KEY.length))
+}
+
 /** No text of a field contains it. */
 const SEPARATOR = "\u0000"
 

@@ -132,6 +132,8 @@ export interface RowRequest {
    * heartbeat, all unlocked. Never cached.
    */
   readonly silencesInForce?: { readonly endingAfter: Instant; readonly begunBy?: Instant | undefined }
+  /** The silences that end after a moment, unlocked. A unit of work reads them once. */
+  readonly silencesEndingAfter?: Instant
   /**
    * The silences that end after `now`, unlocked. Those who count them wait for one another from here
    * on, so that their limit is exact.

@@ -153,9 +153,12 @@ const searches: Loaders<Search> = {
   },
 }
 
-/** Whether a request searches rows, which knows nothing of what a unit of work has made of them. */
-export const isSearch = (request: RowRequest): boolean =>
-  Object.keys(request).some((part) => Object.hasOwn(searches, part))
+/** Searches whose callers add what the unit of work has made of the rows. */
+const COMPLETED: ReadonlySet<string> = new Set<Search>(["loudMembers", "openings", "parents"])
+
+/** Whether a request searches rows without regard to what a unit of work has made of them. */
+export const needsUnusedUnit = (request: RowRequest): boolean =>
+  Object.keys(request).some((part) => Object.hasOwn(searches, part) && !COMPLETED.has(part))
 
 const registrationOf = (unit: UnitOfWork, agentId: AgentId) => unit.agents.get(agentId)?.registration_id
 
@@ -223,6 +226,7 @@ const loaders: Loaders<Part> = {
       for (const group of groups) unit.keyed.loadGroups(name, [group], source.group(name, group))
     }),
   pendingAgents: ({ source, unit }) => unit.loadPendingAgents(source.pendingAgents()),
+  silencesEndingAfter: ({ source, unit }, asked) => unit.loadSilences(source.unendedSilences(asked)),
 }
 
 /**

@@ -15,6 +15,7 @@ import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
 import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
 import { type LoadedRanking, NOTHING_FOUND, type SearchResults } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
@@ -62,6 +63,7 @@ export class UnitOfWork {
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
+  #knowsSilences = false
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
 
@@ -108,6 +110,16 @@ export class UnitOfWork {
 
   get knowsPendingAgents(): boolean {
     return this.#pendingAgents !== undefined
+  }
+
+  /** The silences that had not ended, as this transaction leaves them. Needs the row request `silencesEndingAfter`. */
+  get silences(): ReadonlyArray<SilenceRecord> | undefined {
+    return this.#knowsSilences ? this.of("silence").group("all") : undefined
+  }
+
+  loadSilences(silences: ReadonlyArray<SilenceRecord>): void {
+    for (const silence of silences) this.of("silence").load(silence.id, silence)
+    this.#knowsSilences = true
   }
 
   putAgent(agent: AgentRecord): void {

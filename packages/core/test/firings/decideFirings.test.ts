@@ -155,6 +155,27 @@ describe("an evaluation of an incident", () => {
     ])
   })
 
+  it("names who has a firing where too many members are left out, and nobody else", () => {
+    const cut = { ...naming({}), isCut: true }
+    const firings = [sent("chat", "warning")]
+    expect(decided({ naming: cut, firings }, 1).written).toEqual([["chat", "worsened"]])
+    expect(decided({ naming: naming({}), firings }, 1).written).toEqual([])
+    const owed = owedFirings({ ...facts({ naming: cut }), firings }, false)
+    expect(owed.map(({ receiver }) => receiver)).toEqual(["chat"])
+    expect(decided({ naming: cut, firings: [held("chat")] }, 5).held).toEqual([["chat", "due", "opened"]])
+  })
+
+  it("puts what a policy made owed after its time behind all else, until it is released", () => {
+    const steps = facts({ naming: naming({ pager: step(15, { isLater: true }) }) })
+    const isBackfill = (now: number) => decideFirings(steps, minute(now)).written[0]?.is_backfill
+    expect(isBackfill(15)).toBe(false)
+    expect(isBackfill(17)).toBe(true)
+    const waiting = held("chat", { is_backfill: true })
+    const { incident } = steps
+    expect(freed(waiting, incident, "hold_ended", minute(5)).is_backfill).toBe(true)
+    expect(freed(waiting, incident, "released", minute(5)).is_backfill).toBe(false)
+  })
+
   it("sends what must be sent while its receiver is named, and discards it otherwise", () => {
     const must = [
       sent("chat", "critical"),
