@@ -20,10 +20,13 @@ const WEEKDAY = "(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?
 const TIME = String.raw`(?<time>\d{2}:\d{2}:\d{2})`
 const MONTH = `(?<month>${MONTHS.join("|")})`
 
+/** Servers that write dates as mails do have other words for GMT. */
+const ZONE = String.raw`(?:GMT|UTC|[+-]0000)`
+
 /** The three forms of an HTTP-date; senders use the first, recipients take all (RFC 9110 §5.6.7). */
 const HTTP_DATES = [
-  new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2}) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`),
-  new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2})-${MONTH}-(?<year>\d{2}) ${TIME} GMT$`),
+  new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{1,2}) ${MONTH} (?<year>\d{4}) ${TIME} ${ZONE}$`),
+  new RegExp(String.raw`^${WEEKDAY}, (?<day>\d{2})-${MONTH}-(?<year>\d{2}) ${TIME} ${ZONE}$`),
   new RegExp(String.raw`^${WEEKDAY} ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`),
 ]
 
@@ -47,7 +50,8 @@ const parseHttpDate = (text: string, now: Instant.Instant): Instant.Instant | un
  */
 export const parseRetryAfter = (header: string | undefined, now: Instant.Instant): number | undefined => {
   const text = header?.trim() ?? ""
-  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+  // Not a moment too early.
+  if (/^\d+(?:\.\d*)?$/.test(text)) return Math.min(Math.ceil(Number(text)), Number.MAX_SAFE_INTEGER)
   const date = parseHttpDate(text, now)
   if (date === undefined) return undefined
   const micros = date - now

@@ -94,34 +94,63 @@ export const makeExchange = Effect.fnUntraced(function* (
   return (message) =>
     Effect.acquireUseRelease(
       Effect.sync(() => start(open(message), message.content?.text ?? "")),
-      ({ head }) => receive(head, options.timeout),
+      (started) => receive(started, options.timeout),
       // After a complete answer the connection is back with the agent, and this has no effect.
       ({ request }) => Effect.sync(() => request.destroy()),
     )
 })
 
+/** A status line, behind interim answers. */
+const STATUS_LINE = /^(?:HTTP\/1\.[01] 1\d\d\s[^]*?\n\r?\n)*HTTP\/1\.[01] ([2-5]\d\d)(?=\s)/u
+/** Interim answers and a status line are shorter. */
+const MOST_LINES = 4_096
+
+/**
+ * The answer whose head Node.js does not take, by its status line: the receiver has decided, and another
+ * attempt would repeat the message.
+ */
+const unparsedAnswer = (request: ClientRequest) => {
+  let seen = ""
+  const note = (part: Buffer) => {
+    if (seen.length < MOST_LINES) seen += part.toString("latin1", 0, MOST_LINES)
+  }
+  request.on("socket", (socket) => {
+    // Before the parser, which ends the request at the first fault.
+    socket.prependListener("data", note)
+    request.once("close", () => socket.off("data", note))
+  })
+  return (): Answer | undefined => {
+    const status = STATUS_LINE.exec(seen)?.[1]
+    return status === undefined ? undefined : { status: Number(status), retryAfter: undefined, body: "" }
+  }
+}
+
 const start = (request: ClientRequest, body: string) => {
-  const head = Deferred.makeUnsafe<IncomingMessage, NoAnswer>()
+  const head = Deferred.makeUnsafe<IncomingMessage | Answer, NoAnswer>()
+  const unparsed = unparsedAnswer(request)
+  const fail = (code: string | undefined) => {
+    const answer = unparsed()
+    Deferred.doneUnsafe(head, answer === undefined ? Effect.fail({ code }) : Effect.succeed(answer))
+  }
   request.on("response", (response) => {
     // Its `close` event suffices; without a listener, the error would end the process.
     response.on("error", () => {})
     Deferred.doneUnsafe(head, Effect.succeed(response))
   })
-  request.on("error", (error: NodeJS.ErrnoException) =>
-    Deferred.doneUnsafe(head, Effect.fail({ code: error.code })),
-  )
-  request.on("close", () => Deferred.doneUnsafe(head, Effect.fail({ code: "ECONNRESET" })))
+  request.on("error", (error: NodeJS.ErrnoException) => fail(error.code))
+  request.on("close", () => fail("ECONNRESET"))
   request.end(body)
-  return { request, head }
+  return { request, head, unparsed }
 }
 
 const receive = Effect.fnUntraced(function* (
-  head: Deferred.Deferred<IncomingMessage, NoAnswer>,
+  { head, unparsed }: ReturnType<typeof start>,
   timeout: Duration.Duration,
 ) {
   const started = yield* Clock.currentTimeMillis
   const response = yield* Effect.timeoutOption(Deferred.await(head), timeout)
-  if (Option.isNone(response)) return Option.none<Answer>()
+  if (Option.isNone(response)) return Option.fromUndefinedOr(unparsed())
+  if ("status" in response.value) return Option.some(response.value)
   const elapsed = Duration.millis((yield* Clock.currentTimeMillis) - started)
   const patience = Duration.min(BODY_PATIENCE, Duration.subtract(timeout, elapsed))
   const body = yield* Effect.timeoutOption(readBody(response.value), patience)

@@ -215,6 +215,75 @@ describe("a body", () => {
   )
 })
 
+describe("a status line decides, whatever follows it:", () => {
+  const ended = ["content-length: 0", "", ""].join("\r\n")
+  for (const [name, answer, status] of [
+    ["bare LF", "HTTP/1.1 200 OK\ncontent-length: 2\n\nok", 200],
+    ["a folded field", `HTTP/1.1 201 Created\r\nx: a\r\n b\r\n${ended}`, 201],
+    [
+      "two framings",
+      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+      200,
+    ],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok", 200],
+    ["a field without a colon", `HTTP/1.1 204 No Content\r\nnonsense\r\n${ended}`, 204],
+    ["a control character", `HTTP/1.1 200 OK\r\nset-cookie: a\u0001b\r\n${ended}`, 200],
+    ["no reason", `HTTP/1.1 200\r\nx\r\n${ended}`, 200],
+    ["a chunk that is none", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 200],
+    ["half a head", "HTTP/1.1 200 OK\r\ncontent-", 200],
+    ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`, 200],
+    ["behind an interim answer", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\nx\n\n", 200],
+    ["a refusal", "HTTP/1.1 404 Not Found\ncontent-length: 0\n\n", 404],
+  ] as const) {
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        // Whole, and in parts as a network may cut it.
+        for (const size of [answer.length, 10]) {
+          const host = yield* brokenReceiver((socket) => {
+            const parts = answer.match(new RegExp(`[^]{1,${size}}`, "gu")) ?? []
+            const next = () => {
+              const part = parts.shift()
+              if (part === undefined) socket.end()
+              else socket.write(part, "latin1", () => setImmediate(next))
+            }
+            next()
+          })
+          const post = yield* posting(`http://${host}/`)
+          const { result, status: seen } = yield* post("{}")
+          assert.strictEqual(seen, status)
+          assert.strictEqual(result.outcome, status < 300 ? "delivered" : "refused")
+        }
+      }),
+    )
+  }
+
+  it.live("a head that never ends in time", () =>
+    Effect.gen(function* () {
+      const host = yield* brokenReceiver((socket) => socket.write("HTTP/1.1 200 OK\r\nx: y\r\n"))
+      const post = yield* posting(`http://${host}/`, { timeout: Duration.millis(300) })
+      assert.deepStrictEqual(yield* post("{}"), { status: 200, result: { outcome: "delivered" } })
+    }),
+  )
+
+  it.effect("each request has its own, also on a connection that serves several", () =>
+    Effect.gen(function* () {
+      const answers = [`HTTP/1.1 200 OK\r\n${ended}`, "", `HTTP/1.1 200 OK\r\n${ended}`]
+      let connections = 0
+      const host = yield* brokenReceiver((socket) => {
+        connections += 1
+        const answer = () =>
+          answers[0] === "" ? (answers.shift(), socket.end()) : socket.write(answers.shift() ?? "")
+        answer()
+        socket.on("data", answer)
+      })
+      const post = yield* posting(`http://${host}/`)
+      const outcomes: Array<string> = []
+      for (let n = 0; n < 3; n++) outcomes.push((yield* post("{}")).result.outcome)
+      assert.deepStrictEqual([outcomes, connections], [["delivered", "deferred", "delivered"], 2])
+    }),
+  )
+})
+
 describe("without an answer", () => {
   it.effect("for 15 s it is a time-out, and the connection is closed", () =>
     Effect.gen(function* () {
@@ -265,13 +334,8 @@ describe("without an answer", () => {
 
   for (const [name, answer, error] of [
     ["a closed connection", "", "The connection closed before the receiver answered."],
-    ["half a head", "HTTP/1.1 200 OK\r\ncontent-", "The connection closed before the receiver answered."],
+    ["half a status line", "HTTP/1.1 200", "The connection closed before the receiver answered."],
     ["not HTTP", "220 mail ESMTP\r\n", "The answer was not HTTP: check the address and the port."],
-    [
-      "a head without end",
-      `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`,
-      "The answer was not HTTP: check the address and the port.",
-    ],
     [
       "a switch of protocols",
       "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
@@ -388,6 +452,11 @@ describe("Retry-After", () => {
   it.each([
     ["0", 0],
     ["120", 120],
+    ["12.7", 13],
+    ["12.", 12],
+    ["0.001", 1],
+    ["Sat, 31 Jan 2026 08:30:30 UTC", 30],
+    ["Sun, 1 Feb 2026 08:30:00 +0000", 86_400],
     [" 7 ", 7],
     ["999999999999999999999999", Number.MAX_SAFE_INTEGER],
     // Rounded up: not a moment too early.
@@ -406,7 +475,9 @@ describe("Retry-After", () => {
     undefined,
     "",
     "-1",
-    "1.5",
+    ".5",
+    "1,5",
+    "1.2.3",
     "1e3",
     "soon",
     "2026-01-31T08:31:00Z",

@@ -48,7 +48,7 @@ export const retryAfterMillis = (
   now: number,
 ): number | undefined => {
   const asked = retryAfter?.trim() ?? ""
-  if (/^\d{1,9}$/.test(asked)) return Number(asked) * MILLIS_PER_SECOND
+  if (/^\d{1,9}(?:\.\d*)?$/.test(asked)) return Math.ceil(Number(asked) * MILLIS_PER_SECOND)
   if (!HTTP_DATE.test(asked)) return undefined
   const theirs = Date.parse(date ?? "")
   const wait = Date.parse(asked) - (Number.isNaN(theirs) ? now : theirs)

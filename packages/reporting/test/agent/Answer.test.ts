@@ -28,10 +28,17 @@ describe("an answer", () => {
       judge({ status: 503, body: "", retryAfter, date }, "events", now).retryAfterMillis
     const later = "Thu, 01 Jan 2037 00:00:30 GMT"
     assert.deepStrictEqual(
-      [waitOf(later, DATE), waitOf(DATE, later), waitOf(DATE), waitOf("30", DATE), waitOf(" 7 ")],
-      [30_000, 0, 3_600_000, 30_000, 7_000],
+      [
+        waitOf(later, DATE),
+        waitOf(DATE, later),
+        waitOf(DATE),
+        waitOf("30", DATE),
+        waitOf(" 7 "),
+        waitOf("12.7"),
+      ],
+      [30_000, 0, 3_600_000, 30_000, 7_000, 12_700],
     )
-    for (const other of ["soon", "-5", "5.5", "2037-01-01", "Thu, 99 Jan 2037 00:00:00 GMT"])
+    for (const other of ["soon", "-5", ".5", "5,5", "2037-01-01", "Thu, 99 Jan 2037 00:00:00 GMT"])
       assert.isUndefined(waitOf(other, DATE), other)
   })
 
