@@ -30,7 +30,7 @@ export interface RoundResult {
 const BY_API = "\r\n"
 
 /** Requests that the front takes, if they are usual. */
-const FOR_FRONT = /^(?:POST \/api\/v1\/(?:heartbeat|events) |(?:GET|POST) \/in\/)/
+const FOR_FRONT = /^POST \/api\/v1\/(?:heartbeat|events) /
 
 /** A good request on another connection follows so many inputs. */
 const BETWEEN_LOOKS = 100

@@ -8,6 +8,7 @@ import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
+import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -67,7 +68,10 @@ export const stubServices = ({
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
-    Layer.mock(Integrations, { known: () => undefined, ...integrations }),
+    Layer.mock(Integrations, {
+      recognise: () => Effect.fail(new NotFound({ message: "not found" })),
+      ...integrations,
+    }),
     Layer.mock(Watches, {}),
     Layer.mock(Queries, { ...queries }),
     Layer.mock(Operators, { ...operators }),

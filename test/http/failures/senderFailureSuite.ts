@@ -80,7 +80,7 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
               { concurrency: "unbounded" },
             )
           const known = () => Effect.map(Effect.forEach(kinds, stored), (each) => each.flat().length)
-          // No key is known before the first round, and the front takes those that are.
+          // No key is known before the first round.
           for (const round of ["first", "second"]) {
             const before = yield* known()
             endsIn(fault)

@@ -67,7 +67,6 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       ])
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "bad terms"])
       const mistyped = "ignored evry: give every, after, cron, tz, grace, severity, rid, create"
-      // The first is read by the API, the second by the front.
       for (const name of ["back%75p", "backup"])
         assert.deepStrictEqual(yield* sent("GET", `${base}/${name}/7?evry=1d`), [200, `OK\n${mistyped}`])
       const { key: other } = yield* created({ name: "other", kind: "ping" })

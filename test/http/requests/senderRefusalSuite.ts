@@ -27,7 +27,7 @@ export const senderRefusalSuite = <Place>(subject: HttpSubject<Place>): void => 
               )
             }
           })
-          // The way past the front first: the front knows no key yet.
+          // The key is not known before its first report.
           yield* refuse("not valid", hopeless(key))
           yield* Effect.forEach(reports(key, "a"), (report) => send(kind, report))
           yield* refuse("not valid", hopeless(key))

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net"
 import type { Visit } from "@tocsin/core/usecases/BodyBudget"
-import { Effect, Exit, type Fiber, Result } from "effect"
+import { type Fiber, Result } from "effect"
 import { clientAddress } from "../request/clientAddress.ts"
 import type { Sender } from "../handlers/agentCalls.ts"
 import { partsOf } from "../response/pipelining.ts"
 import { inboundRequestId } from "../response/headerFields.ts"
 import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
-import { type AgentAnswer, answerText, type AgentHead, isOfSender, parseHead } from "./agentMessages.ts"
+import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
 
 /** The server that a connection belongs to. */
 export interface ConnectionHost {
@@ -44,17 +44,14 @@ interface KnownSender extends Sender {
   readonly forwardedFor: string | undefined
 }
 
-/** The visit of a sender whose key is known: only keys of agents may be unknown. */
-const KNOWN: Visit = { leave: () => {} }
-
 const HEAD_END = Buffer.from("\r\n\r\n")
 const MOST_HEAD_BYTES = 8_192
-/** A proxy sends the requests of many agents and jobs on one connection: as many heads as have these bytes. */
+/** A proxy sends the requests of many agents on one connection: as many heads as have these bytes. */
 const MOST_KNOWN_BYTES = MOST_HEAD_BYTES
 
 /**
- * A connection on which each read so far has brought one whole usual request of an agent, or of a sender
- * whose key exists, and nothing else. It is parsed, done and answered here, for a third of the cost of
+ * A connection on which each read so far has brought one whole usual request of an agent and
+ * nothing else. It is parsed, done and answered here, for a third of the cost of
  * node:http. The first read that brings anything else is put back, and the connection is node:http's from then on
  * (docs/decisions/0018).
  */
@@ -65,8 +62,6 @@ export class AgentConnection {
   readonly #known: Array<KnownHead> = []
   #knownBytes = 0
   #request: AgentRequest | undefined
-  /** Whether the key of a whole request is being looked up. */
-  #isLookingUp = false
   /** The room that the body of the request takes until its answer. */
   #inside: { readonly bytes: number; readonly visit: Visit } | undefined
   #work: Fiber.Fiber<unknown> | undefined
@@ -90,7 +85,7 @@ export class AgentConnection {
 
   /** Closes the connection unless it has a request, or is about to be handed over. */
   closeIfIdle(): void {
-    if (this.#request === undefined && !this.#isLookingUp && !this.#isLeaving) this.#socket.destroy()
+    if (this.#request === undefined && !this.#isLeaving) this.#socket.destroy()
   }
 
   destroy(): void {
@@ -130,41 +125,13 @@ export class AgentConnection {
 
   readonly #onData = (bytes: Buffer): void => {
     this.#host.onArrival()
-    if (this.#request !== undefined || this.#isLookingUp) return this.#holdBack(bytes)
+    if (this.#request !== undefined) return this.#holdBack(bytes)
     const known = this.#knownHeadOf(bytes) ?? this.#newHeadOf(bytes)
     const isWhole = bytes.length === (known?.bytes.length ?? 0) + (known?.head.bodyLength ?? 0)
-    if (known === undefined || !isWhole) return this.#handOver(bytes)
-    if (this.#isUnknown(known)) this.#lookUp(known, bytes)
-    else this.#take(known, bytes)
-  }
-
-  #take(known: KnownHead, bytes: Buffer): void {
-    if (!this.#enter(known)) return this.#handOver(bytes)
+    if (known === undefined || !isWhole || !this.#enter(known)) return this.#handOver(bytes)
     if (this.#known.length === 0) this.#socket.setTimeout(this.#host.idleMillis)
     if (!this.#known.includes(known)) this.#remember(known)
     this.#begin(known, bytes.subarray(known.bytes.length))
-  }
-
-  #isUnknown({ head, sender }: KnownHead): boolean {
-    return isOfSender(head) && this.#host.services.integrations.known(sender.key) === undefined
-  }
-
-  /** Looks up a key that this process has not met, as after a restart. One that is not found goes to the API. */
-  #lookUp(known: KnownHead, bytes: Buffer): void {
-    const { context, integrations } = this.#host.services
-    this.#isLookingUp = true
-    this.#isHeldBack = true
-    this.#socket.pause()
-    const fiber = Effect.runForkWith(context)(Effect.ignore(integrations.recognise(known.sender.key)))
-    this.#work = fiber
-    fiber.addObserver((exit) => {
-      this.#work = undefined
-      this.#isLookingUp = false
-      if (this.#socket.destroyed) this.#host.forget()
-      else if (Exit.hasInterrupts(exit)) this.#socket.destroy()
-      else if (this.#isUnknown(known)) this.#handOver(bytes)
-      else this.#take(known, bytes)
-    })
   }
 
   /** Asks whether the body of a request, which has arrived, may be taken in. */
@@ -172,7 +139,7 @@ export class AgentConnection {
     const { bodies, intake, now } = this.#host.services
     const bytes = head.bodyLength
     if (!intake.takeWhole(bytes)) return false
-    const visit = isOfSender(head) ? KNOWN : bodies.tryEnter({ ...sender, bytes }, now)
+    const visit = bodies.tryEnter({ ...sender, bytes }, now)
     if (visit === undefined) intake.leaveWhole(bytes)
     else this.#inside = { bytes, visit }
     return visit !== undefined
@@ -230,19 +197,14 @@ export class AgentConnection {
     const { access, trustedHops } = this.#host.services
     const { authorization } = head.headers
     const forwardedFor = head.headers["x-forwarded-for"]?.toString()
-    const addressing = () => ({
-      address: clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops),
-      authorization,
-      forwardedFor,
-    })
-    if (isOfSender(head)) return { ...addressing(), key: head.about.key }
     const known = this.#known.find(
-      ({ head: other, sender }) =>
-        !isOfSender(other) && sender.authorization === authorization && sender.forwardedFor === forwardedFor,
+      ({ sender }) => sender.authorization === authorization && sender.forwardedFor === forwardedFor,
     )
     if (known !== undefined) return known.sender
     const key = access.agent(authorization)
-    return Result.isFailure(key) ? undefined : { ...addressing(), key: key.success }
+    if (Result.isFailure(key)) return undefined
+    const address = clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops)
+    return { address, authorization, forwardedFor, key: key.success }
   }
 
   #holdBack(bytes: Buffer): void {
@@ -277,7 +239,7 @@ export class AgentConnection {
   }
 
   readonly #onTimeout = (): void => {
-    if (this.#request !== undefined || this.#isLookingUp) return
+    if (this.#request !== undefined) return
     if (this.#known.length === 0) this.#host.refuseSlow(this.#socket)
     else this.#socket.destroy()
   }

@@ -3,7 +3,6 @@ import { Readiness } from "@tocsin/core/health/Readiness"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { type Cause, Clock, Effect, type Fiber, Option, Result, Tracer } from "effect"
 import {
   Headers,
@@ -20,8 +19,7 @@ import { parseJson } from "../request/RequestBody.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
-import { answerOf, DIALECTS, successOf } from "../senders/dialects.ts"
-import { type AgentAnswer, statusOf, type AgentHead, isOfSender } from "./agentMessages.ts"
+import { type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
 
 export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
   const ids = yield* Ids
@@ -35,9 +33,7 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
     trustedHops,
     calls: agentCalls(ingest),
     bodies: ingest.bodies,
-    integrations: yield* Integrations,
-    recorderOf: (head: AgentHead) =>
-      recorder.of(isOfSender(head) ? `/in/${head.to}/*` : head.url, head.method),
+    recorderOf: ({ method, url }: AgentHead) => recorder.of(url, method),
     intake: yield* AgentIntake,
     isDraining,
     /** Whether spans are exported. */
@@ -56,7 +52,7 @@ const HTTP_PORT = 80
 /** The brackets around an IPv6 address. */
 const BRACKETS = /^\[|\]$/g
 
-/** A whole request of an agent, or of a sender to an integration. */
+/** A whole request of an agent. */
 export interface AgentRequest {
   readonly head: AgentHead
   readonly body: Uint8Array
@@ -140,32 +136,6 @@ const withinSpan = (work: Effect.Effect<number>, request: AgentRequest): Effect.
   )
 }
 
-/** A call that a request makes, and what its body names. */
-interface Call {
-  readonly call: Effect.Effect<AgentAnswer, CoreError>
-  readonly body?: unknown
-}
-
-/** The call of a request; fails with the message about its body. */
-const callOf = (
-  { calls, integrations }: FrontServices,
-  { body, head, sender }: AgentRequest,
-): Result.Result<Call, string> => {
-  if (!isOfSender(head))
-    return Result.map(parseJson(body), (parsed) => {
-      const called: Effect.Effect<object, CoreError> = calls[head.to](sender, parsed)
-      return { call: Effect.map(called, (reply) => ({ reply })), body: parsed }
-    })
-  const { about, to } = head
-  return Result.map(DIALECTS[to].decode(body), (text) => ({
-    call: Effect.flatMap(integrations.recognise(about.key), (known) =>
-      Effect.map(integrations.report(to, known, { ...about, body: text }), (ignored) => ({
-        said: successOf(to, ignored),
-      })),
-    ),
-  }))
-}
-
 /**
  * Does what a request asks for and passes its answer on. `answer` returns whether the client was
  * still there. The effect ends with the status, and fails only when it is interrupted, without an
@@ -178,7 +148,6 @@ const workOf = (
 ): Effect.Effect<number> => {
   const { head, sender, requestId } = request
   const { method, url } = head
-  const dialect = isOfSender(head) ? head.to : undefined
   const startedAt = performance.now()
 
   const finish = (made: AgentAnswer): Effect.Effect<number> => {
@@ -187,8 +156,7 @@ const workOf = (
     const millis = performance.now() - startedAt
     return Effect.as(services.recorderOf(head).record({ method, url, status, millis, requestId }), status)
   }
-  const finishWith = (failure: Failure) =>
-    finish(dialect === undefined ? { failure } : { said: answerOf(DIALECTS[dialect], failure) })
+  const finishWith = (failure: Failure) => finish({ failure })
   const fail = (cause: Cause.Cause<CoreError>, body: unknown): Effect.Effect<number> =>
     Effect.flatMap(
       Effect.annotateLogs(failureOfCause(cause), {
@@ -198,17 +166,17 @@ const workOf = (
       finishWith,
     )
   return Effect.suspend((): Effect.Effect<number> => {
-    const parsed = callOf(services, request)
+    const parsed = parseJson(request.body)
     if (Result.isFailure(parsed)) return finishWith({ code: "validation", message: parsed.failure })
-    const { body, call } = parsed.success
-    return Effect.matchCauseEffect(call, {
-      onSuccess: finish,
-      onFailure: (cause) => fail(cause, body),
+    const called: Effect.Effect<object, CoreError> = services.calls[head.to](sender, parsed.success)
+    return Effect.matchCauseEffect(called, {
+      onSuccess: (reply) => finish({ reply }),
+      onFailure: (cause) => fail(cause, parsed.success),
     })
   })
 }
 
-/** Starts the work of a request, within its span if there is a tracer. Those of senders have none: keys are in their paths. */
+/** Starts the work of a request, within its span if there is a tracer. */
 export const startWork = (
   services: FrontServices,
   request: AgentRequest,
@@ -216,6 +184,5 @@ export const startWork = (
 ): Fiber.Fiber<unknown> => {
   const { context, isTraced } = services
   const work = workOf(services, request, answer)
-  const hasSpan = isTraced && !isOfSender(request.head)
-  return Effect.runForkWith(context)(hasSpan ? withinSpan(work, request) : work)
+  return Effect.runForkWith(context)(isTraced ? withinSpan(work, request) : work)
 }

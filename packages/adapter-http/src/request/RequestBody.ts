@@ -153,13 +153,11 @@ export const readJson = readAs(parseJson)
 /** Reads a body as text, whatever its Content-Type. */
 export const readText = readAs(decodeText)
 
-/** A body as the text of a sender's JSON, which may have more values than the API takes; fails with the message. */
-export const senderText = (bytes: Uint8Array, contentEncoding?: string): Result.Result<string, string> => {
+/** Reads a body as the text of a sender's JSON, which may have more values than the API takes. */
+export const readSenderText = readAs((bytes, contentEncoding) => {
   const overfull = overfullSenderBody(bytes)
   return overfull === undefined ? decodeText(bytes, contentEncoding) : Result.fail(overfull)
-}
-
-export const readSenderText = readAs(senderText)
+})
 
 /** Reads a body as what a schema describes, with the messages of the contract. */
 export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(

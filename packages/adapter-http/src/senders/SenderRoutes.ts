@@ -8,7 +8,7 @@ import { AgentIntake } from "../request/Intake.ts"
 import { announcedBytes } from "../request/RequestBody.ts"
 import { type Failure, failureOfCause } from "../response/failures.ts"
 import type { KnownRoute } from "../routes.ts"
-import { addressed, answerOf, DIALECTS, responseOf, successOf } from "./dialects.ts"
+import { addressed, answerOf, DIALECTS, responseOf } from "./dialects.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -55,7 +55,7 @@ export const layer = HttpRouter.use((router) =>
             : report("")
         })
         return yield* take.pipe(
-          Effect.map((ignored) => successOf(kind, ignored)),
+          Effect.map((ignored) => answerOf(dialect, undefined, ignored)),
           Effect.catchTags({
             PayloadTooLarge: unread("payload_too_large"),
             Validation: unread("validation"),

@@ -3,9 +3,9 @@ import { errorStatus } from "@tocsin/contract/Errors"
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { isTokenOf } from "@tocsin/core/operators/tokens"
-import { Effect, Redacted, Result, Stream } from "effect"
+import { Effect, Redacted, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { readSenderText, senderText } from "../request/RequestBody.ts"
+import { readSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
 
@@ -18,8 +18,6 @@ export interface Dialect {
   readonly read: (request: Request) => Effect.Effect<string, PayloadTooLarge | Validation>
   /** How much of a longer body is read. */
   readonly mostBytes: number
-  /** The same of a body that has arrived; fails with the message for the sender. */
-  readonly decode: (body: Uint8Array) => Result.Result<string, string>
   /** Whether the header Authorization may have the key, instead of the path. */
   readonly hasHeader: boolean
   readonly contentType: "application/json" | "text/plain"
@@ -79,7 +77,6 @@ const readStart = (request: Request): Effect.Effect<string> =>
 const anyText = {
   read: readStart,
   mostBytes: MOST_BODY_BYTES,
-  decode: (body: Uint8Array) => Result.succeed(decoder.decode(body.subarray(0, MOST_BODY_BYTES))),
   hasHeader: false,
 } as const
 
@@ -89,7 +86,6 @@ const json: Dialect = {
   read: readSenderText,
   // It is refused.
   mostBytes: Number.POSITIVE_INFINITY,
-  decode: senderText,
   hasHeader: true,
   contentType: "text/plain",
   say: (failure) => failure?.message ?? "",
@@ -118,17 +114,6 @@ export const responseOf = ({ body, fields: headers, status }: SenderAnswer) =>
   body === ""
     ? HttpServerResponse.empty({ status, headers })
     : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] })
-
-/** The answers to requests that succeed: making one takes as long as parsing a request. */
-const SUCCESSES: Readonly<Record<IntegrationKind, SenderAnswer>> = {
-  alertmanager: answerOf(DIALECTS.alertmanager),
-  webhook: answerOf(DIALECTS.webhook),
-  ping: answerOf(DIALECTS.ping),
-  push: answerOf(DIALECTS.push),
-}
-
-export const successOf = (kind: IntegrationKind, ignored: string): SenderAnswer =>
-  ignored === "" ? SUCCESSES[kind] : answerOf(DIALECTS[kind], undefined, ignored)
 
 /** The answer to a sender whose path or method no route has; `undefined` for other paths. */
 export const unroutedAnswer = (url: string, failure: Failure): SenderAnswer | undefined => {

@@ -2,8 +2,6 @@ import { connect, createServer, type Socket } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { type AgentFront, make } from "../../src/fastpath/AgentFront.ts"
-import type { Integrations } from "@tocsin/core/usecases/Integrations"
-import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { AgentIntake, Intake } from "../../src/request/Intake.ts"
 import { heartbeat } from "../http.ts"
 import { stubServices, UI_TOKEN, unlimitedBodies } from "../TestServer.ts"
@@ -52,14 +50,11 @@ const served = Effect.fnUntraced(function* (
   limits = { firstMillis: 10_000, idleMillis: 10_000 },
   intakeBytes = 1_000_000,
   bodies = unlimitedBodies,
-  integrations: Partial<Integrations["Service"]> = {},
 ) {
   const gate = newGate()
   let isDraining = false
   const ingest = { heartbeat: () => Effect.as(gate.pass, { accepted: true }), bodies }
-  const context = yield* Layer.build(
-    stubServices({ ingest, integrations, readiness: { isDraining: () => isDraining } }),
-  )
+  const context = yield* Layer.build(stubServices({ ingest, readiness: { isDraining: () => isDraining } }))
   const front = yield* make({ operatorTokens: [Redacted.make(UI_TOKEN)] }).pipe(
     Effect.provideContext(context),
     Effect.provideService(AgentIntake, new Intake({ bytes: intakeBytes, turnMillis: 1_000 })),
@@ -202,83 +197,6 @@ it.live("the room of a request is there again after its answer", () =>
       socket.write(request())
       yield* until(() => answers() === count)
     }
-    assert.deepStrictEqual(handed, [])
-  }).pipe(Effect.scoped),
-)
-
-const ping = (key: string, check: string): string =>
-  ["GET /in/ping/" + key + "/" + check + " HTTP/1.1", "Host: tocsin", "", ""].join("\r\n")
-
-/** Integrations whose one key is not known before it has been looked up, and the checks that were reported. */
-const lookedUp = (key: string) => {
-  // Nothing reads it.
-  const sender = {} as Effect.Success<ReturnType<Integrations["Service"]["recognise"]>>
-  const gate = newGate()
-  const checks: Array<string | undefined> = []
-  let isKnown = false
-  const integrations: Partial<Integrations["Service"]> = {
-    known: () => (isKnown ? sender : undefined),
-    recognise: (given) =>
-      isKnown
-        ? Effect.succeed(sender)
-        : Effect.andThen(
-            gate.pass,
-            Effect.suspend(() => {
-              isKnown = Redacted.value(given) === key
-              return isKnown ? Effect.succeed(sender) : Effect.fail(new NotFound({ message: "not found" }))
-            }),
-          ),
-    report: (_kind, _sender, { path }) => Effect.sync(() => (checks.push(path[0]), "")),
-  }
-  return { gate, checks, integrations }
-}
-
-const KEY = `in_${"k".repeat(43)}`
-
-it.live("a sender whose key is looked up first keeps the connection", () =>
-  Effect.gen(function* () {
-    const { gate, checks, integrations } = lookedUp(KEY)
-    gate.close()
-    const { port, handed, front } = yield* served(undefined, undefined, undefined, integrations)
-    const { socket, answers } = yield* client(port)
-    socket.write(ping(KEY, "first"))
-    yield* until(() => gate.begun() === 1)
-    // It has a request, and sends the next one before it is answered.
-    front.closeIdle()
-    socket.write(ping(KEY, "second"))
-    gate.open()
-    yield* until(() => answers() === 2)
-    socket.write(ping(KEY, "third"))
-    yield* until(() => answers() === 3)
-    assert.deepStrictEqual([checks, handed, gate.begun()], [["first", "second", "third"], [], 1])
-  }).pipe(Effect.scoped),
-)
-
-it.live("a request whose key is not found is handed over whole, with what follows it", () =>
-  Effect.gen(function* () {
-    const { gate, checks, integrations } = lookedUp("another")
-    gate.close()
-    const { port, handed } = yield* served(undefined, undefined, undefined, integrations)
-    const { socket } = yield* client(port)
-    socket.write(ping(KEY, "first"))
-    yield* until(() => gate.begun() === 1)
-    socket.write(ping(KEY, "second"))
-    gate.open()
-    yield* until(() => handed[0] === ping(KEY, "first") + ping(KEY, "second"))
-    assert.deepStrictEqual(checks, [])
-  }).pipe(Effect.scoped),
-)
-
-it.live("a lookup ends with its connection", () =>
-  Effect.gen(function* () {
-    const { gate, integrations } = lookedUp(KEY)
-    gate.close()
-    const { port, handed, front } = yield* served(undefined, undefined, undefined, integrations)
-    const { socket } = yield* client(port)
-    socket.write(ping(KEY, "first"))
-    yield* until(() => gate.begun() === 1)
-    front.closeAll()
-    yield* until(() => gate.interrupted() === 1)
     assert.deepStrictEqual(handed, [])
   }).pipe(Effect.scoped),
 )

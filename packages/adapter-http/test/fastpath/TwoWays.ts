@@ -9,9 +9,6 @@ import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import type { Integrations } from "@tocsin/core/usecases/Integrations"
-import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
-import { ValidationError } from "@tocsin/contract/Errors"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import * as ApiServer from "../../src/HttpServer.ts"
@@ -56,39 +53,6 @@ const eventsEndings: Readonly<Record<string, Effect.Effect<never, AgentNotAccept
 export const SPECIAL = [endings, heartbeatEndings, eventsEndings, { slow: 0, conflicting: 0 }].flatMap(
   Object.keys,
 )
-
-/** The key that every integration of a test has. */
-export const SENDER_KEY = `in_${"k".repeat(43)}`
-
-/** The endings of reports, by the check that their path names. */
-const reportEndings = {
-  ...endings,
-  limited: Effect.fail(new RateLimited({ message, retryAfterSeconds: 7 })),
-  lost: Effect.fail(new NotFound({ message: "not found" })),
-  full: Effect.fail(new StateConflict({ message })),
-  invalid: Effect.fail(new ValidationError({ message })),
-}
-
-/** Integrations of which the check `seen` answers with the report. */
-const integrations = (taken: Way["taken"]): Partial<Integrations["Service"]> => {
-  // The use case fills it in, and these are all that the paths of requests pass on.
-  const sender = {} as Effect.Success<ReturnType<Integrations["Service"]["recognise"]>>
-  const isKnown = (key: Redacted.Redacted) => Redacted.value(key) === SENDER_KEY
-  const unknown = Effect.fail(new NotFound({ message: "not found" }))
-  return {
-    known: (key) => (isKnown(key) ? sender : undefined),
-    recognise: (key) => (isKnown(key) ? Effect.succeed(sender) : unknown),
-    report: (kind, _, { body, method, path, query }) => {
-      const [check = ""] = path
-      const seen = new ValidationError({ message: JSON.stringify([kind, method, path, query, body]) })
-      const ending = Object.entries(reportEndings).find(([name]) => name === check)?.[1]
-      const usual = check === "seen" ? Effect.fail(seen) : Effect.void
-      // Agents end in some ways in which reports do not.
-      const end = (ending ?? usual) as ReturnType<Integrations["Service"]["report"]>
-      return countedBy(taken)(check, end)
-    },
-  }
-}
 
 const countedBy =
   (taken: Way["taken"]) =>
@@ -144,10 +108,7 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {
     operatorTokens: [Redacted.make("operator-token")],
     trustedHops: 1,
   }).pipe(
-    Layer.provide([
-      stubServices({ ...stubs, ingest: ingest(taken), integrations: integrations(taken) }),
-      Layer.mock(Operations, {}),
-    ]),
+    Layer.provide([stubServices({ ...stubs, ingest: ingest(taken) }), Layer.mock(Operations, {})]),
     Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Debug")),
     // Lines that stand for several requests depend on when these came.

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http"
 import { connect } from "node:net"
 import { assert, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { parseHead } from "../../src/fastpath/agentMessages.ts"
 
@@ -82,48 +82,6 @@ it("a head that another parser could understand differently is left to node:http
     assert.isFalse(hasHead(...USUAL.map((line) => (line === from ? (to ?? "") : line))), to)
 })
 
-it("a sender's head is understood with its key, what it is about, and a body unless it is a GET", () => {
-  const of = (line: string, ...others: ReadonlyArray<string>) => {
-    const head = parseHead([`${line} HTTP/1.1`, "Host: tocsin", ...others].join("\r\n"))
-    if (head === undefined || !("about" in head)) return undefined
-    const { key, ...about } = head.about
-    return [head.to, Redacted.value(key), about.path, about.query]
-  }
-  assert.deepStrictEqual(of("GET /in/ping/KEY/a.b/fail/"), ["ping", "KEY", ["a.b", "fail"], []])
-  assert.deepStrictEqual(of("GET /in/push/KEY/web?status=up&msg=a+b"), [
-    "push",
-    "KEY",
-    ["web"],
-    [
-      ["status", "up"],
-      ["msg", "a b"],
-    ],
-  ])
-  const path = "POST /in/alertmanager/api/v2/alerts"
-  assert.deepStrictEqual(of(path, "Content-Length: 2", "Authorization: Bearer KEY"), [
-    "alertmanager",
-    "KEY",
-    ["api", "v2", "alerts"],
-    [],
-  ])
-  for (const [line = "", ...others] of [
-    [path],
-    ["GET /in/ping/KEY/a", "Content-Length: 0"],
-    ["HEAD /in/ping/KEY/a"],
-    ["PUT /in/push/KEY/a", "Content-Length: 0"],
-    ["GET /in/nrdp/KEY"],
-    ["GET /in/alertmanager/api/v2/alerts", "Authorization: Bearer KEY"],
-    ["GET /in/webhook/KEY/a"],
-    ["GET /in/pings/KEY"],
-    ["GET /in/ping/KEY/%ff"],
-    ["GET /in/ping/KEY/a;b"],
-    ["GET /in/ping/KEY/a#b"],
-    ["GET /in/ping/KEY/\xe4"],
-    ["GET //in/ping/KEY/a"],
-  ])
-    assert.strictEqual(of(line, ...others), undefined, line)
-})
-
 const CHARACTERS = [..."aZ09-_:;,. \t\"'(){}[]/\\@=!#$%&*+^`|~?<>\r\n\0\x0b\x7f\x80\xe9\xff"]
 const text = fc.string({ unit: fc.constantFrom(...CHARACTERS), maxLength: 12 })
 const name = fc.oneof(
@@ -167,13 +125,8 @@ const parsedByNode = Effect.fnUntraced(function* (heads: ReadonlyArray<string>) 
 
 it.effect("node:http understands every head in the same way", () =>
   Effect.gen(function* () {
-    const starts = [
-      ["POST /api/v1/events HTTP/1.1", "Host: a", "Content-Length: 0"],
-      ["GET /in/push/key/web?status=down&msg=no%20route HTTP/1.1", "Host: a"],
-      ["POST /in/webhook HTTP/1.1", "Host: a", "Content-Length: 0"],
-    ]
-    const made = fc.sample(fc.tuple(fc.constantFrom(...starts), lines), 20_000)
-    const heads = made.map((parts) => parts.flat().join("\r\n"))
+    const start = ["POST /api/v1/events HTTP/1.1", "Host: a", "Content-Length: 0"]
+    const heads = fc.sample(lines, 20_000).map((parts) => [...start, ...parts].join("\r\n"))
     const understood = heads.flatMap((head) => {
       const parsed = parseHead(head)
       return parsed === undefined ? [] : [{ head, parsed }]

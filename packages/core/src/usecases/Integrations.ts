@@ -157,29 +157,21 @@ const makeSenderCalls = Effect.gen(function* () {
       return answered(why, refusals)
     },
   )
-  const findKnown = (key: Redacted.Redacted): Sender | undefined => {
-    if (!isTokenOf("integration", key)) return undefined
-    const { key_hash } = hashing.identify(key)
-    const found = known.get(key_hash)
-    return found && { key_hash, known: found }
-  }
-  const lookUp = Effect.fnUntraced(function* (key: Redacted.Redacted) {
-    if (!isTokenOf("integration", key)) return yield* UNKNOWN_KEY
-    const { key_hash } = hashing.identify(key)
-    const read = yield* commits.transact(integrationOfKey(key_hash))
-    if (read === undefined) return yield* UNKNOWN_KEY
-    if (known.size >= KEYS_KEPT) known.clear()
-    known.set(key_hash, read)
-    return { key_hash, known: read }
-  })
   return {
-    /** The integration of a key that was recognised before, without a look at the storage. */
-    known: findKnown,
     /** Finds the integration of a key before a body is read; fails as for every unknown key. */
-    recognise: (key: Redacted.Redacted): Effect.Effect<Sender, NotFound | StorageError> => {
-      const found = findKnown(key)
-      return found === undefined ? lookUp(key) : Effect.succeed(found)
-    },
+    recognise: Effect.fnUntraced(function* (
+      key: Redacted.Redacted,
+    ): Effect.fn.Return<Sender, NotFound | StorageError> {
+      if (!isTokenOf("integration", key)) return yield* UNKNOWN_KEY
+      const { key_hash } = hashing.identify(key)
+      const found = known.get(key_hash)
+      if (found !== undefined) return { key_hash, known: found }
+      const read = yield* commits.transact(integrationOfKey(key_hash))
+      if (read === undefined) return yield* UNKNOWN_KEY
+      if (known.size >= KEYS_KEPT) known.clear()
+      known.set(key_hash, read)
+      return { key_hash, known: read }
+    }),
     /** Takes a request of a sender: durable when it succeeds, and safe to repeat. */
     report: (kind: IntegrationKind, sender: Sender, request: SenderRequest): Replied =>
       Effect.flatMap(Instant.now, (now): Replied => {
