@@ -105,10 +105,10 @@ const STATE_AFTER: Record<DeliveryTrigger, OutboxState> = {
   notifier_gone: "discarded",
 }
 
-/** The first line of a text, at most 512 characters of it; none where that is empty. */
+/** The first line of a text that is not blank, at most 512 characters of it. */
 const firstLineOf = (text: string | undefined): string | undefined => {
-  const [line = ""] = (text ?? "").split(/\r\n|\r|\n/)
-  return [...line].slice(0, 512).join("") || undefined
+  const line = (text ?? "").split(/\r|\n/).find((one) => one.trim() !== "")
+  return line === undefined ? undefined : [...line.trim()].slice(0, 512).join("")
 }
 
 const keyOf = (agentId: string, event: CheckResultEvent): Pick<FoldedIncident, "kind" | "key"> => {

@@ -85,7 +85,8 @@ describe("an incident", () => {
       const only = more.length === 0 ? single : undefined
       assert.deepStrictEqual([incident.agent_id, incident.check_id], [only?.agent_id, only?.check_id])
       if (saysThatAgentIsDead(incident)) continue
-      const [firstLine = ""] = rows.checks.get(nameOf(speaker))?.summary?.split(/\r\n?|\n/) ?? []
+      const lines = rows.checks.get(nameOf(speaker))?.summary?.split(/\r|\n/) ?? []
+      const firstLine = lines.find((line) => line.trim() !== "")?.trim() ?? ""
       assert.strictEqual(incident.summary ?? "", Array.from(firstLine).slice(0, 512).join(""))
       assert.notStrictEqual(incident.summary, "")
     }

@@ -99,11 +99,12 @@ describe("a documented sender", () => {
       assert.deepStrictEqual(yield* statusesOf(server, "borg"), { home: "ok" })
       assert.strictEqual(yield* ping("/start?create=1", ""), "200 OK")
       assert.strictEqual(yield* ping("/log", "CRITICAL: disk full"), "200 OK")
-      assert.strictEqual(yield* ping("/fail", "ERROR: Command 'borg create' returned 2"), "200 OK")
+      const error = "ERROR: Command 'borg create' returned 2"
+      assert.strictEqual(yield* ping("/fail", error), "200 OK")
       const [check] = yield* checksOf(server, "borg")
       assert.deepStrictEqual(
         [check?.status, check?.summary],
-        ["critical", "CRITICAL: disk full\nERROR: Command 'borg create' returned 2"],
+        ["critical", `failed: ${error}\nCRITICAL: disk full\n${error}`],
       )
     }),
   )

@@ -1,5 +1,5 @@
-/// <reference lib="es2024.string" />
 import { Schema, SchemaTransformation } from "effect"
+import { cleanOutput, isShortOutput, MAX_OUTPUT_BYTES } from "./outputText.ts"
 
 // With the u flag this class counts code points, and its surrogates match only lone ones.
 const PLAIN_CHARACTER = String.raw`[^\u0000-\u001f\ud800-\udfff]`
@@ -58,48 +58,12 @@ export const Hostname = Schema.String.check(
 /** Whether a value is a {@link Hostname}; faster than the schema. */
 export const isHostname = (value: unknown): value is string => typeof value === "string" && TEXT.test(value)
 
-/** The length of `text` in UTF-8; a lone surrogate counts as the three bytes of U+FFFD. */
-export const utf8Length = (text: string): number => {
-  let bytes = text.length
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    if (unit <= 0x7f) continue
-    if (unit <= 0x7ff) {
-      bytes += 1
-    } else if (isPairAt(text, index)) {
-      bytes += 2
-      index += 1
-    } else {
-      bytes += 2
-    }
-  }
-  return bytes
-}
-
-const isPairAt = (text: string, index: number): boolean =>
-  (text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00
-
-/** The longest output, in bytes of UTF-8. */
-export const MAX_OUTPUT_BYTES = 8192
-
-export const isShortOutput = (text: string): boolean =>
-  // A code unit takes one to three bytes, so most texts need no walk.
-  text.length <= MAX_OUTPUT_BYTES &&
-  (text.length * 3 <= MAX_OUTPUT_BYTES || utf8Length(text) <= MAX_OUTPUT_BYTES)
-
 const isShort = Schema.makeFilter<string>(isShortOutput, {
   identifier: "CheckOutput",
   description: "The output of the check, at most 8192 bytes of UTF-8. NUL is stored as a space.",
   expected: `a string of at most ${MAX_OUTPUT_BYTES} bytes of UTF-8`,
   toJsonSchema: () => ({ maxLength: MAX_OUTPUT_BYTES }),
 })
-
-/** `text` with a space for NUL and U+FFFD for a lone surrogate, which some storages refuse. */
-export const cleanOutput = (text: string): string => {
-  const wellFormed = text.toWellFormed()
-  // Looking first costs a fifth of a replacement that finds nothing.
-  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", " ") : wellFormed
-}
 
 /**
  * The output of a check: at most 8192 bytes of UTF-8. Decoding cleans it, so that one odd byte does
@@ -111,26 +75,3 @@ export const CheckOutput = Schema.String.check(isShort).pipe(
     SchemaTransformation.transform({ decode: cleanOutput, encode: (text) => text }),
   ),
 )
-
-/**
- * The longest part of an output that leaves the system, in characters (docs/rules.md#incidents,
- * docs/rules.md#notifiers).
- */
-const FIRST_LINE_CHARACTERS = 512
-
-/** UTF-16 units of a character. */
-const MOST_UNITS = 2
-
-/** The first line of an output, at most 512 characters; `undefined` if it is empty. */
-export const firstLine = (output: string | undefined): string | undefined => {
-  if (output === undefined) return undefined
-  const end = output.search(/[\r\n]/)
-  const line = end === -1 ? output : output.slice(0, end)
-  if (line === "") return undefined
-  // Most lines are also short in UTF-16 units, and need no splitting into code points.
-  if (line.length <= FIRST_LINE_CHARACTERS) return line
-  // Splits no more than it keeps: a batch can contain a megabyte of output.
-  return Array.from(line.slice(0, FIRST_LINE_CHARACTERS * MOST_UNITS))
-    .slice(0, FIRST_LINE_CHARACTERS)
-    .join("")
-}

@@ -15,7 +15,8 @@ import {
   MAX_EVENTS,
 } from "./Requests.ts"
 import { isCheckStatus } from "./Status.ts"
-import { cleanOutput, isHostname, isShortOutput } from "./Text.ts"
+import { cleanOutput, isShortOutput } from "./outputText.ts"
+import { isHostname } from "./Text.ts"
 import { describeIssue } from "./describeIssue.ts"
 
 type Unknown<Fields> = { readonly [Name in keyof Fields]?: unknown }

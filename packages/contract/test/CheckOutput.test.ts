@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { CheckOutput, utf8Length } from "../src/Text.ts"
+import { utf8Length } from "../src/outputText.ts"
+import { CheckOutput } from "../src/Text.ts"
 import * as arbitraries from "./arbitraries.ts"
 
 const decode = Schema.decodeUnknownSync(CheckOutput)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import { firstLine } from "@tocsin/contract/Text"
+import { headlineOf } from "@tocsin/contract/headline"
 import { Effect } from "effect"
 import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
@@ -72,7 +72,7 @@ export const textSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const isSame =
             history[outputs.length - 1 - n]?.output === output &&
             checks.get(check) === output &&
-            incidents.get(check) === firstLine(output)
+            incidents.get(check) === headlineOf(output)
           return isSame ? [] : [`${check}: ${JSON.stringify(output.slice(0, 40))}`]
         })
         assert.deepStrictEqual(changed, [])

@@ -51,7 +51,11 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual(yield* sent("GET", `${base}/backup`), [200, "OK"])
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["ok", 0, undefined])
       assert.deepStrictEqual(yield* sent("POST", `${base}/backup/3`, "disk full\nat 99 %"), [200, "OK"])
-      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 3, "disk full\nat 99 %"])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), [
+        "critical",
+        3,
+        "exit 3: at 99 %\ndisk full\nat 99 %",
+      ])
       assert.deepStrictEqual(yield* sent("HEAD", `${base}/backup/0/`), [200, ""])
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["ok", 0, undefined])
       assert.deepStrictEqual(yield* sent("POST", `${base}/backup/fail`, ""), [200, "OK"])

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
-import { firstLine } from "@tocsin/contract/Text"
+import { headlineOf } from "@tocsin/contract/headline"
 import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { Schema } from "effect"
 import * as fc from "fast-check"
@@ -185,7 +185,7 @@ const anyNotification: fc.Arbitrary<DeliveryAttempt> = fc
   })
   .map(({ base, summary, key, name, members }) => ({
     ...base,
-    summary: firstLine(summary),
+    summary: headlineOf(summary),
     incident: {
       ...base.incident,
       members,

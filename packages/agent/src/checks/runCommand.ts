@@ -58,6 +58,13 @@ const SIGNAL_BASE = 128
 
 const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`
 
+/** How a command that was started ended, in words; none with exit code 0. */
+export const endText = (end: RunEnd): string | undefined => {
+  if (end.kind === "exited") return end.code === 0 ? undefined : `exit ${end.code}`
+  if (end.kind === "signalled") return `ended by ${end.signal}`
+  return end.kind === "timedOut" ? `timed out after ${seconds(end.timeoutMillis)}` : undefined
+}
+
 /** The result at the end of a run, by the plugin guidelines and the shell's exit codes. */
 export const outcomeOf = (end: RunEnd, captured?: CapturedText): RunOutcome => {
   const { text = "", droppedBytes = 0 } = captured ?? {}
@@ -72,11 +79,9 @@ export const outcomeOf = (end: RunEnd, captured?: CapturedText): RunOutcome => {
     case "exited":
       return { ...unknown(end.code, said), status: STATUSES[end.code] ?? "unknown" }
     case "signalled":
-      return unknown(SIGNAL_BASE + constants.signals[end.signal], said || `ended by ${end.signal}`)
-    case "timedOut": {
-      const words = `timed out after ${seconds(end.timeoutMillis)}`
-      return unknown(TIMED_OUT, said === "" ? words : `${words}\n${said}`)
-    }
+      return unknown(SIGNAL_BASE + constants.signals[end.signal], said || (endText(end) ?? ""))
+    case "timedOut":
+      return unknown(TIMED_OUT, [endText(end), ...(said === "" ? [] : [said])].join("\n"))
     case "stuck":
       return unknown(TIMED_OUT, `still running ${seconds(end.sinceMillis)} after it was killed`)
     case "notStarted": {

@@ -1,4 +1,7 @@
-import { outcomeOf, type RunOutcome } from "../checks/runCommand.ts"
+import { lastOutput } from "@tocsin/contract/outputText"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
+import { type CapturedText, endText, outcomeOf, STATUSES } from "../checks/runCommand.ts"
 import { duration, oneOf } from "../config/Reader.ts"
 import { Job } from "../jobs/Job.ts"
 import {
@@ -75,12 +78,17 @@ export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
       }
     },
   })
-  const outcome = outcomeOf(end, captured)
-  if (end.kind === "notStarted") complain(outcome.output)
-  if (target !== undefined) report(target, { ...outcome, durationMillis })
+  const { status, exitCode, output } = outcomeOf(end, captured)
+  if (end.kind === "notStarted") complain(output)
+  if (target !== undefined) {
+    const isPlugin = target.options.nagios && end.kind === "exited" && end.code < STATUSES.length
+    const last =
+      end.kind === "notStarted" ? { output } : jobOutput(captured, isPlugin ? undefined : endText(end))
+    report(target, { status, exitCode, durationMillis, output: "", ...last })
+  }
   job.release()
   await outputEnded
-  return outcome.exitCode
+  return exitCode
 }
 
 /**
@@ -127,7 +135,15 @@ const leaveOut = (target: Target, { at, job, wrapper }: StartedJob): number => {
   return OVERLAPS_EXIT
 }
 
-const report = (target: Target, { status, ...outcome }: RunOutcome & { durationMillis: number }): void => {
+/** The end of what a job wrote, below how it ended, if it failed. */
+const jobOutput = ({ text, droppedBytes }: CapturedText, end: string | undefined) => {
+  const { output, output_truncated: isCut } = lastOutput(withoutTrailing(text, "\r\n"), { end, droppedBytes })
+  return { isCut, ...(output !== undefined && { output }) }
+}
+
+type Ended = Pick<CheckReport, "status" | "exitCode" | "durationMillis" | "output" | "isCut">
+
+const report = (target: Target, { status, ...outcome }: Ended): void => {
   const { options, checkId, incidentKey } = target
   const judged = options.nagios ? status : outcome.exitCode === 0 ? "ok" : target.severity
   attempted("the result is not reported", () =>

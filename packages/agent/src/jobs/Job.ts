@@ -60,6 +60,12 @@ type JobTrigger = (typeof JobTransitions)[number]["trigger"]
 /** Bytes of output that are kept: the last lines say how a job ended. */
 const KEPT_BYTES = 8_000
 
+const firstCharacter = (bytes: Buffer): number =>
+  Math.max(
+    0,
+    bytes.findIndex((byte) => (byte & 0xc0) !== 0x80),
+  )
+
 /** The last whole lines of an output, or the end of a line that is longer. */
 class OutputTail {
   #kept = Buffer.alloc(0)
@@ -81,11 +87,12 @@ class OutputTail {
   }
 
   captured(): CapturedText {
-    const text = new StringDecoder("utf8").write(this.#kept)
-    const droppedBytes = this.#dropped
-    // The first line is cut where something was dropped before it.
-    const whole = droppedBytes === 0 ? text : text.slice(text.indexOf("\n") + 1)
-    return { text: whole === "" ? text : whole, droppedBytes }
+    // Where something was dropped, the first line is not whole, or else the first character.
+    const line = this.#kept.indexOf("\n") + 1
+    const isLine = line > 0 && line < this.#kept.length
+    const start = this.#dropped === 0 ? 0 : isLine ? line : firstCharacter(this.#kept)
+    const text = new StringDecoder("utf8").write(this.#kept.subarray(start))
+    return { text, droppedBytes: this.#dropped + start }
   }
 
   #add(chunk: Buffer): void {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { headlineOf } from "@tocsin/contract/headline"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
@@ -40,6 +41,49 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     assert.match(stderr, /^tocsin-agent: the result is not reported: .*--(timeout|severity|nonsense)/)
   })
 
+  it.each([
+    ["a short one", "echo begin; echo 'no space left' >&2; echo; exit 11", "exit 11: no space left", false],
+    ["a long one", "seq 1 4000; echo 'no space left'; exit 11", "exit 11: no space left", true],
+    ["one in colours", "printf '\\033[31mred\\033[0m\\n'; exit 1", "exit 1: red", false],
+    [
+      "a line without an end",
+      "head -c 20000 /dev/zero | tr '\\0' x; exit 1",
+      `exit 1: ${"x".repeat(504)}`,
+      true,
+    ],
+    [
+      "characters of several bytes",
+      "yes äöü€ | head -n 3000 | tr -d '\\n'; exit 1",
+      /^exit 1: [äöü€]{504}$/u,
+      true,
+    ],
+    ["nothing", "exit 7", "exit 7", false],
+    ["blank lines", "echo; echo; exit 7", "exit 7", false],
+    ["what is left of a job that was killed", "echo begun; kill -KILL $$", "ended by SIGKILL: begun", false],
+    ["a good one", "seq 1 4000", /^\d+$/, true],
+  ])("begins a failed result with how it ended: %s", (_, script, headline, isCut) => {
+    using host = new AgentHost()
+    const { stdout } = host.call("run", ["job", ...sh(script)])
+    const { output = "", output_truncated = false } = host.kept().last ?? {}
+    assert.strictEqual(output_truncated, isCut)
+    if (typeof headline === "string") assert.strictEqual(headlineOf(output), headline)
+    else assert.match(headlineOf(output) ?? "", headline)
+    assert.isAtMost(Buffer.byteLength(output), 8_192)
+    const [, lost, kept = ""] = /^(?:.*\n)?\.\.\.\[truncated (\d+) bytes\]\n([^]*)$/.exec(output) ?? []
+    assert.strictEqual(lost !== undefined, isCut, "the marker stands where something is missing")
+    if (!isCut) return
+    assert.isTrue(stdout.trimEnd().endsWith(kept))
+    assert.strictEqual(Number(lost) + Buffer.byteLength(kept), Buffer.byteLength(stdout.trimEnd()))
+  })
+
+  it("leaves the first line of a plugin, and says what is no status of one", () => {
+    using host = new AgentHost()
+    host.call("run", ["job", "--nagios", ...sh("echo 'DISK CRITICAL - full|a=1'; echo more; exit 2")])
+    assert.strictEqual(host.kept().last?.output, "DISK CRITICAL - full|a=1\nmore")
+    host.call("run", ["job", "--nagios", ...sh("echo 'no such module'; exit 9")])
+    assert.strictEqual(host.kept().last?.output, "exit 9: no such module\nno such module")
+  })
+
   it("passes each signal on once, from a call and from a terminal, and reports a result", async () => {
     using host = new AgentHost()
     const numbers = passedSignals.map(({ name }) => constants.signals[name])
@@ -75,7 +119,11 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
       await closed
       const code = 128 + constants.signals[signal]
       assert.strictEqual(child.exitCode, code)
-      assert.deepInclude(host.kept().last, { status: "critical", exit_code: code, output: "ready" })
+      assert.deepInclude(host.kept().last, {
+        status: "critical",
+        exit_code: code,
+        output: `ended by ${signal}: ready\nready`,
+      })
     }
   })
 
@@ -88,7 +136,7 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     assert.deepStrictEqual([child.exitCode, said.text.split("asked\n").length], [124, 2])
     const { last, notes } = host.kept()
     assert.deepInclude(last, { status: "critical", exit_code: 124 })
-    assert.match(last?.output ?? "", /^timed out after 1 s\n[^]*asked/)
+    assert.match(last?.output ?? "", /^timed out after 1 s: asked\n[^]*asked/)
     assert.isFalse(isAlive(Number(readFileSync(pids, "utf8"))))
     assert.deepStrictEqual([...notes], [])
     assert.strictEqual(

@@ -16,7 +16,7 @@ import {
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type CheckStatus, cutOutput } from "@tocsin/reporting/agent/CheckReport"
+import { type CheckStatus, wireEvent } from "@tocsin/reporting/agent/CheckReport"
 import { Spool, type SpoolBounds, type SpooledResult, type SpoolOptions } from "../../src/spool/Spool.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
@@ -448,11 +448,20 @@ describe("an output on the wire", () => {
       fc.property(text, fc.nat(100_000), (parts, dropped) => {
         const output = parts.join("")
         const bytes = Buffer.byteLength(output)
-        const cut = cutOutput(output, dropped)
-        assert.isAtMost(Buffer.byteLength(cut.text), 8_192)
-        assert.strictEqual(cut.isCut, bytes > 8_192 || dropped > 0)
-        if (!cut.isCut) return void assert.strictEqual(cut.text, output)
-        const [, kept = "", lost] = /^(.*)\.\.\.\[truncated (\d+) bytes\]$/su.exec(cut.text) ?? []
+        const report = {
+          checkId: "a",
+          status: "ok",
+          exitCode: 0,
+          durationMillis: 0,
+          notificationsEnabled: true,
+          output,
+          droppedBytes: dropped,
+        } as const
+        const { output: text = "", output_truncated: isCut = false } = wireEvent(report, { id: "1", at: 0 })
+        assert.isAtMost(Buffer.byteLength(text), 8_192)
+        assert.strictEqual(isCut, bytes > 8_192 || dropped > 0)
+        if (!isCut) return void assert.strictEqual(text, output)
+        const [, kept = "", lost] = /^(.*)\.\.\.\[truncated (\d+) bytes\]$/su.exec(text) ?? []
         assert.isTrue(output.startsWith(kept))
         assert.strictEqual(Buffer.byteLength(kept) + Number(lost), bytes + dropped)
         assert.isAtLeast(Buffer.byteLength(kept), Math.min(bytes, 8_192 - 44))

@@ -1,4 +1,5 @@
 import type { Agent, ExpectedCheckState } from "@tocsin/client"
+import { headlineOf } from "@tocsin/contract/headline"
 import type { ComponentChildren } from "preact"
 import { useMemo } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
@@ -46,7 +47,7 @@ const drawCell = (check: Cell) => {
       key={check_id}
       class={`cell is-${status ?? "pending"}`}
       href={linkTo("checks", [agent_id, check_id])}
-      title={`${check_id}: ${wordOf(check)}${text === undefined ? "" : `\n${text.slice(0, 200)}`}`}
+      title={`${check_id}: ${wordOf(check)}${text === undefined ? "" : `\n${headlineOf(text) ?? ""}`}`}
       aria-label={`${check_id}: ${wordOf(check)}`}
     >
       <span>{check_id}</span>
@@ -140,7 +141,7 @@ const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
       {nameOf(check)}
     </a>
   )),
-  column("Last output", 1.6, ({ summary: text }) => <span class="subject">{text}</span>),
+  column("Last output", 1.6, ({ summary: text }) => <span class="subject">{headlineOf(text)}</span>),
   column("Labels and expectation", 1.1, ({ agent_id, expected_at, is_overdue, labels }) => (
     <span class="notes">
       <SilentNote agent_id={agent_id} />

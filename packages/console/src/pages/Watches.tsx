@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
+import { headlineOf } from "@tocsin/contract/headline"
 import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
 import { call, carryOut, mayRespond } from "../state/session.ts"
@@ -62,8 +63,7 @@ const WATCHES: Kind<Watch> = {
   path: PATH,
   size: "watch",
   empty: ["No page is watched yet", "The server itself probes pages and ports."],
-  // The data after the bar is for programs.
-  subjectOf: ({ last }) => (last === null ? "not probed yet" : last.output.split(" | ")[0]),
+  subjectOf: ({ last }) => (last === null ? "not probed yet" : headlineOf(last.output)),
   label: ["State", ({ status }) => <Mark state={status ?? "pending"} word={status ?? "waiting"} />],
   when: ["Probes", drawTimes],
   noteOf: ({ is_paused }) => is_paused && "paused",

@@ -12,7 +12,7 @@ import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
 import { reachableFrom } from "../liveness/agentStatus.ts"
 import { heartbeatMember, resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
-import { applyEvent, type BatchContext, type BatchInput, hasNewFirstLine } from "./applyEvent.ts"
+import { applyEvent, type BatchContext, type BatchInput, hasNewHeadline } from "./applyEvent.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch = commandOf(function* (
@@ -90,7 +90,7 @@ const likelyNeeded = ({ unit, agent, input, now }: BatchContext): RowRequest | u
       expectations.push({ agent_id, registration_id, check_id: event.check_id })
     const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange && event.event_id !== undefined) event_ids.push(event.event_id)
-    if (check?.incident_id !== undefined && (isStatusChange || hasNewFirstLine(check, event))) {
+    if (check?.incident_id !== undefined && (isStatusChange || hasNewHeadline(check, event))) {
       members.push({ incident_id: check.incident_id, agent_id, check_id: event.check_id })
     }
     if (isStatusChange && event.status !== "ok") {

@@ -3,7 +3,7 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { EventId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
-import { firstLine } from "@tocsin/contract/Text"
+import { headlineOf } from "@tocsin/contract/headline"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { followPolicy } from "../overdue/followPolicy.ts"
@@ -24,9 +24,9 @@ export interface CheckResult extends Omit<CheckResultEvent, "event_id"> {
   readonly event_id: EventId | undefined
 }
 
-/** Whether an event changes the first line of its check's output, which incidents show. */
-export const hasNewFirstLine = (check: CheckRecord, event: CheckResult): boolean =>
-  event.output !== check.summary && firstLine(event.output) !== firstLine(check.summary)
+/** Whether an event changes its check's headline, which incidents show. */
+export const hasNewHeadline = (check: CheckRecord, event: CheckResult): boolean =>
+  event.output !== check.summary && headlineOf(event.output) !== headlineOf(check.summary)
 
 export interface BatchInput {
   readonly request: Pick<EventBatchRequest, "agent_id"> & { readonly events: ReadonlyArray<CheckResult> }
@@ -129,14 +129,14 @@ const isShown = (
   check: CheckRecord,
   event: CheckResult,
 ): check is CheckRecord & { readonly incident_id: IncidentId } =>
-  check.incident_id !== undefined && hasNewFirstLine(check, event)
+  check.incident_id !== undefined && hasNewHeadline(check, event)
 
 function* repeatShown(
   context: BatchContext,
   check: CheckRecord & { readonly incident_id: IncidentId },
   event: CheckResult,
 ): Decision<"unchanged"> {
-  yield* context.incidents.resummarize(memberOf(check), firstLine(event.output))
+  yield* context.incidents.resummarize(memberOf(check), headlineOf(event.output))
   return "unchanged"
 }
 
@@ -217,7 +217,7 @@ export function* followStatus(
     return undefined
   }
   const ref = incidentRefOf(agent_id, event, input.sha256)
-  const memberChange = { member: { agent_id, check_id, severity, summary: firstLine(event.output) }, notify }
+  const memberChange = { member: { agent_id, check_id, severity, summary: headlineOf(event.output) }, notify }
   if (current !== undefined) {
     if (!unit.incidents.isLoaded(current)) yield { incidents: [current] }
     const incident = unit.incidents.get(current)

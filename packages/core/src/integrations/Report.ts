@@ -4,7 +4,7 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { CheckResult } from "../checks/applyEvent.ts"
-import { cleanOutput, isShortOutput, MAX_OUTPUT_BYTES, utf8Length } from "@tocsin/contract/Text"
+import { firstOutput } from "@tocsin/contract/outputText"
 
 /** A request of a sender, without the part of its path that names the service and the key. */
 export interface SenderRequest {
@@ -56,6 +56,8 @@ export interface Report
   readonly duration_ms: number
   /** Labels of the check; absent where senders of the kind have none. */
   readonly labels?: Labels
+  /** The text of a job and, if it failed, how it ended: the output, unless a log precedes it. */
+  readonly job?: { readonly text: string; readonly end: string | undefined }
   /** The output where neither it nor a log before has a text. */
   readonly otherwise?: string
   /** Whether it is ignored for a check that is not known. */
@@ -155,43 +157,6 @@ export const hashedId = (name: string, hash: string): CheckId => {
  */
 export const checkIdOf = (name: string, sha256: (text: string) => string): CheckId =>
   isCheckId(name) ? name : hashedId(name, sha256(name))
-
-const markerOf = (lost: number): string => `...[truncated ${lost} bytes]`
-
-const fitting = (characters: ReadonlyArray<string>, room: number): ReadonlyArray<string> => {
-  let [kept, size] = [0, 0]
-  for (const character of characters) {
-    size += utf8Length(character)
-    if (size > room) break
-    kept += 1
-  }
-  return characters.slice(0, kept)
-}
-
-// A code unit takes a byte at least: no more of them fit, and a half of a pair that is cut does not.
-const firstCharacters = (text: string, room: number): string =>
-  fitting(Array.from(text.slice(0, room)), room).join("")
-
-const lastCharacters = (text: string, room: number): string =>
-  fitting(Array.from(text.slice(-room)).toReversed(), room)
-    .toReversed()
-    .join("")
-
-const outputBy =
-  (cut: (text: string, room: number) => string, join: (kept: string, marker: string) => string) =>
-  (text: string): Pick<Report, "output" | "output_truncated"> => {
-    if (text === "") return { output_truncated: false }
-    if (isShortOutput(text)) return { output: cleanOutput(text), output_truncated: false }
-    const all = utf8Length(text)
-    const kept = cut(text, MAX_OUTPUT_BYTES - join("", markerOf(all)).length)
-    return { output: join(cleanOutput(kept), markerOf(all - utf8Length(kept))), output_truncated: true }
-  }
-
-/** The end of a text that is too long for an output, behind a marker: the last words of a job. */
-export const lastOutput = outputBy(lastCharacters, (kept, marker) => `${marker}\n${kept}`)
-
-/** The beginning of such a text, before a marker: an alert begins with its summary. */
-export const firstOutput = outputBy(firstCharacters, (kept, marker) => `${kept}\n${marker}`)
 
 /** The output of a bad result without a text: the sender's own word for its status. */
 export const unexplained = (status: string): Pick<Report, "otherwise"> => ({

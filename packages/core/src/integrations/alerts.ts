@@ -5,6 +5,7 @@ import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
+import { firstOutput } from "@tocsin/contract/outputText"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { resendOf } from "./sources.ts"
 import { deriveCheck, type KnownAlert, keepReport, plainText, type Texts } from "./deriveCheck.ts"
@@ -12,7 +13,6 @@ import {
   checkIdOf,
   declare,
   type Expects,
-  firstOutput,
   type Reading,
   type Refusal,
   type Report,

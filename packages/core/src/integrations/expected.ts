@@ -3,6 +3,7 @@ import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ExpectedCheck } from "@tocsin/contract/Expectations"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { lastOutput } from "@tocsin/contract/outputText"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -28,7 +29,6 @@ import {
   checkIdOf,
   declare,
   type Expects,
-  lastOutput,
   type Logged,
   type Refusal,
   type Report,
@@ -214,8 +214,8 @@ export const withRun = (
       ? report.duration_ms
       : Math.max(0, Math.round((Number(now) - start.at) / MICROS_PER_MILLI))
   if (log === undefined) return { ...report, duration_ms }
-  const text = report.output === undefined ? log : `${log}\n${report.output}`
-  return { ...report, duration_ms, ...lastOutput(text) }
+  const { text = "", end } = report.job ?? {}
+  return { ...report, duration_ms, ...lastOutput(text === "" ? log : `${log}\n${text}`, { end }) }
 }
 
 /** Forgets a run that has ended. Needs the check and its expectation, after its result. */

@@ -1,8 +1,8 @@
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { firstOutput, lastOutput } from "@tocsin/contract/outputText"
 import {
   checkIdOf,
   type Kind,
-  lastOutput,
   NOT_FOUND,
   NOTHING_EXPECTED,
   readingOf,
@@ -73,19 +73,22 @@ const translatePing: Translate = ({ body, path, query }, { options, sha256 }) =>
     expects: { by: "terms", terms: Object.fromEntries(query.filter(([name]) => TERMS.has(name))) },
   } as const
   if (segment === "start") return readingOf({ signal: "start", ...ofCheck }, ignored)
-  const output = lastOutput(body)
-  if (segment === "log") return readingOf({ signal: "log", text: output.output ?? "", ...ofCheck }, ignored)
+  if (segment === "log")
+    return readingOf({ signal: "log", text: lastOutput(body).output ?? "", ...ofCheck }, ignored)
   const result = resultOf(segment)
   if (result === undefined) return NOT_FOUND
-  const otherwise = result.status === "ok" ? undefined : `exit status ${result.exit_code}`
+  const failed = segment === "fail" ? "failed" : `exit ${result.exit_code}`
+  const end = result.status === "ok" ? undefined : failed
+  const job = { text: body, end }
   return readingOf(
     {
       signal: "result",
       ...ofCheck,
       ...result,
       duration_ms: 0,
-      ...output,
-      ...(otherwise !== undefined && { otherwise }),
+      ...(body === "" ? { output_truncated: false } : lastOutput(body, job)),
+      ...(end !== undefined && { otherwise: `exit status ${result.exit_code}` }),
+      job,
     },
     ignored,
   )
@@ -131,7 +134,7 @@ const translatePush: Translate = ({ path, query }, { options: { check }, sha256 
       status: isUp ? "ok" : "critical",
       exit_code: isUp ? 0 : 1,
       duration_ms: isTime ? Math.round(Number(millis)) : 0,
-      ...lastOutput(msg),
+      ...firstOutput(msg),
       ...(!isUp && unexplained(bad)),
     },
     [

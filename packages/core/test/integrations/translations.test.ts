@@ -3,15 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { AgentId, isCheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { headlineOf } from "@tocsin/contract/headline"
+import { firstOutput, lastOutput } from "@tocsin/contract/outputText"
 import * as fc from "fast-check"
 import { ping, push } from "../../src/integrations/pings.ts"
-import {
-  checkIdOf,
-  firstOutput,
-  lastOutput,
-  type SenderRequest,
-  type TranslationContext,
-} from "../../src/integrations/Report.ts"
+import { checkIdOf, type SenderRequest, type TranslationContext } from "../../src/integrations/Report.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -167,6 +163,30 @@ describe("a ping", () => {
       }
     }
   })
+
+  it.each([
+    ["job/fail", "copying\nno space left\n", "failed: no space left"],
+    [
+      "job/11",
+      `begin\n${"progress\n".repeat(2_000)}\u001b[31mno space left\u001b[0m\n\n`,
+      "exit 11: no space left",
+    ],
+    ["job/1", "x".repeat(20_000), `exit 1: ${"x".repeat(504)}`],
+    ["job/0", "copying\ndone", "copying"],
+    ["job/7", "", "exit status 7"],
+  ])("of %s begins with how it failed: %.20j", (path, body, expected) => {
+    const reading = ping.translate(request(path, { body }), context)
+    const [report] = "refused" in reading ? [] : reading.reports
+    if (report?.signal !== "result") return assert.fail("no result")
+    const { output = report.otherwise, output_truncated } = report
+    assert.strictEqual(headlineOf(output), expected)
+    assert.strictEqual(output_truncated, body.length > 8_192)
+    assert.isAtMost(Buffer.byteLength(output ?? ""), 8_192)
+    if (!output_truncated) return
+    const [, lost, kept = ""] = /^.*\n\.\.\.\[truncated (\d+) bytes\]\n([^]*)$/.exec(output ?? "") ?? []
+    assert.isTrue(body.endsWith(kept))
+    assert.strictEqual(Number(lost) + kept.length, body.length)
+  })
 })
 
 describe("a push", () => {
@@ -187,6 +207,8 @@ describe("a push", () => {
     assert.deepStrictEqual(readPush({ status: "down", ping: "" }), ["critical", 0, 'status "down"'])
     assert.deepStrictEqual(readPush({ status: "", msg: "" }), ["critical", 0, 'status ""'])
     assert.deepStrictEqual(readPush({ status: "down", msg: "no route" }), ["critical", 0, "no route"])
+    const [, , long] = readPush({ status: "down", msg: `no route\n${"x".repeat(9_000)}` })
+    assert.match(String(long), /^no route\nx+\n\.\.\.\[truncated \d+ bytes\]$/)
     assert.deepStrictEqual(readPush({}, "api/push/web"), ["ok", 0, undefined])
   })
 

@@ -1,3 +1,4 @@
+import { firstOutput } from "@tocsin/contract/outputText"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 
 const TIME_DIGITS = 12
@@ -33,41 +34,19 @@ export interface CheckReport {
   readonly output: string
   /** Bytes that were dropped before: they count as cut. */
   readonly droppedBytes?: number
+  /** Whether the output was cut before, and says where. */
+  readonly isCut?: boolean
   readonly notificationsEnabled: boolean
   readonly incidentKey?: string | undefined
 }
-
-/** Bytes of output that the server takes (docs/rules.md#values). */
-const MAX_OUTPUT_BYTES = 8_192
-
-/** Room for the marker, with a number of any length. */
-const MARKER_BYTES = 40
-
-/**
- * Cuts an output between characters and marks it `...[truncated N bytes]`. `droppedBytes` were lost
- * before and count as cut.
- */
-export const cutOutput = (output: string, droppedBytes = 0) => {
-  // A lone surrogate becomes U+FFFD here, which takes the three bytes that the server counts.
-  const whole = new TextEncoder().encode(output)
-  if (whole.length <= MAX_OUTPUT_BYTES && droppedBytes === 0) return { text: textOf(whole), isCut: false }
-  let end = Math.min(whole.length, MAX_OUTPUT_BYTES - MARKER_BYTES)
-  while (end > 0 && end < whole.length && isContinuation(whole[end])) end -= 1
-  const lost = whole.length - end + droppedBytes
-  return { text: `${textOf(whole.subarray(0, end))}...[truncated ${lost} bytes]`, isCut: true }
-}
-
-const isContinuation = (byte = 0): boolean => (byte & 0xc0) === 0x80
-
-// A byte order mark is text here.
-const textOf = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
 
 /** A report as an event on the wire. */
 export const wireEvent = (
   report: CheckReport,
   { id, at }: { readonly id: string; readonly at: number },
 ): WireEvent => {
-  const { text, isCut } = cutOutput(report.output, report.droppedBytes)
+  const { droppedBytes = 0, isCut = false } = report
+  const { output, output_truncated } = firstOutput(report.output, { droppedBytes, between: "" })
   return {
     event_id: id,
     check_id: report.checkId,
@@ -75,8 +54,8 @@ export const wireEvent = (
     status: report.status,
     exit_code: report.exitCode,
     duration_ms: Math.max(0, Math.round(report.durationMillis)),
-    ...(text !== "" && { output: text }),
-    ...(isCut && { output_truncated: true }),
+    ...(output !== undefined && { output }),
+    ...((output_truncated || isCut) && { output_truncated: true }),
     ...(!report.notificationsEnabled && { notifications_enabled: false }),
     ...(report.incidentKey !== undefined && { incident_key: report.incidentKey }),
   }

@@ -1,6 +1,7 @@
 import { type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
 import { auditActionNames } from "@tocsin/contract/AuditActions"
 import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/Availability"
+import { headlineOf } from "@tocsin/contract/headline"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { formatMatcher } from "@tocsin/contract/matcherText"
@@ -40,7 +41,7 @@ export const checks = listCommand({
     { title: "EXPECTED", cell: ({ expected_at }) => ageText(expected_at, now), align: "right" },
     { title: "OVERDUE", cell: ({ is_overdue }) => (is_overdue ? "overdue" : "") },
     { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
-    { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
+    { title: "SUMMARY", cell: ({ summary }) => headlineOf(summary) ?? "", least: 16 },
   ],
   of: "checks",
 })

@@ -1,3 +1,4 @@
+import { headlineOf } from "@tocsin/contract/headline"
 import { watchOfAddress, WATCH_ADDRESSES } from "@tocsin/contract/watchOfAddress"
 import {
   CreateWatchRequest,
@@ -165,7 +166,11 @@ const list = listCommand({
     { title: "PROBED", cell: ({ last }) => ageText(last?.at, now), align: "right" },
     { title: "EVERY", cell: ({ every }) => every, align: "right" },
     { title: "TARGET", cell: targetText, least: 16 },
-    { title: "LATEST", cell: (shown) => pauseText(shown) || (shown.last?.output ?? ""), least: 16 },
+    {
+      title: "LATEST",
+      cell: (shown) => pauseText(shown) || (headlineOf(shown.last?.output) ?? ""),
+      least: 16,
+    },
   ],
   of: "watches",
 })

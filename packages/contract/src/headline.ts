@@ -1,0 +1,67 @@
+import { readPerformance } from "./performanceData.ts"
+
+/** Sequences that colour a text, move the cursor or set a title on a terminal (ECMA-48), also without their end. */
+const SEQUENCES =
+  // oxlint-disable-next-line eslint/no-control-regex -- the sequences begin with them
+  /\u001b[\]PX^_][^\u0007\u001b\r\n]*(?:\u0007|\u001b\\)|\u001b\[[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]?|\u009b[0-?]*[@-~]/gu
+
+/** A text without the sequences by which programs colour it on a terminal. */
+export const withoutSequences = (text: string): string => text.replace(SEQUENCES, "")
+
+/** Stands for bytes of an output that were cut. */
+export const markerOf = (bytes: number): string => `...[truncated ${bytes} bytes]`
+
+const MARKER = /\.\.\.\[truncated \d+ bytes\]$/u
+
+/**
+ * The longest part of an output that leaves the system, in characters (docs/rules.md#incidents,
+ * docs/rules.md#notifiers).
+ */
+const MOST_CHARACTERS = 512
+
+/** UTF-16 units of a character. */
+const MOST_UNITS = 2
+
+/** The beginning of a line, at most 512 characters. */
+const shortened = (line: string): string =>
+  // Most lines are also short in UTF-16 units, and need no splitting into code points.
+  line.length <= MOST_CHARACTERS
+    ? line
+    : // Splits no more than it keeps: a batch can contain a megabyte of output.
+      Array.from(line.slice(0, MOST_CHARACTERS * MOST_UNITS))
+        .slice(0, MOST_CHARACTERS)
+        .join("")
+
+const withoutPerformance = (line: string, isCut: boolean): string => {
+  const bar = line.indexOf("|")
+  if (bar < 0) return line
+  const data = readPerformance(line.slice(bar + 1))
+  // The last one may be half a number.
+  const whole = isCut ? data.slice(0, -1) : data
+  return whole.includes(undefined) ? line : line.slice(0, bar).trimEnd()
+}
+
+const wordsOf = (text: string): string => {
+  const line = withoutSequences(text).trim()
+  const said = line.replace(MARKER, "")
+  return withoutPerformance(said, said !== line).trim()
+}
+
+/**
+ * What an output says in one line of at most 512 characters: the first that is not blank, without terminal
+ * sequences, performance data and the marker of what was cut. A carriage return ends a line.
+ */
+export const headlineOf = (output: string | undefined): string | undefined => {
+  for (const [line] of (output ?? "").matchAll(/[^\r\n]+/gu)) {
+    const words = wordsOf(line)
+    if (words !== "") return shortened(words)
+  }
+  return undefined
+}
+
+/** The headline of a job that failed: how it ended, and the last line of its output that is not blank. */
+export const failureHeadline = (end: string, output: string): string => {
+  const lines = withoutSequences(output).split(/[\r\n]/u)
+  const last = lines.findLast((line) => line.trim() !== "")
+  return shortened(last === undefined ? end : `${end}: ${last.trim()}`)
+}

@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { failureHeadline, headlineOf } from "../src/headline.ts"
+import { plainLine } from "../src/plainLine.ts"
+
+/** The headline of a text, and the number of characters split off for it. */
+const counted = (output: string): { readonly line: string | undefined; readonly characters: number } => {
+  const steps: { next: () => unknown } = Object.getPrototypeOf(""[Symbol.iterator]())
+  const { next } = steps
+  let characters = 0
+  steps.next = function (this: unknown) {
+    characters += 1
+    return next.call(this)
+  }
+  try {
+    return { line: headlineOf(output), characters }
+  } finally {
+    steps.next = next
+  }
+}
+
+describe("a headline", () => {
+  it("is the first line that is not blank, of at most 512 characters, each of them whole", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "é", "😀", "\n", "\r", " "), maxLength: 1_200 })
+    const long = fc.string({ unit: fc.constantFrom("a", "é", "😀"), minLength: 500, maxLength: 1_200 })
+    fc.assert(
+      fc.property(fc.oneof(text, long), (output) => {
+        const [line = ""] = output.split(/[\r\n]/).flatMap((one) => one.trim() || [])
+        const kept = Array.from(line).slice(0, 512).join("")
+        assert.strictEqual(headlineOf(output), kept === "" ? undefined : kept)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it.each(["a", "😀"])("of %s splits off no more characters than it may keep", (character) => {
+    const { line, characters } = counted(character.repeat(8_192))
+    assert.strictEqual(line, character.repeat(512))
+    assert.isAtMost(characters, 2 * 512 + 1)
+  })
+
+  it.each<[string, string | undefined]>([
+    ["", undefined],
+    [" \n\t\r\n", undefined],
+    ["\n\nDISK CRITICAL - / is full", "DISK CRITICAL - / is full"],
+    [" \r\n\u001b[0m\n\u001b[31merror\u001b[0m: no route", "error: no route"],
+    ["10 %\r20 %\rdone\n", "10 %"],
+    ["\u001b]0;a title\u0007\u001b[1;38:2::255:0:0mred\u001b[m", "red"],
+    ["\u001b]8;;https://a.example\u001b\\a link\u001b]8;;\u001b\\ and more", "a link and more"],
+    ["\u001b(B\u001b[?25l\u001b[2K\u009b1mbold\u001b", "bold"],
+    ["\u001b]0;a title without its end", "0;a title without its end"],
+    // Cut: at the start, behind a headline, and at the end.
+    ["...[truncated 5756 bytes]\nlast words", "last words"],
+    ["...[truncated 5756 bytes]", undefined],
+    ["\n  first words...[truncated 9 bytes]", "first words"],
+    ["[truncated 9 bytes] is not ours", "[truncated 9 bytes] is not ours"],
+    // Performance data.
+    ["DISK OK - 3 GiB free | /=12GiB;20;10;0;100 '/var log'=1.5%", "DISK OK - 3 GiB free"],
+    ["LOAD OK |", "LOAD OK"],
+    ["\n| a=1 b=2\nmore words|c=1", "more words"],
+    ["| a=1", undefined],
+    ["cat a | grep b failed", "cat a | grep b failed"],
+    ["a=1 | b=2 and words", "a=1 | b=2 and words"],
+    ["TEMP OK | t=1,5C", "TEMP OK | t=1,5C"],
+    ["TEMP OK | t=U", "TEMP OK | t=U"],
+    ["A OK | a=1 | b=2", "A OK | a=1 | b=2"],
+    ["DISK OK | a=1 b=2;3;...[truncated 800 bytes]", "DISK OK"],
+    ["DISK OK | a=1 'b c=...[truncated 800 bytes]", "DISK OK | a=1 'b c="],
+    ["DISK OK | a=1 b...[truncated 800 bytes]", "DISK OK"],
+  ])("of %j is %j", (output, expected) => assert.strictEqual(headlineOf(output), expected))
+
+  it.each([
+    ["exit 11", "begin\nerror: disk full\n\n \n", "exit 11: error: disk full"],
+    ["failed", "", "failed"],
+    ["failed", " \n\u001b[0m\n", "failed"],
+    ["timed out after 5 s", "10 %\r90 %\r", "timed out after 5 s: 90 %"],
+    ["ended by SIGKILL", "\u001b[31mno memory\u001b[0m", "ended by SIGKILL: no memory"],
+    ["exit 1", "x".repeat(600), `exit 1: ${"x".repeat(504)}`],
+  ])("of a job that %s begins with that: %j", (end, output, expected) => {
+    assert.strictEqual(failureHeadline(end, output), expected)
+  })
+})
+
+it("a line for a terminal has no colours, and keeps what JSON needs", () => {
+  assert.strictEqual(plainLine("\u001b[1;31mred\u001b[0m\u001b[K alert\u0007"), "red alert")
+  const text = JSON.stringify({ a: "\u009b", b: "\u009b1" })
+  assert.deepStrictEqual(JSON.parse(plainLine(text)), { a: " ", b: " 1" })
+})

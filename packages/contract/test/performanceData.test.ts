@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { type PerformanceNumber, readPerformance } from "../src/performanceData.ts"
+
+/** A second reader, which takes a text apart character by character, and shares no code with the first. */
+const readSlowly = (text: string): ReadonlyArray<PerformanceNumber | undefined> => {
+  const found: Array<PerformanceNumber | undefined> = []
+  let rest = text.trimStart()
+  while (rest !== "") {
+    const [one, after] = readOne(rest)
+    found.push(one)
+    rest = after.trimStart()
+  }
+  return found
+}
+
+const isSpace = (character: string): boolean => character.trim() === ""
+
+const wordOf = (text: string): string => {
+  let end = 0
+  while (end < text.length && !isSpace(text.charAt(end))) end++
+  return text.slice(0, end)
+}
+
+const readOne = (text: string): readonly [PerformanceNumber | undefined, string] => {
+  const no = [undefined, text.slice(wordOf(text).length)] as const
+  let label = ""
+  let at = 0
+  if (text.startsWith("'")) {
+    at = 1
+    for (;;) {
+      if (at >= text.length) return no
+      if (text.startsWith("''", at)) {
+        label += "'"
+        at += 2
+      } else if (text.charAt(at) === "'") break
+      else label += text.charAt(at++)
+    }
+    at += 1
+  } else
+    while (at < text.length && !["'", "=", "|"].includes(text.charAt(at)) && !isSpace(text.charAt(at)))
+      label += text.charAt(at++)
+  if (label === "" || text.charAt(at) !== "=") return no
+  const word = wordOf(text.slice(at + 1))
+  const [measured = "", ...fields] = word.split(";")
+  let end = measured.length
+  while (end > 0 && numberOf(measured.slice(0, end)) === undefined) end--
+  const value = numberOf(measured.slice(0, end))
+  const unit = measured.slice(end)
+  const isUnit = [...unit].length <= 8 && ![...unit].some((one) => "0123456789,'\"=|".includes(one))
+  if (value === undefined || !Number.isFinite(value) || !isUnit || fields.length > 4) return no
+  const [warn, crit, min, max] = fields.map((field) => (field === "" ? undefined : field))
+  if (![warn, crit].every((field) => field === undefined || isRange(field))) return no
+  if (![min, max].every((field) => field === undefined || numberOf(field) !== undefined)) return no
+  return [{ label, value, unit, warn, crit, min, max }, text.slice(at + 1 + word.length)]
+}
+
+const numberOf = (text: string): number | undefined => {
+  const isPlain = [...text].every((one) => "0123456789.eE+-".includes(one))
+  // Number("") is 0, and an exponent needs a number before it.
+  const hasDigit = /^[-+]?\.?\d/.test(text)
+  const value = Number(text)
+  return isPlain && hasDigit && !Number.isNaN(value) ? value : undefined
+}
+
+const isRange = (text: string): boolean => {
+  const bare = text.startsWith("@") ? text.slice(1) : text
+  const [start = "", end, ...more] = bare.split(":")
+  if (more.length > 0) return false
+  if (end === undefined) return numberOf(start) !== undefined
+  return (
+    (start === "" || start === "~" || numberOf(start) !== undefined) &&
+    (end === "" || numberOf(end) !== undefined)
+  )
+}
+
+describe("performance data", () => {
+  it("are read as by a slow reader", () => {
+    const piece = fc.constantFrom(
+      ..."a=1;10 '.,:~@|%é😀-+eU\t\"".split(""),
+      ..."label= 'a b'= 'it''s'= =1.5 =1e-05 =1e999 ms ;5 ;10:20 ;~:5 ;@1:2 ;; KiB = =U =1,5 123456789".split(
+        " ",
+      ),
+    )
+    const text = fc.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(""))
+    fc.assert(
+      fc.property(text, (data) => assert.deepStrictEqual(readPerformance(data), readSlowly(data))),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it("keep labels, units and ranges as they were written", () => {
+    const none = { warn: undefined, crit: undefined, min: undefined, max: undefined }
+    assert.deepStrictEqual(readPerformance(" 'it''s a=b'=-.5rpm;@1:2;~:5;0;9.5 time=0.1s;;;0 c=10c '='=1"), [
+      { label: "it's a=b", value: -0.5, unit: "rpm", warn: "@1:2", crit: "~:5", min: "0", max: "9.5" },
+      { label: "time", value: 0.1, unit: "s", ...none, min: "0" },
+      { label: "c", value: 10, unit: "c", ...none },
+      { label: "=", value: 1, unit: "", ...none },
+    ])
+  })
+
+  it.each([
+    "a=U",
+    "a=1,5",
+    "a=NaN",
+    "a=inf",
+    "a=1e999",
+    "=1",
+    "a=",
+    "a=1;2;3;4;5;6",
+    "a=1;x",
+    "a=1ninechars",
+    "a",
+  ])("has no number in %s", (data) => assert.deepStrictEqual(readPerformance(data), [undefined]))
+
+  it.each([
+    "'x'' ".repeat(2_000),
+    "'a".repeat(4_000),
+    "1".repeat(8_000),
+    `a=${"1".repeat(8_000)};`,
+    " ".repeat(8_000),
+  ])("takes no longer for an odd text: %.10s", (text) => {
+    const began = performance.now()
+    readPerformance(text)
+    assert.isBelow(performance.now() - began, 500)
+  })
+})
