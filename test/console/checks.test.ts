@@ -168,5 +168,34 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
         })
       }),
     )
+
+    it.effect(
+      "a check shows its newest output in full, and its clock as behind beyond the sending of results",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* Site
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("host-n")
+            const report = (output: string, secondsAgo: number, check_id = "disk") =>
+              demo.report("host-n", [{ check_id, status: "ok", output, minutesAgo: secondsAgo / 60 }])
+            await report("first\nof all", 60)
+            await report("newest\n\u001b[32min full\u001b[0m", 11)
+            await report("late", 40, "load")
+            const { page } = await openConsole(context, `${baseUrl}/#/checks/host-n/disk`)
+            await signIn(page)
+            const article = page.getByRole("article")
+            await article.getByRole("heading", { name: "Newest output" }).waitFor()
+            const outputs = await article.locator("pre").allTextContents()
+            assert.deepStrictEqual(outputs, ["newest\nin full", "first\nof all"])
+            await article.getByText("in step with the service").waitFor()
+            await page.goto(`${baseUrl}/#/checks`)
+            const row = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
+            await row.filter({ hasText: "host-n/disk" }).getByText("newest", { exact: true }).waitFor()
+            await page.goto(`${baseUrl}/#/checks/host-n/load`)
+            await article.getByText("behind, or its results wait").waitFor()
+          })
+        }),
+    )
   })
 })

@@ -6,6 +6,7 @@ import type {
   IncidentDetail,
   StoredCheckResultEvent,
 } from "@tocsin/client"
+import { withoutSequences } from "@tocsin/contract/headline"
 import { segment } from "../api/request.ts"
 import { localTimes, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
@@ -31,6 +32,9 @@ type History = Answered<StoredCheckResultEvent>
 
 const HISTORY = "api/v1/events/query"
 
+const Output = ({ text = "" }: { readonly text: string | undefined }) =>
+  text === "" ? null : <pre tabIndex={0}>{withoutSequences(text)}</pre>
+
 const Past = ({ agent_id, check_id }: CheckName) => {
   const older = useSignal<ReadonlyArray<History>>([])
   const query = { agent_id, check_id, limit: MOST }
@@ -51,7 +55,7 @@ const Past = ({ agent_id, check_id }: CheckName) => {
             <p class="facts">
               <Mark state={status} /> <Time at={observed_at} isAlone /> <small>exit code {exit_code}</small>
             </p>
-            {output !== undefined && output !== "" && <pre tabIndex={0}>{output}</pre>}
+            <Output text={output} />
           </li>
         ))}
       </ol>
@@ -155,11 +159,12 @@ const useExpected = ({ agent_id, check_id }: CheckName): ExpectedCheckState | un
     return undefined
   }).value
 
-/** Results take a moment to arrive: so many seconds say nothing about a clock. */
-const LIKELY_SECONDS = 5
+const LIKELY_AHEAD_SECONDS = 5
+/** An agent gathers unchanged results for 10 s, and they take a moment to arrive: that says nothing about a clock. */
+const LIKELY_BEHIND_SECONDS = 15
 
 export const skewText = (seconds: number): string =>
-  Math.abs(seconds) < LIKELY_SECONDS
+  seconds > -LIKELY_AHEAD_SECONDS && seconds < LIKELY_BEHIND_SECONDS
     ? "in step with the service"
     : `${spanText(seconds * 1_000)} ${seconds > 0 ? "behind, or its results wait" : "ahead"}`
 
@@ -249,6 +254,8 @@ export const CheckPage = () => {
           ),
         }}
       />
+      {(found?.check.summary ?? "") !== "" && <h2>Newest output</h2>}
+      <Output text={found?.check.summary} />
       {found !== undefined && <Why {...found} isSilent={isSilent} />}
       <h2>Incidents</h2>
       <IncidentsOf label="Incidents" reading={past} none="It was part of none." />
