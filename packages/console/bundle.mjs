@@ -16,10 +16,16 @@ const styleText = () =>
     .replaceAll(/\s*\n\s*/g, "\n")
     .trim()
 
+/** The pages of the documentation that the console links. */
+const PAGES = ["agent.md", "notifications.md"]
+
+const pageTexts = () =>
+  Object.fromEntries(PAGES.map((name) => [name, readFileSync(join(folder, "../../../docs", name), "utf8")]))
+
 /**
- * Bundles the page's program and style.
+ * Bundles the page's program and style, with the pages that it links.
  *
- * @returns {Promise<{ script: string, style: string, modules: ReadonlyArray<string> }>}
+ * @returns {Promise<{ script: string, style: string, pages: Readonly<Record<string, string>>, modules: ReadonlyArray<string> }>}
  */
 export async function bundleConsole() {
   const bundle = await rolldown({
@@ -29,5 +35,10 @@ export async function bundleConsole() {
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
   })
   const { output } = await bundle.generate({ format: "esm", codeSplitting: false, minify: true })
-  return { script: output[0].code, style: styleText(), modules: Object.keys(output[0].modules) }
+  return {
+    script: output[0].code,
+    style: styleText(),
+    pages: pageTexts(),
+    modules: Object.keys(output[0].modules),
+  }
 }

@@ -1,2 +1,6 @@
 /** The page's program and style. */
-export declare const files: () => Promise<{ readonly script: string; readonly style: string }>
+export declare const files: () => Promise<{
+  readonly script: string
+  readonly style: string
+  readonly pages: Readonly<Record<string, string>>
+}>

@@ -44,9 +44,9 @@ describe.skipIf(chromium === undefined)(`enrolment in the console${skipped}`, ()
           await page.getByRole("alert").getByText("uses must be").waitFor()
           await page.getByLabel("Hosts").fill("2")
           await page.getByRole("button", { name: "Add a host" }).click()
-          const line = page.locator("code", { hasText: "npx tocsin-agent" })
+          const line = page.locator("pre", { hasText: "npm run -s agent" })
           const [, token = "", server] =
-            /^TOCSIN_ENROLMENT_TOKEN=(\S+) npx tocsin-agent start --server (\S+)$/.exec(
+            /^TOCSIN_ENROLMENT_TOKEN=(\S+) npm run -s agent -- start --server (\S+)$/m.exec(
               (await line.textContent()) ?? "",
             ) ?? []
           assert.strictEqual(server, baseUrl)

@@ -198,7 +198,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           }
           await page.getByRole("link", { name: "Incidents", exact: true }).click()
           await page.getByRole("link", { name: "DISK CRITICAL" }).click()
-          await page.getByText("It is open because").waitFor()
+          await page.getByText("Open because").waitFor()
           await examine("an incident")
           for (const address of ADDRESSES) {
             await page.goto(`${baseUrl}/#/${address}`)

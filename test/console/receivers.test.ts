@@ -94,7 +94,7 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
             const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
             await signIn(page)
             await page.getByRole("link", { name: "disk is full" }).click()
-            await page.getByText("It is open because").waitFor()
+            await page.getByText("Open because").waitFor()
             await page
               .getByText("pager was not notified: no replica had its receiver for 24 hours.")
               .waitFor()

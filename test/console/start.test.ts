@@ -37,7 +37,11 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await open("A host")
             await click("Add a host")
-            await page.locator("code", { hasText: "npx tocsin-agent start --server" }).waitFor()
+            await page.locator("pre", { hasText: "npm run -s agent -- start --server" }).waitFor()
+            const agent = await page.getByRole("link", { name: "the agent" }).getAttribute("href")
+            const shown = await fetch(agent ?? "")
+            assert.strictEqual(shown.headers.get("content-type"), "text/plain; charset=utf-8")
+            assert.match(await shown.text(), /^# /)
             await click("Done")
 
             await open("A cron job")

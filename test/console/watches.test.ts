@@ -37,23 +37,41 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await row.getByRole("button", { name: "Change" }).click()
           assert.strictEqual(await page.getByLabel("Address").inputValue(), "tcp://127.0.0.1:9")
           await page.getByLabel("Every").selectOption("5m")
-          await page.getByLabel("Failures that count").fill("3")
+          await page.getByLabel("Failures in a row").fill("3")
           await click("Save")
           await page.getByText("Changed discard").waitFor()
           await row.getByText("every 5m").waitFor()
           await row.getByRole("button", { name: "Change" }).click()
-          assert.strictEqual(await page.getByLabel("Failures that count").inputValue(), "3")
+          assert.strictEqual(await page.getByLabel("Failures in a row").inputValue(), "3")
 
           const http = { url: "http://127.0.0.1:9/", text: "fine", headers: { authorization: "Bearer 1" } }
           await demo.call("POST", "ops/v1/watches", { name: "page", http })
-          await page.locator('[data-id="page"]').getByRole("button", { name: "Change" }).click()
-          await page.getByLabel("another one is sent no header fields").fill("http://127.0.0.1:9/status")
+          const pageRow = page.locator('[data-id="page"]')
+          await pageRow.getByText("1 of 2 failures").waitFor()
+          const change = () => pageRow.getByRole("button", { name: "Change" }).click()
+          const stored = async () => {
+            const { http } = (await demo.call("GET", "ops/v1/watches/page")) as { readonly http: unknown }
+            return http
+          }
+          await change()
+          await page.getByLabel("Address").fill("http://127.0.0.1:9/status")
           await click("Save")
           await page.getByText("Changed page").waitFor()
-          const { http: stored } = (await demo.call("GET", "ops/v1/watches/page")) as {
-            readonly http: unknown
-          }
-          assert.deepStrictEqual(stored, { url: "http://127.0.0.1:9/status", text: "fine" })
+          assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", text: "fine" })
+          await change()
+          await page.getByText("More", { exact: true }).click()
+          assert.strictEqual(await page.getByLabel("The page must contain").inputValue(), "fine")
+          await page.getByLabel("The page must contain").fill("")
+          await page.getByLabel("Statuses that are ok").fill("200, 401")
+          await page.getByLabel("Certificate: warning days").fill("21")
+          await page.getByLabel("Header fields").fill("authorization Bearer 1")
+          await click("Save")
+          await page.getByRole("alert").getByText("each header field in a line").waitFor()
+          await page.getByLabel("Header fields").fill("authorization: Bearer 1\naccept: text/plain")
+          await click("Save")
+          await page.getByRole("alert").waitFor({ state: "detached" })
+          const status = { status: [200, 401], days: { warning: 21 } }
+          assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
         })
       }),
     )

@@ -242,7 +242,7 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           await page.getByRole("img", { name: /^States over 7 days: .*no data (5d|4d 23h)/ }).waitFor()
           await page.getByText(/^(74|75)\.\d\d %$/).waitFor()
           await page.getByRole("list", { name: "Incidents" }).getByRole("link", { name: "full" }).click()
-          await page.getByText("It is open because").waitFor()
+          await page.getByText("Open because").waitFor()
           await page.getByRole("button", { name: "Copy link" }).click()
           await page.getByRole("button", { name: "Copied" }).waitFor()
           await page.getByLabel("Note").press("ControlOrMeta+v")

@@ -223,6 +223,9 @@ export const Watch = Schema.Struct({
       description: "The result of the latest probe.",
     }),
   ).annotateKey({ description: "The latest probe, whether its status counts or not." }),
+  unconfirmed: NonNegativeInteger.annotateKey({
+    description: "How many results in a row contradict the status that counts.",
+  }),
   next_probe_at: InstantFromString,
   created_at: InstantFromString,
   created_by: Schema.String.annotateKey({ description: "The operator who created it." }),

@@ -206,6 +206,7 @@ const WATCH = {
   paused_until: null,
   status: "ok",
   last: { at: "2026-03-01T08:30:12.000Z", status: "ok", output: OUTPUT },
+  unconfirmed: 0,
   next_probe_at: "2026-03-01T08:31:12.000Z",
   created_at: "2026-03-01T08:00:00.000Z",
   created_by: "ann",

@@ -66,10 +66,14 @@ const stateDocument = (state: ServiceState): object => ({
 export interface ConsoleFiles {
   readonly script: string
   readonly style: string
+  /** Pages of the documentation that it links, by their names. Browsers show their Markdown as text. */
+  readonly pages?: Readonly<Record<string, string>>
 }
 
 const SCRIPT = "/console/app.js"
 const STYLE = "/console/app.css"
+const linked = ({ pages = {} }: ConsoleFiles) =>
+  Object.entries(pages).map(([name, text]) => ({ path: `/console/${name}` as const, text }))
 
 const PAGE_FIELDS = {
   "content-security-policy": `${StaticContent.PAGE_POLICY}; require-trusted-types-for 'script'`,
@@ -77,6 +81,8 @@ const PAGE_FIELDS = {
   "cache-control": "no-cache",
   vary: "Accept, X-Forwarded-Prefix",
 } as const
+
+const PLAIN = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" } as const
 
 /** A prefix that a proxy strips; anything else in the header is ignored. */
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+){1,16}$/
@@ -134,7 +140,11 @@ const makeConsole = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHop
   const script = Effect.map(made, (content) => content.script)
   const style = Effect.map(made, (content) => content.style)
   return {
-    layer: Layer.merge(StaticContent.served(SCRIPT, script), StaticContent.served(STYLE, style)),
+    layer: Layer.mergeAll(
+      StaticContent.served(SCRIPT, script),
+      StaticContent.served(STYLE, style),
+      ...linked(files).map(({ path, text }) => StaticContent.served(path, StaticContent.make(text, PLAIN))),
+    ),
     page: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(made, (content) =>
         HttpServerResponse.text(
@@ -220,7 +230,13 @@ const AWAY = {
 /** The console for people, the state for programs, and robots.txt. None of them needs a token. */
 export const make = (about: About, options: PageOptions) => ({
   layer: layer(about, options),
-  routes: [
-    ...([FIRST, ROBOTS, ...(options.console === undefined ? [] : ([SCRIPT, STYLE] as const))] as const),
-  ].map((path): KnownRoute => ({ method: "GET", path })),
+  routes: (
+    [
+      FIRST,
+      ROBOTS,
+      ...(options.console === undefined
+        ? []
+        : ([SCRIPT, STYLE, ...linked(options.console).map(({ path }) => path)] as const)),
+    ] satisfies ReadonlyArray<KnownRoute["path"]>
+  ).map((path): KnownRoute => ({ method: "GET", path })),
 })

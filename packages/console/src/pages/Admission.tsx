@@ -4,7 +4,7 @@ import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
 import type { FunctionComponent } from "preact"
 import { useMemo } from "preact/hooks"
 import { countText, momentText, relativeText } from "../format/times.ts"
-import { accept, acceptAll, block, endEnrolment, unblock } from "../state/agentActions.ts"
+import { accept, acceptAll, block, blockQuestion, endEnrolment, unblock } from "../state/agentActions.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
@@ -47,7 +47,7 @@ const WAITING: Columns<Agent> = [
       )}
     </span>
   )),
-  column("Last seen", "5.5rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
+  column("Last seen", "6.75rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
   column("", "9.25rem", (agent) => mayAdminister.value && <Decisions agent={agent} />),
 ]
 
@@ -58,7 +58,12 @@ const Decisions = ({ agent }: { readonly agent: Agent }) => {
       <ActionButton confirms={silentQuestion([agent])} does={() => accept([id])} describes={`Accept ${id}`}>
         Accept
       </ActionButton>
-      <ActionButton kind="danger" does={() => block([id])} describes={`Block ${id}`}>
+      <ActionButton
+        kind="danger"
+        does={() => block([id])}
+        confirms={blockQuestion([agent])}
+        describes={`Block ${id}`}
+      >
         Block
       </ActionButton>
     </span>
@@ -78,21 +83,13 @@ const decide =
 const Bar = ({ agents }: { readonly agents: ReadonlyArray<Agent> }) => (
   <SelectionBar isOffered={mayAdminister}>
     {(selected) => {
-      const keys = countText(selected.length, "key")
+      const chosen = agents.filter(({ agent_id }) => selected.includes(agent_id))
       return (
         <>
-          <ActionButton
-            kind="main"
-            confirms={silentQuestion(agents.filter(({ agent_id }) => selected.includes(agent_id)))}
-            does={decide(accept, selected)}
-          >
+          <ActionButton kind="main" confirms={silentQuestion(chosen)} does={decide(accept, selected)}>
             Accept selected
           </ActionButton>
-          <ActionButton
-            kind="danger"
-            does={decide(block, selected)}
-            confirms={[`Block ${keys}?`, `Block ${keys} now`]}
-          >
+          <ActionButton kind="danger" does={decide(block, selected)} confirms={blockQuestion(chosen)}>
             Block selected
           </ActionButton>
         </>
@@ -242,8 +239,12 @@ export const AddHosts = () => {
   const add = async ({ uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
-    const line = enrolmentLine(base.replace(/\/$/, ""), token)
-    shown.value = { title: "The line to paste on a host, valid for an hour", texts: [line] }
+    const lineOf = (command?: string) => enrolmentLine(base.replace(/\/$/, ""), token, command)
+    const texts = [
+      `# in a clone of Tocsin\n${lineOf("npm run -s agent --")}`,
+      `# once the packages are published\n${lineOf()}`,
+    ]
+    shown.value = { title: "The line to paste on a host, valid for an hour", texts }
     return { text: "Made a line, which is valid for an hour" }
   }
   return (

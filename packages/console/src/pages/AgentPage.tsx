@@ -1,7 +1,7 @@
 import type { Agent, CheckExplanation, HeldIncident, Silence } from "@tocsin/client"
 import { limitsAgents } from "@tocsin/contract/matcherText"
 import { segment } from "../api/request.ts"
-import { accept, block, isWaiting, removeAgent } from "../state/agentActions.ts"
+import { accept, block, blockQuestion, isWaiting, removeAgent } from "../state/agentActions.ts"
 import { checksOf, listOf, MOST } from "../state/lists.ts"
 import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
@@ -43,9 +43,6 @@ const factsOf = (agent: Agent, checkId: string | undefined) => ({
 
 const Administer = ({ agent }: { readonly agent: Agent }) => {
   const id = agent.agent_id
-  const blocks = isWaiting(agent)
-    ? `Block the waiting key of ${id}?`
-    : `Block the key of ${id}? Without another key, the agent is deleted with its history.`
   return (
     <>
       {isWaiting(agent) && (
@@ -53,7 +50,7 @@ const Administer = ({ agent }: { readonly agent: Agent }) => {
           Accept
         </ActionButton>
       )}
-      <ActionButton kind="danger" does={() => block([id])} confirms={[blocks, "Block the key"]}>
+      <ActionButton kind="danger" does={() => block([id])} confirms={blockQuestion([agent])}>
         Block
       </ActionButton>
       <ActionButton

@@ -28,7 +28,7 @@ const COLUMNS: Columns<Agent> = [
       <Labels labels={labels} />
     </span>
   )),
-  column("Last seen", "6rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
+  column("Last seen", "6.75rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
 ]
 
 export const Agents = () => {

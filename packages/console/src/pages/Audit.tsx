@@ -140,7 +140,7 @@ const COLUMNS: Columns<AuditEntry> = [
       <em>{via}</em>
     </span>
   )),
-  column("When", "6rem", ({ at }) => <Time at={at} />),
+  column("When", "6.75rem", ({ at }) => <Time at={at} />),
 ]
 
 export const Audit = () => {

@@ -154,7 +154,7 @@ const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
       )}
     </span>
   )),
-  column("Last result", "6rem", ({ last_observed_at: at }) =>
+  column("Last result", "6.75rem", ({ last_observed_at: at }) =>
     at === null ? <span>never reported</span> : <Time at={at} />,
   ),
 ]

@@ -59,7 +59,7 @@ const columnsOf = (time: string): Columns<HeldIncident> => [
   column("Incident", 2.2, (incident) => mainLink(linkTo("incidents", [incident.id]), titleOf(incident))),
   column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
   column("Notifications", 1, (incident) => <NotifiedMark incident={incident} />),
-  column(time, "5.5rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
+  column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
 
 /** Columns of incidents that keys, the bar and the boxes act on. */

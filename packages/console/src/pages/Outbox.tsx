@@ -70,7 +70,7 @@ const COLUMNS: Columns<HeldOutboxItem> = [
       <ItemActions {...item} />
     </span>
   )),
-  column("Changed", "5.5rem", ({ updated_at: at }) => at !== undefined && <Time at={at} />),
+  column("Changed", "6.75rem", ({ updated_at: at }) => at !== undefined && <Time at={at} />),
 ]
 
 /** Sends all failed notifications again, until the operator stops it. */

@@ -57,13 +57,13 @@ const COLUMNS: Columns<Silence> = [
   column("Time", "minmax(0, 12rem)", (silence) => <When silence={silence} />),
   column(
     "",
-    "9.5rem",
+    "11rem",
     (silence) =>
       mayRespond.value &&
       silence.state !== "expired" && (
         <span class="actions">
           <ActionButton describes="Extend it by 1 hour" does={() => extend(silence)}>
-            Extend
+            Extend 1 h
           </ActionButton>
           <ActionButton kind="danger" describes="End it now" does={() => expire(silence)}>
             End

@@ -29,8 +29,8 @@ const shellCommand = (address: string): string =>
 const Hosts = () => (
   <>
     <p>
-      The line runs the agent on a host with Node.js 24, and admits it by its token. The packages of{" "}
-      <code>docs/agent.md</code> need no Node.js, and take the same token.
+      The line runs the agent on a host with Node.js, and admits it by its token. The packages of{" "}
+      <a href={`${base}console/agent.md`}>the agent</a> need no Node.js, and take the same token.
     </p>
     <AddHosts />
     <details>
@@ -148,7 +148,8 @@ const Receivers = () => {
           </>
         )}
         <p>
-          <code>docs/notifications.md</code> lists all services, and a policy says who is notified when.
+          <a href={`${base}console/notifications.md`}>Notifications</a> lists all services, and a policy says
+          who is notified when.
         </p>
       </details>
     </>

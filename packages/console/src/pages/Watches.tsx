@@ -4,7 +4,14 @@ import { headlineOf } from "@tocsin/contract/headline"
 import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
 import { call, carryOut, mayRespond } from "../state/session.ts"
-import { ActionButton, type FormAct, type Options, refusal } from "../view/forms.tsx"
+import {
+  ActionButton,
+  type FormAct,
+  type FormField,
+  type Options,
+  refusal,
+  type Texts,
+} from "../view/forms.tsx"
 import { Mark, TimeAfter } from "../view/states.tsx"
 import { type Kind, NamedTable } from "../view/Named.tsx"
 
@@ -30,11 +37,56 @@ const watchOf = (address = "") => {
   return watch
 }
 
-/** The probe of an address, with the options of the former one; header fields are secrets, which no answer shows. */
-const probeOf = (probe: WatchOfAddress["probe"], { dns, http, tcp, tls }: Watch) => {
-  if ("http" in probe) return { http: { ...http, ...probe.http } }
+/** Results that do not count yet. */
+const unconfirmedText = ({ confirm, last, unconfirmed }: Watch): string =>
+  unconfirmed === 0
+    ? ""
+    : `${unconfirmed} of ${last?.status === "ok" ? `${confirm.good} successes` : `${confirm.bad} failures`}`
+
+/** The options of a probe in the form, beside its address. */
+const OPTIONS = ["text", "statuses", "warning", "critical", "headers"] as const
+const textsOf = ({ http, tls }: Watch): Texts => {
+  const days = http?.days ?? tls?.days
+  return {
+    text: http?.text ?? "",
+    statuses: http?.status?.join(", ") ?? "",
+    warning: `${days?.warning ?? ""}`,
+    critical: `${days?.critical ?? ""}`,
+  }
+}
+
+const numbersIn = (text = ""): ReadonlyArray<number> | undefined =>
+  text === "" ? undefined : text.split(/[,\s]+/).map(Number)
+
+const headersIn = (text = "") => {
+  if (text === "") return undefined
+  const lines = text.split("\n").map((line) => /^([^:\s]+):\s*(.+)$/.exec(line.trim()))
+  if (lines.includes(null)) throw refusal("Write each header field in a line: authorization: Bearer KEY")
+  return Object.fromEntries(lines.map((line) => [line?.[1] ?? "", line?.[2] ?? ""]))
+}
+
+/**
+ * The probe of an address, with the options of the form, and those of the former one that the form lacks;
+ * header fields are secrets, which no answer shows.
+ */
+const probeOf = (
+  probe: WatchOfAddress["probe"],
+  texts: Texts,
+  { dns, http, tcp, tls }: Partial<Watch> = {},
+) => {
+  const { critical, headers, statuses, text = "", warning } = texts
+  const [warnedAt, criticalAt] = [numbersIn(warning)?.[0], numbersIn(critical)?.[0]]
+  const days =
+    warnedAt === undefined && criticalAt === undefined
+      ? undefined
+      : { warning: warnedAt, critical: criticalAt }
+  const ofPage = { text: text || undefined, status: numbersIn(statuses), headers: headersIn(headers) }
+  if ("http" in probe) return { http: { ...http, ...ofPage, days, ...probe.http } }
+  if (Object.values(ofPage).some((given) => given !== undefined))
+    throw refusal("Only a page has a text, statuses and header fields.")
+  if ("tls" in probe) return { tls: { ...tls, port: undefined, days, ...probe.tls } }
+  if (days !== undefined) throw refusal("Only pages and tls:// addresses have a certificate.")
   if ("tcp" in probe) return { tcp: { ...tcp, ...probe.tcp } }
-  if ("tls" in probe) return { tls: { ...tls, port: undefined, ...probe.tls } }
   return { dns: { ...dns, ...probe.dns } }
 }
 
@@ -57,6 +109,31 @@ const drawTimes = ({ every, last }: Watch) => (
   </>
 )
 
+const rareFields = (former: Watch | undefined): Readonly<Record<string, FormField>> => {
+  const rare = { isRare: true, type: "number", min: 1, max: 3_650 } as const
+  const before = former && textsOf(former)
+  return {
+    text: { label: "The page must contain", isRare: true, initial: before?.["text"] ?? "" },
+    statuses: {
+      label: "Statuses that are ok",
+      isRare: true,
+      initial: before?.["statuses"] ?? "",
+      example: "200 to 299",
+    },
+    warning: { label: "Certificate: warning days", ...rare, initial: before?.["warning"] ?? "" },
+    critical: { label: "Critical days", ...rare, initial: before?.["critical"] ?? "" },
+    headers: {
+      label:
+        former?.http === undefined
+          ? "Header fields"
+          : "Header fields: write them again with each change above",
+      isRare: true,
+      hasLines: true,
+      example: "authorization: Bearer KEY",
+    },
+  }
+}
+
 const WATCHES: Kind<Watch> = {
   noun: "watch",
   title: "Watches",
@@ -64,14 +141,22 @@ const WATCHES: Kind<Watch> = {
   size: "watch",
   empty: ["No page is watched yet", "The server itself probes pages and ports."],
   subjectOf: ({ last }) => (last === null ? "not probed yet" : headlineOf(last.output)),
-  label: ["State", ({ status }) => <Mark state={status ?? "pending"} word={status ?? "waiting"} />],
+  label: [
+    "State",
+    (watch) => (
+      <Mark
+        state={watch.status ?? "pending"}
+        word={watch.status ?? (unconfirmedText(watch) || "not probed")}
+      />
+    ),
+  ],
   when: ["Probes", drawTimes],
-  noteOf: ({ is_paused }) => is_paused && "paused",
+  noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
   creates: "Watch",
   fieldsOf: (former) => ({
     address: {
-      label: former?.http === undefined ? "Address" : "Address: another one is sent no header fields",
+      label: "Address",
       initial: former === undefined ? "" : addressOf(former),
       example: "https://example.org/",
     },
@@ -84,18 +169,21 @@ const WATCHES: Kind<Watch> = {
       initial: former?.every ?? "1m",
     },
     bad: {
-      label: "Failures that count",
+      label: "Failures in a row",
       type: "number",
       min: 1,
       max: 10,
       initial: `${former?.confirm.bad ?? 2}`,
     },
+    ...rareFields(former),
   }),
-  bodyOf: ({ address = "", bad, ...times }, former) => {
-    const settings = { ...times, confirm: { good: former?.confirm.good ?? 1, bad: Number(bad) } }
-    if (former !== undefined && address === addressOf(former)) return settings
+  bodyOf: ({ address = "", bad, every, ...texts }, former) => {
+    const settings = { every, confirm: { good: former?.confirm.good ?? 1, bad: Number(bad) } }
+    const before = former && textsOf(former)
+    const isSame = OPTIONS.every((option) => (texts[option] ?? "") === (before?.[option] ?? ""))
+    if (former !== undefined && isSame && address === addressOf(former)) return settings
     const { name, probe } = watchOf(address)
-    return former === undefined ? { ...settings, ...probe, name } : { ...settings, ...probeOf(probe, former) }
+    return { ...settings, ...probeOf(probe, texts, former), ...(former === undefined && { name }) }
   },
   isFixed: ({ is_of_policy }) => is_of_policy,
   warning: "Its check and its history go with it.",
@@ -104,9 +192,11 @@ const WATCHES: Kind<Watch> = {
 /** The watches, and the result of a trial of what the form says. */
 export const WatchTable = () => {
   const trial = useSignal<WatchTrial | undefined>(undefined)
-  const attempt: FormAct[1] = async ({ address }) => {
+  const attempt: FormAct[1] = async ({ address, ...texts }) => {
     trial.value = undefined
-    trial.value = await call<WatchTrial>("POST", `${PATH}/try`, { body: watchOf(address).probe })
+    trial.value = await call<WatchTrial>("POST", `${PATH}/try`, {
+      body: probeOf(watchOf(address).probe, texts),
+    })
     return undefined
   }
   return (

@@ -32,6 +32,17 @@ export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
 export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
   decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
 
+/** What blocking the keys of these agents does: it deletes an agent that has no other key. */
+export const blockQuestion = (agents: ReadonlyArray<Agent>): readonly [text: string, goAhead: string] => {
+  const keys = countText(agents.length, "key")
+  const deleted = agents.filter(({ rotation_pending }) => rotation_pending !== true)
+  const consequence =
+    deleted.length === 0
+      ? "Their agents keep the key that they report with."
+      : `This deletes ${deleted.length === 1 ? deleted[0]?.agent_id : countText(deleted.length, "agent")} with all checks and their history.`
+  return [`Block ${keys}? ${consequence}`, deleted.length === 0 ? `Block ${keys}` : "Block and delete"]
+}
+
 export const removeAgent = (id: string): Promise<Message> =>
   carryOut(`Deleted ${id}`, "DELETE", `api/v1/agents/${segment(id)}`)
 

@@ -33,7 +33,7 @@ const CHANGES: Readonly<Record<IncidentDetail["timeline"][number]["change"], str
   joined: "is",
   worsened: "worsened to",
   improved: "improved to",
-  left: "is no longer in it",
+  left: "left the incident",
 }
 
 type Delivery = IncidentDetail["deliveries"][number]
@@ -178,7 +178,7 @@ const presentText = (members: IncidentDetail["members"]): string => {
     members.length >= MOST_MEMBERS
       ? `${count} or more checks are`
       : `${countText(count, "check")} ${count === 1 ? "is" : "are"}`
-  return `It is open because ${some} not ok.`
+  return `Open because ${some} not ok.`
 }
 
 const causeText = ({ state }: Incident, members: IncidentDetail["members"]): string => {
@@ -186,9 +186,9 @@ const causeText = ({ state }: Incident, members: IncidentDetail["members"]): str
   const silent = members.map(subjectOf).find(({ check_id }) => check_id === undefined)?.agent_id
   if (silent !== undefined)
     return isOpen
-      ? `It is open because ${silent} is silent.`
-      : `It resolved because ${silent} made contact again, or was deleted or blocked.`
-  return isOpen ? presentText(members) : "It resolved because no check was left that was not ok."
+      ? `Open because ${silent} is silent.`
+      : `Resolved because ${silent} made contact again, or was deleted or blocked.`
+  return isOpen ? presentText(members) : "Resolved because no check was left that was not ok."
 }
 
 /** The service lists no more. */

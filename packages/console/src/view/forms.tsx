@@ -126,15 +126,24 @@ interface FieldProps {
   readonly onText: (text: string) => void
   /** Whether it takes the room that is left, for long texts. */
   readonly isWide?: boolean
+  /** Whether it takes several lines. */
+  readonly hasLines?: boolean
   /** Without these, the field takes any text. */
   readonly options?: Options | undefined
 }
 
 /** A form's field: a line of text, a time, a number, or a choice of several values. */
-export const Field = ({ label, value, onText, isWide = false, options, ...input }: FieldProps) => (
+export const Field = ({ label, value, onText, isWide = false, hasLines, options, ...input }: FieldProps) => (
   <label class={isWide ? "wide" : undefined}>
     {label}
-    {options === undefined ? (
+    {hasLines === true ? (
+      <textarea
+        rows={2}
+        value={value}
+        placeholder={input.placeholder}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    ) : options === undefined ? (
       <input
         {...input}
         value={value}
@@ -158,6 +167,8 @@ export type Texts = Readonly<Record<string, string>>
 /** A field of a {@link Form}, with the text that it begins with. */
 export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder"> & {
   readonly initial?: string
+  /** Whether few need it: it stands below the others, folded. */
+  readonly isRare?: boolean
   /** An example, which may depend on the other fields. */
   readonly example?: string | ((texts: Texts) => string | undefined)
 }
@@ -209,11 +220,10 @@ export const Form = ({ title, fields, acts, children }: FormProps) => {
       return undefined
     }
   }
-  return (
-    <>
-      <div class="form-row">
-        {title !== undefined && <b>{title}</b>}
-        {Object.entries(fields).map(([name, { initial: _, example, ...field }]) => (
+  const draw = (isDrawn: boolean) =>
+    Object.entries(fields).map(
+      ([name, { initial: _, example, isRare = false, ...field }]) =>
+        isRare === isDrawn && (
           <Field
             key={name}
             {...field}
@@ -221,7 +231,13 @@ export const Form = ({ title, fields, acts, children }: FormProps) => {
             value={texts.value[name] ?? ""}
             onText={(text) => (texts.value = { ...texts.value, [name]: text })}
           />
-        ))}
+        ),
+    )
+  return (
+    <>
+      <div class="form-row">
+        {title !== undefined && <b>{title}</b>}
+        {draw(false)}
         {acts.map(([label, does, kind]) => (
           <ActionButton key={label} kind={kind} does={() => carryOut(does)}>
             {label}
@@ -229,6 +245,12 @@ export const Form = ({ title, fields, acts, children }: FormProps) => {
         ))}
         {children}
       </div>
+      {Object.values(fields).some(({ isRare }) => isRare) && (
+        <details>
+          <summary>More</summary>
+          <div class="form-row">{draw(true)}</div>
+        </details>
+      )}
       <Fault text={fault.value} />
     </>
   )

@@ -72,6 +72,7 @@ const toWatch = (record: WatchRecord, now: Instant.Instant): Watch => {
       record.probed_at === undefined || record.status === undefined
         ? null
         : { at: record.probed_at, status: record.status, output: record.output ?? "" },
+    unconfirmed: record.against,
     ...Struct.pick(record, ["next_probe_at", "created_at", "created_by"]),
   }
 }

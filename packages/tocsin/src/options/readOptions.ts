@@ -76,12 +76,18 @@ const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name
   )
 }
 
+const linkedPages = checked<Readonly<Record<string, string>>>(
+  (given) => Object.values(Object(given)).every((page) => typeof page === "string"),
+  "texts by their names",
+)
+
 const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) => {
   if (given === undefined) return undefined
-  const { script, style } =
-    group<ConsoleFiles>()({ script: text, style: text })(name, Object(given), complain) ?? {}
+  const { script, style, pages } =
+    group<ConsoleFiles>()({ script: text, style: text, pages: linkedPages })(name, Object(given), complain) ??
+    {}
   return script !== undefined && style !== undefined
-    ? { script, style }
+    ? { script, style, ...(pages && { pages }) }
     : complain(`${name} must be the files that consoleFiles() of tocsin/console resolves with`)
 }
 
