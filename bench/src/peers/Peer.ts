@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
+import { once } from "node:events"
 import { connect } from "node:net"
 import { join } from "node:path"
 import process from "node:process"
@@ -51,6 +52,13 @@ const isListening = (port: number): Promise<boolean> =>
     socket.on("connect", () => socket.destroy())
   })
 
+/** Ends a group of processes once this one has ended, in whatever way. */
+const guardOf = (group = 0) =>
+  spawn("sh", ["-c", `cat > /dev/null; kill -s KILL -- -${group}`], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  })
+
 /** Starts a program that writes its log into the folder, waits for its port, and stops it with the scope. */
 export const startProgram = Effect.fnUntraced(function* (
   program: string,
@@ -62,11 +70,19 @@ export const startProgram = Effect.fnUntraced(function* (
     Effect.sync(() => {
       const output = openSync(log, "a")
       const env = { PATH: process.env["PATH"], ...at.environment }
-      const started = spawn(program, args, { cwd: at.folder, env, stdio: ["ignore", output, output] })
+      const stdio = ["ignore", output, output] as const
+      const started = spawn(program, args, { cwd: at.folder, env, stdio: [...stdio], detached: true })
       closeSync(output)
-      return started
+      return Object.assign(started, { guard: guardOf(started.pid) })
     }),
-    (started) => Effect.promise(() => stopChild(started, STOP_MILLIS)),
+    (started) =>
+      Effect.promise(async () => {
+        await stopChild(started, STOP_MILLIS)
+        // The guard ends the processes of its group that outlive it.
+        const ended = once(started.guard, "exit")
+        started.guard.stdin.end()
+        await ended
+      }),
   )
   yield* Effect.promise(() => isListening(at.port)).pipe(
     Effect.filterOrFail((isReady) => isReady),
