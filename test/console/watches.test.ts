@@ -69,7 +69,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByRole("alert").getByText("each header field in a line").waitFor()
           await page.getByLabel("Header fields").fill("authorization: Bearer 1\naccept: text/plain")
           await click("Save")
-          await page.getByRole("alert").waitFor({ state: "detached" })
+          await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" })
           const status = { status: [200, 401], days: { warning: 21 } }
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
         })

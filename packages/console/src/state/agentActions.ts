@@ -32,7 +32,7 @@ export const accept = (ids: ReadonlyArray<string>): Promise<Message> =>
 export const block = (ids: ReadonlyArray<string>): Promise<Message> =>
   decideEach(ids, "block", (count) => `Blocked ${countText(count, "key")}`)
 
-/** What blocking the keys of these agents does: it deletes an agent that has no other key. */
+/** Asks before blocking keys: an agent without another key is deleted. */
 export const blockQuestion = (agents: ReadonlyArray<Agent>): readonly [text: string, goAhead: string] => {
   const keys = countText(agents.length, "key")
   const deleted = agents.filter(({ rotation_pending }) => rotation_pending !== true)
