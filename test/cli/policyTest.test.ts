@@ -70,6 +70,30 @@ describe("tocsin policy test", () => {
     }),
   )
 
+  it.live("has one outcome, whatever the settings of the shell", () =>
+    Effect.gen(function* () {
+      const { cwd, environment } = yield* site
+      const heartbeat = { agent_id: "web-1", hostname: "web-1", features: { push: true, metrics: false } }
+      const received_at = "2026-01-31T08:00:00Z"
+      const lines = [
+        { received_at, observed_at: received_at, ...heartbeat },
+        {
+          received_at: "2026-01-31T08:05:00Z",
+          incident_key: "web-1/@heartbeat",
+          expect: { receiver: "chat" },
+        },
+      ]
+      writeFileSync(join(cwd, "dead.jsonl"), story(...lines))
+      const place = {
+        cwd,
+        environment: { ...environment, SERVICE_DEAD_AFTER: "1h", SERVICE_STALE_AFTER: "30m" },
+      }
+      assert.strictEqual((yield* tocsin(place, "policy", "test", "dead.jsonl")).code, 0)
+      const later = yield* tocsin(place, "policy", "test", "dead.jsonl", "--dead-after", "10m")
+      assert.strictEqual(later.code, EXIT_CODES.failed.code)
+    }),
+  )
+
   it.live("fails with what each receiver got instead", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* tocsin(yield* site, "policy", "test", "good.jsonl", "bad.jsonl")
@@ -153,7 +177,7 @@ describe("tocsin policy test", () => {
     }),
   )
 
-  it.live("takes agents for stale by the settings", () =>
+  it.live("takes agents for stale by its flags", () =>
     Effect.gen(function* () {
       const { cwd } = yield* site
       const beat = { hostname: "web-1", features: { push: true, metrics: false } }
@@ -167,10 +191,11 @@ describe("tocsin policy test", () => {
       writeFileSync(join(cwd, "stale.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"))
       const dependency = `{ parent: ["incident_key = host/@heartbeat"], child: ["check_id = disk"], equal: [hostname] }`
       writeFileSync(join(cwd, "stale.yaml"), `dependencies: [${dependency}]\n`)
-      const environment = { SERVICE_STALE_AFTER: "40s", SERVICE_DEAD_AFTER: "3m" }
+      const place = { cwd, environment: {} }
       const test = ["policy", "test", "stale.jsonl", "--policy", "stale.yaml"]
-      assert.strictEqual((yield* tocsin({ cwd, environment }, ...test)).stdout.slice(0, 4), "pass")
-      assert.strictEqual((yield* tocsin({ cwd, environment: {} }, ...test)).stdout.slice(0, 4), "FAIL")
+      const of = ["--stale-after", "40s", "--dead-after", "3m"]
+      assert.strictEqual((yield* tocsin(place, ...test, ...of)).stdout.slice(0, 4), "pass")
+      assert.strictEqual((yield* tocsin(place, ...test)).stdout.slice(0, 4), "FAIL")
     }),
   )
 

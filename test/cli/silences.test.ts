@@ -36,6 +36,12 @@ describe("commands on silences", () => {
         assert.include(refused.stderr, "that names something: = with a value", written)
         assert.strictEqual(refused.code, EXIT_CODES.usage.code)
       }
+      const quoted = yield* tocsin(place, "silences", "add", 'label:a = "b"', "--for", "1h", "--comment", "c")
+      assert.include(
+        quoted.stderr,
+        'warning: a matcher compares with quotes as a part of the value (label:a = "b")',
+      )
+      assert.strictEqual(quoted.code, 0)
     }),
   )
 

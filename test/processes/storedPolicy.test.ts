@@ -380,7 +380,7 @@ describe("a stored policy", () => {
             routes: [{ to: ["b"] }],
           },
         })
-        assert.deepStrictEqual(JSON.parse(answer.text), { issues: [], firings })
+        assert.deepStrictEqual(JSON.parse(answer.text), { issues: [], warnings: [], firings })
         const message =
           "the policy would send 101 firings to b immediately: narrow its routes, or confirm it with --confirm, ?confirm=true or { confirm: true }"
         const refused = yield* put(server, policyOf("b"))

@@ -36,6 +36,17 @@ interface CronProblem {
   readonly message: string
 }
 
+/** Short forms of other programs, and the five fields that they stand for. */
+const NICKNAMES: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+}
+
 class FieldError extends Error {}
 
 /**
@@ -44,6 +55,8 @@ class FieldError extends Error {}
  */
 export const parseCron = (cron: string): CronTimes | CronProblem => {
   const fields = cron.trim().split(/\s+/u)
+  const meant = NICKNAMES[cron.trim().toLowerCase()]
+  if (meant !== undefined) return { message: `must have five fields: write ${meant} for ${cron.trim()}` }
   if (fields.length !== 5) return { message: "must have five fields: minute, hour, day, month, weekday" }
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields
   try {

@@ -122,8 +122,17 @@ const PolicyIssue = Schema.Struct({
 /** One thing that is wrong with the text of a policy. */
 export type PolicyIssue = typeof PolicyIssue.Type
 
+const { line: _, ...warned } = PolicyIssue.fields
+const PolicyWarning = Schema.Struct(warned).annotate({
+  identifier: "PolicyWarning",
+  description: "A valid part of a policy that few people mean.",
+})
+
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
+  warnings: Schema.optionalKey(Schema.Array(PolicyWarning)).annotateKey({
+    description: "Of a valid policy: parts that few people mean.",
+  }),
   firings: Schema.optionalKey(firings),
 }).annotate({ identifier: "PolicyCheck", description: "Every problem of a policy." })
 export type PolicyCheck = typeof PolicyCheck.Type

@@ -50,6 +50,9 @@ describe("a cron expression", () => {
 
   it.each([
     ["0 3 * *", "must have five fields: minute, hour, day, month, weekday"],
+    ["@daily", "must have five fields: write 0 0 * * * for @daily"],
+    [" @Weekly ", "must have five fields: write 0 0 * * 0 for @Weekly"],
+    ["@reboot", "must have five fields: minute, hour, day, month, weekday"],
     ["61 * * * *", 'is not a cron expression: "61" is not a value from 0 to 59'],
     ["0 3 * * funday", 'is not a cron expression: "funday" is not a value from 0 to 7'],
     ["*/90 * * * *", "is not a cron expression: /90 is not a step from 1 to 59"],

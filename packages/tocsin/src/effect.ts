@@ -14,6 +14,8 @@
  * Effect.runPromise(Effect.provide(acceptAll, monitoring))
  * ```
  */
+import "./requireNode.ts"
+
 export * as Tocsin from "./layers/Tocsin.ts"
 export { notifiers } from "./notifiers/notifiers.ts"
 export { type IncidentChange, IncidentFeed } from "./live/IncidentFeed.ts"

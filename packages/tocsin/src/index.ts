@@ -11,6 +11,8 @@
  * express().use(monitor.node).listen(8080)
  * ```
  */
+import "./requireNode.ts"
+
 export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "@tocsin/client"
 export type { Monitor } from "./Monitor.ts"

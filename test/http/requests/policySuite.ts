@@ -49,7 +49,7 @@ export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
         "routes:",
         "  - to: [chat]",
       ].join("\n")
-      assert.deepStrictEqual((yield* check(valid)).body, { issues: [], firings: [] })
+      assert.deepStrictEqual((yield* check(valid)).body, { issues: [], warnings: [], firings: [] })
       const { body, status } = yield* check("routes:\n  - to: [pager]\n  - after: soon\n    colour: red\n")
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(body, {

@@ -180,7 +180,10 @@ export const policy: Operations = {
       "Names every problem of a policy by path and line. Opens no file and no variable that the text names, and changes nothing.",
     request: { usual: ["A route that names no receiver", "routes:\n  - to: [pager]\n"] },
     success: {
-      valid: ["The policy is valid", { issues: [], firings: [{ receiver: "pager", count: 3 }] }],
+      valid: [
+        "The policy is valid",
+        { issues: [], warnings: [], firings: [{ receiver: "pager", count: 3 }] },
+      ],
       problem: [
         "The policy names a receiver that it does not define",
         {

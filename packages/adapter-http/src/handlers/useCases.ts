@@ -1,5 +1,7 @@
+import { fieldPath } from "@tocsin/contract/describeIssue"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
 import { invalidPolicy } from "@tocsin/core/usecases/followStoredPolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
@@ -92,6 +94,9 @@ const flattened = (node: unknown): unknown => {
   return Record.map(Object.assign(schema, ...allOf) as Record<string, unknown>, flattened)
 }
 
+const warningsOf = (document: PolicyDocument) =>
+  policyWarnings(document).map(({ message, path }) => ({ path: fieldPath(path), message }))
+
 const policyUseCases = (policies: Policies["Service"]) =>
   ({
     listWindows: () => policies.windows,
@@ -113,7 +118,8 @@ const policyUseCases = (policies: Policies["Service"]) =>
           source.source === "stored" ? source.read(payload, true) : readPolicy(payload, given),
         )
         if (Result.isFailure(read)) return { issues: read.failure }
-        return { issues: [], firings: yield* policies.firings(compileGiven(read.success, given)) }
+        const warnings = warningsOf(read.success)
+        return { issues: [], warnings, firings: yield* policies.firings(compileGiven(read.success, given)) }
       }),
     tryPolicy: ({ payload, query }) =>
       readPolicy(payload, policies.given).pipe(

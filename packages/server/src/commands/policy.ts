@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { fieldPath } from "@tocsin/contract/describeIssue"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
+import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -204,12 +206,14 @@ const check = command({
     if (Result.isSuccess(read)) {
       const counted = yield* Effect.result(firingsOf(read.success))
       const firings = Result.getOrUndefined(counted)
+      const warnings = policyWarnings(read.success).map((one) => ({ ...one, path: fieldPath(one.path) }))
       yield* writeResult(
         json,
-        { issues: [], ...(firings !== undefined && { firings }) },
+        { issues: [], warnings, ...(firings !== undefined && { firings }) },
         () => `${file} is valid\n${firingsText(firings ?? [])}`,
       )
       const { note } = yield* Output
+      for (const { message, path } of warnings) yield* note(`warning: ${file}: ${path} ${message}\n`)
       if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)
       for (const line of issueLines(file, refused))
         yield* note(`tocsin policy apply would refuse it: ${line}\n`)

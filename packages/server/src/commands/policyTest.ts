@@ -1,11 +1,12 @@
 import { plainLine } from "@tocsin/contract/plainLine"
 import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/SimulationReport"
 import { simulate } from "@tocsin/simulation/simulate"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Result, Schema, Struct } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { writeResult } from "../output/Output.ts"
 import { plural, sectionsText, timeText } from "../output/texts.ts"
+import { commandSettings } from "../settings/checkedSettings.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -128,12 +129,22 @@ const pointsOf = (story: Story): ReadonlyArray<TestPoint> => {
     : [{ file, line: 1, name: "an expectation", failure: message }]
 }
 
+/** A story has one outcome in every shell: the defaults of these settings count. */
+const TIMES = Struct.pick(Result.getOrThrow(commandSettings({})), [
+  "SERVICE_ACK_FOR",
+  "SERVICE_ACK_MAX",
+  "SERVICE_DEAD_AFTER",
+  "SERVICE_SILENCE_MAX",
+  "SERVICE_STALE_AFTER",
+])
+
 /** `tocsin policy test` */
 export const testPolicy = command({
   name: "test",
   description:
     "Play stories by a policy, and compare the messages with what the stories expect (docs/policy.md).\n" +
-    "  Opens no storage, no file and no variable that the policy names. Exit code 1 if an expectation fails.",
+    "  Opens no storage, no file and no variable that the policy names. Whatever the settings, times such as that\n" +
+    "  after which an agent is dead are the defaults. Exit code 1 if an expectation fails.",
   short: "Test a policy by stories",
   examples: ["tocsin policy test stories/*.jsonl --policy policy.yaml --format junit"],
   parameters: {
@@ -144,13 +155,31 @@ export const testPolicy = command({
       .text("policy", "Test this policy (default: that of SERVICE_POLICY_FILE)")
       .pipe(Flag.withMetavar("FILE")),
     notifier,
+    deadAfter: flags
+      .duration("dead-after", "Agents are dead after this: 90s, 5m, 12h (default: 5m)")
+      .pipe(Flag.optional),
+    staleAfter: flags
+      .duration("stale-after", "Agents are stale after this (default: 2m)")
+      .pipe(Flag.optional),
     format: flags.choice("format", ["text", "tap", "junit"], "Write for people, or as TAP or JUnit"),
     json: flags.json,
   },
-  run: Effect.fnUntraced(function* ({ files, format, json, notifier: kinds, policy: given }) {
+  run: Effect.fnUntraced(function* ({
+    files,
+    format,
+    json,
+    deadAfter,
+    staleAfter,
+    notifier: kinds,
+    policy: given,
+  }) {
     const policy = given ?? (yield* settingsOfCommand).SERVICE_POLICY_FILE
-    const none = Option.none()
-    const settings = yield* simulationOf({ notifier: kinds, policy, deadAfter: none, until: none })
+    const simulated = { notifier: kinds, policy, deadAfter, until: Option.none() }
+    const settings = yield* simulationOf(simulated, {
+      ...(yield* settingsOfCommand),
+      ...TIMES,
+      ...(Option.isSome(staleAfter) && { SERVICE_STALE_AFTER: staleAfter.value }),
+    })
     const stories = yield* Effect.forEach(files, (file) =>
       Effect.map(linesOf(file), (lines): Story => ({ file, report: simulate(lines, settings) })),
     )

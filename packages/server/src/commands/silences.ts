@@ -11,6 +11,8 @@ import { parseMatcher } from "@tocsin/contract/Matcher"
 import { formatMatcher, limitsAgents } from "@tocsin/contract/matcherText"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { quotesWarning } from "@tocsin/core/policy/policyWarnings"
+import { Output } from "../output/Output.ts"
 import { Effect, Result, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
@@ -89,6 +91,9 @@ const add = act({
   }),
 })(function* (request, { dryRun }) {
   const { previewSilence, silence } = yield* Operations
+  const { note } = yield* Output
+  for (const warning of request.matchers.flatMap((one) => quotesWarning(one) ?? []))
+    yield* note(`warning: a matcher ${warning}\n`)
   if (dryRun || request.confirm !== true) {
     const preview = yield* previewSilence(request)
     if (dryRun) return { answer: preview, text: previewText(preview, request) }

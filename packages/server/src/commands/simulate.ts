@@ -17,6 +17,7 @@ import { drawTimeline } from "../output/timeline.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { command } from "./define.ts"
+import type { Settings } from "../settings/Settings.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -120,10 +121,8 @@ interface Given {
 }
 
 /** The settings, overridden by the flags. */
-export const simulationOf = Effect.fnUntraced(function* (given: Given) {
-  const settings = yield* settingsOfCommand
+export const simulationOf = Effect.fnUntraced(function* (given: Given, settings: Settings) {
   const notifiers = given.notifier.length === 0 ? enabledNotifiers(settings) : given.notifier
-  const deadAfter = settings.SERVICE_DEAD_AFTER
   const loaded = given.policy === undefined ? undefined : yield* givenPolicy(given.policy, notifiers)
   return {
     notifiers,
@@ -132,7 +131,7 @@ export const simulationOf = Effect.fnUntraced(function* (given: Given) {
     longestAcknowledgement: settings.SERVICE_ACK_MAX,
     longestSilence: settings.SERVICE_SILENCE_MAX,
     staleAfter: settings.SERVICE_STALE_AFTER,
-    deadAfter: Option.getOrElse(given.deadAfter, () => deadAfter),
+    deadAfter: Option.getOrElse(given.deadAfter, () => settings.SERVICE_DEAD_AFTER),
     until: Option.getOrUndefined(given.until),
   }
 })
@@ -181,7 +180,7 @@ export const simulate = command({
   },
   run: Effect.fnUntraced(function* ({ file, json, ...given }) {
     const output = yield* Output
-    const settings = yield* simulationOf(given)
+    const settings = yield* simulationOf(given, yield* settingsOfCommand)
     const lines = yield* linesOf(file)
     const report = simulateLines(lines, settings)
     if (!json) yield* noteRefused(report.refused)

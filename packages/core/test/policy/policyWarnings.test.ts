@@ -1,0 +1,48 @@
+import { assert, it } from "@effect/vitest"
+import { Result } from "effect"
+import { policyWarnings } from "../../src/policy/policyWarnings.ts"
+import { readPolicy } from "../../src/policy/readPolicy.ts"
+
+const warned = (policy: object) =>
+  policyWarnings(Result.getOrThrow(readPolicy(policy, ["debug"]))).map(
+    ({ message, path }) => `${path.join(".")} ${message}`,
+  )
+
+const window = { name: "a", tz: "UTC", for: "1h", match: ["check_id = disk"] }
+
+it("a policy warns of values in quotes, wherever it compares", () => {
+  const match = ["check_id = disk", 'label:team = "db"']
+  const found = warned({
+    routes: [{ match }, { match: ["label:team glob 'd*'"] }, { match: ['label:team = d"b"'] }],
+    windows: [{ ...window, cron: "0 2 * * *", match }],
+    freshness: [{ match, every: "5m" }],
+    runbooks: [{ match, url: "https://example.org" }],
+    dependencies: [{ parent: match, child: match }],
+  })
+  assert.deepStrictEqual(
+    found.map((text) => text.split(" ")[0]),
+    [
+      "routes.0.match.1",
+      "routes.1.match.0",
+      "windows.0.match.1",
+      "freshness.0.match.1",
+      "runbooks.0.match.1",
+      "dependencies.0.parent.1",
+      "dependencies.0.child.1",
+    ],
+  )
+  assert.include(found[0], '(label:team = "db"); leave them out')
+})
+
+it("a policy warns of a cron with a day and a weekday, which fires on either", () => {
+  const windows = ["0 2 13 * fri", "0 2 */2 * fri", "0 2 13 * *", "0 2 * * fri", "0 2 1-7 * 1"]
+  const found = warned({
+    windows: windows.map((cron, n) => ({ ...window, name: `w${n}`, cron })),
+    freshness: [{ match: ["check_id = a"], cron: "0 3 1,15 * mon", tz: "UTC" }],
+  })
+  assert.deepStrictEqual(
+    found.map((text) => text.split(" ")[0]),
+    ["windows.0.cron", "windows.4.cron", "freshness.0.cron"],
+  )
+  assert.include(found[0], "on the day or the weekday")
+})
