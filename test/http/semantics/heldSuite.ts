@@ -104,6 +104,41 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 
   scenario(
+    "an incident that is open for long has the silences of its last 31 days",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* Tocsin
+        const agent = yield* acceptedAgent("web-1")
+        const silence = (comment: string, length: string) => {
+          const matchers = [Result.getOrThrow(parseMatcher("incident_key = db"))]
+          return operate("POST", "/ops/v1/silences", { json: { comment, for: length, matchers } })
+        }
+        yield* push(agent, event({ incident_key: "db", status: "critical", check_id: "disk" }))
+        const [incident] = yield* itemsOf(INCIDENTS)
+        const shown = Effect.gen(function* () {
+          const { body } = yield* operate("GET", `${INCIDENTS}/${String(incident?.["id"])}`)
+          const { silences } = body as { readonly silences: ReadonlyArray<Item> }
+          return silences.map((one) => [one["comment"], one["state"]])
+        })
+        yield* silence("at first", "1h")
+        clock.advance("1 day")
+        yield* silence("long", "30d")
+        clock.advance("30 days")
+        assert.deepStrictEqual(yield* shown, [
+          ["long", "expired"],
+          ["at first", "expired"],
+        ])
+        clock.advance("2 hours")
+        yield* silence("now", "1h")
+        assert.deepStrictEqual(yield* shown, [
+          ["now", "active"],
+          ["long", "expired"],
+        ])
+      }),
+    options,
+  )
+
+  scenario(
     "an incident has the silences that covered it, also after it resolved",
     () =>
       Effect.gen(function* () {

@@ -231,7 +231,7 @@ export const IncidentDetail = Schema.Struct({
   }),
   silences: Schema.Array(IncidentSilence).annotate({
     description:
-      "The silences in force while it was open that matched one of its members, at most 200, newest first.",
+      "The silences in force in its last 31 days that matched one of its members, at most 200, newest first.",
   }),
   silences_left_out: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
     description: "How many older silences are left out.",

@@ -1,5 +1,6 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { Duration } from "effect"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
@@ -119,6 +120,9 @@ export const readFirings = commandOf(function* (
   return Array.from(lastOf.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
 })
 
+/** Silences that ended earlier are not compared: an incident may be open for years. */
+const LOOKS_BACK = Duration.days(31)
+
 /** The holds of the firings of one incident, and its next firings. */
 export interface Outlook {
   /** The holds of a firing for a receiver that knows nothing of it. */
@@ -126,7 +130,7 @@ export interface Outlook {
   readonly heldItems: ReadonlyMap<OutboxId, HeldBy>
   readonly next: ReadonlyArray<NextFiring>
   readonly runbook: FoundRunbook | undefined
-  /** The silences in force while it was open, whatever they cover. */
+  /** The silences in force during its last 31 days, whatever they cover. */
   readonly silences: ReadonlyArray<SilenceRecord>
   readonly now: Instant.Instant
 }
@@ -139,7 +143,9 @@ export const readOutlook = commandOf(function* (
   options: FiringOptions,
 ): Decision<Outlook> {
   // Of an open incident, the silences in force are among these; another one has no holds.
-  const silences = { endingAfter: incident.opened_at, begunBy: incident.resolved_at }
+  const { opened_at, resolved_at = now } = incident
+  const endingAfter = Instant.max(opened_at, Instant.minus(resolved_at, LOOKS_BACK))
+  const silences = { endingAfter, begunBy: incident.resolved_at }
   const gathered = yield* gatherFacts(unit, [incident], { ...options, silences, looksAhead: true }, now)
   const pending = outbox.filter(canBeHeld)
   return {
