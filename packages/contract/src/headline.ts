@@ -48,7 +48,7 @@ const wordsOf = (text: string): string => {
 }
 
 /**
- * What an output says in one line of at most 512 characters: the first that is not blank, without terminal
+ * An output in one line of at most 512 characters: the first that is not blank, without terminal
  * sequences, performance data and the marker of what was cut. A carriage return ends a line.
  */
 export const headlineOf = (output: string | undefined): string | undefined => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { judge, type RequestKind } from "../../src/agent/Answer.ts"
 
 const EVIL = "no\u001b]0;title\u0007\u001b[2J\nagent  running\u202e\u009b31m"
-const PLAIN = "no ]0;title [2J agent running 31m"
+const PLAIN = "no agent running"
 
 const DATE = "Thu, 01 Jan 2037 00:00:00 GMT"
 const KINDS: ReadonlyArray<RequestKind> = ["heartbeat", "events", "declaration"]
@@ -56,6 +56,6 @@ describe("an answer", () => {
     const refused = judge({ status: 403, body }, "heartbeat", 0)
     assert.deepStrictEqual([refused.verdict, refused.message], ["blocked", `403 ${PLAIN}`])
     const { message } = judge({ status: 502, body: `<p>\u001b[2J</p>\n\u009b31m` }, "heartbeat", 0)
-    assert.strictEqual(message, "502 <p> [2J</p> 31m")
+    assert.strictEqual(message, "502 <p></p>")
   })
 })
