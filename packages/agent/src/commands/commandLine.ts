@@ -30,7 +30,7 @@ report takes its TEXT from standard input for -, and literally after --. It take
 
 run takes, before the --
   --incident-key KEY   the same
-  --severity SEVERITY  of a job that fails: warning, critical (the default) or unknown
+  --severity SEVERITY  of a job that fails: warning, critical or unknown; by default the check's, else critical
   --nagios             the exit code is that of a plugin: 0 ok, 1 warning, 2 critical, 3 unknown
   --timeout DURATION   end the job after this time, such as 90s or 2h: SIGTERM, then SIGKILL 5 s later
   --no-overlap         do not start the job while its former run is under way; exits with 75

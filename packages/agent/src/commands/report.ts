@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { CapturedStream, STATUSES } from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { idText, incidentKey as incidentKeyReader } from "../config/configFields.ts"
-import { readConfig } from "../config/readConfig.ts"
+import { type CheckConfig, readConfig } from "../config/readConfig.ts"
 import { savedMark } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
@@ -61,12 +61,16 @@ export const requireCheckId = (id: string | undefined): string => {
 export const incidentKeyOf = ({ "incident-key": key }: CommandOptions): string | undefined =>
   key === undefined ? undefined : valueOf(incidentKeyReader, "--incident-key", key)
 
-/** The terms of a check's result by the configuration. A result is worth more than a valid configuration. */
+/** A check as it is configured, if it is. A result is worth more than a valid configuration. */
+export const configuredCheck = ({ config: file }: Place, checkId: string): CheckConfig | undefined =>
+  readConfig(file).config?.checks.get(checkId)
+
+/** The terms of a check's result by the configuration. */
 export const decideTerms = (
-  { config: file }: Place,
+  place: Place,
   { checkId, incidentKey: given }: Pick<CheckReport, "checkId" | "incidentKey">,
 ): Pick<CheckReport, "notificationsEnabled" | "incidentKey"> => {
-  const { notificationsEnabled = true, incidentKey } = readConfig(file).config?.checks.get(checkId) ?? {}
+  const { notificationsEnabled = true, incidentKey } = configuredCheck(place, checkId) ?? {}
   return { notificationsEnabled, incidentKey: given ?? incidentKey }
 }
 

@@ -17,7 +17,14 @@ import {
 } from "../jobs/StartedJob.ts"
 import { asOwner, makeStateFolder } from "../spool/StateFolder.ts"
 import { complain, readOptions, reasonOf, UsageError, valueOf } from "./commandLine.ts"
-import { incidentKeyOf, requireCheckId, spoolReport, decideTerms, withSpool } from "./report.ts"
+import {
+  configuredCheck,
+  incidentKeyOf,
+  requireCheckId,
+  spoolReport,
+  decideTerms,
+  withSpool,
+} from "./report.ts"
 
 /** A run of the check is left out while another is under way. */
 const OVERLAPS_EXIT = 75
@@ -32,11 +39,16 @@ const readTarget = (argv: ReadonlyArray<string>) => {
   const options = readOptions(argv, own)
   const [id, extra] = options.args
   if (extra !== undefined) throw new UsageError(`${extra} is not expected before --`)
+  const checkId = requireCheckId(id)
+  const configured = configuredCheck(options, checkId)?.severity
   return {
     options,
-    checkId: requireCheckId(id),
+    checkId,
     incidentKey: incidentKeyOf(options),
-    severity: options.severity === undefined ? "critical" : valueOf(severity, "--severity", options.severity),
+    severity:
+      options.severity === undefined
+        ? (configured ?? "critical")
+        : valueOf(severity, "--severity", options.severity),
     timeoutMillis: options.timeout === undefined ? undefined : valueOf(timeout, "--timeout", options.timeout),
   }
 }

@@ -34,6 +34,42 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     assert.deepStrictEqual([...notes], [], "its start is forgotten with its end")
   })
 
+  it.each([
+    ["the check's own", "checks: {job: {report_only: true, every: 1h, severity: warning}}", [], "warning"],
+    [
+      "the default of all",
+      "defaults: {severity: unknown}\nchecks: {job: {report_only: true}}",
+      [],
+      "unknown",
+    ],
+    [
+      "an option",
+      "checks: {job: {report_only: true, severity: warning}}",
+      ["--severity", "unknown"],
+      "unknown",
+    ],
+    ["that of another check", "checks: {other: {report_only: true, severity: warning}}", [], "critical"],
+    ["one that is not valid", "checks: {job: {report_only: true, severity: loud}}", [], "critical"],
+  ])("gives a job that fails or takes too long a severity: %s", async (_, checks, options, status) => {
+    using host = new AgentHost()
+    writeFileSync(join(host.folder, "config.yaml"), `server: https://a.example\n${checks}\n`)
+    assert.strictEqual(host.call("run", ["job", ...options, ...sh("exit 3")]).status, 3)
+    assert.deepInclude(host.kept().last, { status, exit_code: 3 })
+    host.call("run", ["job", "--timeout", "1s", ...options, ...sh("sleep 60")])
+    assert.deepInclude(host.kept().last, { status, exit_code: 124 })
+    host.call("run", ["job", ...options, "--", "/no/such"])
+    assert.deepInclude(host.kept().last, { status, exit_code: 127 })
+    const lost = host.begin("run", ["job", ...options, ...sh("echo $$; exec sleep 120")])
+    await until("the start is kept", () => said(lost).includes("\n") && host.kept().notes.size > 0)
+    lost.child.kill("SIGKILL")
+    process.kill(Number(said(lost)), "SIGKILL")
+    await lost.closed
+    await until("it is reported", () => {
+      reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+      return host.kept().events.some((event) => event.exit_code === 255 && event.status === status)
+    })
+  })
+
   it.each(["--timeout", "--severity", "--nonsense"])("runs a job although %s is wrong", (option) => {
     using host = new AgentHost()
     const { status, stdout, stderr } = host.call("run", ["job", `${option}=never`, ...sh("echo out; exit 3")])
