@@ -35,10 +35,7 @@ describe("the debug notifier", () => {
   it.effect("lets no escape sequence of a check through to a terminal", () =>
     Effect.gen(function* () {
       const { lines } = yield* logged(debug.send({ ...firing, summary: "\u001b[2Jgone\u009b2J" }))
-      assert.strictEqual(
-        Schema.decodeUnknownSync(DebugNotification)(lines[0]?.annotations).summary,
-        "gone",
-      )
+      assert.strictEqual(Schema.decodeUnknownSync(DebugNotification)(lines[0]?.annotations).summary, "gone")
     }),
   )
 

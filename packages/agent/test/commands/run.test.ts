@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { headlineOf } from "@tocsin/contract/headline"
+import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
@@ -34,7 +35,7 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     assert.deepStrictEqual([...notes], [], "its start is forgotten with its end")
   })
 
-  it.each([
+  it.each<[string, string, ReadonlyArray<string>, CheckStatus]>([
     ["the check's own", "checks: {job: {report_only: true, every: 1h, severity: warning}}", [], "warning"],
     [
       "the default of all",
