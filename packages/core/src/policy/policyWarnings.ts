@@ -2,7 +2,7 @@ import { parseCron } from "@tocsin/contract/CronTimes"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { Matcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
 const QUOTED = /^(["']).*\1$/su
 
@@ -18,24 +18,22 @@ const EITHER =
 /** Parts of a policy that are valid, and that few people mean. */
 export const policyWarnings = (policy: PolicyDocument): ReadonlyArray<FieldProblem> => {
   const { dependencies = [], freshness = [], routes = [], runbooks = [], windows = [] } = policy
-  const ofMatch = Object.entries({ routes, windows, freshness, runbooks }).flatMap(([list, rules]) =>
-    rules.flatMap(({ match = [] }, n) => match.map((one, at) => ({ one, path: [list, n, "match", at] }))),
+  const lists = { routes, dependencies, windows, freshness, runbooks }
+  return Object.entries(lists).flatMap(([list, rules]) =>
+    rules.flatMap((rule, n) => ruleWarnings(rule, [list, n])),
   )
-  const ofDependencies = dependencies.flatMap((rule, n) =>
-    (["parent", "child"] as const).flatMap((side) =>
-      rule[side].map((one, at) => ({ one, path: ["dependencies", n, side, at] })),
-    ),
-  )
-  const quoted = [...ofMatch, ...ofDependencies].flatMap(({ one, path }) => {
-    const message = quotesWarning(one)
-    return message === undefined ? [] : [{ message, path }]
-  })
-  const either = Object.entries({ windows, freshness }).flatMap(([list, rules]) =>
-    rules.flatMap(({ cron }, n) => {
-      const times = cron === undefined ? undefined : parseCron(cron)
-      const isEither = times !== undefined && "needsBoth" in times && !times.needsBoth
-      return isEither ? [{ message: EITHER, path: [list, n, "cron"] }] : []
+}
+
+type Rule = Partial<Pick<Dependency, "child" | "parent"> & Pick<Freshness, "cron" | "match">>
+
+const ruleWarnings = ({ cron, ...matched }: Rule, at: FieldProblem["path"]): ReadonlyArray<FieldProblem> => {
+  const times = cron === undefined ? undefined : parseCron(cron)
+  const isEither = times !== undefined && "needsBoth" in times && !times.needsBoth
+  const quoted = (["match", "parent", "child"] as const).flatMap((field) =>
+    (matched[field] ?? []).flatMap((matcher, index) => {
+      const message = quotesWarning(matcher)
+      return message === undefined ? [] : [{ message, path: [...at, field, index] }]
     }),
   )
-  return [...quoted, ...either]
+  return isEither ? [...quoted, { message: EITHER, path: [...at, "cron"] }] : quoted
 }

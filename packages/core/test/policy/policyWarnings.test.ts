@@ -24,11 +24,11 @@ it("a policy warns of values in quotes, wherever it compares", () => {
     [
       "routes.0.match.1",
       "routes.1.match.0",
+      "dependencies.0.parent.1",
+      "dependencies.0.child.1",
       "windows.0.match.1",
       "freshness.0.match.1",
       "runbooks.0.match.1",
-      "dependencies.0.parent.1",
-      "dependencies.0.child.1",
     ],
   )
   assert.include(found[0], '(label:team = "db"); leave them out')
