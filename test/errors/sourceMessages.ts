@@ -48,7 +48,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "end.failure",
   "watchdog.text",
   "messageOf(seconds)",
-  "record.last_refusal",
   'message.replace(PLACE, "parameters")',
   'describeIssue(declared.failure, "the parameters")',
   "parsed.failure",

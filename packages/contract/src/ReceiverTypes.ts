@@ -43,9 +43,9 @@ const ADDRESS = String.raw`[^\s\p{C}@<>(),;:\\"[\]]+@[^\s\p{C}@<>(),;:\\"[\]]+`
 /** The address of a mailbox, without a name. */
 export const MAIL_ADDRESS = new RegExp(`^${ADDRESS}$`, "u")
 
-/** A sender: an address, or a name and the address in angle brackets. */
+/** A sender: an address, or a name, which may be quoted, and the address in angle brackets. */
 export const MAIL_SENDER = new RegExp(
-  String.raw`^(?:(?<name>[^\p{C}<>@"]*)<(?<inner>${ADDRESS})>|${ADDRESS})$`,
+  String.raw`^(?:(?:(?<name>[^\p{C}<>@"]*)|"(?<quoted>(?:[^\p{C}"\\]|\\[^\p{C}])*)"\s*)<(?<inner>${ADDRESS})>|${ADDRESS})$`,
   "u",
 )
 

@@ -67,10 +67,11 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "no space left"])
       assert.deepStrictEqual(yield* sent("POST", `${base}/backup/7?every=soon`, "bad terms"), [
         400,
-        "every must be a duration such as 90s, 8h or 7d, from 10s to 31d; the failure is stored without the expectation",
+        "every must be a duration such as 90s, 8h or 7d, from 10s to 31d\nthe failure is stored without these terms; correct them",
       ])
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "bad terms"])
-      const mistyped = "ignored evry: give every, after, cron, tz, grace, severity, rid, create"
+      const mistyped =
+        "the parameter evry is ignored: use every, after, cron, tz, grace, severity, rid, create"
       for (const name of ["back%75p", "backup"])
         assert.deepStrictEqual(yield* sent("GET", `${base}/${name}/7?evry=1d`), [200, `OK\n${mistyped}`])
       const { key: other } = yield* created({ name: "other", kind: "ping" })

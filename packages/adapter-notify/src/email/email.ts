@@ -1,14 +1,13 @@
-import { connect, isIP, type Socket } from "node:net"
+import { domainToASCII } from "node:url"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import * as Instant from "@tocsin/contract/Instant"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import { cutText, linksOf, type NamedLink, plain, subjectOf } from "@tocsin/core/notifications/incidentText"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
-import { Duration, Effect, type Option, type Redacted, Result, type Scope } from "effect"
-import { type Answer, type NoAnswer, receiptOf } from "../http/exchange.ts"
+import { type Duration, Effect, type Redacted, type Scope } from "effect"
+import { type Answer, receiptOf } from "../http/exchange.ts"
 import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
-import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
 import {
   aboutNotification,
   aboutSeveral,
@@ -17,6 +16,7 @@ import {
   type Tone,
   toneOf,
 } from "../text/ChatMessage.ts"
+import { isLoopback, type Mail, makeSendMail, parseMailServer, type SendMail } from "./mailServer.ts"
 
 interface MailAddresses {
   /** An address, or a name and the address in angle brackets. */
@@ -68,15 +68,17 @@ const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
   return { inReplyTo: reference, references: reference }
 }
 
-const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses) => {
-  const { inner, name = "" } = MAIL_SENDER.exec(from)?.groups ?? {}
+const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mail => {
+  const { inner, name = "", quoted } = MAIL_SENDER.exec(from)?.groups ?? {}
   const address = inner ?? from
-  const domain = address.slice(address.lastIndexOf("@") + 1)
+  const given = address.slice(address.lastIndexOf("@") + 1)
+  // Of one form in every header: relays without SMTPUTF8 refuse others.
+  const domain = domainToASCII(given) || given
   const text = textOf(message, UNLIMITED)
   const lines = textOf(message, { ...UNLIMITED, hasLinks: true }).split("\n")
   const links = message.about === "notification" ? linksOf(message.notifications[0]) : []
   return {
-    from: { name: name.trim(), address },
+    from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
     to: Array.from(to),
     cc: Array.from(cc),
     subject: cutText(
@@ -98,119 +100,6 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses) => {
   }
 }
 
-/** Submission with STARTTLS, and with TLS from the start (RFC 6409, RFC 8314). */
-const PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 }
-
-/** Reads an address of a mail server. A failure completes "… must be …" without it. */
-const parseMailServer = (address: Redacted.Redacted, policy: TargetPolicy) =>
-  Result.map(parseTarget(address, policy, SMTP), ({ credentials, url }) => ({
-    host: hostOf(url),
-    port: url.port === "" ? (PORTS[url.protocol] ?? 0) : Number(url.port),
-    /** TLS from the start, instead of STARTTLS. */
-    isSecure: url.protocol === "smtps:",
-    isPlain: url.search === "?tls=off",
-    auth: credentials && { user: credentials.user, pass: credentials.password },
-  }))
-
-/** Whether a connection to it stays on this machine. */
-const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/i.test(host)
-
-interface MailServerOptions extends TargetPolicy {
-  readonly server: Result.Result.Success<ReturnType<typeof parseMailServer>>
-  /** Refuses a connection without TLS. */
-  readonly needsTls: boolean
-  readonly timeout: Duration.Duration
-}
-
-/** More connections than this many servers refuse. */
-const MOST_CONNECTIONS = 3
-
-/** A client of a mail server; its connections serve several mails and close with the scope. */
-const makeSendMail = Effect.fnUntraced(function* ({
-  needsTls,
-  server,
-  timeout,
-  ...policy
-}: MailServerOptions) {
-  const { auth, host, isSecure, port } = server
-  const lookup = checkedLookup(yield* NameLookup, policy)
-  const sockets = new Set<Socket>()
-  /** Connects to the address that was checked. */
-  const open = (
-    _options: unknown,
-    end: (error: Error | null, opened: { connection: Socket } | false) => void,
-  ) => {
-    const socket = connect({ host, port, lookup })
-    sockets.add(socket)
-    socket.once("close", () => sockets.delete(socket))
-    socket.once("error", (error) => end(error, false))
-    socket.once("connect", () => end(null, { connection: socket }))
-  }
-  // Only a service that sends mails loads it.
-  const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
-  const millis = Duration.toMillis(timeout)
-  const transport = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      createTransport({
-        pool: true,
-        maxConnections: MOST_CONNECTIONS,
-        // The core decides about every repeat.
-        maxRequeues: 0,
-        host,
-        port,
-        secure: isSecure,
-        requireTLS: needsTls && !isSecure,
-        ignoreTLS: !needsTls,
-        ...(isIP(host) === 0 && { tls: { servername: host } }),
-        ...(auth !== undefined && { auth }),
-        forceAuth: auth !== undefined,
-        greetingTimeout: millis,
-        socketTimeout: millis,
-        // No text of a message is a path or an address to read.
-        disableFileAccess: true,
-        disableUrlAccess: true,
-        getSocket: open,
-      }),
-    ),
-    (opened) =>
-      Effect.sync(() => {
-        opened.close()
-        for (const socket of sockets) socket.destroy()
-      }),
-  )
-  const sendMail: SendMail = (mail) =>
-    Effect.tryPromise({
-      try: (signal) => transport.sendMail({ ...mail, signal }),
-      catch: (error): Refusal => refusalOf(error),
-    }).pipe(
-      Effect.map(({ rejected }) => answerOf(DELIVERED, String(rejected.length))),
-      Effect.catch(({ code, status }) =>
-        status === undefined ? Effect.fail({ code }) : Effect.succeed(answerOf(status, code ?? "")),
-      ),
-      Effect.timeoutOption(timeout),
-    )
-  return sendMail
-})
-
-const DELIVERED = 250
-
-const answerOf = (status: number, body: string): Answer => ({ status, retryAfter: undefined, body })
-
-/** An error of the client: with the status of an answer, or with a code alone. */
-interface Refusal extends NoAnswer {
-  readonly status: number | undefined
-}
-
-const refusalOf = (error: unknown): Refusal => {
-  const { code, message, responseCode } = Object(error)
-  // nodemailer replaces the code of a failed handshake by that of every socket.
-  const isTls = code === "ESOCKET" && /certificate|tls|ssl/i.test(String(message))
-  return {
-    code: isTls ? "ETLS" : typeof code === "string" ? code : undefined,
-    status: typeof responseCode === "number" ? responseCode : undefined,
-  }
-}
-
 export interface EmailOptions extends PostingOptions, MailAddresses {
   /** `smtp://` or `smtps://`, with user and password. `?tls=off` at its end has the effect of `tls`. */
   readonly url: Redacted.Redacted
@@ -218,12 +107,9 @@ export interface EmailOptions extends PostingOptions, MailAddresses {
   readonly tls?: "required" | "off" | undefined
 }
 
-/** The result of a mail server's answer; the body has how many recipients were refused, or nodemailer's code. */
+/** The result of a mail server's answer; the body says which recipients get no mail, or has nodemailer's code. */
 const judge = ({ body, status }: Answer): DeliveryResult => {
-  if (status < 400) {
-    if (body === "0") return { outcome: "delivered" }
-    return { outcome: "delivered", error: `The mail server refused ${body} of the recipients.` }
-  }
+  if (status < 400) return { outcome: "delivered", ...(body !== "" && { error: body }) }
   if (body === "ETLS") {
     const error =
       "The mail server does not offer STARTTLS: use smtps:// or a port that offers it, or end its address with ?tls=off."
@@ -231,15 +117,14 @@ const judge = ({ body, status }: Answer): DeliveryResult => {
   }
   const answered = `The mail server answered ${status}`
   if (status < 500) return { outcome: "deferred", error: `${answered}.` }
+  // No code of nodemailer has a space.
+  if (body.includes(" ")) return { outcome: "refused", error: body }
   const advice =
     body === "EAUTH"
       ? "check the user and the password in the receiver's settings"
       : "check the sender and the recipients in the receiver's settings"
   return { outcome: "refused", error: `${answered}: ${advice}.` }
 }
-
-/** Hands one mail over. `none` if that takes too long; the body has the number of refused recipients. */
-type SendMail = (mail: ReturnType<typeof mailOf>) => Effect.Effect<Option.Option<Answer>, NoAnswer>
 
 /** Sends mails by a client of their server. */
 export const mailsOver = Effect.fnUntraced(function* (

@@ -182,7 +182,63 @@ describe("e-mail", () => {
       }),
   )
 
-  it.effect("counts as delivered if the server takes one recipient, and names how many it refused", () =>
+  it.effect.each([
+    ['"Überwachung" <tocsin@münchen.example>', "Überwachung"],
+    ["Überwachung <tocsin@münchen.example>", "Überwachung"],
+    ['"Ops, \\"Tocsin\\" @ <home>" <tocsin@münchen.example>', 'Ops, "Tocsin" @ <home>'],
+    ["tocsin@münchen.example", ""],
+    ["tocsin@xn--mnchen-3ya.example", ""],
+  ] as const)("from %s has one form of its domain, in ASCII, in every header", ([from, name]) =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer({ hideSMTPUTF8: true })
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { from, to: ["ops@bücher.example"] })
+      assert.deepStrictEqual(yield* send(firing), { outcome: "delivered" })
+      const { raw } = yield* Queue.take(mails)
+      const { value } = read(raw)
+      assert.match(raw.slice(0, raw.indexOf("\r\n\r\n")), /^[\0-\x7f]*$/u)
+      const domain = "xn--mnchen-3ya.example"
+      assert.deepStrictEqual(value("Message-ID"), [`<${firing.id}@${domain}>`])
+      assert.deepStrictEqual(value("References"), [`<${firing.incident.id}@${domain}>`])
+      assert.deepStrictEqual(value("List-Id"), [`Tocsin <tocsin.${domain}>`])
+      assert.deepStrictEqual(value("To"), ["ops@xn--bcher-kva.example"])
+      const [shown = ""] = value("From")
+      assert.include(shown, `tocsin@${domain}`)
+      assert.include(utf8(shown).replaceAll("\\", ""), name)
+    }),
+  )
+
+  it.effect("leaves out who needs SMTPUTF8 where the server lacks it, and says why", () =>
+    Effect.gen(function* () {
+      const to = ["jürgen@bücher.example", "ops@example.org"]
+      const foreign = "пользователь@example.org"
+      const cc = [foreign]
+      const lacking = yield* startMailServer({ hideSMTPUTF8: true })
+      const { send } = yield* sending(`smtp://127.0.0.1:${lacking.port}`, { to, cc })
+      const error =
+        "The mail server cannot address jürgen@bücher.example, пользователь@example.org: it lacks SMTPUTF8."
+      // The second mail takes a connection that is open.
+      for (const one of [firing, resolved]) {
+        assert.deepStrictEqual(yield* send(one), { outcome: "delivered", error })
+        const { raw, recipients } = yield* Queue.take(lacking.mails)
+        assert.deepStrictEqual(recipients, ["ops@example.org"])
+        assert.deepStrictEqual([read(raw).value("To"), read(raw).value("Cc")], [["ops@example.org"], []])
+      }
+      const alone = yield* sending(`smtp://127.0.0.1:${lacking.port}`, { to: cc })
+      assert.deepStrictEqual(yield* alone.send(firing), {
+        outcome: "refused",
+        error: "The mail server cannot address пользователь@example.org: it lacks SMTPUTF8.",
+      })
+
+      const able = yield* startMailServer({ hideSMTPUTF8: false })
+      const notifier = yield* sending(`smtp://127.0.0.1:${able.port}`, { to, cc })
+      assert.deepStrictEqual(yield* notifier.send(firing), { outcome: "delivered" })
+      const { raw, recipients } = yield* Queue.take(able.mails)
+      assert.deepStrictEqual(recipients, ["jürgen@bücher.example", "ops@example.org", foreign])
+      assert.include(read(raw).value("Cc")[0] ?? "", foreign)
+    }),
+  )
+
+  it.effect("counts as delivered if the server takes one recipient, and names those that it refused", () =>
     Effect.gen(function* () {
       const { mails, port } = yield* startMailServer({
         onRcptTo: ({ address }, _session, end) => end(address.startsWith("gone") ? answer(550) : null),
@@ -190,7 +246,7 @@ describe("e-mail", () => {
       const { send } = yield* sending(`smtp://127.0.0.1:${port}`, {
         to: ["gone@example.org", "ops@example.org", "gone2@example.org"],
       })
-      const error = "The mail server refused 2 of the recipients."
+      const error = "The mail server refused gone@example.org (550), gone2@example.org (550)."
       assert.deepStrictEqual(yield* send(firing), { outcome: "delivered", error })
       assert.deepStrictEqual((yield* Queue.take(mails)).recipients, ["ops@example.org"])
     }),

@@ -218,8 +218,8 @@ function* judge(
   }
   if (Result.isSuccess(terms)) return { ...found, terms: terms.success }
   // A failure counts, whatever is wrong with what it declares.
-  const { message } = terms.failure
-  refusals.push({ ...terms.failure, message: `${message}; the failure is stored without the expectation` })
+  const message = "the failure is stored without these terms; correct them"
+  refusals.push(terms.failure, { refused: "ignored", message })
   return { ...found, declaration: undefined }
 }
 

@@ -52,7 +52,8 @@ const ignoring = (query: SenderRequest["query"], known: ReadonlySet<string>): Re
   const unknown = query.find(([name]) => !known.has(name))?.[0]
   if (unknown === undefined) return []
   const shown = unknown.slice(0, LONGEST_SHOWN).replaceAll(ELSEWHERE, "?")
-  return [{ refused: "ignored", message: `ignored ${shown}: give ${Array.from(known).join(", ")}` }]
+  const names = Array.from(known).join(", ")
+  return [{ refused: "ignored", message: `the parameter ${shown} is ignored: use ${names}` }]
 }
 
 const translatePing: Translate = ({ body, path, query }, { options, sha256 }) => {
@@ -63,7 +64,7 @@ const translatePing: Translate = ({ body, path, query }, { options, sha256 }) =>
   const ignored: ReadonlyArray<Refusal> = [
     ...(rid === "" || isTied
       ? []
-      : [{ refused: "ignored", message: "ignored rid: it must be a UUID" } as const]),
+      : [{ refused: "ignored", message: "the rid is ignored: use a UUID" } as const]),
     ...ignoring(query, OF_PING),
   ]
   const { segment } = parts

@@ -139,9 +139,12 @@ describe("a ping", () => {
   })
 
   it.each([
-    [[["rid", "1"]], "ignored rid: it must be a UUID"],
-    [[["evry", "1d"]], "ignored evry: give every, after, cron, tz, grace, severity, rid, create"],
-    [[["é\n".repeat(99), ""]], /^ignored \?{40}: give every/],
+    [[["rid", "1"]], "the rid is ignored: use a UUID"],
+    [
+      [["evry", "1d"]],
+      "the parameter evry is ignored: use every, after, cron, tz, grace, severity, rid, create",
+    ],
+    [[["é\n".repeat(99), ""]], /^the parameter \?{40} is ignored: use every/],
     [
       [
         ["create", "1"],
@@ -268,7 +271,7 @@ describe("a push", () => {
   it("says which parameter it does not have", () => {
     const reading = push.translate(request("web", { query: [["stauts", "down"]] }), context)
     assert.deepStrictEqual("refused" in reading || reading.refusals, [
-      { refused: "ignored", message: "ignored stauts: give status, msg, ping" },
+      { refused: "ignored", message: "the parameter stauts is ignored: use status, msg, ping" },
     ])
   })
 
