@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isShadow } from "@tocsin/core/model/OutboxRecord"
-import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import { toIncidentDetail, toOutboxItem } from "@tocsin/core/usecases/toResources"
 import { Effect } from "effect"
 import { shadow } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -18,6 +18,7 @@ describe("a shadow receiver", () => {
       yield* webhook.has()
       for (const item of outbox.items()) {
         assert.isTrue(isShadow(item))
+        assert.strictEqual(toOutboxItem(item).last_error, "shadow")
         assert.strictEqual(item.first_attempted_at, item.created_at)
         assert.strictEqual(item.updated_at, item.created_at)
       }

@@ -116,7 +116,7 @@ export const NotificationOutboxItem = Schema.Struct({
   ),
   last_error: optional(
     Schema.NullOr(Schema.String),
-    "Why the last attempt failed; null or absent when none did.",
+    "Why the last attempt failed, or shadow for a shadow receiver; null or absent when none did.",
   ),
   updated_at: Schema.optionalKey(timestamp("When the item last changed.")),
 }).annotate({

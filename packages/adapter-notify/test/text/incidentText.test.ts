@@ -292,6 +292,33 @@ describe("a digest", () => {
     }
   })
 
+  it.each([280, 500, 1_024, 2_000, 4_096])(
+    "of %i characters cuts no place, so that no lines read alike",
+    (limit) => {
+      const incidents = Array.from({ length: 40 }, (_, index) => ({
+        ...firing,
+        summary: "low on space",
+        incident: {
+          ...shared.incident,
+          incident_key: IncidentKey.make(`${"production eu-central-1 & ".repeat(7)}rack ${index} of hall 3`),
+        },
+      }))
+      for (const medium of [
+        { ...slackMedium, limit },
+        { ...telegramMedium, limit },
+      ]) {
+        const text = digestText(incidents, medium)
+        assert.isAtMost(text.length, limit)
+        const [head, ...rest] = text.split("\n")
+        assert.strictEqual(head, "40 incidents are firing")
+        const lines = rest.slice(0, -1)
+        assert.strictEqual(rest.at(-1), `… and ${40 - lines.length} more`)
+        assert.strictEqual(new Set(lines).size, lines.length)
+        for (const [index, line] of lines.entries()) assert.include(line, `rack ${index} of hall 3`)
+      }
+    },
+  )
+
   it("fits its medium, escapes included, and keeps every line whole", () => {
     for (const medium of [slackMedium, telegramMedium]) {
       const text = digestText(many(100, "critical", "<@all>\n".repeat(400)), medium)

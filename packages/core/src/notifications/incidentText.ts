@@ -152,27 +152,42 @@ export const incidentText = (notification: DeliveryAttempt, medium: TextMedium):
 /** Few people read further; the first line has the count. */
 const MOST_LINES = 20
 
+/** Less of a summary says nothing. */
+const SHORTEST_SUMMARY = 8
+
 /**
  * Several notifications of one type as one text: how many, then a line for each, the most severe
- * first and incidents that have resolved since last. Lines that do not fit are counted.
+ * first and incidents that have resolved since last. Lines that do not fit are counted: only summaries
+ * are cut, because places that are cut read alike.
  */
 export const digestText = (
   notifications: ReadonlyArray<DeliveryAttempt>,
   { limit, escape }: TextMedium,
 ): string => {
-  const count = `${notifications.length} incidents ${stateOf(notifications)}`
-  const isCut = notifications.length > MOST_LINES
+  const total = notifications.length
   const shown = notifications
     .toSorted(
       (a, b) =>
         Number(isOver(a)) - Number(isOver(b)) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
     )
-    .slice(0, isCut ? MOST_LINES - 1 : MOST_LINES)
-  const more = isCut ? [`… and ${notifications.length - shown.length} more`] : []
-  const others = [count, ...more]
-  const room = Math.floor((limit - others.join("\n").length) / shown.length) - 1
-  const lines = shown.map((notification) => cutText(lineOf(notification), { limit: room, escape }))
-  return [count, ...lines, ...more].join("\n")
+    .slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
+  const titles = shown.map((notification) => escape(lineTitleOf(notification)))
+  const textOf = (lines: ReadonlyArray<string>): string =>
+    [
+      `${total} incidents ${stateOf(notifications)}`,
+      ...lines,
+      ...(lines.length < total ? [`… and ${total - lines.length} more`] : []),
+    ].join("\n")
+  while (titles.length > 1 && textOf(titles).length > limit) titles.pop()
+  const room = Math.floor((limit - textOf(titles).length) / titles.length)
+  const lines = shown.slice(0, titles.length).map((notification, index) => {
+    const [title = "", summary] = [titles[index], withSummary("", notification)]
+    if (room < 0) return cutText(lineTitleOf(notification), { limit: title.length + room, escape })
+    return room < Math.min(SHORTEST_SUMMARY, escape(summary).length)
+      ? title
+      : `${title}${cutText(summary, { limit: room, escape })}`
+  })
+  return textOf(lines)
 }
 
 /** A firing can wait until its incident has resolved. */
@@ -194,5 +209,5 @@ const withSummary = (title: string, { summary = "" }: DeliveryAttempt): string =
 export const subjectOf = (notification: DeliveryAttempt): string =>
   withSummary(titleOf(notification), notification)
 
-const lineOf = (notification: DeliveryAttempt): string =>
-  withSummary(`${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`, notification)
+const lineTitleOf = (notification: DeliveryAttempt): string =>
+  `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`

@@ -25,7 +25,7 @@ import {
 import type { IncidentChangeRecord, IncidentLogRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { agentStatus, type StatusContext } from "../liveness/agentStatus.ts"
-import { isFiring, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { isFiring, isShadow, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { explainNotification } from "../notifications/explainNotification.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentTimeline } from "../ports/Storage.ts"
@@ -67,7 +67,7 @@ export const toIncident = (record: IncidentRecord): Incident => ({
 export const toOutboxItem = (record: OutboxRecord): NotificationOutboxItem => ({
   ...Struct.pick(record, ["id", "notifier", "state", "incident_id", "event_type", "attempts"]),
   next_attempt_at: record.next_attempt_at ?? null,
-  last_error: record.last_error ?? null,
+  last_error: isShadow(record) ? "shadow" : (record.last_error ?? null),
   updated_at: record.updated_at,
 })
 

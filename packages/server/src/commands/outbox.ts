@@ -1,6 +1,5 @@
 import { OutboxId } from "@tocsin/contract/Identifiers"
 import { NotificationType, NotifierKind, OutboxState } from "@tocsin/contract/Status"
-import { isShadow } from "@tocsin/core/model/OutboxRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Stream } from "effect"
@@ -125,9 +124,9 @@ const shadowCounts = Effect.gen(function* () {
     outbox({ ...page, state: "discarded", sort: "created_at", direction: "asc" }),
   )
   const counts = new Map<string, ShadowCount>()
-  yield* Stream.runForEach(items, ({ cause, event_type, receiver, ...item }) =>
+  yield* Stream.runForEach(items, ({ cause, event_type, last_error, receiver }) =>
     Effect.sync(() => {
-      if (!isShadow({ ...item, last_error: item.last_error ?? undefined })) return
+      if (last_error !== "shadow") return
       const name = [receiver, event_type, cause].join()
       const count = (counts.get(name)?.count ?? 0) + 1
       counts.set(name, { receiver, event_type, cause, count })
