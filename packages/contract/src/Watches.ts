@@ -4,13 +4,14 @@ import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { CheckStatus } from "./Status.ts"
+import { isHost } from "./hosts.ts"
 import { PAGE_ADDRESS } from "./watchOfAddress.ts"
 
 const bounded = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const ofLength = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
 
 const hostName = ofLength(253).check(
-  Schema.isPattern(/^[A-Za-z0-9._:-]+$/u, { expected: "a host name or an address" }),
+  Schema.makeFilter(isHost, { expected: "a host name or an address", toJsonSchema: () => ({}) }),
 )
 
 const timeout = optional(

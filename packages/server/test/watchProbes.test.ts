@@ -61,6 +61,8 @@ describe("a probe of the server", () => {
         "0x7f.1",
         "127.1",
         "0.0.0.0",
+        "１２７.0.0.1",
+        "localhost.",
         "[::ffff:127.0.0.1]",
       ]
       for (const host of hosts) {

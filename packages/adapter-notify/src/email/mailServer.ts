@@ -105,7 +105,7 @@ const makeTransport = Effect.fnUntraced(function* ({
         secure: isSecure,
         requireTLS: needsTls && !isSecure,
         ignoreTLS: !needsTls,
-        ...(isIP(host) === 0 && { tls: { servername: host } }),
+        ...(isIP(host) === 0 && { tls: { servername: host.replace(/\.$/, "") } }),
         ...(auth !== undefined && { auth }),
         forceAuth: auth !== undefined,
         greetingTimeout: millis,

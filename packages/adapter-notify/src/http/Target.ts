@@ -190,7 +190,7 @@ export const parseTarget = (
   const url = URL.parse(Redacted.value(address))
   if (url === null || url.hostname === "" || !schemes.pattern.test(url.protocol))
     return Result.fail(schemes.message)
-  // URL has normalized every notation of an address for http and https; names are checked when resolved.
+  // Names are checked when resolved.
   const host = hostOf(url)
   if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
     return Result.fail(
@@ -205,8 +205,12 @@ export const parseTarget = (
   })
 }
 
-/** The host of a URL as sockets take it: IPv6 without brackets. */
-export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
+/**
+ * The host of a URL as sockets take it: IPv6 without brackets, and names and every notation of an address as
+ * in http, because URL leaves those of other schemes as they are.
+ */
+export const hostOf = (url: URL): string =>
+  (URL.parse(`http://${url.hostname}`) ?? url).hostname.replace(/^\[(.*)\]$/, "$1")
 
 const credentialsOf = (url: URL): Result.Result<Target["credentials"], string> => {
   if (url.username === "" && url.password === "") return Result.succeed(undefined)

@@ -6,6 +6,7 @@ import {
   STATUS_CODES,
 } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { hostField } from "@tocsin/contract/hosts"
 import type { DeliveryResult, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
 import {
@@ -82,6 +83,7 @@ export const makeExchange = Effect.fnUntraced(function* (
       port: target.url.port,
       path: path ?? `${target.url.pathname}${target.url.search}`,
       headers: {
+        host: hostField(target.url),
         ...headers,
         "user-agent": "Tocsin",
         ...(content !== undefined && {

@@ -1,11 +1,36 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { authorizationOf, parseTarget } from "../../src/http/Target.ts"
+import { authorizationOf, hostOf, HTTP, parseTarget, SMTP } from "../../src/http/Target.ts"
 
 const verdict = (address: string, denyPrivateTargets: boolean): "allowed" | string => {
   const target = parseTarget(Redacted.make(address), { denyPrivateTargets })
   return Result.isSuccess(target) ? "allowed" : target.failure
 }
+
+describe("the host of an address", () => {
+  it.each([
+    ["https://münchen.example./", "xn--mnchen-3ya.example."],
+    ["smtp://münchen.example", "xn--mnchen-3ya.example"],
+    ["smtps://m%C3%BCnchen.example:465", "xn--mnchen-3ya.example"],
+    ["smtp://Mail.example.", "mail.example."],
+    ["smtp://127.1", "127.0.0.1"],
+    ["smtp://[::1]:25", "::1"],
+  ])("%s is %s", (address, host) => {
+    const target = parseTarget(
+      Redacted.make(address),
+      { denyPrivateTargets: false },
+      address.startsWith("smtp") ? SMTP : HTTP,
+    )
+    assert.strictEqual(hostOf(Result.getOrThrow(target).url), host)
+  })
+
+  it("of mails is never link-local or metadata, in any notation", () => {
+    for (const host of ["0xa9fea9fe", "169.254.43518", "１６９.254.169.254", "%31%36%39.254.169.254"]) {
+      const target = parseTarget(Redacted.make(`smtp://${host}`), { denyPrivateTargets: false }, SMTP)
+      assert.isTrue(Result.isFailure(target), host)
+    }
+  })
+})
 
 describe("a target", () => {
   it.each([

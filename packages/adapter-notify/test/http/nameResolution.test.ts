@@ -68,6 +68,17 @@ describe("a name", () => {
     }),
   )
 
+  it.effect("has no dot at its end in the request", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver(answering(200))
+      const { resolve } = resolving(["127.0.0.1"])
+      const post = yield* posting(`http://Receiver.test.:${receiver.port}/`, resolve)
+      assert.strictEqual((yield* post("{}")).result.outcome, "delivered")
+      const { headers } = yield* Queue.take(receiver.requests)
+      assert.strictEqual(headers.host, `receiver.test:${receiver.port}`)
+    }),
+  )
+
   it.effect("is called over a link that takes a second to connect, though it has a second address", () =>
     Effect.gen(function* () {
       const server = yield* Effect.acquireRelease(Effect.promise(startSlowServer), ({ end }) =>

@@ -1,11 +1,12 @@
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { isHost } from "@tocsin/contract/hosts"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { isIP, type LookupFunction } from "node:net"
 import { domainToASCII } from "node:url"
 import { afterMillis } from "../clock/Clock.ts"
-import { duration, type Reader, text } from "../config/Reader.ts"
+import { duration, type Reader, refused, text } from "../config/Reader.ts"
 import type { Thresholds } from "./Range.ts"
 
 export interface ProbeTargets {
@@ -137,11 +138,9 @@ export const connecting = (to: string, targets: ProbeTargets | undefined) => {
 
 export const absolutePath = text({ max: 4_096, form: /^\//, expected: "an absolute path" })
 
-export const host = text({
-  max: 253,
-  form: /^[A-Za-z0-9._:-]+$/,
-  expected: "a host name or an address",
-})
+/** A host without its port, which is a setting of its own. */
+export const host: Reader<string> = (value, place) =>
+  typeof value === "string" && isHost(value) ? value : refused(place, "must be a host name or an address")
 
 /** A name in the one form that it has in TLS, in certificates and to a name server: ASCII, without a dot at its end. */
 export const plainName = (name: string): string =>

@@ -15,8 +15,11 @@ const nameServer: Reader<string> = (value, place) => {
   }
 }
 
+/** Labels of any characters, as reverse zones and services have them, and no address. */
+const DNS_NAME = /^(?!.*:\/\/)(?:\.|(?:[^\s.]{1,63}(?:\.|$))+)$/u
+
 const fields = {
-  name: text({ max: 253 }),
+  name: text({ max: 253, form: DNS_NAME, expected: "a name such as shop.example" }),
   type: oneOf("A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"),
   servers: oneOrMore(nameServer, 10),
   expect: oneOrMore(text({ max: 1_024 }), 100),

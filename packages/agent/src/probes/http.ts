@@ -1,3 +1,4 @@
+import { hostField } from "@tocsin/contract/hosts"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { TLSSocket } from "node:tls"
 import { fileAt } from "../config/PemFile.ts"
@@ -32,10 +33,17 @@ import { thresholdFields, thresholds } from "./Range.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
 import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
 
-const address: Reader<string> = (value, place) =>
-  typeof value === "string" && URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol)
-    ? value
-    : refused(place, "must be an address such as https://shop.example/health")
+const address: Reader<string> = (value, place) => {
+  const url = typeof value === "string" ? URL.parse(value) : null
+  if (typeof value !== "string" || url === null || !["http:", "https:"].includes(url.protocol))
+    return refused(place, "must be an address such as https://shop.example/health")
+  try {
+    decodeURIComponent(url.username + url.password)
+    return value
+  } catch {
+    return refused(place, "must have a percent-encoded user name and password: write % as %25")
+  }
+}
 
 const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
 
@@ -179,6 +187,7 @@ const optionsOf = (
   rejectUnauthorized: verify,
   // A header field may be a secret, which another server must not see.
   headers: {
+    host: hostField(url),
     "user-agent": "tocsin-agent",
     accept: "*/*",
     // Without it a server may compress the page, in which no text would be found (RFC 9110, 12.5.3).

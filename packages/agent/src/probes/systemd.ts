@@ -4,8 +4,8 @@ import { figure, probe } from "./Probe.ts"
 import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
 
 const unitName = text({
-  max: 256,
-  form: /^[A-Za-z0-9:_.\\@][A-Za-z0-9:_.\\@-]*$/,
+  max: 255,
+  form: /^[A-Za-z0-9:_.\\@-]+$/,
   expected: "the name of a unit, such as nginx.service",
 })
 const state = text({ max: 32, form: /^[a-z-]+$/, expected: "a state such as active" })

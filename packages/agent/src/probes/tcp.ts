@@ -9,6 +9,7 @@ import {
   type Finding,
   host,
   limited,
+  plainName,
   probe,
   type ProbeAround,
   secondsText,
@@ -46,7 +47,7 @@ export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTl
     const trust = await trusting(settings)
     // Loaded only where it is used: TLS takes some megabytes. An address is no name to ask for.
     const { connect: connectSecurely } = await import("node:tls")
-    const named = isIP(to) === 0 && { servername: to }
+    const named = isIP(to) === 0 && { servername: plainName(to) }
     return { socket: connectSecurely({ ...options, ...named, ...trust }), ready: "secureConnect" }
   }
   return exchangeAt(`${to}:${at}`, open, settings, around)

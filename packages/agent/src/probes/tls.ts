@@ -2,7 +2,17 @@ import { once } from "node:events"
 import type { Socket } from "node:net"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { connecting, critical, type Fault, host, limited, probe, wait, WAIT_MILLIS } from "./Probe.ts"
+import {
+  connecting,
+  critical,
+  type Fault,
+  host,
+  limited,
+  plainName,
+  probe,
+  wait,
+  WAIT_MILLIS,
+} from "./Probe.ts"
 import { thresholdFields } from "./Range.ts"
 import { port } from "./tcp.ts"
 import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
@@ -19,9 +29,10 @@ export const tls = probe(
   { name: "tls", lane: "network" },
   checked(record(fields, ["host"]), judgeTrust),
   async (settings, around) => {
-    const { host: to, starttls: by, verify = true, name = to, wait: millis = WAIT_MILLIS } = settings
+    const { host: to, starttls: by, verify = true, name: wanted = to, wait: millis = WAIT_MILLIS } = settings
     const { port: at = by === undefined ? HTTPS_PORT : STARTTLS_PORTS[by] } = settings
     const target = `${to}:${at}`
+    const name = plainName(wanted)
     try {
       const options = { ...connecting(to, around.targets), host: to, port: at }
       const trust = await trusting(settings)

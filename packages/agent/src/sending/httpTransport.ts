@@ -1,3 +1,4 @@
+import { hostField } from "@tocsin/contract/hosts"
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
 import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
@@ -65,6 +66,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
         agent,
         signal,
         headers: {
+          host: hostField(url),
           // Without it a program in between may compress the answer (RFC 9110, 12.5.3).
           "accept-encoding": "identity",
           authorization: `Bearer ${outgoing.key}`,

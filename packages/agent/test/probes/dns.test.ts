@@ -35,7 +35,7 @@ const PLAIN: Readonly<Record<Type, Answer>> = {
 }
 
 const server = createSocket("udp4")
-/** What the name server answers for any name but missing.example, for each type that is asked for. */
+/** The answers for any name but missing.example, by the type that is asked for. */
 let answers: (asked: Type) => ReadonlyArray<Answer>
 /** The names that it was asked for. */
 const asked: Array<string> = []

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { text } from "node:stream/consumers"
-import { configured, probed, TestServers } from "./probed.ts"
+import { configured, probed, type ProbeName, TestServers } from "./probed.ts"
 
 const CERTIFIER = "openssl"
 
@@ -327,5 +327,40 @@ describe("the probes of the host", () => {
     const { output, status } = await probed("systemd", { units: "no-such-unit.service" })
     assert.include(["unknown", "critical"], status)
     assert.match(output, /^SYSTEMD (UNKNOWN - .*systemctl|CRITICAL - no-such-unit\.service is not-found)/)
+  })
+})
+
+describe("settings that can never work", () => {
+  it.each<[ProbeName, object, RegExp]>([
+    ["tcp", { host: "shop.example:443", port: 443 }, /^host must be a host name or an address$/],
+    ["tcp", { host: "https://shop.example", port: 443 }, /^host must be a host name/],
+    ["tls", { host: "a b" }, /^host must be a host name/],
+    ["tls", { host: "shop.example", name: "a..b" }, /^name must be a host name/],
+    ["dns", { name: "https://shop.example" }, /^name must be a name such as shop\.example$/],
+    ["dns", { name: "a b" }, /^name must be a name/],
+    ["dns", { name: "a..b" }, /^name must be a name/],
+    [
+      "http",
+      { url: "http://u:100%@shop.example/" },
+      /^url must have a percent-encoded user name and password/,
+    ],
+    ["http", { url: "http://%ff:p@shop.example/" }, /^url must have a percent-encoded user name/],
+    ["http", { url: "http://256.1.1.1/" }, /^url must be an address/],
+    ["http", { url: "ftp://shop.example/" }, /^url must be an address/],
+    ["systemd", { units: "a b.service" }, /^units must be the name of a unit/],
+  ])("of %s are refused: %j", (name, settings, problem) => {
+    assert.throws(() => configured(name, settings), problem)
+  })
+
+  it.each<[ProbeName, object]>([
+    ["tcp", { host: "münchen.example", port: 443 }],
+    ["tls", { host: "例え。テスト.", name: "my_host" }],
+    ["dns", { name: "_sip._tcp.münchen.example" }],
+    ["dns", { name: "0/25.2.0.192.in-addr.arpa", type: "PTR" }],
+    ["dns", { name: ".", type: "NS" }],
+    ["http", { url: "http://u:100%25@münchen.example/" }],
+    ["systemd", { units: ["-.mount", "-.slice", "dev-disk-by\\x2duuid-1.swap", "getty@tty1.service", "a"] }],
+  ])("are not those of %s with %j", (name, settings) => {
+    assert.doesNotThrow(() => configured(name, settings))
   })
 })

@@ -1,11 +1,18 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
+import dns from "node:dns"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttps } from "node:https"
-import { createServer } from "node:net"
+import { createServer, type LookupFunction } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createServer as createTls, getCACertificates, TLSSocket } from "node:tls"
+import {
+  createSecureContext,
+  createServer as createTls,
+  getCACertificates,
+  type TlsOptions,
+  TLSSocket,
+} from "node:tls"
 import { configured, probed, TestServers } from "./probed.ts"
 
 const CERTIFIER = "openssl"
@@ -13,6 +20,10 @@ const folder = mkdtempSync(join(tmpdir(), "tocsin-tls-"))
 const at = (name: string): string => join(folder, name)
 const read = (name: string): string => readFileSync(at(name), "utf8")
 const servers = new TestServers()
+
+/** Not every system finds a name of its hosts file that ends with a dot. */
+const { lookup } = dns
+const withoutDot: LookupFunction = (name, options, found) => lookup(name.replace(/\.$/, ""), options, found)
 
 const openssl = (args: string): void =>
   void execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
@@ -66,13 +77,16 @@ const serve = async (dialogue: Dialogue): Promise<number> =>
     }),
   )
 
-const ports = { https: 0, tls: 0 }
+const ports = { https: 0, tls: 0, named: 0 }
+/** The names that clients asked the server at `named` for, and the hosts of their requests. */
+const asked = { names: new Set<string>(), hosts: new Set<string | undefined>() }
 
 beforeAll(async () => {
+  dns.lookup = Object.assign(withoutDot, lookup)
   if (!hasOpenssl) return
   const key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout"
   openssl(`req -x509 -days 30 -subj /CN=root ${key} root.key -out root.pem`)
-  writeFileSync(at("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1")
+  writeFileSync(at("names"), "subjectAltName=DNS:localhost,DNS:xn--mnchen-3ya.example,IP:127.0.0.1")
   for (const name of ["server", "client", "other"]) {
     openssl(`req -new -subj /CN=${name} ${key} ${name}.key -out ${name}.request`)
     openssl(
@@ -94,9 +108,21 @@ beforeAll(async () => {
     ),
   )
   ports.tls = await servers.listen(createTls(own))
+  const SNICallback: TlsOptions["SNICallback"] = (name, give) => {
+    asked.names.add(name)
+    give(null, createSecureContext(own))
+  }
+  ports.named = await servers.listen(
+    // Without a name that it knows, it shows a certificate that no client trusts.
+    createHttps({ key: read("root.key"), cert: read("root.pem"), SNICallback }, (request, response) => {
+      asked.hosts.add(request.headers.host)
+      response.end("hello")
+    }),
+  )
 })
 
 afterAll(() => {
+  dns.lookup = lookup
   servers.close()
   rmSync(folder, { recursive: true })
 })
@@ -111,6 +137,28 @@ describe.skipIf(!hasOpenssl)("a probe over TLS", () => {
     assert.strictEqual((await probed("http", { url })).status, "critical")
     const found = await probed("http", { url, ca: at("root.pem"), text: "hello stranger" })
     assert.strictEqual(found.status, "ok", found.output)
+  })
+
+  it.each([
+    ["tls", { host: "localhost." }, "localhost"],
+    ["tls", { host: "LOCALHOST" }, "localhost"],
+    ["tls", { host: "127.0.0.1", name: "localhost." }, "localhost"],
+    ["tls", { host: "127.0.0.1", name: "MÜNCHEN.example" }, "xn--mnchen-3ya.example"],
+    ["tls", { host: "127.0.0.1", name: "münchen。example." }, "xn--mnchen-3ya.example"],
+    ["tcp", { host: "localhost.", tls: true }, "localhost"],
+    ["http", { url: "https://localhost.:PORT/" }, "localhost"],
+    ["http", { url: "https://LocalHost.:PORT/", verify: false }, "localhost"],
+  ] as const)("of %s with %j asks for the name %s", async (name, settings, expected) => {
+    asked.names.clear()
+    asked.hosts.clear()
+    const target =
+      "url" in settings
+        ? { ...settings, url: settings.url.replace("PORT", String(ports.named)) }
+        : { ...settings, port: ports.named }
+    const found = await probed(name, { ...target, ca: at("root.pem") })
+    assert.strictEqual(found.status, "ok", found.output)
+    assert.deepStrictEqual([...asked.names], [expected])
+    assert.deepStrictEqual([...asked.hosts], name === "http" ? [`${expected}:${ports.named}`] : [])
   })
 
   it.skipIf(getCACertificates("system").length === 0)("trusts the authorities of the system", async () => {
