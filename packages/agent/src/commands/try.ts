@@ -1,5 +1,6 @@
 import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { headlineOf } from "@tocsin/contract/headline"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { type CheckStatus, wireEvent } from "@tocsin/reporting/agent/CheckReport"
 import { existsSync } from "node:fs"
@@ -54,12 +55,14 @@ export const tryCheck = async (argv: ReadonlyArray<string>): Promise<number> => 
 const runChecksOf = ({ checks }: AgentConfig): ReadonlyArray<RunCheck> =>
   [...checks.values()].filter((check) => check.kind === "run")
 
-/** A row for each check, with the first line of its output. */
+/** A row for each check, with the headline of its output. */
 const tableOf = (trials: ReadonlyArray<Trial>): ReadonlyArray<string> => {
-  const rows = trials.map(({ check, status, duration_ms: millis, output }) => {
-    const [first = ""] = output.split("\n", 1)
-    return [check, status, secondsText(millis / MILLIS_PER_SECOND), plainLine(first)]
-  })
+  const rows = trials.map(({ check, status, duration_ms: millis, output }) => [
+    check,
+    status,
+    secondsText(millis / MILLIS_PER_SECOND),
+    plainLine(headlineOf(output) ?? ""),
+  ])
   const all = [["CHECK", "STATUS", "DURATION", "OUTPUT"], ...rows]
   const widthOf = (column: number) => Math.max(...all.map((row) => row[column]?.length ?? 0))
   return all.map((row) =>

@@ -132,7 +132,7 @@ export class Incidents {
     yield* this.#announce(incident, isLoud)
   }
 
-  /** A member's latest output has another first line; the incident shows that of its worst member. */
+  /** A member's latest output has another headline; the incident shows that of its worst member. */
   *resummarize(ref: MemberRef, summary: string | undefined): Decision<void> {
     yield* load(this.#unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     const { incident, member } = this.#find(ref)
