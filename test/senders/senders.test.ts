@@ -203,7 +203,7 @@ describe("curl", () => {
         "OK",
       )
       yield* shows(server, { backup: "critical" })
-      assert.strictEqual((yield* checks(server))[0]?.summary, "full")
+      assert.strictEqual((yield* checks(server))[0]?.summary, "exit 1: full\nfull")
     }),
   )
 })
