@@ -48,8 +48,9 @@ export interface GivenConfig {
   readonly enrolmentToken?: string | undefined
 }
 
-/** A host without a configuration has checks to begin with, once it is told its server. */
-const FIRST_CHECKS = "checks:\n  disk: { disk: {} }\n  load: { load: {} }\n  memory: { memory: {} }\n"
+/** The checks of a host without a configuration. Its load counts once it lasts for five minutes: hosts start busy. */
+const FIRST_CHECKS =
+  "checks:\n  disk: { disk: {} }\n  load: { load: {}, confirm: { bad: 6, every: 1m } }\n  memory: { memory: {} }\n"
 
 /** The configuration of `FILE` and `checks.d/*.yaml` beside it, or everything that is wrong with it. */
 export const readConfig = (file: string, given: GivenConfig = {}) => {

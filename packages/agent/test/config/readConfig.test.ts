@@ -243,3 +243,17 @@ describe("a configuration", () => {
     ])
   })
 })
+
+describe("a host without a configuration", () => {
+  it("has three checks, of which load counts after five minutes", () => {
+    const { config } = readConfig("/no/such/config.yaml", { servers: ["http://monitor.example"] })
+    assert.deepStrictEqual(
+      [...(config?.checks ?? [])].map(([id, check]) => [id, check.kind === "run" && check.confirm]),
+      [
+        ["disk", undefined],
+        ["load", { bad: 6, good: 1, everyMillis: 60_000 }],
+        ["memory", undefined],
+      ],
+    )
+  })
+})
