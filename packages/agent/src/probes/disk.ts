@@ -23,13 +23,17 @@ export const disk = probe(
   record({ mounts: mountPaths, ...thresholdFields, bytes: byteThresholds, inodes: thresholds }),
   async ({ mounts, bytes, inodes = OWN, ...free }, { clock }) => {
     const all = await allMounts()
-    const paths = mounts ?? (await diskMounts(all))
+    const { paths, leftOut } = mounts === undefined ? await diskMounts(all) : { paths: mounts, leftOut: [] }
+    const more = leftOut.length > SHOWN ? ` and ${leftOut.length - SHOWN} more` : ""
+    const shown = `read-only and left out: ${leftOut.slice(0, SHOWN).join(", ")}${more}`
+    if (paths.length === 0)
+      throw new Error(`no file system can fill up; ${shown}; name in mounts what to examine`)
     // Bytes replace the percentage, which says little of a large disk.
     const limits = { free: bytes === undefined ? givenOr(free, OWN) : free, bytes, inodes }
     const known = mounts === undefined ? [] : all
     const found = await Promise.all(paths.map((path) => measure(path, limits, { clock, known })))
     return {
-      words: found.map(({ words }) => words).join(", "),
+      words: `${found.map(({ words }) => words).join(", ")}${leftOut.length === 0 ? "" : `; ${shown}`}`,
       measures: found.flatMap(({ measures }) => measures),
       faults: found.flatMap(({ faults = [] }) => faults),
     }
@@ -37,6 +41,8 @@ export const disk = probe(
 )
 
 const GIB = 2 ** 30
+/** A host may have a read-only image for each of its packages. */
+const SHOWN = 3
 
 const fileSystems = examining((path) => statfs(path))
 
@@ -82,19 +88,27 @@ const measure = async (
 
 /** File systems without a device that hold data nevertheless. */
 const WITHOUT_DEVICE = new Set(["zfs", "btrfs"])
-/** Full from the beginning. */
-const READ_ONLY = new Set(["squashfs", "iso9660", "udf"])
+/** Full from the beginning, whatever their options say. */
+const IMAGES = new Set(["squashfs", "iso9660", "udf", "erofs", "cramfs", "romfs", "composefs"])
 
-/** The mounts of disks: each device once, under its shortest path. */
-const diskMounts = async (mounts: ReadonlyArray<Mount>): Promise<ReadonlyArray<string>> => {
+const isReadOnly = ({ type, options }: Mount): boolean => IMAGES.has(type) || options.includes("ro")
+
+/**
+ * The mounts of disks: each device once, under its shortest path. One that is read-only cannot fill up; a
+ * device that is also mounted to be written is examined there.
+ */
+export const diskMounts = async (mounts: ReadonlyArray<Mount>) => {
   const types = await readFile("/proc/filesystems", "utf8").catch(() => "")
   const withDevice = new Set(types.split("\n").flatMap((line) => /^\t(\S+)$/.exec(line)?.[1] ?? []))
+  const hasDevice = ({ type }: Mount) => withDevice.has(type) || WITHOUT_DEVICE.has(type)
+  // Where mounts lie on each other, the last one counts. The root of a container is an overlay, or not in the list.
+  const root = mounts.findLast(({ path }) => path === "/") ?? { device: "", path: "/", type: "", options: [] }
+  const all = [root, ...mounts.filter((one) => one.path !== "/" && hasDevice(one))]
   const pathOf = new Map<string, string>()
-  for (const { device, path, type } of mounts) {
-    if ((!withDevice.has(type) && !WITHOUT_DEVICE.has(type)) || READ_ONLY.has(type)) continue
+  for (const { device, path } of all.filter((one) => !isReadOnly(one))) {
     const known = pathOf.get(device)
     if (known === undefined || path.length < known.length) pathOf.set(device, path)
   }
-  // The root of a container is an overlay.
-  return [...new Set([...pathOf.values(), "/"])].toSorted()
+  const leftOut = all.filter((one) => isReadOnly(one) && !pathOf.has(one.device))
+  return { paths: [...pathOf.values()].toSorted(), leftOut: leftOut.map(({ path }) => path) }
 }
