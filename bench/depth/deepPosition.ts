@@ -14,7 +14,7 @@ const condition = (name: string, value: unknown): string => {
   return value === "not_ok" ? `${name} <> 'ok'` : `${name} = '${String(value)}'`
 }
 
-const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
+const conditionsOf = ({ list, filter, sort }: AnyQuery): ReadonlyArray<string> => {
   const given = Object.entries(filter).filter(([name, value]) => name !== "at" && value !== undefined)
   const isOfMember = ([name]: readonly [string, unknown]): boolean =>
     list === "incidents" && name.endsWith("_id")
@@ -22,9 +22,11 @@ const conditionsOf = ({ list, filter }: AnyQuery): ReadonlyArray<string> => {
   const own = given
     .filter((entry) => !isOfMember(entry))
     .map(([name, value]) =>
-      list === "overdue" && name === "status"
-        ? `(${keys}) IN (SELECT ${keys} FROM check_state WHERE ${condition(name, value)})`
-        : condition(name, value),
+      name === "from" || name === "to"
+        ? `${sort === "resolved_at" ? "resolved_order" : sort} ${name === "from" ? ">=" : "<"} ${String(value)}`
+        : list === "overdue" && name === "status"
+          ? `(${keys}) IN (SELECT ${keys} FROM check_state WHERE ${condition(name, value)})`
+          : condition(name, value),
     )
   const ofMember = given.filter(isOfMember).map(([name, value]) => condition(name, value))
   return [

@@ -1,4 +1,5 @@
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
 import {
   type ListFilters,
@@ -80,6 +81,27 @@ const queriesOf = <L extends ListName>(list: L): ReadonlyArray<ListQuery<L>> => 
   )
 }
 
+const HOUR_MICROS = 3_600_000_000n
+
+/** Incidents between two times, in the orders by time. */
+const incidentsBetween = maybe(IncidentState.literals).flatMap((state) =>
+  maybe(["critical" as const]).flatMap((severity) =>
+    maybe([LARGE_AGENT]).flatMap((agent_id) =>
+      (["opened_at", "resolved_at"] as const).flatMap((sort) =>
+        (["asc", "desc"] as const).map((direction): ListQuery<"incidents"> => {
+          const to = Instant.fromMicros(start + HOUR_MICROS)
+          return {
+            list: "incidents",
+            filter: { state, severity, agent_id, from: start, to },
+            sort,
+            direction,
+          }
+        }),
+      ),
+    ),
+  ),
+)
+
 /** Each list with each set of filters, in each order, in both directions. */
 export const everyQuery: ReadonlyArray<AnyQuery> = [
   ...queriesOf("agents"),
@@ -87,6 +109,7 @@ export const everyQuery: ReadonlyArray<AnyQuery> = [
   ...queriesOf("checks"),
   ...queriesOf("history"),
   ...queriesOf("incidents"),
+  ...incidentsBetween,
   ...queriesOf("outbox"),
   ...queriesOf("overdue"),
 ]

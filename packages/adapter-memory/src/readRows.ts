@@ -102,9 +102,7 @@ const listFilters: { readonly [L in ListName]?: Passes<L> } = {
   audit: (_, filter, row) =>
     wants(filter.actor, row.actor) &&
     wants(filter.action, row.action) &&
-    (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)) &&
-    (filter.from === undefined || row.recorded_at >= filter.from) &&
-    (filter.to === undefined || row.recorded_at < filter.to),
+    (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)),
   silences: (_, { at, state }, row) =>
     state === undefined || at === undefined || silenceState(row, at) === state,
 }
@@ -165,12 +163,13 @@ export const readRows = <L extends ListName>(
   const { direction, filter, isBackward, limit, list, sort } = request
   const columns = orderColumns(list, sort)
   const isUpward = (direction === "asc") !== isBackward
-  const { start } = pageBounds(request)
+  const { end, start } = pageBounds(request)
   const isBeyond = start === undefined ? () => true : isFrom(columns, start, isUpward)
+  const isBefore = end === undefined ? () => true : isFrom(columns, end, !isUpward)
   const passes: Passes<L> | undefined = listFilters[list]
   const rows: Array<ListRows[L]> = []
   for (const row of rowsAmong(tables, request))
-    if (isBeyond(row) && passes?.(tables, filter, row) !== false) rows.push(row)
+    if (isBeyond(row) && isBefore(row) && passes?.(tables, filter, row) !== false) rows.push(row)
   const compare = comparing(...columns.map(({ of }) => of))
   return firstInOrder(rows, limit, isUpward ? compare : (a, b) => compare(b, a))
 }

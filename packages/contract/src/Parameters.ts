@@ -1,6 +1,6 @@
 import { SilenceStateName } from "./Silences.ts"
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { optional } from "./Fields.ts"
+import { optional, timestamp } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import {
   AgentStatus,
@@ -206,6 +206,12 @@ export const HeldIncidentListParameters = Schema.Struct({
   search: searching("its key, its summary, or the IDs of the agent and the check that opened it"),
   acknowledged: Schema.optionalKey(
     truth({ description: "Only incidents that are, or are not, acknowledged." }),
+  ),
+  from: Schema.optionalKey(
+    timestamp("Only incidents that were opened at this time or later; resolved, with sort=resolved_at."),
+  ),
+  to: Schema.optionalKey(
+    timestamp("Only incidents that were opened before this time; resolved, with sort=resolved_at."),
   ),
   with_receivers: flag(
     "Whether each incident is listed with its receivers, and what became of their firings.",

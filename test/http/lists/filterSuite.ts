@@ -1,6 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
+import { operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
 import { type Item, itemsOf, type Page, pageOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
 import { AGENT, populateLists } from "../client/populateLists.ts"
@@ -78,6 +80,42 @@ export const filterSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         }
         assert.deepStrictEqual(yield* itemsOf(`${path}?search=${AGENT}+nothing`), [], path)
       }
+    }),
+  )
+
+  scenario("from and to bound incidents by their opening, or by their resolution where that sorts them", () =>
+    Effect.gen(function* () {
+      yield* populateLists
+      const path = "/ops/v1/incidents"
+      for (const [sort, moment] of [
+        ["status", "opened_at"],
+        ["opened_at", "opened_at"],
+        ["resolved_at", "resolved_at"],
+      ] as const) {
+        const all = yield* itemsOf(`${path}?sort=${moment}`)
+        const at = (item: Item | undefined): string => String(item?.[moment] ?? "9999")
+        const middle = at(all[Math.floor(all.length / 2)])
+        const last = at(all[0])
+        for (const [query, isIn] of [
+          [`from=${middle}`, (time: string) => time >= middle],
+          [`to=${middle}`, (time: string) => time < middle],
+          [`from=${middle}&to=${last}`, (time: string) => time >= middle && time < last],
+        ] as const) {
+          if (query.includes("9999")) continue
+          const expected = all.filter((item) => isIn(at(item)))
+          assert.deepStrictEqual(
+            yield* itemsOf(`${path}?sort=${sort}&${query}`),
+            expected,
+            `${sort} ${query}`,
+          )
+        }
+      }
+      expectError(yield* operate("GET", `${path}?from=yesterday`), 400, "validation")
+      // v1 is frozen.
+      assert.deepStrictEqual(
+        yield* itemsOf("/api/v1/incidents?from=2999-01-01T00:00:00Z"),
+        yield* itemsOf("/api/v1/incidents"),
+      )
     }),
   )
 

@@ -1,5 +1,17 @@
-import { BUSY_PHASE, phasesOf, ranOutBy, startBeyond } from "@tocsin/core/engine/lists/arms"
-import { orderColumns, type PageRequest, type SortValue } from "@tocsin/core/model/ListDefinitions"
+import {
+  BUSY_PHASE,
+  type PageBounds,
+  pageBounds,
+  phasesOf,
+  ranOutBy,
+  startBeyond,
+} from "@tocsin/core/engine/lists/arms"
+import {
+  orderColumns,
+  type PageRequest,
+  type Position,
+  type SortValue,
+} from "@tocsin/core/model/ListDefinitions"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { incidentTable } from "../tables/IncidentTable.ts"
 import { type PageStatement, Parameters } from "./selections.ts"
@@ -8,7 +20,8 @@ import { type PageStatement, Parameters } from "./selections.ts"
 const LEAST: readonly [SortValue, SortValue] = [-9_223_372_036_854_775_808n, ""]
 const GREATEST: readonly [SortValue, SortValue] = [9_223_372_036_854_775_807n, "\u{10ffff}"]
 
-type Request = PageRequest<"incidents">
+/** A page with the positions between which it lies. */
+type Request = Omit<PageRequest<"incidents">, "from"> & PageBounds
 
 const isAscending = ({ direction, isBackward }: Request): boolean => (direction === "asc") !== isBackward
 
@@ -33,7 +46,7 @@ const armsOf = (request: Request): ReadonlyArray<Arm> => {
         { column: "state_rank", value: state_rank },
         { column: "severity_rank", value: severity_rank },
       ]
-      const found = startBeyond(request.from, fixed, order)
+      const found = startBeyond(request.start, fixed, order)
       if (found === undefined) return []
       const end = order.isAscending ? LEAST : GREATEST
       const start = found.compared.length === 0 ? end : found.compared.map(({ value }) => value)
@@ -80,7 +93,19 @@ const isInForce = (
   acknowledged === true && at !== undefined ? `AND ${source.ackUntil} > ${parameters.add(at, "int8")}` : ""
 
 const beyond = (request: Request): string =>
-  `${isAscending(request) ? ">" : "<"}${request.from?.isInclusive === true ? "=" : ""}`
+  `${isAscending(request) ? ">" : "<"}${request.start?.isInclusive === true ? "=" : ""}`
+
+/** The condition for rows before the end; only a list by time has one. */
+const before = (request: Request, parameters: Parameters): string => {
+  const { end } = request
+  if (end === undefined) return ""
+  const columns = columnsOf(request).map((column) => `l.${column}`)
+  const operator = `${isAscending(request) ? "<" : ">"}${end.isInclusive ? "=" : ""}`
+  return `AND (${columns.join(", ")}) ${operator} (${placeholders(end, parameters)})`
+}
+
+const placeholders = ({ values }: Position, parameters: Parameters): string =>
+  values.map((value) => parameters.add(value, typeof value === "string" ? "text" : "int8")).join(", ")
 
 /** The first rows of each arm: one range of an index each. */
 const inOrder = (source: Source, request: Request, parameters: Parameters): string => {
@@ -101,7 +126,7 @@ const inOrder = (source: Source, request: Request, parameters: Parameters): stri
     CROSS JOIN LATERAL (
       SELECT ${FOUND} FROM ${source.table} AS l
       WHERE ${source.isOfSubject("l", request, parameters)} AND l.phase = arm.phase AND l.severity_rank = arm.severity_rank
-        AND (l.${moment}, l.id) ${beyond(request)} (arm.moment, arm.id) ${isInForce(source, request, parameters)}
+        AND (l.${moment}, l.id) ${beyond(request)} (arm.moment, arm.id) ${before(request, parameters)} ${isInForce(source, request, parameters)}
       ORDER BY l.${moment} ${direction}, l.id ${direction} LIMIT ${parameters.add(request.limit, "int8")}
     ) AS found`
 }
@@ -131,17 +156,17 @@ const afterEnd = (source: Source, request: Request, ranOut: bigint, parameters: 
 
 /** The conditions on incidents that no index has in order. */
 const unordered = (request: Request, parameters: Parameters): string => {
-  const position = request.from?.values.map((value) =>
-    parameters.add(value, typeof value === "string" ? "text" : "int8"),
-  )
   const columns = columnsOf(request).map((column) => `l.${column}`)
   const start =
-    position === undefined ? "" : `AND (${columns.join(", ")}) ${beyond(request)} (${position.join(", ")})`
-  return `AND l.severity_rank = ANY(${parameters.add(ranksOf(request), "int2[]")}) ${start}`
+    request.start === undefined
+      ? ""
+      : `AND (${columns.join(", ")}) ${beyond(request)} (${placeholders(request.start, parameters)})`
+  return `AND l.severity_rank = ANY(${parameters.add(ranksOf(request), "int2[]")}) ${start} ${before(request, parameters)}`
 }
 
 /** The cost of a page depends on neither the number of incidents nor how rare the wanted ones are. */
-export const incidentPage = (request: Request): PageStatement => {
+export const incidentPage = (page: PageRequest<"incidents">): PageStatement => {
+  const request = { ...page, ...pageBounds(page) }
   const parameters = new Parameters()
   const direction = isAscending(request) ? "ASC" : "DESC"
   const order = `ORDER BY ${columnsOf(request)

@@ -35,6 +35,8 @@ const filterValues: { readonly [L in ListName]?: Required<ListFilters[L]> } = {
     check_id: CheckId.make("c"),
     acknowledged: true,
     at: Instant.fromMicros(start + 2n),
+    from: Instant.fromMicros(1n),
+    to: Instant.fromMicros(9n),
   },
   outbox: { state: "retry", notifier: "webhook", event_type: "firing", held: true },
   audit: {
@@ -59,7 +61,10 @@ const queriesOf = <L extends ListName>(list: L): ReadonlyArray<ListQuery<L>> =>
   // The keys of a list's orders are its sorts; Object.keys does not say so.
   (Object.keys(ListOrders[list]) as unknown as ReadonlyArray<ListQuery<L>["sort"]>).flatMap((sort) =>
     filtersOf(list).flatMap((filter) =>
-      (["asc", "desc"] as const).map((direction) => ({ list, filter, sort, direction })),
+      // A list between two times is in the order of time.
+      sort === "status" && ("from" in filter || "to" in filter)
+        ? []
+        : (["asc", "desc"] as const).map((direction) => ({ list, filter, sort, direction })),
     ),
   )
 
@@ -219,7 +224,9 @@ describe("pages of partitioned lists", () => {
       yield* transact(storage, function* (unit) {
         for (const row of population) unit.incidents.put(row)
       })
-      const queries = queriesOf("incidents").filter(({ filter }) => !isByMember(filter))
+      const queries = queriesOf("incidents").filter(
+        ({ filter }) => !isByMember(filter) && !("from" in filter || "to" in filter),
+      )
       for (const query of queries) {
         for (const [n, row] of population.entries()) {
           const values = orderColumns("incidents", query.sort).map((column) => column.of(row))

@@ -82,6 +82,9 @@ interface Filters {
     /** Whether there is an acknowledgement, in force at a moment if one is given. */
     readonly acknowledged?: boolean | undefined
     readonly at?: Instant | undefined
+    /** The first moment, and the one after the last, of the order, which is then by `opened_at` or `resolved_at`. */
+    readonly from?: Instant | undefined
+    readonly to?: Instant | undefined
   }
   readonly outbox: {
     readonly state?: OutboxState | undefined

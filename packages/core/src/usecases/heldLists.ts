@@ -38,6 +38,13 @@ interface IncidentView {
   readonly with_receivers?: boolean
 }
 
+const foundIncidents = (all: ReturnType<typeof pagesAt>, search: string | undefined) =>
+  search === undefined
+    ? all
+    : matchingPages<"incidents">(all, (rows) =>
+        Effect.succeed(rows.filter((row) => hasWords(search, `${row.incident_key} ${searchedOf(row)}`))),
+      )
+
 /** Reads the holds of rows, in transactions of bounded pieces. */
 const holdReads = ({ commits: { transact }, options }: Sources) => {
   const holdsOfIncidents = Effect.fnUntraced(function* (incidents: ReadonlyArray<IncidentRecord>) {
@@ -86,25 +93,23 @@ export const heldLists = (sources: Sources) => {
   } = sources
   const { holdsOfIncidents, holdsOfItems, receiversOf } = holdReads(sources)
   return {
-    incidents: Effect.fn("Operations.incidents")(function* ({
-      search,
-      with_receivers = false,
-      ...parameters
-    }: Sorted<"incidents"> & IncidentView) {
-      const { sort, direction, state, severity, agent_id, check_id, acknowledged, ...paging } = parameters
-      const filter = { state, severity, agent_id, check_id, acknowledged }
+    incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents"> & IncidentView) {
+      const {
+        search,
+        with_receivers = false,
+        sort: order,
+        direction,
+        cursor,
+        back,
+        limit,
+        ...filter
+      } = parameters
+      // Between two times, rows come in the order of time, which an index has.
+      const sort = order === "status" && (filter.from ?? filter.to) !== undefined ? "opened_at" : order
       const now = yield* Instant.now
       const query = { list: "incidents", filter, sort, direction } as const
-      const all = pagesAt(storage, now)
-      const found =
-        search === undefined
-          ? all
-          : matchingPages<"incidents">(all, (rows) =>
-              Effect.succeed(
-                rows.filter((row) => hasWords(search, `${row.incident_key} ${searchedOf(row)}`)),
-              ),
-            )
-      const page = yield* readPage(found, sha256, query, paging)
+      const found = foundIncidents(pagesAt(storage, now), search)
+      const page = yield* readPage(found, sha256, query, { cursor, back, limit })
       const held = yield* holdsOfIncidents(page.items)
       const ids = page.items.map(({ id }) => id)
       const receivers = with_receivers ? yield* receiversOf(ids, new Set(held.keys())) : undefined

@@ -85,6 +85,7 @@ const list = listCommand({
     { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   ],
   of: "agents",
+  csv: "agents",
 })
 
 /** The targets of an action: named agents, or every pending one. */

@@ -1,3 +1,4 @@
+import type { CsvName } from "@tocsin/contract/csvText"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
 import type { ActionCountResponse } from "@tocsin/contract/Responses"
@@ -154,13 +155,16 @@ interface List<Name extends string, Filters extends Config, Item, E> extends Des
     shown: ListOptions,
   ) => ReturnType<typeof writeList<never, E, Services>> | undefined
   readonly of: string
+  /** Its columns as CSV. */
+  readonly csv: CsvName
 }
 
-/** A command that lists rows, as a table or as JSON. */
+/** A command that lists rows, as a table, as JSON or as CSV. */
 export const listCommand = <const Name extends string, const Filters extends Config, Item, E>({
   arrange = (items) => items,
   check = () => Effect.void,
   columns,
+  csv,
   filters,
   instead,
   of,
@@ -179,7 +183,7 @@ export const listCommand = <const Name extends string, const Filters extends Con
           itemsOf((page) => query(given, page)),
           given,
         )
-        return yield* writeList({ items, columns: columns(yield* Instant.now), of }, shown)
+        return yield* writeList({ items, columns: columns(yield* Instant.now), csv, of }, shown)
       })
       return yield* Effect.provide(listed, useCases)
     }),

@@ -91,14 +91,20 @@ export const progress = flag(
   "Write progress as lines to standard error, even if it is not a terminal",
 )
 
-const limit = Flag.Int("limit").pipe(
-  Flag.withDescription("Show at most this many rows (default: 100)"),
-  Flag.filter(
-    (rows) => rows >= 1,
-    (rows) => `Expected: a whole number above 0, got ${rows}`,
+const limit = orUndefined(
+  Flag.Int("limit").pipe(
+    Flag.withDescription("Show at most this many rows (default: 100, with --csv all)"),
+    Flag.filter(
+      (rows) => rows >= 1,
+      (rows) => `Expected: a whole number above 0, got ${rows}`,
+    ),
   ),
-  Flag.withDefault(100),
 )
 
 /** The flags of every list. */
-export const list = { limit, all: flag("all", "Show the whole list"), json }
+export const list = {
+  limit,
+  all: flag("all", "Show the whole list"),
+  json,
+  csv: flag("csv", "Write the list as CSV for spreadsheets, with the field names of the API"),
+}

@@ -5,6 +5,8 @@ import {
   NoteRequest,
 } from "@tocsin/contract/Acknowledgements"
 import { AgentId, CheckId, IncidentId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { HeldIncidentListParameters } from "@tocsin/contract/Parameters"
 import { IncidentState, Severity } from "@tocsin/contract/Status"
 import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -14,12 +16,12 @@ import {
   toIncidentDetail,
   toLogEntry,
 } from "@tocsin/core/usecases/toResources"
-import { Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
 import { Output } from "../output/Output.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
-import { ageText, labelsText, sectionsText, timeText } from "../output/texts.ts"
+import { ageText, labelsText, sectionsText, spanText, timeText } from "../output/texts.ts"
 import { act, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
@@ -182,6 +184,21 @@ const show = act({
   return { answer: detail, text: describe(detail, yield* Output) }
 })
 
+const Span = Schema.Struct(Struct.pick(HeldIncidentListParameters.fields, ["from", "to"]))
+
+const readSpan = ({
+  since,
+  until,
+}: {
+  readonly since: string | undefined
+  readonly until: string | undefined
+}) => flags.readArguments(Span, { from: since, to: until })
+
+const tookText = ({ opened_at, resolved_at }: ReturnType<typeof toHeldIncident>): string =>
+  resolved_at === null || resolved_at === undefined
+    ? ""
+    : spanText(Instant.secondsBetween(opened_at, resolved_at), 2)
+
 /** `tocsin incidents` */
 export const incidents = listCommand({
   name: "incidents",
@@ -196,6 +213,11 @@ export const incidents = listCommand({
     severity: flags.filter("severity", Severity.literals, "Only incidents of this severity"),
     agent_id: flags.id("agent-id", AgentId, "Only incidents with a check of this agent, present or past"),
     check_id: flags.id("check-id", CheckId, "Only incidents with a check of this ID, present or past"),
+    since: flags.text(
+      "since",
+      "Only incidents opened at this time or later (with --sort resolved_at: resolved), such as 2027-01-31T08:30:00Z",
+    ),
+    until: flags.text("until", "Only incidents opened (or resolved) before this time"),
     search: flags.text("search", "Only incidents with these words in key, summary, agent or check"),
     sort: flags.choice(
       "sort",
@@ -204,14 +226,20 @@ export const incidents = listCommand({
     ),
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
   },
-  query: (filters, page) => Operations.use((operations) => operations.incidents({ ...filters, ...page })),
+  check: readSpan,
+  query: Effect.fnUntraced(function* ({ since, until, ...filters }, page) {
+    const span = yield* readSpan({ since, until })
+    return yield* Operations.use((operations) => operations.incidents({ ...filters, ...span, ...page }))
+  }),
   columns: (now): ReadonlyArray<Column<ReturnType<typeof toHeldIncident>>> => [
     { title: "INCIDENT", cell: ({ id }) => id },
     { title: "STATE", cell: ({ state }) => state, isState: true },
     { title: "SEVERITY", cell: ({ severity }) => severity, isState: true },
     { title: "OPENED", cell: ({ opened_at }) => ageText(opened_at, now), align: "right" },
+    { title: "TOOK", cell: tookText, align: "right" },
     { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
     { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
   ],
   of: "incidents",
+  csv: "incidents",
 }).pipe(Command.withSubcommands([show, ack, unack, note]))

@@ -151,6 +151,7 @@ const list = listCommand({
     },
   ],
   of: "integrations",
+  csv: "integrations",
 })
 
 /** `tocsin integrations` */

@@ -44,6 +44,7 @@ export const checks = listCommand({
     { title: "SUMMARY", cell: ({ summary }) => headlineOf(summary) ?? "", least: 16 },
   ],
   of: "checks",
+  csv: "checks",
 })
 
 const Span = Schema.Struct(Struct.pick(AvailabilityParameters.fields, ["match", "from", "to"]))
@@ -88,6 +89,7 @@ export const availability = listCommand({
     timeIn("NO DATA", "no_data"),
   ],
   of: "checks",
+  csv: "availability",
 })
 
 const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
@@ -126,6 +128,7 @@ export const audit = listCommand({
     { title: "PARAMETERS", cell: parametersText, least: 16 },
   ],
   of: "changes",
+  csv: "audit",
 })
 
 const COUNTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [

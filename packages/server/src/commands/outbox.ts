@@ -158,7 +158,10 @@ export const outbox = listCommand({
   instead: ({ shadow }, shown) => {
     if (!shadow) return undefined
     const items = Stream.unwrap(Effect.map(shadowCounts, Stream.fromIterable))
-    return writeList({ items, columns: SHADOW_COLUMNS, of: "notifications of shadow receivers" }, shown)
+    return writeList(
+      { items, columns: SHADOW_COLUMNS, of: "notifications of shadow receivers", csv: "shadow" },
+      shown,
+    )
   },
   columns: (now): ReadonlyArray<Column<HeldItem>> => [
     ...NOTIFICATION,
@@ -168,4 +171,5 @@ export const outbox = listCommand({
     ERROR_COLUMN,
   ],
   of: "notifications",
+  csv: "outbox",
 }).pipe(Command.withSubcommands([replay, release]))

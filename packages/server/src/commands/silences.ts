@@ -47,6 +47,7 @@ const list = listCommand({
     { title: "COMMENT", cell: ({ comment }) => comment, least: 16 },
   ],
   of: "silences",
+  csv: "silences",
 })
 
 const previewText = (

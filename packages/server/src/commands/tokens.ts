@@ -93,6 +93,7 @@ const listOperators = listCommand({
     { title: "EXPIRES", cell: ({ expires_at }) => ageText(expires_at, now) },
   ],
   of: "operators",
+  csv: "operators",
 })
 
 /** `tocsin operators` */
@@ -146,6 +147,7 @@ const listEnrolments = listCommand({
     { title: "CREATED BY", cell: ({ created_by }) => created_by },
   ],
   of: "enrolments",
+  csv: "enrolments",
 })
 
 /** `tocsin enrolments` */

@@ -173,6 +173,7 @@ const list = listCommand({
     },
   ],
   of: "watches",
+  csv: "watches",
 })
 
 /** `tocsin watches` */

@@ -1,6 +1,8 @@
+import { csvLines, type CsvName } from "@tocsin/contract/csvText"
 import { MAX_LIMIT } from "@tocsin/contract/Parameters"
 import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import { Effect, Option, Stream } from "effect"
+import { type CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, makeTable, type Table } from "./makeTable.ts"
 import { Output } from "./Output.ts"
 import { jsonText } from "./texts.ts"
@@ -8,17 +10,23 @@ import { jsonText } from "./texts.ts"
 /** How much of a list to show, and how. */
 export interface ListOptions {
   readonly json: boolean
+  readonly csv: boolean
   /** Ignores the limit. */
   readonly all: boolean
-  readonly limit: number
+  readonly limit: number | undefined
 }
+
+const USUAL_LIMIT = 100
 
 /** A list to show. */
 export interface ShownList<Item, E, R> {
   readonly items: Stream.Stream<Item, E, R>
   readonly columns: ReadonlyArray<Column<Item>>
   readonly of: string
+  readonly csv: CsvName
 }
+
+type Described<Item> = Pick<ShownList<Item, never, never>, "columns" | "csv" | "of">
 
 /** All items of a list, read page by page. */
 export const itemsOf = <Item, E, R>(
@@ -41,7 +49,7 @@ interface Writer<Item> {
 /**
  * `{"items": […], "has_more": false}`, written as rows arrive, so that a list of any length fits.
  */
-const jsonWriter = <Item>(output: Output["Service"]): Writer<Item> => {
+const jsonWriter = <Item>(output: Output["Service"], _: Described<Item>): Writer<Item> => {
   let isFirst = true
   const isForPerson = output.columns !== undefined
   return {
@@ -55,10 +63,26 @@ const jsonWriter = <Item>(output: Output["Service"]): Writer<Item> => {
   }
 }
 
-const tableWriter = <Item>(
-  output: Output["Service"],
-  { columns, of }: Pick<ShownList<Item, never, never>, "columns" | "of">,
-): Writer<Item> => {
+const noteMore = (output: Output["Service"], count: number, of: string) =>
+  output.note(`${count} ${of} shown; for more, use --all or --limit\n`)
+
+const csvWriter = <Item>(output: Output["Service"], { csv, of }: Described<Item>): Writer<Item> => {
+  const { head, rows } = csvLines(csv)
+  let count = 0
+  return {
+    rows: (items) => {
+      const opening = count === 0 ? head : ""
+      count += items.length
+      // As the API writes them.
+      const shown: ReadonlyArray<unknown> = items.map((item) => JSON.parse(jsonText(item, false)))
+      return output.write(opening + rows(shown))
+    },
+    end: (hasMore) =>
+      count === 0 ? output.write(head) : hasMore ? noteMore(output, count, of) : Effect.void,
+  }
+}
+
+const tableWriter = <Item>(output: Output["Service"], { columns, of }: Described<Item>): Writer<Item> => {
   let table: Table<Item> | undefined
   let count = 0
   return {
@@ -70,7 +94,7 @@ const tableWriter = <Item>(
     },
     end: (hasMore) => {
       if (count === 0) return output.note(`no ${of}\n`)
-      return hasMore ? output.note(`${count} ${of} shown; for more, use --all or --limit\n`) : Effect.void
+      return hasMore ? noteMore(output, count, of) : Effect.void
     },
   }
 }
@@ -79,10 +103,14 @@ const tableWriter = <Item>(
 export const writeList = Effect.fnUntraced(function* <Item, E, R>(
   list: ShownList<Item, E, R>,
   options: ListOptions,
-): Effect.fn.Return<void, E | OutputError, R | Output> {
+): Effect.fn.Return<void, CommandFailure | E | OutputError, R | Output> {
   const output = yield* Output
-  const writer: Writer<Item> = options.json ? jsonWriter(output) : tableWriter(output, list)
-  const limit = options.all ? Number.POSITIVE_INFINITY : options.limit
+  const { all, csv, json } = options
+  if (csv && json) return yield* usageFailure("--csv and --json exclude each other: give one of them")
+  const writer: Writer<Item> = (csv ? csvWriter : json ? jsonWriter : tableWriter)(output, list)
+  const limit = all
+    ? Number.POSITIVE_INFINITY
+    : (options.limit ?? (csv ? Number.POSITIVE_INFINITY : USUAL_LIMIT))
   let found = 0
   // One row beyond the limit shows whether there are more.
   yield* Stream.runForEachArray(Stream.take(list.items, limit + 1), (items) => {

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { csvLines } from "@tocsin/contract/csvText"
+import * as Instant from "@tocsin/contract/Instant"
 import { itemsOf, writeList } from "@tocsin/server/output/writeList"
 import { Effect, Stream } from "effect"
+import { start } from "@tocsin/testing/samples"
 import { fakeTerminal } from "./FakeOutput.ts"
 
 interface Row {
@@ -44,8 +47,8 @@ const shown = Effect.fnUntraced(function* (
   const { page, limits } = listOf(length)
   yield* Effect.provide(
     writeList(
-      { items: Stream.filter(itemsOf(page), keep), columns: COLUMNS, of: "rows" },
-      { limit, all, json: true },
+      { items: Stream.filter(itemsOf(page), keep), columns: COLUMNS, of: "rows", csv: "operators" },
+      { limit, all, csv: false, json: true },
     ),
     terminal.layer,
   )
@@ -89,8 +92,8 @@ describe("a list", () => {
       const write = (length: number) =>
         Effect.provide(
           writeList(
-            { items: itemsOf(listOf(length).page), columns: COLUMNS, of: "rows" },
-            { limit: 2, all: false, json: false },
+            { items: itemsOf(listOf(length).page), columns: COLUMNS, of: "rows", csv: "operators" },
+            { limit: 2, all: false, csv: false, json: false },
           ),
           terminal.layer,
         )
@@ -101,6 +104,39 @@ describe("a list", () => {
       )
       yield* write(0)
       assert.match(terminal.stderr, /\nno rows\n$/)
+    }),
+  )
+
+  it.effect("is CSV on request: all rows unless a limit is given, and the first line also of none", () =>
+    Effect.gen(function* () {
+      const { head } = csvLines("operators")
+      const written = Effect.fnUntraced(function* (length: number, limit?: number) {
+        const terminal = fakeTerminal()
+        const items = Stream.map(itemsOf(listOf(length).page), ({ n }) => ({
+          name: `=${n}`,
+          created_at: start,
+        }))
+        yield* Effect.provide(
+          writeList(
+            { items, columns: [], of: "rows", csv: "operators" },
+            { limit, all: false, csv: true, json: false },
+          ),
+          terminal.layer,
+        )
+        return [terminal.stdout, terminal.stderr]
+      })
+      const rows = Array.from({ length: 1_200 }, (_, n) => `'=${n},,${Instant.format(start)},,,\r\n`)
+      assert.deepStrictEqual(yield* written(1_200), [head + rows.join(""), ""])
+      assert.deepStrictEqual(yield* written(0), [head, ""])
+      const [text, note] = yield* written(3, 2)
+      assert.strictEqual(text, head + rows.slice(0, 2).join(""))
+      assert.include(note, "2 rows shown")
+      const both = writeList(
+        { items: Stream.empty, columns: [], of: "rows", csv: "operators" },
+        { limit: 1, all: false, csv: true, json: true },
+      )
+      const refused = yield* Effect.flip(Effect.provide(both, fakeTerminal().layer))
+      assert.include(String(refused), "--csv and --json exclude each other")
     }),
   )
 })

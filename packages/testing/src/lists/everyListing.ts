@@ -1,6 +1,6 @@
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { type Listing, listing } from "./Listing.ts"
-import { ACKNOWLEDGED_UNTIL } from "./population.ts"
+import { ACKNOWLEDGED_UNTIL, BETWEEN } from "./population.ts"
 
 const [a, b, severalChecks] = [AgentId.make("a"), AgentId.make("b"), AgentId.make("a.1")]
 const disk = CheckId.make("disk")
@@ -36,6 +36,13 @@ const incidents = incidentFilters.flatMap((filter) =>
   ),
 )
 
+const incidentsBetween = [{ from: BETWEEN.from }, { ...BETWEEN, agent_id: a }, { to: BETWEEN.to }].flatMap(
+  (filter) =>
+    (["opened_at", "resolved_at"] as const).flatMap((sort) =>
+      (["asc", "desc"] as const).map((direction) => listing({ list: "incidents", filter, sort, direction })),
+    ),
+)
+
 const outboxFilters = [
   {},
   { state: "pending" as const },
@@ -62,5 +69,6 @@ export const LISTINGS: ReadonlyArray<Listing> = [
   ...checks,
   ...history,
   ...incidents,
+  ...incidentsBetween,
   ...outbox,
 ]

@@ -5,14 +5,12 @@ import * as Instant from "@tocsin/contract/Instant"
 import { Effect } from "effect"
 import { acknowledgedFilters, isAcknowledgedAt } from "./acknowledgedFilters.ts"
 import { checksAreFound, overdueChecksAreFound } from "./foundChecks.ts"
-import { populate, population } from "./population.ts"
+import { BETWEEN, populate, population } from "./population.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { incidentRecord, outboxRecord, write } from "../records.ts"
 import { rowsOf } from "../rowsOf.ts"
 import { enroll, eventOf, send, start } from "../samples.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
-
-const EVERYTHING = 1_000
 
 type Value = string | number | bigint
 
@@ -37,7 +35,6 @@ const directed = <Row>(
 ) => (direction === "asc" ? rows.toSorted(order) : rows.toSorted(order).toReversed())
 
 const DIRECTIONS = ["asc", "desc"] as const
-
 const LATEST = 10n ** 30n
 
 const INCIDENT_ORDERS = {
@@ -81,9 +78,13 @@ const incidentFilters: ReadonlyArray<ListFilters["incidents"]> = [
   .flatMap((filter) => [undefined, a, b, AgentId.make("nobody")].map((agent_id) => ({ ...filter, agent_id })))
   .flatMap((filter) => [undefined, disk, cpu].map((check_id) => ({ ...filter, check_id })))
 
-const incidentsBy = (filter: ListFilters["incidents"]) =>
+const isBetween = (moment: bigint, { from, to }: ListFilters["incidents"]): boolean =>
+  (from === undefined || moment >= from) && (to === undefined || moment < to)
+
+const incidentsBy = (filter: ListFilters["incidents"], sort: keyof typeof INCIDENT_ORDERS) =>
   population.incidents.filter(
     (row) =>
+      isBetween(sort === "resolved_at" ? (row.resolved_at ?? LATEST) : row.opened_at, filter) &&
       (filter.state ?? row.state) === row.state &&
       (filter.severity ?? row.severity) === row.severity &&
       (filter.acknowledged ?? isAcknowledgedAt(row, filter.at)) === isAcknowledgedAt(row, filter.at) &&
@@ -120,24 +121,30 @@ const open = <Place>(subject: StorageUnderTest<Place>) => Effect.tap(openReplica
 
 const idsOf = <Id>(rows: ReadonlyArray<{ readonly id: Id }>): ReadonlyArray<Id> => rows.map(({ id }) => id)
 
-const all = { from: undefined, isBackward: false, limit: EVERYTHING }
+const all = { from: undefined, isBackward: false, limit: 1_000 }
 
-const textOf = ({ at, ...filter }: ListFilters["incidents"]) => JSON.stringify({ ...filter, at: String(at) })
+const textOf = ({ at, from, to, ...filter }: ListFilters["incidents"]) =>
+  JSON.stringify({ ...filter, times: String([at, from, to]) })
+
+/** The times between which a list by time lies: one, both, none or no row's. */
+const SPANS = [{}, { from: BETWEEN.from }, BETWEEN, { from: BETWEEN.to, to: BETWEEN.from }]
 
 const incidentsAreListed = Effect.fnUntraced(function* ({ storage }: Replica) {
   let found = 0
   for (const filter of [...incidentFilters, ...acknowledgedFilters]) {
     for (const sort of ["status", "opened_at", "resolved_at"] as const) {
-      for (const direction of DIRECTIONS) {
-        const rows = yield* storage.page({ list: "incidents", filter, sort, direction, ...all })
-        const expected = directed(incidentsBy(filter), INCIDENT_ORDERS[sort], direction)
-        assert.deepStrictEqual(idsOf(rows), idsOf(expected), `${sort} ${direction} ${textOf(filter)}`)
-        found += rows.length
+      for (const span of sort === "status" ? [{}] : SPANS) {
+        for (const direction of DIRECTIONS) {
+          const query = { list: "incidents", filter: { ...filter, ...span }, sort, direction } as const
+          const rows = yield* storage.page({ ...query, ...all })
+          const expected = directed(incidentsBy(query.filter, sort), INCIDENT_ORDERS[sort], direction)
+          assert.deepStrictEqual(idsOf(rows), idsOf(expected), `${sort} ${direction} ${textOf(query.filter)}`)
+          found += rows.length
+        }
       }
     }
   }
-  // The filters find something, or nothing was tested.
-  assert.isAbove(found, 1_000)
+  assert.isAbove(found, 1_000, "the filters find something")
 })
 
 const outboxIsListed = Effect.fnUntraced(function* ({ storage }: Replica) {
@@ -277,7 +284,7 @@ export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.flatMap(open(subject), historyIsListed),
     )
     it.effect("blacklist, newest first", () => Effect.flatMap(open(subject), blacklistIsListed))
-    it.effect("incidents by every filter, sort and direction", () =>
+    it.effect("incidents by every filter, sort and direction, and between two times", () =>
       Effect.flatMap(open(subject), incidentsAreListed),
     )
     it.effect("incidents and notifications of one transaction, in order of creation", () =>

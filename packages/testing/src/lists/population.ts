@@ -48,6 +48,9 @@ const history: ReadonlyArray<HistoryRecord> = Array.from({ length: 60 }, (_, n) 
 /** The end of some acknowledgements; others last longer. */
 export const ACKNOWLEDGED_UNTIL = at(1_000)
 
+/** Between the moments of incidents: rows lie before, at and after both. */
+export const BETWEEN = { from: at(1), to: at(3) }
+
 /** Also of resolved incidents. */
 const acknowledgement = (n: number): Acknowledgement => ({
   by: "eva",
