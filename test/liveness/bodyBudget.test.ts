@@ -2,7 +2,8 @@ import { type Arrival, RecentNames, UnknownSenders, type Visit } from "@tocsin/c
 import { keyOf, heartbeatOf, start } from "@tocsin/testing/samples"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Result } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { Arbitrary, Duration, Effect, Result } from "effect"
 import { AGENT, enroll } from "../service/agents.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { integer, oneOf } from "../properties/arbitraries.ts"
@@ -74,6 +75,26 @@ const step = Arbitrary.all({
   leaves: integer(0, 3),
 })
 
+describe("a body without a length", () => {
+  it("counts as what was read of it", () => {
+    const senders = new UnknownSenders({ perMinute: 60 * MIB, burst: 16 * MIB })
+    const small = () => senders.take("a", undefined, start).allowed
+    for (let sent = 0; sent < 500; sent++) {
+      assert.isTrue(small(), `request ${sent}`)
+      senders.release("a", undefined, 300, start)
+    }
+    // Many at a time, but they leave room for other addresses.
+    let inside = 0
+    while (small()) inside += 1
+    assert.strictEqual(inside, 15)
+    for (let left = 0; left < inside; left++) senders.release("a", undefined, MIB, start)
+    const refused = senders.take("a", undefined, start)
+    assert.isFalse(refused.allowed)
+    assert.isTrue(senders.take("b", undefined, start).allowed)
+    assert.isTrue(senders.take("a", undefined, Instant.plus(start, Duration.seconds(4))).allowed)
+  })
+})
+
 describe("unknown senders", () => {
   it.prop(
     "count the bytes in flight of each address, and none after every answer",
@@ -87,10 +108,10 @@ describe("unknown senders", () => {
         const { allowed } = senders.take(address, bytes, start)
         assert.strictEqual(allowed, heldBy(address) + bytes + 4_096 <= 4 * MIB)
         if (allowed) inside.push({ address, bytes })
-        for (const left of inside.splice(0, leaves - 1)) senders.release(left.address, left.bytes)
+        for (const left of inside.splice(0, leaves - 1)) senders.release(left.address, left.bytes, 0, start)
         assert.strictEqual(senders.addressesUnderWay, new Set(inside.map(({ address: name }) => name)).size)
       }
-      for (const { address, bytes } of inside) senders.release(address, bytes)
+      for (const { address, bytes } of inside) senders.release(address, bytes, 0, start)
       assert.strictEqual(senders.addressesUnderWay, 0)
     },
     { arbitrary: { runs: propertyRuns(100) } },

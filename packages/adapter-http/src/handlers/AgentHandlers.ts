@@ -30,15 +30,19 @@ const makeTaking = Effect.fnUntraced(function* (trustedHops: number) {
     call: (sender: Sender, body: unknown) => Effect.Effect<Reply, E>,
   ) {
     const sender = { key: yield* AgentKey, address: addressOf(request) }
-    const answer = Effect.flatMap(readJson(request), (body) =>
+    let length = 0
+    const read = readJson(request, (part) => (length += part))
+    const answer = Effect.flatMap(read, (body) =>
       Effect.annotateLogs(toApiError(call(sender, body)), agentNamedIn(body)),
     )
     const bytes = announcedBytes(request)
+    // No more than the largest body is ever read.
+    const stated =
+      request.headers["content-length"] === undefined ? undefined : Math.min(bytes, MAX_BODY_BYTES)
     return yield* Effect.acquireUseRelease(
-      // No more than the largest body is ever read.
-      toApiError(enter({ ...sender, bytes: Math.min(bytes, MAX_BODY_BYTES) })),
+      toApiError(enter({ ...sender, bytes: stated })),
       () => intake.within(request, { bytes, sender: Redacted.value(sender.key) }, answer),
-      ({ leave }) => Effect.sync(leave),
+      ({ leave }) => Effect.sync(() => leave(length)),
     )
   })
 })

@@ -38,13 +38,17 @@ const hasBody = ({ headers }: Request): boolean =>
 const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
 
+/** Hears how many bytes of a body were read. */
+type OnRead = (bytes: number) => void
+
 /** Reads from Node directly, which is the cheapest way. */
-const readFromNode = (source: IncomingMessage) =>
+const readFromNode = (source: IncomingMessage, onRead: OnRead) =>
   Effect.callback<Uint8Array, PayloadTooLarge | Validation>((resume) => {
     const parts: Array<Buffer> = []
     let size = 0
     const onData = (part: Buffer) => {
       size += part.length
+      onRead(part.length)
       if (size <= MAX_BODY_BYTES) return void parts.push(part)
       source.off("data", onData)
       source.pause()
@@ -58,23 +62,30 @@ const readFromNode = (source: IncomingMessage) =>
 
 const maxBodySize = ByteSize.fromInputUnsafe(MAX_BODY_BYTES)
 
-const readFromAnywhere = (request: Request) =>
+const readFromAnywhere = (request: Request, onRead: OnRead) =>
   request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBodySize),
+    Effect.tapError(() => Effect.sync(() => onRead(MAX_BODY_BYTES))),
     Effect.catch(({ reason }): Effect.Effect<never, PayloadTooLarge | Validation> =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : cutShort,
     ),
-    Effect.map((buffer) => new Uint8Array(buffer)),
+    Effect.map((buffer) => {
+      onRead(buffer.byteLength)
+      return new Uint8Array(buffer)
+    }),
   )
 
 /** Reads a body of at most 1 MiB, and refuses a larger one as soon as it exceeds the limit. */
-const read = (request: Request): Effect.Effect<Uint8Array, PayloadTooLarge | Validation> => {
+const read = (
+  request: Request,
+  onRead: OnRead = () => {},
+): Effect.Effect<Uint8Array, PayloadTooLarge | Validation> => {
   const { source, headers } = request
   if (Number(headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
   // A client that expects 100 Continue gets it from the platform only.
   return source instanceof IncomingMessage && headers["expect"] === undefined
-    ? readFromNode(source)
-    : readFromAnywhere(request)
+    ? readFromNode(source, onRead)
+    : readFromAnywhere(request, onRead)
 }
 
 /** Reads an ignored body, to enforce the size limit. */
@@ -137,8 +148,8 @@ const turnOf = (body: Uint8Array) =>
 
 const readAs =
   <A>(parse: (bytes: Uint8Array, contentEncoding: string | undefined) => Result.Result<A, string>) =>
-  (request: Request): Effect.Effect<A, PayloadTooLarge | Validation> =>
-    Effect.flatMap(Effect.tap(read(request), turnOf), (bytes) => {
+  (request: Request, onRead?: OnRead): Effect.Effect<A, PayloadTooLarge | Validation> =>
+    Effect.flatMap(Effect.tap(read(request, onRead), turnOf), (bytes) => {
       const { headers } = request
       // Node removes the chunks, but decodes nothing inside them.
       if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") return invalid(CODED)

@@ -63,6 +63,9 @@ const REQUEST_BYTES = 4_096
 /** Four of the largest bodies, or a thousand heartbeats: one address cannot fill the server's queue. */
 const BYTES_AT_ONCE = 4 * 1_048_576
 
+/** What a body without a length holds until it is read: one address has at most half of the server's queue. */
+const UNSTATED_BYTES = 262_144
+
 // At most about 10 MB.
 const ADDRESSES_KEPT = 50_000
 
@@ -83,20 +86,25 @@ export class UnknownSenders {
     this.#isUnlimited = volume.perMinute === 0
   }
 
-  /** Admits a request with a body of this size, or not. Release it once it is answered. */
-  take(address: string, bytes: number, now: Instant.Instant): Permission {
-    const cost = bytes + REQUEST_BYTES
-    const held = this.#underWay.get(address) ?? 0
-    if (!this.#isUnlimited && held + cost > BYTES_AT_ONCE) return LATER
-    const permission = this.#volumes.take(address, now, cost)
-    if (permission.allowed) this.#underWay.set(address, held + cost)
+  /** Admits a request with a body of this size, or of one that it does not state. Release it once it is answered. */
+  take(address: string, bytes: number | undefined, now: Instant.Instant): Permission {
+    const held = this.#heldWith(address, bytes, 1)
+    if (!this.#isUnlimited && held > BYTES_AT_ONCE) return LATER
+    const permission = this.#volumes.take(address, now, (bytes ?? 0) + REQUEST_BYTES)
+    if (permission.allowed) this.#underWay.set(address, held)
     return permission
   }
 
-  release(address: string, bytes: number): void {
-    const held = (this.#underWay.get(address) ?? 0) - bytes - REQUEST_BYTES
+  /** `read` is the length of a body that stated none: it counts now, also beyond the limit. */
+  release(address: string, bytes: number | undefined, read: number, now: Instant.Instant): void {
+    const held = this.#heldWith(address, bytes, -1)
     if (held > 0) this.#underWay.set(address, held)
     else this.#underWay.delete(address)
+    if (bytes === undefined) this.#volumes.spend(address, now, read)
+  }
+
+  #heldWith(address: string, bytes = UNSTATED_BYTES, change: 1 | -1): number {
+    return (this.#underWay.get(address) ?? 0) + change * (bytes + REQUEST_BYTES)
   }
 
   get addressesUnderWay(): number {
@@ -108,13 +116,16 @@ export interface Arrival {
   readonly key: Redacted.Redacted
   /** The client's address; requests without one are not limited. */
   readonly address: string | undefined
-  /** Length of the body by its headers. */
-  readonly bytes: number
+  /** Length of the body by its headers; absent where they state none. */
+  readonly bytes: number | undefined
 }
 
 export interface Visit {
-  /** Call when the request is answered or its client has disconnected. Idempotent. */
-  readonly leave: () => void
+  /**
+   * Call when the request is answered or its client has disconnected, with how much of a body without a length
+   * was read. Idempotent.
+   */
+  readonly leave: (read?: number) => void
 }
 
 const FREE: Visit = { leave: () => {} }
@@ -203,8 +214,8 @@ export class BodyBudget {
     if (!permission.allowed) return { address, retryAfterSeconds: permission.retryAfterSeconds }
     let isInside = true
     return {
-      leave: () => {
-        if (isInside) this.#unknown.release(address, bytes)
+      leave: (read = 0) => {
+        if (isInside) this.#unknown.release(address, bytes, read, now())
         isInside = false
       },
     }

@@ -49,6 +49,13 @@ export class TokenBuckets {
     return { allowed: false, retryAfterSeconds: Math.ceil(missing / (perMinute * MICROS_PER_SECOND)) }
   }
 
+  /** Takes tokens that were used already: the bucket may be in debt. */
+  spend(name: string, now: Instant, tokens: number): void {
+    this.take(name, now, 0)
+    const bucket = this.#buckets.get(name)
+    if (bucket !== undefined) bucket.parts -= tokens * PARTS_PER_TOKEN
+  }
+
   #refilled(name: string, now: Instant): Bucket {
     const { perMinute, burst } = this.#limit
     const bucket = this.#buckets.get(name)
