@@ -87,7 +87,9 @@ const scaledRange =
   (units: Readonly<Record<string, number>>, example: string): Reader<Range> =>
   (value, place) => {
     const scaled = String(value).replaceAll(SCALED, (whole, number: string, unit: string) =>
-      unit === "" || units[unit] === undefined ? whole : String(Number(number) * units[unit]),
+      unit === "" || units[unit] === undefined
+        ? whole
+        : String(Number((Number(number) * units[unit]).toFixed(5))),
     )
     const found = ["string", "number"].includes(typeof value) ? Range.parse(scaled) : undefined
     const names = Object.keys(units).join(", ")
@@ -97,6 +99,9 @@ const scaledRange =
 const bytes = scaledRange({ B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }, '"10GiB:"')
 const age = scaledRange({ s: 1, m: 60, h: 3_600, d: 86_400 }, '"26h" or "5m:"')
 
-/** Thresholds in bytes, and in seconds. */
+const left = scaledRange({ m: 1 / 1_440, h: 1 / 24, d: 1 }, '"14:" or "36h:"')
+
+/** Thresholds in bytes, in seconds, and in days that are left. */
 export const byteThresholds = record({ warning: bytes, critical: bytes })
 export const ageFields = { warning: age, critical: age }
+export const leftFields = { warning: left, critical: left }

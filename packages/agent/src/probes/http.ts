@@ -16,6 +16,7 @@ import {
   refused,
   text,
 } from "../config/Reader.ts"
+import { systemClock } from "../clock/Clock.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
   connecting,
@@ -29,9 +30,10 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
-import { thresholdFields, thresholds } from "./Range.ts"
+import { leftFields, thresholdFields } from "./Range.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
-import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
+import { daysLeft, shownCertificate } from "./certificate.ts"
+import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"
 
 const address: Reader<string> = (value, place) => {
   const url = typeof value === "string" ? URL.parse(value) : null
@@ -59,7 +61,7 @@ const fields = record(
     redirects: integer({ min: 0, max: 20 }),
     headers: mapOf(text({ max: 4_096 }), { max: 50, ...HEADER_NAME }),
     verify: flag,
-    days: thresholds,
+    days: record(leftFields),
     wait,
     ...trustFields,
     ...thresholdFields,
@@ -152,7 +154,7 @@ const pageAt = async (
     // IPv6 without its brackets.
     const reached = connecting(url.hostname.replace(/^\[(.*)\]$/, "$1"), targets)
     const options = { ...optionsOf(url, origin, { ...settings, method }), signal, ...reached, ...trust }
-    const { response, certificate } = await ask(url, options, body)
+    const { response, certificate } = await ask(url, options, settings, body)
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
     if (next === undefined || most === 0 || settings.status?.includes(status)) {
@@ -196,7 +198,7 @@ const optionsOf = (
   },
 })
 
-const ask = async (url: URL, options: RequestOptions, body?: string) => {
+const ask = async (url: URL, options: RequestOptions, trust: Trust, body?: string) => {
   if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
   const isSecure = url.protocol === "https:"
   // Loaded only where it is used: TLS takes some megabytes.
@@ -210,7 +212,10 @@ const ask = async (url: URL, options: RequestOptions, body?: string) => {
     sent.end(body)
   })
   // The socket of an https request is one of TLS.
-  return { response, certificate: isSecure ? (response.socket as TLSSocket).getPeerCertificate() : undefined }
+  const certificate = isSecure
+    ? await shownCertificate(response.socket as TLSSocket, trust, systemClock.wall())
+    : undefined
+  return { response, certificate }
 }
 
 const bodyOf = async (response: IncomingMessage, isCut: boolean) => {

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import type { Socket } from "node:net"
+import { systemClock } from "../clock/Clock.ts"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
@@ -13,16 +14,17 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
-import { thresholdFields } from "./Range.ts"
+import { leftFields } from "./Range.ts"
 import { port } from "./tcp.ts"
-import { daysLeft, judgeTrust, trustFields, trusting } from "./trust.ts"
+import { daysLeft, shownCertificate } from "./certificate.ts"
+import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"
 
 /** The port without `starttls`, and of the protocols that begin without TLS. */
 const HTTPS_PORT = 443
 const STARTTLS_PORTS = { smtp: 25, imap: 143, pop3: 110 } as const
 const starttls = oneOf("smtp", "imap", "pop3")
 
-const fields = { host, port, name: host, verify: flag, starttls, wait, ...trustFields, ...thresholdFields }
+const fields = { host, port, name: host, verify: flag, starttls, wait, ...trustFields, ...leftFields }
 
 /** The days that a server's certificate has left, and whether it is trusted and names the server. */
 export const tls = probe(
@@ -35,9 +37,9 @@ export const tls = probe(
     const name = plainName(wanted)
     try {
       const options = { ...connecting(to, around.targets), host: to, port: at }
-      const trust = await trusting(settings)
-      const shown = await limited(millis, around, (signal) => handshake(options, { name, by, trust }, signal))
-      const days = daysLeft(shown.certificate, around.clock.wall(), settings)
+      const handshaking = (signal: AbortSignal) => handshake(options, { name, by, trust: settings }, signal)
+      const shown = await limited(millis, around, handshaking)
+      const days = daysLeft(shown.certificates, around.clock.wall(), settings)
       const words = `${target}: ${days.words}`
       const refusals = verify ? refusalsOf(shown, days.value < 0) : []
       const faults = refusals.map((why): Fault => ({ status: "critical", words: `${target}: ${why}` }))
@@ -65,7 +67,7 @@ const refusalsOf = (
 interface Handshake {
   readonly name: string
   readonly by: keyof typeof STARTTLS_PORTS | undefined
-  readonly trust: Awaited<ReturnType<typeof trusting>>
+  readonly trust: Trust
 }
 
 /** The certificate of a server, why it is not trusted, as a code of OpenSSL, and why it does not name the server. */
@@ -76,6 +78,7 @@ const handshake = async (
 ) => {
   // Loaded only where it is used: TLS takes some megabytes.
   const { connect, checkServerIdentity } = await import("node:tls")
+  const secured = await trusting(trust)
   const { connect: connectPlainly, isIP } = await import("node:net")
   // The outermost alone: Node.js crashes where the socket below a TLS connection is destroyed first.
   let open: Socket | undefined
@@ -94,16 +97,16 @@ const handshake = async (
         ...(plain ? { socket: plain } : target),
         // An address is no name to ask for.
         ...(isIP(name) === 0 && { servername: name }),
-        ...trust,
+        ...secured,
         rejectUnauthorized: false,
       }),
     )
     await once(socket, "secureConnect", { signal })
-    const certificate = socket.getPeerCertificate()
+    const certificates = await shownCertificate(socket, trust, systemClock.wall())
     // A code, although its type is an error.
     const refused: unknown = socket.authorizationError
     const distrust = refused && refused !== MISNAMED ? explainError(refused) : undefined
-    return { certificate, distrust, misnomer: checkServerIdentity(name, certificate)?.message }
+    return { certificates, distrust, misnomer: checkServerIdentity(name, certificates.own)?.message }
   } finally {
     signal.removeEventListener("abort", end)
     open?.destroy()

@@ -1,8 +1,6 @@
-import type { PeerCertificate, SecureContext } from "node:tls"
+import type { SecureContext } from "node:tls"
 import { certificateFile, hasKey, isPair, keyFile, type PemFile } from "../config/PemFile.ts"
 import { type Place, type Reader, refused } from "../config/Reader.ts"
-import type { Measure } from "./Probe.ts"
-import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
 
 const SYSTEM = "system"
 
@@ -18,7 +16,7 @@ const authorities: Reader<PemFile | typeof SYSTEM> = (value, place) => {
 export const trustFields = { ca: authorities, cert: certificateFile, key: keyFile }
 
 /** The settings of {@link trustFields}. */
-interface Trust {
+export interface Trust {
   readonly ca?: PemFile | typeof SYSTEM
   readonly cert?: PemFile
   readonly key?: PemFile
@@ -33,6 +31,14 @@ export const judgeTrust = (settings: Trust, place: Place): void => {
   if (cert === undefined || key === undefined) return
   if (!hasKey(key)) refuse("cert", "needs key: name the file of its private key")
   else if (!isPair(cert, key)) refuse("key", "does not belong to the certificate in cert")
+}
+
+const PEM = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** The certificates of the authorities to trust. */
+export const authoritiesOf = ({ ca }: Trust): ReadonlyArray<string> => {
+  const { getCACertificates } = process.getBuiltinModule("node:tls")
+  return ca === undefined || ca === SYSTEM ? getCACertificates(ca) : (ca.reveal().match(PEM) ?? [])
 }
 
 /** Made once for settings: the authorities of a system are many. */
@@ -54,27 +60,4 @@ export const trusting = async (
     })
   contexts.set(settings, made)
   return { secureContext: made }
-}
-
-const MILLIS_PER_DAY = 86_400_000
-
-/** Three weeks leave time to renew what should have renewed by itself. */
-const OWN = thresholdsOf("21:", "7:")
-
-/** The days that a certificate has left. */
-export const daysLeft = (
-  { valid_to: end }: Pick<PeerCertificate, "valid_to">,
-  now: number,
-  thresholds: Thresholds,
-): Measure => {
-  const until = Date.parse(end)
-  const days = Math.floor((until - now) / MILLIS_PER_DAY)
-  const date = Number.isNaN(until) ? end : new Date(until).toISOString().slice(0, 10)
-  return {
-    label: "days",
-    value: Number.isNaN(days) ? -1 : days,
-    unit: "d",
-    thresholds: givenOr(thresholds, OWN),
-    words: days < 0 ? `certificate expired on ${date}` : `certificate valid for ${days} days, to ${date}`,
-  }
 }

@@ -208,7 +208,7 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
     assert.strictEqual(trusted.status, "ok", trusted.output)
     assert.match(
       trusted.output,
-      /certificate valid for (29|30) days, to \d{4}-\d\d-\d\d \| days=(29|30);21:;7:$/,
+      /certificate valid for (29|30) days, to \d{4}-\d\d-\d\d \| days=(29|30)[.\d]*;10:;3:$/,
     )
     assert.strictEqual(
       (await probed("tls", { ...target, verify: false, critical: "60:" })).status,
@@ -249,12 +249,12 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
     const outdated = await probed("tls", { ...target, port: below })
     assert.match(
       outdated.output,
-      /^TLS CRITICAL - 127\.0\.0\.1:\d+: an intermediate or root certificate has expired \| days=/,
+      /^TLS CRITICAL - 127\.0\.0\.1:\d+: certificate of between expired on [\d-]+ \| days=-/,
     )
     const misnamed = await probed("tls", { ...target, name: "other.example", port: below })
     assert.match(
       misnamed.output,
-      /root certificate has expired, .*other\.example\. is not in the cert's altnames/,
+      /other\.example\. is not in the cert's altnames.*, .*certificate of between expired/,
     )
     // The figure says when the server's own certificate expires.
     const late = await probed("tls", { ...target, port: expired })
