@@ -64,7 +64,11 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "exit status 7"])
       yield* sent("POST", `${base}/backup/log`, "no space left")
       yield* sent("GET", `${base}/backup/7`)
-      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "no space left"])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), [
+        "critical",
+        7,
+        "exit 7: no space left\nno space left",
+      ])
       assert.deepStrictEqual(yield* sent("POST", `${base}/backup/7?every=soon`, "bad terms"), [
         400,
         "every must be a duration such as 90s, 8h or 7d, from 10s to 31d\nthe failure is stored without these terms; correct them",
@@ -112,7 +116,7 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       const { key } = yield* created({ name: "one", kind: "ping", options })
       assert.deepStrictEqual(yield* sent("POST", `/in/ping/${key}`, ""), [200, "OK"])
       assert.deepStrictEqual(yield* sent("POST", `/in/ping/${key}/fail`, "no"), [200, "OK"])
-      assert.deepStrictEqual(yield* checkOf("one", "job"), ["critical", 1, "no"])
+      assert.deepStrictEqual(yield* checkOf("one", "job"), ["critical", 1, "failed: no\nno"])
       assert.deepStrictEqual(yield* sent("GET", `/in/ping/${key}`), [400, "method not allowed; use POST"])
       assert.strictEqual((yield* call("GET", "/in/webhook")).headers.allow, "POST")
     }),
@@ -139,7 +143,7 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       ]) {
         yield* sent("GET", `${base}/web`)
         assert.deepStrictEqual(yield* sent("GET", `${base}/web?${query}`), [200, '{"ok":true}'], query)
-        assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "no"], query)
+        assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "failed: no\nno"], query)
       }
       const [status, text] = yield* sent("GET", `${base}/web?ping=-1`)
       assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["ok", 0, undefined])
