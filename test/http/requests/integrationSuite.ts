@@ -73,7 +73,11 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
         400,
         "every must be a duration such as 90s, 8h or 7d, from 10s to 31d\nthe failure is stored without these terms; correct them",
       ])
-      assert.deepStrictEqual(yield* checkOf("cron", "backup"), ["critical", 7, "bad terms"])
+      assert.deepStrictEqual(yield* checkOf("cron", "backup"), [
+        "critical",
+        7,
+        "exit 7: bad terms\nbad terms",
+      ])
       const mistyped =
         "the parameter evry is ignored: use every, after, cron, tz, grace, severity, rid, create"
       for (const name of ["back%75p", "backup"])
@@ -143,7 +147,7 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
       ]) {
         yield* sent("GET", `${base}/web`)
         assert.deepStrictEqual(yield* sent("GET", `${base}/web?${query}`), [200, '{"ok":true}'], query)
-        assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "failed: no\nno"], query)
+        assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["critical", 1, "no"], query)
       }
       const [status, text] = yield* sent("GET", `${base}/web?ping=-1`)
       assert.deepStrictEqual(yield* checkOf("kuma", "web"), ["ok", 0, undefined])
