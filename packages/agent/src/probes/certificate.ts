@@ -53,13 +53,14 @@ export const daysLeft = (
   const until = endOf(first)
   const left = until - now
   const days = Math.floor(left / MILLIS_PER_DAY)
+  const hours = Math.floor(left / MILLIS_PER_HOUR)
   const name =
     first === own ? "certificate" : `certificate of ${[first.subject.CN ?? first.subject.O].join()}`
   const date = Number.isNaN(until) ? first.valid_to : new Date(until).toISOString()
   const [time, to] =
     days >= 2
       ? [`${days} days`, date.slice(0, 10)]
-      : [`${Math.floor(left / MILLIS_PER_HOUR)} hours`, `${date.slice(0, 16)}Z`]
+      : [hours === 1 ? "1 hour" : `${hours} hours`, `${date.slice(0, 16)}Z`]
   return {
     label: "days",
     value: Number.isNaN(left) ? -1 : left / MILLIS_PER_DAY,
