@@ -1,4 +1,5 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
+import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import type { BigIntStats } from "node:fs"
 import { constants, type FileHandle, open, readdir, stat } from "node:fs/promises"
@@ -60,6 +61,7 @@ export const newLines = async (search: LogSearch) => {
   const { path, position, clock } = search
   const ends = clock.steady() + LONGEST_MILLIS
   await using current = await openLog(path, clock)
+  if (current !== undefined) refuseUtf16(await current.read(0, SAMPLE), path)
   if (position === undefined) {
     const { file = "", size = 0 } = current ?? {}
     const anchor = current === undefined ? "" : await current.anchorAt(size)
@@ -93,6 +95,20 @@ const LONGEST_LINE = 65_536
 const CHUNK = 262_144
 const ANCHOR = 256
 const NEW_LINE = 10
+
+const SAMPLE = 1_024
+
+/** No text is found in UTF-16, with its mark at the start of the file or without: one byte of most characters is 0. */
+const refuseUtf16 = (bytes: Buffer, path: string): void => {
+  const sample = bytes.subarray(0, SAMPLE)
+  const zeros = [0, 1].map(
+    (half) => sample.filter((byte, at) => at % 2 === half && byte === 0 && (sample[at ^ 1] ?? 0) > 0).length,
+  )
+  const isMarked = ["fffe", "feff"].includes(sample.toString("hex", 0, 2))
+  // A file that was emptied under its program may begin with zeros alone.
+  if (isMarked || zeros.some((count) => count > 2 && count * 6 > sample.length))
+    throw new Error(`${path} is in UTF-16: let its program write UTF-8, or convert it and check the result`)
+}
 
 /** An open log. */
 class LogFile {
@@ -201,7 +217,9 @@ const readFrom = async (
 ) => {
   let [offset, rest] = [from, Buffer.alloc(0)]
   const taken = (bytes: Buffer): void => {
-    take(bytes.toString("utf8").replace(/\r$/, ""))
+    // A piece of a long line may begin or end within a character.
+    const isUtf = bytes.length === LONGEST_LINE || isUtf8(bytes)
+    take(bytes.toString(isUtf ? "utf8" : "latin1").replace(/\r$/, ""))
   }
   let isLate = false
   let pauseAt = clock.steady() + LONGEST_TURN_MILLIS
@@ -209,6 +227,7 @@ const readFrom = async (
     signal.throwIfAborted()
     const chunk = await log.read(offset + rest.length, CHUNK)
     if (chunk.length === 0) break
+    refuseUtf16(chunk, path)
     rest = Buffer.concat([rest, chunk])
     while (!isLate) {
       const end = rest.subarray(0, LONGEST_LINE + 1).indexOf(NEW_LINE)

@@ -397,3 +397,41 @@ describe("the log probe", () => {
     assert.throws(() => configured("log", settings), problem)
   })
 })
+
+describe("a log in another encoding", () => {
+  const LINES = "2026-11-27 10:00:00 ERROR payment failed\r\nnächste Zeile\r\n"
+  const wide = (text: string, isBig = false): Buffer => {
+    const bytes = Buffer.from(text, "utf16le")
+    return isBig ? bytes.swap16() : bytes
+  }
+  const cases: ReadonlyArray<readonly [string, Buffer, Buffer]> = [
+    ["UTF-16LE with a mark", wide("\ufeff"), wide(LINES)],
+    ["UTF-16BE with a mark", wide("\ufeff", true), wide(LINES, true)],
+    ["UTF-16LE", wide("a"), wide(LINES)],
+    ["UTF-16BE", wide("a", true), wide(LINES, true)],
+    ["UTF-16LE of other letters", wide("\ufeff中"), wide("2026-11-27 10:00:00 错误付款失败了\n")],
+    ["UTF-16LE behind UTF-8", Buffer.from("begun\n"), wide(LINES)],
+  ]
+  it.each(cases)("%s is unknown, in words", async (_, before, after) => {
+    const path = join(mkdtempSync(join(root, "log-")), "app.log")
+    writeFileSync(path, before)
+    const { next } = await probed("log", { file: path, match: "ERROR" })
+    appendFileSync(path, after)
+    const found = await probed("log", { file: path, match: "ERROR" }, { note: next })
+    const words = `${path} is in UTF-16: let its program write UTF-8, or convert it and check the result`
+    assert.deepStrictEqual([found.status, found.output], ["unknown", `LOG UNKNOWN - ${words}`])
+  })
+
+  it("is searched in Latin-1 where it is not UTF-8", async () => {
+    const path = join(mkdtempSync(join(root, "log-")), "app.log")
+    writeFileSync(path, "")
+    const settings = { file: path, match: "Störung * Über" }
+    const { next } = await probed("log", settings)
+    appendFileSync(path, Buffer.from("Störung in Über\n", "latin1"))
+    appendFileSync(path, "Störung in Über\n")
+    appendFileSync(path, `${"\0".repeat(2_000)}Störung in Über\nodd\0byte\n`)
+    const { output, status } = await probed("log", settings, { note: next })
+    assert.strictEqual(status, "critical")
+    assert.match(output, /^LOG CRITICAL - 3 of 4 lines match/)
+  })
+})
