@@ -91,7 +91,11 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByText("?every=1d&after=26h").waitFor()
           await page.getByLabel("Name").fill("backup")
           await click("Create integration")
-          await page.getByText("Addresses of backup").waitFor()
+          await page.getByText("Lines to paste for backup").waitFor()
+          await page.locator('[data-id="nightly"]').getByRole("button", { name: "New key" }).click()
+          await page.getByText("Lines to paste for nightly").waitFor()
+          // As for a new job: the line reports how its command ended.
+          await page.getByText(/\/in\/ping\/in_[\w-]+\/\$\?"$/).waitFor()
           await page.locator('[data-id="backup"]').getByRole("button", { name: "Change" }).click()
           const options = page.getByLabel("Options (JSON)")
           await options.fill('{"check": 1}')

@@ -187,7 +187,10 @@ describe("a documented sender", () => {
         })
       assert.strictEqual(yield* post("0001-01-01T00:00:00Z"), "200 ")
       const [check] = yield* checksOf(server, "grafana")
-      assert.deepStrictEqual([check?.status, check?.summary], ["critical", "p99 is 2 s"])
+      assert.deepStrictEqual(
+        [check?.status, check?.summary],
+        ["critical", "p99 is 2 s\nstarted 2026-10-12 07:51:03 UTC"],
+      )
       assert.strictEqual(yield* post("2026-10-12T08:01:03Z"), "200 ")
       assert.deepStrictEqual(yield* statusesOf(server, "grafana"), { Latency: "ok" })
     }),

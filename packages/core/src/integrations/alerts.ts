@@ -23,6 +23,7 @@ interface Alert {
   readonly known: KnownAlert
   readonly summary: string
   readonly description: string
+  readonly starts_at: Instant.Instant | undefined
   /** Absent if it states none, which the year 1 also means. */
   readonly ends_at: Instant.Instant | undefined
   /** Where the alert comes from; empty if it states no address. */
@@ -76,6 +77,7 @@ const rememberingLast = <A, B>(make: (given: A) => B, first: NoInfer<A>): ((give
 
 /** The readers for alerts of one request. */
 const readersOf = (context: TranslationContext) => ({
+  startOf: rememberingLast(instantOf, undefined),
   endOf: rememberingLast(instantOf, undefined),
   leaseOf: rememberingLast((ends_at: Instant.Instant | undefined) => leaseOf(ends_at, context), undefined),
   sourceOf: rememberingLast((given: unknown) => (typeof given === "string" ? readSource(given) : ""), ""),
@@ -88,7 +90,7 @@ const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 const readAlert = (
   given: unknown,
   place: number,
-  { endOf, sourceOf }: Readers,
+  { endOf, sourceOf, startOf }: Readers,
   context: TranslationContext,
 ): Alert | Refusal => {
   if (!Predicate.isObject(given)) return invalid(`alert ${place} must be an object`)
@@ -98,13 +100,16 @@ const readAlert = (
     : "no_texts"
   if (known === "no_texts") return invalid(`alert ${place} must have labels with texts as values`)
   if (known === "no_label") return invalid(`alert ${place} must have a label`)
-  const ends_at = endOf(given["endsAt"])
-  if (ends_at === undefined)
-    return invalid(`alert ${place} must have a time such as 2026-03-01T08:30:00Z as endsAt`)
+  const [starts_at, ends_at] = [startOf(given["startsAt"]), endOf(given["endsAt"])]
+  if (starts_at === undefined || ends_at === undefined) {
+    const name = starts_at === undefined ? "startsAt" : "endsAt"
+    return invalid(`alert ${place} must have a time such as 2026-03-01T08:30:00Z as ${name}`)
+  }
   return {
     known,
     summary: annotation(annotations, "summary"),
     description: annotation(annotations, "description"),
+    starts_at: starts_at === "absent" ? undefined : starts_at,
     ends_at: ends_at === "absent" ? undefined : ends_at,
     source: sourceOf(generatorURL),
     status,
@@ -143,12 +148,21 @@ const groupKey = (
   return (Array.from(text).length <= LONGEST_KEY ? text : `${name}{sha256:${sha256(text)}}`) as IncidentKey
 }
 
-const outputOf = ({ description, known: { texts }, summary }: Alert): string => {
-  if (summary !== "" && description !== "") return `${summary}\n${description}`
-  if (summary !== "" || description !== "") return summary || description
-  return Object.entries(texts)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(", ")
+/** The times that its sender states; the end of an alert that fires is a lease. */
+const timesOf = ({ ends_at, starts_at }: Alert, isFiring: boolean): string => {
+  const started = starts_at === undefined ? "" : `started ${Instant.momentText(starts_at)}`
+  if (isFiring || ends_at === undefined) return started
+  return `${started === "" ? "" : `${started}, `}ended ${Instant.momentText(ends_at)}`
+}
+
+const outputOf = (alert: Alert, isFiring: boolean): string => {
+  const { description, known, summary } = alert
+  const labels = () =>
+    Object.entries(known.texts)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(", ")
+  const text = summary === "" && description === "" ? labels() : ""
+  return [summary, description, text, timesOf(alert, isFiring)].filter((line) => line !== "").join("\n")
 }
 
 /** A result without a run, with its exit code, and the beginning of its text. */
@@ -198,7 +212,7 @@ const reportOf = (
   const { name, now, options, sha256 } = context
   const { known, source } = alert
   const isFiring = rules.isFiring(alert, now)
-  const text = outputOf(alert)
+  const text = outputOf(alert, isFiring)
   if (options.watchdog !== undefined && known.texts["alertname"] === options.watchdog) {
     const status = isFiring ? "ok" : "critical"
     const check_id = checkIdOf(options.watchdog, sha256)

@@ -76,6 +76,45 @@ describe("an alert of Alertmanager's API", () => {
     assert.strictEqual(one({ labels, endsAt }).status, expected)
   })
 
+  it.each([
+    [{ startsAt: "2026-03-03T11:51:03.157076+00:00" }, "started 2026-03-03 11:51:03 UTC"],
+    [
+      { startsAt: "2026-03-03T13:51:03.5+02:00", endsAt: "2026-03-03T12:04:00Z" },
+      "started 2026-03-03 11:51:03 UTC",
+    ],
+    [
+      { startsAt: "2026-03-03T11:51:03Z", endsAt: "2026-03-03T11:55:00Z" },
+      "started 2026-03-03 11:51:03 UTC, ended 2026-03-03 11:55:00 UTC",
+    ],
+    [{ endsAt: "2026-03-03T11:55:00Z" }, "ended 2026-03-03 11:55:00 UTC"],
+    [{ startsAt: "0001-01-01T00:00:00Z" }, undefined],
+    [{ startsAt: "" }, undefined],
+    [{ startsAt: null }, undefined],
+  ])("with the times %j shows them", (times, expected) => {
+    const annotations = { summary: "load is 9", description: "for 5m" }
+    const { output } = one({ labels, annotations, ...times })
+    assert.deepStrictEqual(output?.split("\n"), [
+      "load is 9",
+      "for 5m",
+      ...(expected === undefined ? [] : [expected]),
+    ])
+    const [reported] = resultsOf(read(webhook, { version: "1", alerts: [{ labels, annotations, ...times }] }))
+    assert.strictEqual(reported?.output, output)
+  })
+
+  it.each(["soon", 7, "2026-13-01T00:00:00Z", "12:00", {}])(
+    "that starts at %j is refused alone",
+    (startsAt) => {
+      const reading = read(alertmanager, [{ labels, startsAt }, { labels }])
+      if ("refused" in reading) return assert.fail(reading.message)
+      assert.strictEqual(reading.reports.length, 1)
+      assert.deepStrictEqual(
+        reading.refusals.map(({ message }) => message),
+        ["alert 1 must have a time such as 2026-03-01T08:30:00Z as startsAt"],
+      )
+    },
+  )
+
   it("keeps its summary before a long description, also in a webhook and by a map", () => {
     const alert = { labels, annotations: { summary: "load is 9", description: "x".repeat(20_000) } }
     const mapped = { check: "a", status: "critical", text: `load is 9\n${"x".repeat(20_000)}` }
@@ -225,7 +264,7 @@ describe("an alert of Alertmanager's API", () => {
             [report.status, report.output, report.labels, report.expects, report.incident_key],
             [
               isFiring ? "critical" : "ok",
-              summary === "" ? joined.join(", ") : summary,
+              `${summary === "" ? joined.join(", ") : summary}${isFiring ? "" : "\nended 2026-03-03 11:00:00 UTC"}`,
               { ...present, ...(link !== "" && { runbook_url: link }) },
               { by: "source", source: `http://${host}`, lease_millis: isFiring ? 240_000 : undefined },
               options.group_by && `prometheus{${textOf(labels, options.group_by)}}`,
