@@ -1,9 +1,10 @@
 import type { Agent } from "@tocsin/client"
 import { numberText } from "../format/times.ts"
-import { listOf } from "../state/lists.ts"
+import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
+import { Export } from "../view/Export.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
@@ -35,7 +36,8 @@ export const Agents = () => {
   const { filter = "", from, tab: wanted } = route.value.parameters
   const [tab, , query] = chosen(TABS, wanted)
   const search = filter.trim()
-  const listed = usePages(listOf<Agent>("ops/v1/agents", { search, from_agent: from, ...query }))
+  const found = { search, from_agent: from, ...query }
+  const listed = usePages(listOf<Agent>("ops/v1/agents", found))
   const counts = summary.value
   return (
     <>
@@ -50,6 +52,7 @@ export const Agents = () => {
       <div class="filters">
         <FilterField what="ID, host or label" />
         <BeginAt />
+        <Export name="agents" lists={[listOf<Agent>("ops/v1/agents", found, MOST)]} />
       </div>
       <Listing
         label="Agents"

@@ -6,9 +6,10 @@ import { titleOf } from "../state/incidentActions.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
+import { Export } from "../view/Export.tsx"
 import { Field } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
-import { FilterField } from "../view/navigation.tsx"
+import { chosenDays, Days, FilterField } from "../view/navigation.tsx"
 import { Empty, Time } from "../view/states.tsx"
 import { keptMap, usePages } from "../view/usePages.ts"
 
@@ -105,24 +106,6 @@ const parametersText = (parameters: AuditEntry["parameters"]): string =>
     .map(([name, value]) => `${name.replaceAll("_", " ")}: ${localTimes(String(value), now.peek())}`)
     .join(", ")
 
-/** The moment at which a day of the reader begins, some days later; empty for no day. */
-const beginOf = (day: string, later = 0): string => {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number)
-  const begin = new Date(year, month - 1, date + later)
-  return day === "" || !Number.isFinite(begin.getTime()) ? "" : begin.toISOString()
-}
-
-const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
-  <label class="inline">
-    {label}
-    <input
-      type="date"
-      value={route.value.parameters[name] ?? ""}
-      onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
-    />
-  </label>
-)
-
 const ACTIONS = [["", "all"], ...auditActionNames.map((name) => [name] as const)] as const
 
 const COLUMNS: Columns<AuditEntry> = [
@@ -145,13 +128,7 @@ const COLUMNS: Columns<AuditEntry> = [
 
 export const Audit = () => {
   const { actor = "", action = "", subject = "", from = "", to = "" } = route.value.parameters
-  const query = {
-    actor: actor.trim(),
-    action,
-    subject: subject.trim(),
-    from: beginOf(from),
-    to: beginOf(to, 1),
-  }
+  const query = { actor: actor.trim(), action, subject: subject.trim(), ...chosenDays() }
   const listed = usePages(listOf<AuditEntry>("ops/v1/audit", query))
   const isFiltered = actor + action + subject + from + to !== ""
   const isTurned = from !== "" && to !== "" && from > to
@@ -168,10 +145,8 @@ export const Audit = () => {
           options={ACTIONS}
           onText={(name) => setParameters({ action: name })}
         />
-        <span class="days">
-          <Day name="from" label="From" />
-          <Day name="to" label="to" />
-        </span>
+        <Days />
+        <Export name="audit" lists={[listOf<AuditEntry>("ops/v1/audit", query, MOST)]} />
       </div>
       <Listing
         label="Changes"

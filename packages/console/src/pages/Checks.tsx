@@ -17,6 +17,7 @@ import {
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
+import { Export } from "../view/Export.tsx"
 import { Box } from "../view/forms.tsx"
 import { column, type Columns, Listing, width } from "../view/Listing.tsx"
 import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
@@ -222,6 +223,7 @@ export const Checks = () => {
           isOn={overdue === "yes"}
           onChange={(isOnly) => setParameters({ overdue: isOnly ? "yes" : "" })}
         />
+        <Export name="checks" lists={[checksOf(queryOf(route.value.parameters), MOST)]} />
       </div>
       {counts !== undefined && counts.agents_offline > 0 && (
         <p class="lead">

@@ -1,22 +1,23 @@
 import type { HeldIncident } from "@tocsin/client"
-import type { ComponentProps } from "preact"
+import type { ComponentChildren, ComponentProps } from "preact"
 import { useMemo, useRef } from "preact/hooks"
 import type { Query } from "../api/request.ts"
-import { numberText } from "../format/times.ts"
+import { numberText, spanText } from "../format/times.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
 import { groupedBy, incidentsOf, MOST } from "../state/lists.ts"
-import { go, route } from "../state/location.ts"
+import { go, route, setParameters } from "../state/location.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
-import { ActionButton, QuietButton } from "../view/forms.tsx"
+import { Export } from "../view/Export.tsx"
+import { ActionButton, Field, QuietButton } from "../view/forms.tsx"
 import type { PageCommand } from "../view/Keyboard.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
-import { FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
+import { chosenDays, Days, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 import { NothingOpen, Start } from "./Start.tsx"
@@ -54,13 +55,23 @@ const carryOut = (command: PageCommand, selected: Selection, id: string | undefi
 const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): string =>
   agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
 
+const tookText = ({ opened_at, resolved_at }: HeldIncident): string =>
+  typeof resolved_at === "string" ? spanText(Date.parse(resolved_at) - Date.parse(opened_at)) : ""
+
+const took = column<HeldIncident>("Took", "5rem", (incident) => (
+  <span class="took">{tookText(incident)}</span>
+))
+
 const columnsOf = (time: string): Columns<HeldIncident> => [
   column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
   column("Incident", 2.2, (incident) => mainLink(linkTo("incidents", [incident.id]), titleOf(incident))),
   column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
   column("Notifications", 1, (incident) => <NotifiedMark incident={incident} />),
+  ...(time === RESOLVED ? [took] : []),
   column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
+
+const RESOLVED = "Resolved"
 
 /** Columns of incidents that keys, the bar and the boxes act on. */
 const useColumns = (
@@ -74,15 +85,19 @@ const useColumns = (
 
 const SEVERITIES = ["critical", "unknown", "warning"] as const
 
-const Tools = () => {
-  const counts = summary.value?.incidents
+interface ToolsProps {
+  readonly children: ComponentChildren
+  /** The queries of the lists of the page. */
+  readonly queries: ReadonlyArray<Query>
+}
+
+const Tools = ({ children, queries }: ToolsProps) => {
   return (
     <div class="tools">
       <div class="filters">
         <FilterField what="summary, agent or check" />
-        {counts !== undefined && route.value.parameters["tab"] !== "resolved" && (
-          <Tally parameter="severity" counts={SEVERITIES.map((each) => [each, counts[each]])} />
-        )}
+        {children}
+        <Export name="incidents" lists={queries.map((query) => foundOf(query, MOST))} />
       </div>
       <IncidentBar />
     </div>
@@ -90,8 +105,8 @@ const Tools = () => {
 }
 
 const isFiltered = (): boolean => {
-  const { filter = "", severity = "" } = route.value.parameters
-  return filter !== "" || severity !== ""
+  const { filter = "", severity = "", from = "", to = "" } = route.value.parameters
+  return filter + severity + from + to !== ""
 }
 
 const NothingMatches = () => <Empty title="No incident matches">Change the filter to see the others.</Empty>
@@ -101,18 +116,26 @@ type ListProps = Omit<ComponentProps<typeof Listing<HeldIncident>>, "kind" | "ke
 const List = (props: ListProps) => <Listing kind="incident" keyOf={({ id }) => id} {...props} />
 
 /** The incidents that the address asks for: found by its filter, and in groups by its label. */
+const foundOf = (query: Query, limit?: number) =>
+  incidentsOf(
+    { ...query, severity: route.value.parameters["severity"] },
+    route.value.parameters["filter"] ?? "",
+    limit,
+  )
+
 const shownOf = (query: Query) => {
-  const { filter = "", group } = route.value.parameters
-  return groupedBy(incidentsOf(query, filter, group === undefined ? undefined : MOST), group)
+  const { group } = route.value.parameters
+  return groupedBy(foundOf(query, group === undefined ? undefined : MOST), group)
 }
+
+const FREE = { state: "open", acknowledged: false }
+const TAKEN = { state: "open", acknowledged: true }
 
 /** Open incidents: unacknowledged ones first, the worst of them first. */
 const OpenIncidents = () => {
-  const { severity } = route.value.parameters
   const counts = summary.value
-  const open = { state: "open", severity }
-  const free = usePages(shownOf({ ...open, acknowledged: false }))
-  const taken = usePages(shownOf({ ...open, acknowledged: true }))
+  const free = usePages(shownOf(FREE))
+  const taken = usePages(shownOf(TAKEN))
   const columns = useColumns("Opened", free, taken)
   const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
   const hasTaken = rowCount(taken.pages) > 0
@@ -125,7 +148,11 @@ const OpenIncidents = () => {
   const allTaken = <p class="lead">Somebody has acknowledged each of them.</p>
   return (
     <>
-      <Tools />
+      <Tools queries={[FREE, TAKEN]}>
+        {counts !== undefined && (
+          <Tally parameter="severity" counts={SEVERITIES.map((each) => [each, counts.incidents[each]])} />
+        )}
+      </Tools>
       <List label="Incidents" columns={columns} listed={free} empty={hasTaken ? allTaken : nothing} />
       {hasTaken && (
         <>
@@ -144,12 +171,21 @@ const OpenIncidents = () => {
 }
 
 const ResolvedIncidents = () => {
-  const listed = usePages(shownOf({ state: "resolved", sort: "resolved_at" }))
-  const columns = useColumns("Resolved", listed)
+  const query = { state: "resolved", sort: "resolved_at", ...chosenDays() }
+  const listed = usePages(shownOf(query))
+  const columns = useColumns(RESOLVED, listed)
   const nothing = isFiltered() ? <NothingMatches /> : <Empty title="Nothing has resolved yet" />
   return (
     <>
-      <Tools />
+      <Tools queries={[query]}>
+        <Field
+          label="Severity "
+          value={route.value.parameters["severity"] ?? ""}
+          options={[["", "all"], ...SEVERITIES.map((each) => [each] as const)]}
+          onText={(severity) => setParameters({ severity, selected: "" })}
+        />
+        <Days />
+      </Tools>
       <List label="Incidents" columns={columns} listed={listed} empty={nothing} />
     </>
   )

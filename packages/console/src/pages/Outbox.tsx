@@ -3,12 +3,13 @@ import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
 import { causeWords, holdText } from "../state/incidentTimeline.ts"
-import { listOf } from "../state/lists.ts"
+import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { followReplays, replayAll } from "../state/outboxActions.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
+import { Export } from "../view/Export.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { Empty, Mark, Time, TimeAfter } from "../view/states.tsx"
@@ -104,11 +105,14 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
 export const Outbox = () => {
   const { tab: wanted } = route.value.parameters
   const [tab, , filters, nothing] = chosen(TABS, wanted)
-  const listed = usePages(listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters }))
+  const list = (limit?: number) => listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters }, limit)
+  const listed = usePages(list())
   return (
     <>
       <h1>Outbox</h1>
-      <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS} />
+      <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS}>
+        <Export name="outbox" lists={[list(MOST)]} />
+      </Tabs>
       {(tab === "failed" || tab === "all") && mayAdminister.value && (
         <ReplayAll isOffered={(summary.value?.dead_letters ?? 0) > 0} />
       )}

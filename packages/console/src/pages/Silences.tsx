@@ -1,11 +1,12 @@
 import type { Silence, WindowList } from "@tocsin/client"
 import { momentText, rangeText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { listOf } from "../state/lists.ts"
+import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { expire, extend, matchersText } from "../state/silenceActions.ts"
+import { Export } from "../view/Export.tsx"
 import { ActionButton } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../view/states.tsx"
@@ -120,7 +121,9 @@ export const Silences = () => {
   const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
   const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"
   const [tab, , nothing] = chosen(TABS, wanted)
-  const listed = usePages(listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }))
+  const list = (limit?: number) =>
+    listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }, limit)
+  const listed = usePages(list())
   return (
     <>
       <h1>Silences</h1>
@@ -132,7 +135,9 @@ export const Silences = () => {
           </a>
         </div>
       )}
-      <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS} />
+      <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS}>
+        <Export name="silences" lists={[list(MOST)]} />
+      </Tabs>
       <Listing
         label="Silences"
         kind="silence"

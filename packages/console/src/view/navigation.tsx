@@ -81,6 +81,37 @@ export const FilterField = ({ what, parameter = "filter" }: FilterFieldProps) =>
   </label>
 )
 
+/** The moment at which a day of the reader begins, some days later; empty for no day. */
+const beginOf = (day: string, later = 0): string => {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number)
+  const begin = new Date(year, month - 1, date + later)
+  return day === "" || !Number.isFinite(begin.getTime()) ? "" : begin.toISOString()
+}
+
+const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
+  <label class="inline">
+    {label}
+    <input
+      type="date"
+      value={route.value.parameters[name] ?? ""}
+      onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
+    />
+  </label>
+)
+
+/** The moments between which the chosen days lie, in the query of a list. */
+export const chosenDays = () => {
+  const { from = "", to = "" } = route.value.parameters
+  return { from: beginOf(from), to: beginOf(to, 1) }
+}
+
+export const Days = () => (
+  <span class="days">
+    <Day name="from" label="From" />
+    <Day name="to" label="to" />
+  </span>
+)
+
 interface NameFieldProps {
   readonly label: string
   readonly parameter: string

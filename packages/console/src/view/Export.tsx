@@ -1,0 +1,62 @@
+import { csvLines, type CsvName } from "@tocsin/contract/csvText"
+import { countText } from "../format/times.ts"
+import type { List } from "../state/lists.ts"
+import type { Message } from "../state/useAction.ts"
+import { ActionButton } from "./forms.tsx"
+
+interface ExportProps {
+  readonly name: CsvName
+  /** Read one after another, each to its end. */
+  readonly lists: ReadonlyArray<Pick<List<object>, "read">>
+}
+
+/** How a file begins, the text of some items in it, and how it ends. */
+const formats = {
+  csv: (name: CsvName) => {
+    const { head, rows } = csvLines(name)
+    return { head, rows, end: "" }
+  },
+  json: () => {
+    let isFirst = true
+    const rows = (items: ReadonlyArray<unknown>): string => {
+      const text = items.map((item) => JSON.stringify(item)).join(",\n")
+      const opening = isFirst || text === "" ? "" : ",\n"
+      isFirst &&= text === ""
+      return opening + text
+    }
+    return { head: '{"items":[\n', rows, end: "\n]}\n" }
+  },
+}
+
+/** How long a browser may take to begin to save a file. */
+const SAVED_MILLIS = 60_000
+
+/** Saves lists whole. The browser may keep on disk what was read: this page has one answer at a time. */
+const save = async ({ lists, name }: ExportProps, kind: keyof typeof formats): Promise<Message> => {
+  const { head, rows, end } = formats[kind](name)
+  const parts = [new Blob([head])]
+  let count = 0
+  for (const { read } of lists) {
+    let cursor: string | undefined
+    do {
+      const { items, next_cursor } = await read(cursor)
+      parts.push(new Blob([rows(items)]))
+      count += items.length
+      cursor = next_cursor ?? undefined
+    } while (cursor !== undefined)
+  }
+  const link = document.createElement("a")
+  link.download = `${name}.${kind}`
+  link.href = URL.createObjectURL(new Blob([...parts, end], { type: `text/${kind};charset=utf-8` }))
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MILLIS)
+  return { text: `Exported ${countText(count, "row")}` }
+}
+
+/** Saves all rows that the filters of a page find, as the API has them. */
+export const Export = (props: ExportProps) => (
+  <span class="inline">
+    <ActionButton does={() => save(props, "csv")}>Export CSV</ActionButton>
+    <ActionButton does={() => save(props, "json")}>Export JSON</ActionButton>
+  </span>
+)
