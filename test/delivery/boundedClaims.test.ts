@@ -1,3 +1,5 @@
+import { isSearch } from "@tocsin/core/unitOfWork/Search"
+import { lone } from "@tocsin/core/unitOfWork/Decision"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
@@ -79,15 +81,17 @@ describe("a claim", () => {
         }
       })
       let judged = 0
-      const taken = yield* transact(replica.storage, function* (unit, now) {
+      const counted = lone(function* (unit, now) {
         const input = { receivers: ["debug"], limit: 10, lease: Duration.hours(1), random: 0 } as const
         const claim = claimOutbox(input)(unit, now)
-        for (let step = claim.next(); ; step = claim.next()) {
-          if (step.done === true) return step.value.length
-          judged += step.value.loudMembers?.length ?? 0
-          yield step.value
+        let step = claim.next()
+        while (step.done !== true) {
+          if (isSearch(step.value, "loudMembers")) judged += step.value.asked.length
+          step = claim.next(yield step.value)
         }
+        return step.value.length
       })
+      const taken = yield* transact(replica.storage, counted)
       assert.strictEqual(taken, 10)
       assert.isAtMost(judged, 2 * taken)
     }),

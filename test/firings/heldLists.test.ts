@@ -1,7 +1,7 @@
+import { isSearch } from "@tocsin/core/unitOfWork/Search"
 import { assert, it } from "@effect/vitest"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { Command, Decision } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { type Command, lone, type LoneDecision } from "@tocsin/core/unitOfWork/Decision"
 import { WITHOUT_POLICY } from "@tocsin/core/firings/gatherFacts"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { heldLists } from "@tocsin/core/usecases/heldLists"
@@ -14,14 +14,12 @@ const MEMBERS = 500
 const MOST = 5_000
 
 /** Passes on what a decision asks for, and notes the incidents whose members it reads. */
-function* noting<A>(decision: Decision<A>, note: (incidents: number) => void): Decision<A> {
+function* noting<A>(decision: LoneDecision<A>, note: (incidents: number) => void): LoneDecision<A> {
   let incidents = 0
   let step = decision.next()
   while (step.done !== true) {
-    const request: RowRequest = step.value
-    incidents += request.loudMembers?.length ?? 0
-    yield request
-    step = decision.next()
+    if (isSearch(step.value, "loudMembers")) incidents += step.value.asked.length
+    step = decision.next(yield step.value)
   }
   note(incidents)
   return step.value
@@ -39,7 +37,10 @@ it.effect("a page of large incidents or their firings reads bounded members in a
     })
     const read: Array<number> = []
     const counting = <A>(command: Command<A>) =>
-      transact(storage, (unit, now) => noting(command(unit, now), (incidents) => read.push(incidents)))
+      transact(
+        storage,
+        lone((unit, now) => noting(command(unit, now), (incidents) => read.push(incidents))),
+      )
     const lists = heldLists({
       storage,
       commits: { transact: counting },

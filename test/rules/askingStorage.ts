@@ -1,5 +1,6 @@
+import { Search } from "@tocsin/core/unitOfWork/Search"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, likewise } from "@tocsin/core/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
 
 /** A storage that records the row requests of its commands. */
@@ -13,19 +14,16 @@ export interface AskingStorage {
 const withoutUndefined = (request: RowRequest): RowRequest =>
   Object.fromEntries(Object.entries(request).filter(([, part]) => part !== undefined))
 
-const noting =
-  <A>(command: Command<A>, note: (request: RowRequest) => void): Command<A> =>
-  (unit, now) =>
-    (function* () {
-      const decision = command(unit, now)
-      let step = decision.next()
-      while (step.done !== true) {
-        note(step.value)
-        yield step.value
-        step = decision.next()
-      }
-      return step.value
-    })()
+const noting = <A>(command: Command<A>, note: (request: RowRequest) => void): Command<A> =>
+  likewise(command, function* (unit, now) {
+    const decision = command(unit, now)
+    let step = decision.next()
+    while (step.done !== true) {
+      if (!(step.value instanceof Search)) note(step.value)
+      step = decision.next(yield step.value)
+    }
+    return step.value
+  })
 
 /** Notes which rows every command asks for. */
 export const askingStorage = (storage: Storage["Service"]): AskingStorage => {

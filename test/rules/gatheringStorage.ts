@@ -1,11 +1,11 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
-import type { Command, Decision, Outcome } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, lone, type LoneDecision, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Deferred, Effect } from "effect"
 import { transact } from "@tocsin/testing/transact"
 
-type Waiting = (unit: UnitOfWork, now: Instant) => Decision<Effect.Effect<unknown>>
+type Waiting = (unit: UnitOfWork, now: Instant) => LoneDecision<Effect.Effect<unknown>>
 
 /** A storage that holds commands back until a group of them is complete. */
 export interface GatheringStorage {
@@ -27,11 +27,12 @@ export const gatheringStorage = (storage: Storage["Service"]): GatheringStorage 
   const commit = Effect.suspend(() => {
     const group = waiting
     waiting = []
-    return transact(storage, function* (unit, now) {
+    const together = lone(function* (unit, now) {
       const answers: Array<Effect.Effect<unknown>> = []
       for (const decide of group) answers.push(yield* decide(unit, now))
       return answers
     })
+    return transact(storage, together)
   })
   return {
     expect: (commands) => {

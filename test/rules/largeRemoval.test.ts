@@ -1,3 +1,4 @@
+import { likewise } from "@tocsin/core/unitOfWork/Decision"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/Status"
@@ -39,11 +40,12 @@ const openWatched = Effect.fnUntraced(function* () {
           watch.remaining -= 1
           const { next } = watch
           watch.next = Effect.void
-          const transacted = storage.transact(function* (unit, now) {
+          const watched = likewise(command, function* (unit, now) {
             const reply = yield* command(unit, now)
             watch.members.push(unit.changes().incident_member.length)
             return reply
           })
+          const transacted = storage.transact(watched)
           return Effect.tap(transacted, next)
         },
       }),

@@ -5,7 +5,7 @@ import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { IncidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { Incidents } from "@tocsin/core/incidents/Incidents"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import { loadRows, transact } from "@tocsin/adapter-memory/transact"
+import { answerFrom, transact } from "@tocsin/adapter-memory/transact"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { type Command, decideSync } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
@@ -65,7 +65,7 @@ const looksOf = (tables: MemoryTables, command: Command<unknown>): number => {
     load: (id: MemberRecord, row: MemberRecord | undefined) => load(id, counted(row)),
     put: (row: MemberRecord) => put(counted(row)),
   })
-  decideSync(command(unit, start), (scope) => loadRows(tables, unit, scope, start))
+  decideSync(command(unit, start), (step) => answerFrom(tables, unit, step, start))
   return looks
 }
 

@@ -1,5 +1,5 @@
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, likewise, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -39,6 +39,9 @@ const makeIds = () => {
   }
 }
 
+const hasStorageTime = (found: unknown): found is { readonly storageTime: Instant } =>
+  typeof found === "object" && found !== null && "storageTime" in found
+
 /** Records what all processes of a service do to a storage in memory, to be repeated on another one. */
 export const record = () => {
   const memory = MemoryStorage.make(new MemoryTables())
@@ -54,12 +57,19 @@ export const record = () => {
         if (isOver) return Effect.never
         const number = (commands += 1)
         let decided: Pick<Recorded, "at" | "storageTime"> | undefined
-        const timed: typeof command = function* (unit, at) {
+        const timed = likewise(command, function* (unit, at) {
           begin(number)
-          const outcome = yield* command(unit, at)
-          if (outcome.changes.isWrite) decided = { at, storageTime: unit.searchResults.storageTime }
-          return outcome
-        }
+          let storageTime: Instant | undefined
+          const decision = command(unit, at)
+          let step = decision.next()
+          while (step.done !== true) {
+            const found = yield step.value
+            if (hasStorageTime(found)) ({ storageTime } = found)
+            step = decision.next(found)
+          }
+          if (step.value.changes.isWrite) decided = { at, storageTime }
+          return step.value
+        })
         return Effect.tap(memory.transact(timed), (reply) =>
           Effect.sync(() => {
             if (decided !== undefined) recorded.push({ number, command, reply, ...decided })
@@ -74,16 +84,18 @@ export const record = () => {
     isOver = true
     for (const { at, command, number, reply, storageTime } of recorded) {
       yield* TestClock.setTime(Number(at / 1_000n))
-      const repeated = yield* other.transact(function* (unit, now) {
+      const again = likewise(command, function* (unit, now) {
         begin(number)
         const decision = command(unit, now)
-        for (let step = decision.next(); ; step = decision.next()) {
-          if (step.done === true) return step.value
-          yield step.value
+        let step = decision.next()
+        while (step.done !== true) {
+          const found = yield step.value
           // Leases go by the clock of the storage, which no test moves.
-          if (unit.searchResults.storageTime !== undefined) unit.searchResults.storageTime = storageTime
+          step = decision.next(hasStorageTime(found) ? { ...found, storageTime } : found)
         }
+        return step.value
       })
+      const repeated = yield* other.transact(again)
       assertSame(repeated, reply, `the reply to command ${number}`)
     }
     for (const list of listNames) {

@@ -1,3 +1,4 @@
+import { likewise } from "@tocsin/core/unitOfWork/Decision"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -39,7 +40,7 @@ export const watchStorage = (
         ...storage,
         transact: (command) => {
           let opened: ReadonlyArray<string> = []
-          return storage.transact(function* (unit, now) {
+          const watched = likewise(command, function* (unit, now) {
             const reply = yield* command(unit, now)
             const changes = unit.changes()
             rows = applyChanges(withoutIncidents(rows, opened), changes)
@@ -52,6 +53,7 @@ export const watchStorage = (
             }
             return reply
           })
+          return storage.transact(watched)
         },
       }),
   }

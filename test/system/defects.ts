@@ -7,30 +7,25 @@ export const defects: Readonly<Record<string, () => Defect>> = {
     return { loses: ({ check_event }) => check_event.length > 0 && (changed += 1) % 5 === 0 }
   },
   "a claim ignores leases": () => ({
-    spoils: (workspace, tables) => {
-      if (workspace.searchResults.claimableOutbox === undefined) return
-      const sending = Array.from(tables.keyed.outbox.values()).filter(({ state }) => state === "sending")
-      for (const item of sending) workspace.outbox.load(item.id, item)
-      workspace.searchResults.expiredOutbox = sending
+    spoils: (found, workspace, tables) => {
+      const expired = Array.from(tables.keyed.outbox.values()).filter(({ state }) => state === "sending")
+      for (const item of expired) workspace.outbox.load(item.id, item)
+      return { ...found, expired }
     },
   }),
   "a claim ignores the order of an incident": () => ({
-    spoils: (workspace, tables) => {
-      const { claimableOutbox: found } = workspace.searchResults
-      if (found === undefined) return
-      const isFound = new Set(found.map(({ row }) => row.id))
+    spoils: (found, workspace, tables) => {
+      const isFound = new Set(found.due.map(({ row }) => row.id))
       const waiting = Array.from(tables.keyed.outbox.values()).filter(
         ({ event_type, id, state }) => state === "pending" && event_type === "resolved" && !isFound.has(id),
       )
-      workspace.searchResults.claimableOutbox = [
-        ...found,
-        ...waiting.flatMap((row) => {
-          const incident = tables.incidents.get(row.incident_id)
-          if (incident === undefined) return []
-          workspace.outbox.load(row.id, row)
-          return [{ row, incident }]
-        }),
-      ]
+      const others = waiting.flatMap((row) => {
+        const incident = tables.incidents.get(row.incident_id)
+        if (incident === undefined) return []
+        workspace.outbox.load(row.id, row)
+        return [{ row, incident }]
+      })
+      return { ...found, due: [...found.due, ...others] }
     },
   }),
   "a service's request to wait is passed over": () => ({

@@ -1,7 +1,8 @@
+import { type Found, isSearch } from "@tocsin/core/unitOfWork/Search"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, likewise, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -14,7 +15,11 @@ import type { Misread } from "./TypedService.ts"
 /** A planted defect, which the simulation must find. */
 export interface Defect {
   /** Spoils what a search found. */
-  readonly spoils?: (workspace: UnitOfWork, tables: MemoryTables) => void
+  readonly spoils?: (
+    found: Found<"claimableOutbox">,
+    workspace: UnitOfWork,
+    tables: MemoryTables,
+  ) => Found<"claimableOutbox">
   /** Whether a command is answered, and its changes are not kept. */
   readonly loses?: (changes: UnitOfWorkChanges) => boolean
   /** Misreads the results of receivers of types. */
@@ -65,19 +70,21 @@ export const lawfulStorage = (
 
   /** The command decides by its server's clock; what it finds goes by the storage's. */
   const judged = <A>(command: Command<A>, now: Instant.Instant, isAct: boolean): Command<A> =>
-    function* (workspace) {
+    likewise(command, function* (workspace) {
       const decision = command(workspace, now)
       let step = decision.next()
       while (step.done !== true) {
-        yield step.value
-        defect.spoils?.(workspace, tables)
-        step = decision.next()
+        const found = yield step.value
+        const isClaim = isSearch(step.value, "claimableOutbox")
+        // What the storage finds by this name.
+        const claimable = found as Found<"claimableOutbox">
+        step = decision.next(isClaim ? (defect.spoils?.(claimable, workspace, tables) ?? found) : found)
       }
       const changes = workspace.changes()
       if (defect.loses?.(changes) === true) throw new Lost(step.value)
       judge(changes, isAct)
       return step.value
-    }
+    })
 
   return Storage.of({
     ...memory,

@@ -9,7 +9,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import { comparing } from "@tocsin/core/engine/comparing"
 import type { RowSource } from "@tocsin/core/unitOfWork/RowSource"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import type { Asked } from "@tocsin/core/unitOfWork/Search"
 import { mergeLabels } from "@tocsin/core/firings/loudMembers"
 import { isSilent } from "@tocsin/core/model/AgentRecord"
 import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
@@ -34,8 +34,6 @@ const byAlertTime = comparing<AlertRecord>(
   (alert) => alert.incident_id,
   (alert) => alert.severity,
 )
-
-type Asked<Part extends keyof RowRequest> = NonNullable<RowRequest[Part]>
 
 /** The rows of tables in memory, for commands. */
 export class MemoryRowSource implements RowSource {
@@ -244,7 +242,7 @@ export class MemoryRowSource implements RowSource {
   silencesInForce({ begunBy, endingAfter }: Asked<"silencesInForce">, now: Instant) {
     const { service_heartbeat, silence } = this.#tables.keyed
     return {
-      silencesInForce: Array.from(silence.values()).filter(
+      silences: Array.from(silence.values()).filter(
         ({ ends_at, starts_at }) => starts_at <= (begunBy ?? now) && ends_at > endingAfter,
       ),
       serviceHeartbeat: service_heartbeat.get("service"),

@@ -1,19 +1,18 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import { type Command, decideSync } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { type Command, decideSync, type Step } from "@tocsin/core/unitOfWork/Decision"
 import type { Change } from "@tocsin/core/unitOfWork/Table"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { loadParts } from "@tocsin/core/unitOfWork/RowSource"
+import { answer } from "@tocsin/core/unitOfWork/RowSource"
 import { type IncidentRecord, isCut } from "@tocsin/core/model/IncidentRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { MemoryRowSource } from "./MemoryRowSource.ts"
 
-/** Loads the rows of a request into a unit of work. */
-export const loadRows = (tables: MemoryTables, unit: UnitOfWork, request: RowRequest, now: Instant): void =>
-  loadParts(new MemoryRowSource(tables), unit, now, request)
+/** Answers a step of a decision: loads rows into its unit of work, or searches. */
+export const answerFrom = (tables: MemoryTables, unit: UnitOfWork, step: Step, now: Instant): unknown =>
+  answer(new MemoryRowSource(tables), unit, now, step)
 
 /** Writes the changes of a transaction. Cannot fail half-way: it only sets and deletes map entries. */
 export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges): void => {
@@ -126,7 +125,7 @@ interface Transacted<A> {
 /** Runs a command on tables in memory. If a decision throws, nothing changes. */
 export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant): Transacted<A> => {
   const unit = new UnitOfWork()
-  const reply = decideSync(command(unit, now), (request) => loadRows(tables, unit, request, now))
+  const reply = decideSync(command(unit, now), (step) => answerFrom(tables, unit, step, now))
   const changes = unit.changes()
   persistChanges(tables, changes)
   return { reply, changes }

@@ -1,11 +1,11 @@
 import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/contract/Instant"
 import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
-import { decideSync } from "@tocsin/core/unitOfWork/Decision"
-import { loadParts, needsUnusedUnit } from "@tocsin/core/unitOfWork/RowSource"
+import { decideSync, isLone } from "@tocsin/core/unitOfWork/Decision"
+import { answer } from "@tocsin/core/unitOfWork/RowSource"
 import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { GroupCommit, NeedsOwnUnit } from "./transactions/GroupCommit.ts"
+import { GroupCommit } from "./transactions/GroupCommit.ts"
 import { makePageReads } from "./lists/readPage.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { RowCache } from "./cache/RowCache.ts"
@@ -125,14 +125,11 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   return Storage.of({
     transact: (command) =>
       Clock.clockWith((clock) =>
-        commits.submit((unit, isFirst) => {
+        commits.submit((unit) => {
           // The moment of the decision, not of the call: a command may have waited for another process.
           const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
-          return decideSync(command(unit, now), (scope) => {
-            if (!isFirst && needsUnusedUnit(scope)) throw new NeedsOwnUnit()
-            loadParts(source, unit, now, scope)
-          })
-        }),
+          return decideSync(command(unit, now), (step) => answer(source, unit, now, step))
+        }, isLone(command)),
       ),
     page: (request) => read(() => readPage(request)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),

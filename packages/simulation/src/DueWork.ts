@@ -1,9 +1,10 @@
 import type { Duration } from "effect"
 import type { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import type { RowRequest, WithIncident } from "@tocsin/core/unitOfWork/RowRequest"
+import { type Asked, type Found, isSearch, type WithIncident } from "@tocsin/core/unitOfWork/Search"
+import type { Step } from "@tocsin/core/unitOfWork/Decision"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { loadRows } from "@tocsin/adapter-memory/transact"
+import { answerFrom } from "@tocsin/adapter-memory/transact"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import * as Instant from "@tocsin/contract/Instant"
@@ -31,8 +32,8 @@ class KeyOpenings {
     this.#openings[kind].set(incident_key, [...known.filter((at) => at > since), opened_at])
   }
 
-  find({ searchResults: found }: UnitOfWork, asked: NonNullable<RowRequest["openings"]>): void {
-    found.openings = new Map(
+  find(asked: Asked<"openings">): Found<"openings"> {
+    return new Map(
       asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => [
         id,
         (this.#openings[kind].get(incident_key) ?? [])
@@ -102,16 +103,14 @@ export class DueWork {
     this.#passAt ??= now
   }
 
-  load(unit: UnitOfWork, request: RowRequest, now: Instant.Instant): void {
-    const { openings, ...rest } = request
-    if (openings !== undefined) this.#openings?.find(unit, openings)
-    loadRows(this.#tables, unit, rest, now)
-    const { parents } = unit.searchResults
-    if (request.parents !== undefined)
-      unit.searchResults.parents = {
-        ...parents,
-        agents: parents.agents.filter(({ agent_id }) => this.#watched.has(agent_id)),
-      }
+  /** Answers a step of a decision. Resolved incidents are gone, and agents without a heartbeat are no parents. */
+  answer(unit: UnitOfWork, step: Step, now: Instant.Instant): unknown {
+    if (this.#openings !== undefined && isSearch(step, "openings")) return this.#openings.find(step.asked)
+    const found = answerFrom(this.#tables, unit, step, now)
+    if (!isSearch(step, "parents")) return found
+    // What the memory storage finds by this name.
+    const { agents, incidents } = found as Found<"parents">
+    return { incidents, agents: agents.filter(({ agent_id }) => this.#watched.has(agent_id)) }
   }
 
   /** Takes the incidents that are due for an evaluation, or have a held firing that is. */

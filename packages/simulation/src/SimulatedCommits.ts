@@ -1,8 +1,8 @@
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
-import { type Command, decideSync } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, decideSync, lone } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { type FiringOptions, gatherFacts, type Gathered } from "@tocsin/core/firings/gatherFacts"
+import { type FiringOptions, gatherFacts } from "@tocsin/core/firings/gatherFacts"
 import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/Hold"
 import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord, IncidentChangeRecord } from "@tocsin/core/model/IncidentRecord"
@@ -101,7 +101,7 @@ export class SimulatedCommits {
   }
 
   #decide<A>(command: Command<A>, unit: UnitOfWork, at: Instant.Instant): A {
-    return decideSync(command(unit, at), (request) => this.#due.load(unit, request, at))
+    return decideSync(command(unit, at), (step) => this.#due.answer(unit, step, at))
   }
 
   /** Sends what is due, at the first attempt; holds what a claim would. */
@@ -109,7 +109,7 @@ export class SimulatedCommits {
     const due = this.#due.take(at)
     if (due.length === 0) return
     const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
-    const gather: Command<Gathered> = (unit, now) => gatherFacts(unit, firings, this.#options, now)
+    const gather = lone((unit, now) => gatherFacts(unit, firings, this.#options, now))
     const holds = firings.length === 0 ? undefined : this.#decide(gather, new UnitOfWork(), at)
     for (const found of due) {
       const { incident, row } = found

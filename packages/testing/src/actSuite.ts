@@ -171,12 +171,12 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         })
         while (yield* pass);
         yield* TestClock.adjust("5 seconds")
-        assert.deepStrictEqual((yield* claimable(replica, 10)).claimableOutbox, [])
+        assert.deepStrictEqual((yield* claimable(replica, 10)).due, [])
         assert.deepStrictEqual(yield* expireSilence(id), { count: 1 })
         assert.deepStrictEqual(yield* expireSilence(id), { count: 0 })
         while (yield* pass);
         assert.deepStrictEqual(
-          (yield* claimable(replica, 10)).claimableOutbox.map(({ row }) => row.id),
+          (yield* claimable(replica, 10)).due.map(({ row }) => row.id),
           ids("item"),
         )
       }),

@@ -3,7 +3,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { claimAlerts } from "@tocsin/core/notifications/alertDecisions"
 import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
 import { Duration, Effect } from "effect"
-import { observe } from "./observe.ts"
+import { search } from "./observe.ts"
 import { after, FAR_OFF, LONG_AGO, openWith } from "./outboxItems.ts"
 import { race } from "./race.ts"
 import { ALERT_RECEIVERS, alertRecord, incidentIdOf, incidentRecord, write } from "./records.ts"
@@ -36,12 +36,8 @@ export const alertClaimSuite = <Place>(subject: StorageUnderTest<Place>): void =
             unit.alerts.put(alertRecord("e", { receiver: "third_router", next_at: start }))
           })
           const found = (receiver: NotifierName, limit: number) =>
-            observe(replica, [{ claimableAlerts: { receiver, limit } }], (unit) =>
-              unit.searchResults.claimableAlerts.map(({ row, incident }) => [
-                row.receiver,
-                row.severity,
-                incident.id,
-              ]),
+            search(replica, "claimableAlerts", { receiver, limit }, ({ due }) =>
+              due.map(({ row, incident }) => [row.receiver, row.severity, incident.id]),
             )
           for (const receiver of ALERT_RECEIVERS) {
             const all = [

@@ -4,7 +4,7 @@ import type { Labels } from "@tocsin/contract/Labels"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { Effect } from "effect"
-import { observe } from "./observe.ts"
+import { observe, search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { agentRecord, atMost, incidentIdOf, incidentRecord, memberRecord, write } from "./records.ts"
 import { newPlace, type Replica } from "./Replica.ts"
@@ -39,10 +39,8 @@ const read = Effect.fnUntraced(function* (replica: Replica) {
     expectations.get(ref),
   )
   const [listed] = yield* replica.storage.expectations([ref])
-  const loudMembers = [{ incident_id: id, limit: 1 }]
-  const [member] =
-    (yield* observe(replica, [{ loudMembers }], ({ searchResults: found }) => found.loudMembers.get(id))) ??
-    []
+  const asked = [{ incident_id: id, limit: 1 }]
+  const [member] = (yield* search(replica, "loudMembers", asked, (found) => found.get(id))) ?? []
   const scenario = yield* replica.storage.incident(id, atMost(1))
   return [row?.labels, listed?.labels, member?.labels, scenario?.labels[0]]
 })

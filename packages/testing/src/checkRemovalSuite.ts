@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { applyBatch } from "@tocsin/core/checks/applyBatch"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, lone } from "@tocsin/core/unitOfWork/Decision"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, type EventId } from "@tocsin/contract/Identifiers"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
@@ -36,9 +36,12 @@ const commandFor = ({ incidents }: Replica, part: Together[number]): Command<unk
       })
 
 const decideTogether = (replica: Replica, parts: Together) =>
-  transact(replica.storage, function* (unit, now) {
-    for (const part of parts) yield* commandFor(replica, part)(unit, now)
-  })
+  transact(
+    replica.storage,
+    lone(function* (unit, now) {
+      for (const part of parts) yield* commandFor(replica, part)(unit, now)
+    }),
+  )
 
 interface Case {
   readonly name: string

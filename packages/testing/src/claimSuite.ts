@@ -5,7 +5,7 @@ import { recordResults } from "@tocsin/core/notifications/recordResults"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { observe } from "./observe.ts"
+import { search } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, FAR_OFF, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
 import { race } from "./race.ts"
 import { ALERT_RECEIVERS, alertRecord, incidentIdOf, outboxIdOf, outboxRecord, write } from "./records.ts"
@@ -31,30 +31,30 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
       ])
       const found = yield* claimable(replica, 10)
       assert.deepStrictEqual(
-        found.claimableOutbox.map(({ row, incident }) => [row.id, row.state, incident.id]),
+        found.due.map(({ row, incident }) => [row.id, row.state, incident.id]),
         [
           [outboxIdOf("earliest"), "pending", incidentIdOf("c")],
           [outboxIdOf("earlier"), "retry", incidentIdOf("b")],
           [outboxIdOf("now"), "pending", incidentIdOf("a")],
         ],
       )
-      assert.deepStrictEqual(found.expiredOutbox, [])
+      assert.deepStrictEqual(found.expired, [])
       const first = yield* claimable(replica, 2)
       assert.deepStrictEqual(
-        first.claimableOutbox.map(({ row }) => row.id),
+        first.due.map(({ row }) => row.id),
         ids("earliest", "earlier"),
       )
       const both = yield* claimable(replica, 10, ["webhook", "debug", "messenger"])
       assert.deepStrictEqual(
-        both.claimableOutbox.map(({ row }) => row.id),
+        both.due.map(({ row }) => row.id),
         ids("earliest", "of another notifier", "earlier", "now"),
       )
       const firstOfBoth = yield* claimable(replica, 2, ["debug", "webhook"])
       assert.deepStrictEqual(
-        firstOfBoth.claimableOutbox.map(({ row }) => row.id),
+        firstOfBoth.due.map(({ row }) => row.id),
         ids("earliest", "of another notifier"),
       )
-      assert.deepStrictEqual((yield* claimable(replica, 10, [])).claimableOutbox, [])
+      assert.deepStrictEqual((yield* claimable(replica, 10, [])).due, [])
     }),
   )
 
@@ -84,9 +84,9 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
         [first, "h", { state: "retry", next_attempt_at: after(60) }],
         [second, "h", {}],
       ])
-      const { claimableOutbox } = yield* claimable(replica, 100)
+      const { due } = yield* claimable(replica, 100)
       assert.sameMembers(
-        claimableOutbox.map(({ row }) => row.id),
+        due.map(({ row }) => row.id),
         [...ids("due", "behind ended", "behind another notifier", "behind another of its kind")],
       )
     }),
@@ -99,9 +99,9 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
         for (const n of Array.from({ length: 8 }, (_, index) => index))
           unit.outbox.put(outboxRecord(`orphan ${n}`, "gone", { next_attempt_at: after(-60 - n) }))
       })
-      const { claimableOutbox } = yield* claimable(replica, 8)
+      const { due } = yield* claimable(replica, 8)
       assert.deepStrictEqual(
-        claimableOutbox.map(({ row }) => row.id),
+        due.map(({ row }) => row.id),
         ids("due"),
       )
     }),
@@ -117,10 +117,10 @@ const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
       ])
       const found = yield* claimable(replica, 10)
       assert.sameMembers(
-        found.expiredOutbox.map((row) => row.id),
+        found.expired.map((row) => row.id),
         [...ids("lost", "lost too")],
       )
-      assert.strictEqual((yield* claimable(replica, 1)).expiredOutbox.length, 1)
+      assert.strictEqual((yield* claimable(replica, 1)).expired.length, 1)
       const [first = 0n, second = 0n] = [found.storageTime, (yield* claimable(replica, 1)).storageTime]
       assert.isTrue(first > LONG_AGO && first < FAR_OFF && second >= first, `${first} then ${second}`)
     }),
@@ -140,7 +140,6 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
         const replica = yield* openWith(subject, [])
         yield* TestClock.setTime(millis)
         const { storageTime } = yield* claimable(replica, 1)
-        assert(storageTime !== undefined)
         const [ended, held] = [
           Instant.minus(storageTime, Duration.hours(1)),
           Instant.plus(storageTime, Duration.hours(1)),
@@ -156,16 +155,11 @@ const describeLeases = <Place>(subject: StorageUnderTest<Place>): void => {
           }
         })
         assert.deepStrictEqual(
-          (yield* claimable(replica, 10)).expiredOutbox.map((row) => row.id),
+          (yield* claimable(replica, 10)).expired.map((row) => row.id),
           ids("ended"),
         )
         for (const receiver of ALERT_RECEIVERS) {
-          const request = { claimableAlerts: { receiver, limit: 10 } }
-          const alerts = yield* observe(
-            replica,
-            [request],
-            ({ searchResults: found }) => found.claimableAlerts,
-          )
+          const alerts = yield* search(replica, "claimableAlerts", { receiver, limit: 10 }, ({ due }) => due)
           assert.deepStrictEqual(
             alerts.map(({ row }) => row.incident_id),
             [incidentIdOf("a")],

@@ -4,9 +4,9 @@ import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { release } from "@tocsin/core/notifications/release"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, identity } from "effect"
 import { TestClock } from "effect/testing"
-import { observe } from "./observe.ts"
+import { observe, search } from "./observe.ts"
 import { after, claimable, enqueue, ids, openWith } from "./outboxItems.ts"
 import { atOnce, race } from "./race.ts"
 import { incidentIdOf, outboxIdOf } from "./records.ts"
@@ -57,7 +57,7 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["free", "b", {}],
         ])
         assert.deepStrictEqual(
-          (yield* claimable(replica, 10)).claimableOutbox.map(({ row }) => row.id),
+          (yield* claimable(replica, 10)).due.map(({ row }) => row.id),
           ids("free"),
         )
         const { backlog } = yield* replica.storage.metricCounts
@@ -81,11 +81,7 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["of another", "of another", { ...HELD, next_evaluation_at: after(-90), receiver: "pager" }],
         ])
         const found = (limit: number) =>
-          observe(
-            replica,
-            [{ heldOutbox: { receivers: ["debug"], limit } }],
-            (unit) => unit.searchResults.heldOutbox,
-          )
+          search(replica, "heldOutbox", { receivers: ["debug"], limit }, identity)
         assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
         assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
       }),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
-import { observe } from "./observe.ts"
+import { observe, search } from "./observe.ts"
 import { incidentIdOf, incidentRecord, memberRecord, outboxIdOf, outboxRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
 import { start } from "./samples.ts"
@@ -60,8 +60,8 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           items: [kept.length, 1, 0],
           open: incidentIdOf("x"),
         })
-        const read = yield* observe(replica, [{ outboxToRead: ids }], (unit) => ({
-          states: unit.searchResults.outboxToRead.map((item) => item.state).toSorted(),
+        const read = yield* search(replica, "outboxToRead", ids, (found, unit) => ({
+          states: found.map((item) => item.state).toSorted(),
           isLoaded: unit.outbox.isLoaded(outboxIdOf("of old")),
         }))
         assert.deepStrictEqual(read, { states: [...kept, "pending"].toSorted(), isLoaded: false })

@@ -7,7 +7,7 @@ import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { inconsistencies } from "./inconsistencies.ts"
-import { observe } from "./observe.ts"
+import { search } from "./observe.ts"
 import { race } from "./race.ts"
 import {
   atMost,
@@ -77,8 +77,8 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
         unit.agents.put(agentRecord("accepted", at(-1n)))
       })
       const idle = (limit: number) =>
-        observe(replica, [{ idlePendingAgents: { seenBefore: start, limit } }], ({ searchResults: found }) =>
-          found.idlePendingAgents.map((id): string => id),
+        search(replica, "idlePendingAgents", { seenBefore: start, limit }, (found) =>
+          found.map((id): string => id),
         )
       assert.sameMembers(yield* idle(10), ["then", "earlier"])
       assert.strictEqual((yield* idle(1)).length, 1)

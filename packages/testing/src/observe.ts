@@ -1,5 +1,6 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Decision } from "@tocsin/core/unitOfWork/Decision"
+import { type Decision, lone } from "@tocsin/core/unitOfWork/Decision"
+import { type Asked, find, type Found, type SearchName } from "@tocsin/core/unitOfWork/Search"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
 import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { Effect } from "effect"
@@ -17,6 +18,20 @@ export const observe = <A>(
     yield* rowRequests
     return read(unit)
   })
+
+/** What a search finds, or what is read of it and of the unit of work. */
+export const search = <N extends SearchName, A>(
+  { storage }: Pick<Replica, "storage">,
+  name: N,
+  asked: Asked<N>,
+  read: (found: Found<N>, unit: UnitOfWork) => A,
+): Effect.Effect<A, StorageError> =>
+  transact(
+    storage,
+    lone(function* (unit) {
+      return read(yield* find(name, asked), unit)
+    }),
+  )
 
 /** The row that has a key, as a decision sees it. */
 export const rowOf = <N extends KeyedName>(replica: Pick<Replica, "storage">, name: N, key: Keys[N]) =>

@@ -1,9 +1,9 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { Effect } from "effect"
+import { Effect, identity } from "effect"
 import { TestClock } from "effect/testing"
-import { observe } from "./observe.ts"
+import { search } from "./observe.ts"
 import { incidentRecord, memberRecord, ONE_CRITICAL, outboxIdOf, outboxRecord, write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { start, START_MILLIS } from "./samples.ts"
@@ -55,7 +55,7 @@ export const claimable = (
   replica: Replica,
   limit: number,
   receivers: ReadonlyArray<NotifierName> = ["debug"],
-) => observe(replica, [{ claimableOutbox: { receivers, limit } }], ({ searchResults: found }) => found)
+) => search(replica, "claimableOutbox", { receivers, limit }, identity)
 
 /** The ids of items by their names. */
 export const ids = (...names: ReadonlyArray<string>) => names.map((name) => outboxIdOf(name))

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { Duration, Effect } from "effect"
-import { observe } from "./observe.ts"
+import { observe, search } from "./observe.ts"
 import { after, claimable, ENDED, enqueue, ids, LONG_AGO, openWith, sending } from "./outboxItems.ts"
 import { alertRecord, incidentIdOf, incidentRecord, outboxIdOf, write } from "./records.ts"
 import { rowsOf } from "./rowsOf.ts"
@@ -29,8 +29,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["named, being sent", "i", { ...sending(LONG_AGO), receiver: "night" }],
         ])
         const found = (limit: number, untouchedSince = start) =>
-          observe(replica, [{ unclaimedOutbox: { listed: ["webhook"], untouchedSince, limit } }], (unit) =>
-            unit.searchResults.unclaimedOutbox.map((row) => unit.outbox.get(row.id)?.id),
+          search(replica, "unclaimedOutbox", { listed: ["webhook"], untouchedSince, limit }, (found, unit) =>
+            found.map((row) => unit.outbox.get(row.id)?.id),
           )
         assert.sameMembers(yield* found(10), [
           ...ids("old", "old retry", "being sent", "named", "named, being sent"),
@@ -130,7 +130,7 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const until = yield* replica.storage.untilNextDue(["debug"], start)
         const millis = until === undefined ? 0 : Duration.toMillis(until)
         assert.isTrue(millis > 9 * 60_000 && millis <= 10 * 60_000, `${millis} ms`)
-        assert.deepStrictEqual((yield* claimable(replica, 5)).expiredOutbox, [])
+        assert.deepStrictEqual((yield* claimable(replica, 5)).expired, [])
       }),
     )
 

@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
 import { forAll } from "./forAll.ts"
-import { observe, rowOf } from "./observe.ts"
+import { observe, rowOf, search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { atOnce, race } from "./race.ts"
 import { incidentIdOf, incidentRecord, write } from "./records.ts"
@@ -91,23 +91,20 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ]
         yield* put(replica, all)
         const inForce = (endingAfter: number, begunBy?: number) =>
-          observe(
+          search(
             replica,
-            [
-              {
-                silencesInForce: {
-                  endingAfter: after(endingAfter),
-                  begunBy: begunBy === undefined ? undefined : after(begunBy),
-                },
-              },
-            ],
-            ({ searchResults: found }) => found.silencesInForce.map(({ id }) => id).toSorted(),
+            "silencesInForce",
+            {
+              endingAfter: after(endingAfter),
+              begunBy: begunBy === undefined ? undefined : after(begunBy),
+            },
+            (found) => found.silences.map(({ id }) => id).toSorted(),
           )
         assert.deepStrictEqual(yield* inForce(0), [idOf("active")])
         assert.deepStrictEqual(yield* inForce(-9), [idOf("active"), idOf("ended")].toSorted())
         assert.deepStrictEqual(yield* inForce(-60, -1), [idOf("ended"), idOf("long ago")].toSorted())
-        const unended = observe(replica, [{ unendedSilences: true }], ({ searchResults: found }) =>
-          found.unendedSilences.map(({ id }) => id).toSorted(),
+        const unended = search(replica, "unendedSilences", undefined, (found) =>
+          found.map(({ id }) => id).toSorted(),
         )
         assert.deepStrictEqual(yield* unended, [idOf("active"), idOf("scheduled")].toSorted())
         const loaded = observe(replica, [{ silencesEndingAfter: after(0) }], ({ silences = [] }) =>
@@ -138,10 +135,8 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         })
         const incident = { kind: "named", id: incidentIdOf("now"), ...key } as const
         const found = (limit: number) =>
-          observe(
-            replica,
-            [{ openings: [{ incident, since: after(-50), until: after(0), limit }] }],
-            (unit) => unit.searchResults.openings.get(incident.id),
+          search(replica, "openings", [{ incident, since: after(-50), until: after(0), limit }], (found) =>
+            found.get(incident.id),
           )
         assert.deepStrictEqual(yield* found(9), [after(0), after(-10), after(-40)])
         assert.deepStrictEqual(yield* found(2), [after(0), after(-10)])

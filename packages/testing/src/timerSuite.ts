@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
-import { Effect, Result } from "effect"
+import { Effect, identity, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { observe } from "./observe.ts"
+import { search } from "./observe.ts"
 import { after, ENDED } from "./outboxItems.ts"
 import {
   agentRecord,
@@ -68,8 +68,7 @@ export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           } as const
           unit.incidents.put(incidentRecord("resolved", resolved))
         })
-        const found = (limit: number) =>
-          observe(replica, [{ dueIncidents: { limit } }], (unit) => unit.searchResults.dueIncidents)
+        const found = (limit: number) => search(replica, "dueIncidents", { limit }, identity)
         assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
         assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
       }),
@@ -93,14 +92,13 @@ export const timerSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         })
         const incidents = ["several", "silent", "of a deleted agent", "unknown"].map(incidentIdOf)
         const found = (limit: number) =>
-          observe(
+          search(
             replica,
-            [{ loudMembers: incidents.map((incident_id) => ({ incident_id, limit })) }],
-            (unit) =>
+            "loudMembers",
+            incidents.map((incident_id) => ({ incident_id, limit })),
+            (loud) =>
               incidents.map((id) =>
-                unit.searchResults.loudMembers
-                  .get(id)
-                  ?.map(({ agent, member }) => [member.check_id, agent?.hostname, agent?.labels]),
+                loud.get(id)?.map(({ agent, member }) => [member.check_id, agent?.hostname, agent?.labels]),
               ),
           )
         const latest = ["latest", "host-a", { team: "db" }]

@@ -1,3 +1,4 @@
+import { likewise } from "@tocsin/core/unitOfWork/Decision"
 import { assert, it } from "@effect/vitest"
 import { type Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
@@ -66,12 +67,14 @@ export const readinessSuite = <Place>(subject: StorageUnderTest<Place>): void =>
             Effect.sync(() => ({ writes: false })),
             (seen) =>
               storage
-                .transact(function* (workspace, now) {
-                  const reply = yield* command(workspace, now)
-                  seen.writes = Object.values(workspace.changes()).some((rows) => rows.length > 0)
-                  if (seen.writes) throw full
-                  return reply
-                })
+                .transact(
+                  likewise(command, function* (workspace, now) {
+                    const reply = yield* command(workspace, now)
+                    seen.writes = Object.values(workspace.changes()).some((rows) => rows.length > 0)
+                    if (seen.writes) throw full
+                    return reply
+                  }),
+                )
                 .pipe(
                   Effect.catchDefect((defect) => (defect === full ? Effect.fail(full) : Effect.die(defect))),
                 ),

@@ -1,3 +1,4 @@
+import { likewise } from "@tocsin/core/unitOfWork/Decision"
 import { assert } from "@effect/vitest"
 import { type Storage, StorageError, StorageFailure } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
@@ -167,10 +168,12 @@ export const storageFailureSuite = <Place>(subject: StorageUnderTest<Place>): vo
       spoil: (storage) => ({
         ...storage,
         transact: (command) =>
-          storage.transact(function* (workspace, now) {
-            yield* command(workspace, now)
-            throw new Error(CAUSE)
-          }),
+          storage.transact(
+            likewise(command, function* (workspace, now) {
+              yield* command(workspace, now)
+              throw new Error(CAUSE)
+            }),
+          ),
       }),
     },
   )

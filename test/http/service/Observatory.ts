@@ -1,3 +1,4 @@
+import { likewise } from "@tocsin/core/unitOfWork/Decision"
 import { inspect } from "node:util"
 import { Cause, Effect, type Exit, Layer, Logger, References, Tracer } from "effect"
 import type { Storage } from "@tocsin/core/ports/Storage"
@@ -114,11 +115,13 @@ export class Observatory {
         Effect.suspend(() => {
           let rows = ""
           return storage
-            .transact(function* (workspace, now) {
-              const reply = yield* command(workspace, now)
-              rows = JSON.stringify(workspace.changes(), withBigInts)
-              return reply
-            })
+            .transact(
+              likewise(command, function* (workspace, now) {
+                const reply = yield* command(workspace, now)
+                rows = JSON.stringify(workspace.changes(), withBigInts)
+                return reply
+              }),
+            )
             .pipe(Effect.tap(() => Effect.sync(() => this.note("row", rows))))
         }),
     }

@@ -7,7 +7,7 @@ import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
 import * as MemoryStorage from "../MemoryStorage.ts"
 import type { MemoryTables } from "../MemoryTables.ts"
 import { decideExpiry, removeExpired } from "../expire.ts"
-import { loadRows, persistChanges } from "../transact.ts"
+import { answerFrom, persistChanges } from "../transact.ts"
 import {
   changedRows,
   type Entries,
@@ -114,7 +114,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
   const transact = Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
     const now = yield* Instant.now
     const unit = new UnitOfWork()
-    const outcome = decideSync(command(unit, now), (scope) => loadRows(tables, unit, scope, now))
+    const outcome = decideSync(command(unit, now), (step) => answerFrom(tables, unit, step, now))
     const changes = unit.changes()
     yield* write(changedRows(tables, changes))
     persistChanges(tables, changes)

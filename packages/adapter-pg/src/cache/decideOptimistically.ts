@@ -1,7 +1,8 @@
 import type { AgentId, OutboxId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { Command, Decision, Outcome } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, isLone, type LoneDecision, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { Search } from "@tocsin/core/unitOfWork/Search"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
@@ -59,11 +60,8 @@ const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
     // Of this very agent, whose row is locked before it.
     "rows.integration",
     "worstMembers",
-    // They lock nothing, and no command of an agent changes what they read but its own rows.
+    // It locks nothing, and no command of an agent changes what it reads.
     "silencesEndingAfter",
-    "loudMembers",
-    "openings",
-    "parents",
   ]),
   outbox: new Set(),
 }
@@ -102,7 +100,7 @@ export interface CachedRows {
 interface StartedCommand {
   readonly scope: CommandGroup
   readonly unit: UnitOfWork
-  readonly decision: Decision<Outcome<unknown>>
+  readonly decision: LoneDecision<Outcome<unknown>>
 }
 
 type OptimisticResult =
@@ -129,10 +127,11 @@ const unlessThrown = <A, B>(attempt: () => A, otherwise: B): A | B =>
 /** Runs a command up to its first request. `undefined` if it must not share a transaction. */
 export const beginCommand = (command: Command<Outcome<unknown>>, now: Instant): StartedCommand | undefined =>
   unlessThrown(() => {
+    if (isLone(command)) return undefined
     const unit = new UnitOfWork()
     const decision = command(unit, now)
     const step = decision.next()
-    const scope = step.done === true ? undefined : commandScopeOf(step.value)
+    const scope = step.done === true || step.value instanceof Search ? undefined : commandScopeOf(step.value)
     return scope && { scope, unit, decision }
   }, undefined)
 
@@ -147,6 +146,8 @@ const attempt = ({ decision, unit }: StartedCommand, scope: GroupKey, rows: Cach
   if (!seed(unit, scope, rows)) return { kind: "unknown" }
   const step = decision.next()
   if (step.done !== true) {
+    // A search of a command that is not lone may run in a group, after what the others ask for.
+    if (step.value instanceof Search) return NOTHING_MORE
     return mayShare(step.value, scope) ? { kind: "more", next: step.value } : UNSHAREABLE
   }
   const changed = changedRows(unit, scope)

@@ -3,6 +3,7 @@ import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { load } from "@tocsin/core/unitOfWork/load"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { Search } from "@tocsin/core/unitOfWork/Search"
 import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -21,7 +22,7 @@ import { sqlError } from "../client/toSqlError.ts"
 import { type CommandDatabase, transaction } from "../Database.ts"
 import { commandTransaction, type Committed } from "../transactions/commandTransaction.ts"
 import { type Loading, loadRows } from "../transactions/loadRows.ts"
-import { search } from "../transactions/search.ts"
+import { answerStep } from "../transactions/search.ts"
 import { momentOf, moved, type Submission } from "./Submission.ts"
 
 type Locked = Submission<"locked">
@@ -98,18 +99,18 @@ const decideShared = Effect.fnUntraced(function* (
   const decision = member.caller.command(unit, momentOf(member))
   let step = decision.next()
   while (step.done !== true) {
-    const request = step.value
-    if (mayShare(request, member.scope)) {
-      yield* loadRows(loading, [request])
-      yield* search(loading, request, momentOf(member))
-    } else if (!isLoaded(unit, request, member.scope)) {
+    const asked = step.value
+    let found: unknown
+    if (asked instanceof Search || mayShare(asked, member.scope))
+      found = yield* answerStep(loading, asked, momentOf(member))
+    else if (!isLoaded(unit, asked, member.scope)) {
       if (!unit.commandChanges().isWrite) return moved(member, "alone", {})
       return yield* sqlError("UnknownError", {
         message: "A command of a group needs a separate transaction",
         operation: "execute",
       })
     }
-    step = decision.next()
+    step = decision.next(found)
   }
   return moved(member, "answered", { answer: step.value })
 })

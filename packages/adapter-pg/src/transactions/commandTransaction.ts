@@ -8,9 +8,9 @@ import * as RealTime from "../RealTime.ts"
 import type { PgClient } from "../client/PgClient.ts"
 import { SERVER_RUN } from "../tables/makeTable.ts"
 import { sqlStateOf } from "../toStorageError.ts"
-import { beginLoading, type Loading, loadRows } from "./loadRows.ts"
+import { beginLoading, type Loading } from "./loadRows.ts"
 import { type NewRows, persistChanges, type TransactionRef } from "./persistChanges.ts"
-import { search } from "./search.ts"
+import { answerStep } from "./search.ts"
 
 /** A server ends the transaction of a lost client within milliseconds, unless COMMIT waits for a standby. */
 const ASK_EVERY = Duration.millis(100)
@@ -153,10 +153,6 @@ const decideAlone = Effect.fnUntraced(function* <A>(loading: Loading, command: C
   const now = yield* Instant.now
   const decision = command(loading.unit, now)
   let step = decision.next()
-  while (step.done !== true) {
-    yield* loadRows(loading, [step.value])
-    yield* search(loading, step.value, now)
-    step = decision.next()
-  }
+  while (step.done !== true) step = decision.next(yield* answerStep(loading, step.value, now))
   return step.value
 })

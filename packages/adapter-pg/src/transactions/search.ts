@@ -1,6 +1,14 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { RowRequest, SearchResults, LoudMember, WithIncident } from "@tocsin/core/unitOfWork/RowRequest"
+import type { Step } from "@tocsin/core/unitOfWork/Decision"
+import {
+  type Asked,
+  type Found,
+  type LoudMember,
+  Search,
+  type SearchName,
+  type WithIncident,
+} from "@tocsin/core/unitOfWork/Search"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { agentTable, findAgents, findParentAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
@@ -32,66 +40,64 @@ import {
   silenceTable,
 } from "../tables/keyedTables.ts"
 import { readStorageTime } from "../Database.ts"
-import type { Loading } from "./loadRows.ts"
+import { type Loading, loadRows } from "./loadRows.ts"
 
-/** Searches, and locks what it finds. Locked rows are passed over, so that replicas share the work. */
-export const search = Effect.fnUntraced(function* (
-  loading: Loading,
-  request: RowRequest,
-  now: Instant.Instant,
-): Effect.fn.Return<void, SqlError.SqlError> {
-  const { pg, unit } = loading
-  const { searchResults: found } = unit
-  const { unclaimedOutbox, claimableAlerts, claimableOutbox, heldOutbox, idlePendingAgents } = request
-  const { dueIncidents, incidentsToRead, itemToRead, loudMembers, outboxToRead } = request
-  if (claimableOutbox !== undefined) yield* searchOutbox(loading, claimableOutbox, now)
-  if (heldOutbox !== undefined)
-    found.heldOutbox = yield* findIds(pg, findHeldOutbox, [now, heldOutbox.limit, heldOutbox.receivers])
-  if (dueIncidents !== undefined)
-    found.dueIncidents = yield* findIds(pg, findDueIncidents, [now, dueIncidents.limit])
-  if (incidentsToRead !== undefined) found.incidentsToRead = yield* readIncidents(pg, incidentsToRead)
-  if (itemToRead !== undefined) {
+type Searching<A> = Effect.Effect<A, SqlError.SqlError>
+
+const searches: {
+  readonly [N in SearchName]: (loading: Loading, asked: Asked<N>, now: Instant.Instant) => Searching<Found<N>>
+} = {
+  claimableOutbox: (loading, asked, now) => searchOutbox(loading, asked, now),
+  heldOutbox: ({ pg }, { limit, receivers }, now) => findIds(pg, findHeldOutbox, [now, limit, receivers]),
+  dueIncidents: ({ pg }, { limit }, now) => findIds(pg, findDueIncidents, [now, limit]),
+  incidentsToRead: ({ pg }, ids) => readIncidents(pg, ids),
+  itemToRead: Effect.fnUntraced(function* ({ pg }, id) {
     const { decode, find } = keyedTables.outbox
-    const [item] = yield* pg.query(find.text, find.parameters([itemToRead]))
-    found.itemToRead = item && decode(item)
-  }
-  if (outboxToRead !== undefined)
-    found.outboxToRead = (yield* pg.query(findOutboxOfIncidents, [outboxToRead])).map(outboxTable.decode)
-  if (loudMembers !== undefined) found.loudMembers = yield* searchLoudMembers(pg, loudMembers)
-  const { openings, parents, silencesInForce, unendedSilences } = request
-  if (parents !== undefined) found.parents = yield* searchParents(pg, parents)
-  if (openings !== undefined) found.openings = yield* searchOpenings(pg, openings)
-  if (silencesInForce !== undefined) {
-    const { begunBy = now, endingAfter } = silencesInForce
-    const rows = yield* pg.query(findSilencesInForce, [begunBy, endingAfter])
-    found.silencesInForce = rows.map(silenceTable.decode)
+    const [item] = yield* pg.query(find.text, find.parameters([id]))
+    return item && decode(item)
+  }),
+  outboxToRead: ({ pg }, ids) =>
+    Effect.map(pg.query(findOutboxOfIncidents, [ids]), (rows) => rows.map(outboxTable.decode)),
+  loudMembers: ({ pg }, asked) => searchLoudMembers(pg, asked),
+  parents: ({ pg }, asked) => searchParents(pg, asked),
+  openings: ({ pg }, asked) => searchOpenings(pg, asked),
+  silencesInForce: Effect.fnUntraced(function* ({ pg }, { begunBy, endingAfter }, now) {
+    const rows = yield* pg.query(findSilencesInForce, [begunBy ?? now, endingAfter])
     const { decode, find } = keyedTables.service_heartbeat
     const [heartbeat] = yield* pg.query(find.text, find.parameters(["service"]))
-    found.serviceHeartbeat = heartbeat && decode(heartbeat)
-  }
-  if (unendedSilences !== undefined) {
+    return { silences: rows.map(silenceTable.decode), serviceHeartbeat: heartbeat && decode(heartbeat) }
+  }),
+  unendedSilences: Effect.fnUntraced(function* ({ pg }, _asked, now) {
     yield* pg.query(lockSilenceCount, [])
-    found.unendedSilences = (yield* pg.query(findUnendedSilences, [now])).map(silenceTable.decode)
-  }
-  if (unclaimedOutbox !== undefined) {
-    const { listed, untouchedSince, limit } = unclaimedOutbox
+    return (yield* pg.query(findUnendedSilences, [now])).map(silenceTable.decode)
+  }),
+  unclaimedOutbox: Effect.fnUntraced(function* ({ pg, unit }, { limit, listed, untouchedSince }, now) {
     const waiting = (yield* pg.query(findWaitingReceivers, [])).map((row) => row["receiver"])
     const unlisted = waiting.filter((receiver) => !listed.some((name) => name === receiver))
-    const rows =
-      unlisted.length === 0
-        ? []
-        : yield* pg.query(lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
-    found.unclaimedOutbox = rows.map(outboxTable.decode)
-    for (const item of found.unclaimedOutbox) unit.outbox.load(item.id, item)
-  }
-  if (claimableAlerts !== undefined) yield* searchAlerts(loading, claimableAlerts, now)
-  if (idlePendingAgents !== undefined) {
-    const { seenBefore, limit } = idlePendingAgents
+    if (unlisted.length === 0) return []
+    const rows = yield* pg.query(lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
+    const items = rows.map(outboxTable.decode)
+    for (const item of items) unit.outbox.load(item.id, item)
+    return items
+  }),
+  claimableAlerts: (loading, asked, now) => searchAlerts(loading, asked, now),
+  idlePendingAgents: Effect.fnUntraced(function* ({ pg, unit }, { limit, seenBefore }) {
     const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(agentTable.decode)
     for (const agent of agents) unit.agents.load(agent.agent_id, agent)
-    found.idlePendingAgents = agents.map((agent) => agent.agent_id)
-  }
-})
+    return agents.map((agent) => agent.agent_id)
+  }),
+}
+
+/** Searches. What it locks passes over locked rows, so that replicas share the work. */
+const search = <N extends SearchName>(
+  loading: Loading,
+  { asked, name }: Search<N>,
+  now: Instant.Instant,
+): Searching<Found<N>> => searches[name](loading, asked, now)
+
+/** Answers a step of a decision: loads the rows of a request, or returns what a search finds. */
+export const answerStep = (loading: Loading, step: Step, now: Instant.Instant): Searching<unknown> =>
+  step instanceof Search ? search(loading, step, now) : loadRows(loading, [step])
 
 const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray<unknown>) =>
   // The column of these statements.
@@ -99,39 +105,37 @@ const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray
 
 const searchOutbox = Effect.fnUntraced(function* (
   { pg, unit }: Loading,
-  { receivers, limit }: NonNullable<RowRequest["claimableOutbox"]>,
+  { receivers, limit }: Asked<"claimableOutbox">,
   now: Instant.Instant,
 ) {
-  const { searchResults: found } = unit
   const rows = yield* pg.query(lockClaimableOutbox, [receivers, now, limit])
   const items = rows.filter((row) => row["id"] !== null).map(outboxTable.decode)
-  // One row or more, each with the same bigint, always.
-  found.storageTime = Instant.fromMicros(rows[0]?.["storage_time"] as bigint)
-  found.claimableOutbox = yield* withIncidents(
+  const due = yield* withIncidents(
     pg,
     items.filter(({ state }) => state !== "sending"),
   )
-  found.expiredOutbox = items.filter(({ state }) => state === "sending")
   for (const item of items) unit.outbox.load(item.id, item)
+  // One row or more, each with the same bigint, always.
+  const storageTime = Instant.fromMicros(rows[0]?.["storage_time"] as bigint)
+  return { due, expired: items.filter(({ state }) => state === "sending"), storageTime }
 })
 
 const searchAlerts = Effect.fnUntraced(function* (
   { pg, unit }: Loading,
-  { limit, receiver }: NonNullable<RowRequest["claimableAlerts"]>,
+  { limit, receiver }: Asked<"claimableAlerts">,
   now: Instant.Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
   const rows = yield* pg.query(lockClaimableAlerts, [now, storageTime, limit, receiver])
   const alerts = rows.map(alertTable.decode)
-  unit.searchResults.storageTime = storageTime
-  unit.searchResults.claimableAlerts = yield* withIncidents(pg, alerts)
   for (const alert of alerts) unit.alerts.load(alert, alert)
+  return { due: yield* withIncidents(pg, alerts), storageTime }
 })
 
 const searchLoudMembers = Effect.fnUntraced(function* (
   pg: Loading["pg"],
-  asked: NonNullable<RowRequest["loudMembers"]>,
-): Effect.fn.Return<SearchResults["loudMembers"], SqlError.SqlError> {
+  asked: Asked<"loudMembers">,
+): Effect.fn.Return<Found<"loudMembers">, SqlError.SqlError> {
   const members = (yield* pg.queryJson(findLoudMembers, asked)).map(decodeLabelled)
   const names = Array.from(new Set(members.map(({ member }) => member.agent_id)))
   const agents = (yield* pg.query(findAgents, [names])).map(agentTable.decode)
@@ -148,8 +152,8 @@ const searchLoudMembers = Effect.fnUntraced(function* (
 
 const searchParents = Effect.fnUntraced(function* (
   pg: Loading["pg"],
-  asked: NonNullable<RowRequest["parents"]>,
-): Effect.fn.Return<SearchResults["parents"], SqlError.SqlError> {
+  asked: Asked<"parents">,
+): Effect.fn.Return<Found<"parents">, SqlError.SqlError> {
   const { agents, checks, hostnames, isAll, keys, labelled, limit, staleSince } = asked
   const incidents = isAll
     ? yield* pg.query(findOpenIncidents, [limit])
@@ -163,8 +167,8 @@ const searchParents = Effect.fnUntraced(function* (
 
 const searchOpenings = Effect.fnUntraced(function* (
   pg: Loading["pg"],
-  asked: NonNullable<RowRequest["openings"]>,
-): Effect.fn.Return<SearchResults["openings"], SqlError.SqlError> {
+  asked: Asked<"openings">,
+): Effect.fn.Return<Found<"openings">, SqlError.SqlError> {
   const wanted = asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => ({
     id,
     incident_key,

@@ -1,6 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
-import { Outcome, reporting, commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
+import {
+  Outcome,
+  reporting,
+  commandOf,
+  type Decision,
+  loneCommandOf,
+  type LoneDecision,
+} from "@tocsin/core/unitOfWork/Decision"
+import { find } from "@tocsin/core/unitOfWork/Search"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
@@ -23,9 +31,13 @@ import { readFileSync } from "node:fs"
 const kinds = ["seen", "renamed", "joins", "registers", "searches", "settles", "throws"] as const
 type Kind = (typeof kinds)[number]
 
+const searchingCommand = loneCommandOf(function* (_unit, now): LoneDecision<string> {
+  yield* find("idlePendingAgents", { seenBefore: now, limit: 1 })
+  return "searches"
+})
+
 const askingCommand = commandOf(function* (unit, now, kind: Kind, agent_id: AgentId): Decision<string> {
-  if (kind === "searches") yield { idlePendingAgents: { seenBefore: now, limit: 1 } }
-  else if (kind === "settles") yield { rows: { outbox: [outboxIdOf("an item")] } }
+  if (kind === "settles") yield { rows: { outbox: [outboxIdOf("an item")] } }
   else yield { agents: [agent_id] }
   if (kind === "joins") yield { openIncidents: [], incidents: [] }
   if (kind === "registers") yield { pendingAgents: true }
@@ -65,7 +77,10 @@ class Life {
 
   submit(kind: Kind, name: string): void {
     const caller: Caller = {
-      command: reporting(askingCommand(kind, AgentId.make(name)), () => {}),
+      command: reporting(
+        kind === "searches" ? searchingCommand() : askingCommand(kind, AgentId.make(name)),
+        () => {},
+      ),
       clock: Clock.Clock.defaultValue(),
       resume: (_answer: Answer) => this.answers.set(caller, (this.answers.get(caller) ?? 0) + 1),
       place: undefined,

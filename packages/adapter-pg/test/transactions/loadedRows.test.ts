@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
 import { OperatorName } from "@tocsin/contract/Operators"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { lone, type Step } from "@tocsin/core/unitOfWork/Decision"
+import { Search } from "@tocsin/core/unitOfWork/Search"
 import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import {
@@ -100,7 +101,7 @@ const lockedIn = Effect.fnUntraced(function* ({ sql }: Replica) {
 })
 
 /** The rows that each request locks. */
-const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Record<string, number>>]> = [
+const cases: ReadonlyArray<readonly [request: Step, locked: Readonly<Record<string, number>>]> = [
   [{ agents: [agent] }, { agent: 1 }],
   [{ rows: { agent_key: [keyHashOf("a")] } }, { agent_key: 1 }],
   [
@@ -119,7 +120,7 @@ const cases: ReadonlyArray<readonly [request: RowRequest, locked: Readonly<Recor
   // Where there may be no row to lock, a number is locked.
   [{ groups: { replica: ["all"] } }, { replica: 1, numbers: 1 }],
   [{ pendingAgents: true }, { numbers: 1 }],
-  [{ unendedSilences: true }, { numbers: 1 }],
+  [new Search("unendedSilences", undefined), { numbers: 1 }],
 ]
 
 layer(ScratchPostgres.layer)("a transaction", (it) => {
@@ -139,10 +140,13 @@ layer(ScratchPostgres.layer)("a transaction", (it) => {
             Effect.gen(function* () {
               yield* sql`LOCK TABLE incident_member`
               const child = yield* Effect.forkChild(
-                transact(storage, function* () {
-                  yield request
-                  yield { groups: { incident_member: [agent] } }
-                }),
+                transact(
+                  storage,
+                  lone(function* () {
+                    yield request
+                    yield { groups: { incident_member: [agent] } }
+                  }),
+                ),
               )
               yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
               return { fiber: child, locked: yield* lockedIn(observer) }

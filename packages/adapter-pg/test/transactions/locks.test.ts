@@ -1,3 +1,5 @@
+import { find, type Search } from "@tocsin/core/unitOfWork/Search"
+import { lone } from "@tocsin/core/unitOfWork/Decision"
 import { assert, layer } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Storage } from "@tocsin/core/ports/Storage"
@@ -50,31 +52,35 @@ const receivers = ["debug" as const]
 const searches: ReadonlyArray<{
   readonly name: string
   readonly table: "outbox" | "alert"
-  readonly request: RowRequest
-  readonly found: (unit: UnitOfWork) => ReadonlyArray<string>
+  readonly found: () => Generator<Search, ReadonlyArray<string>, unknown>
 }> = [
   {
     name: "items to be sent",
     table: "outbox",
-    request: { claimableOutbox: { receivers, limit } },
-    found: (unit) => unit.searchResults.claimableOutbox.map(({ row }) => row.id),
+    *found() {
+      return (yield* find("claimableOutbox", { receivers, limit })).due.map(({ row }) => row.id)
+    },
   },
   {
     name: "items that nobody sends",
     table: "outbox",
-    request: { unclaimedOutbox: { listed: [], untouchedSince: LATER, limit } },
-    found: (unit) => unit.searchResults.unclaimedOutbox.map((row) => row.id),
+    *found() {
+      const items = yield* find("unclaimedOutbox", { listed: [], untouchedSince: LATER, limit })
+      return items.map((row) => row.id)
+    },
   },
   {
     name: "alerts",
     table: "alert",
-    request: { claimableAlerts: { receiver: "alert_router", limit } },
-    found: (unit) => unit.searchResults.claimableAlerts.map(({ row }) => row.incident_id),
+    *found() {
+      const { due } = yield* find("claimableAlerts", { receiver: "alert_router", limit })
+      return due.map(({ row }) => row.incident_id)
+    },
   },
 ]
 
 layer(ScratchPostgres.layer)("a row that another transaction locks", (it) => {
-  for (const { found, name, request, table } of searches) {
+  for (const { found, name, table } of searches) {
     it.effect(`is passed over by a claim of ${name}, which does not wait for it`, () =>
       Effect.gen(function* () {
         const { holder, storage } = yield* setUp
@@ -83,11 +89,11 @@ layer(ScratchPostgres.layer)("a row that another transaction locks", (it) => {
         const taken = yield* holder.sql.withTransaction(
           Effect.gen(function* () {
             yield* holder.sql`SELECT 1 FROM ${holder.sql(table)} WHERE ${column} = ${idOf("b")} FOR UPDATE`
-            return yield* look(storage, request, found)
+            return yield* transact(storage, lone(found))
           }),
         )
         assert.sameMembers([...taken], [idOf("a"), idOf("c")])
-        assert.lengthOf(yield* look(storage, request, found), 3)
+        assert.lengthOf(yield* transact(storage, lone(found)), 3)
       }),
     )
   }

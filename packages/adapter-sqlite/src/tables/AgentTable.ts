@@ -1,6 +1,6 @@
 import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import type { AgentId, BlacklistId } from "@tocsin/contract/Identifiers"
-import type { ParentSearch } from "@tocsin/core/unitOfWork/RowRequest"
+import type { ParentSearch } from "@tocsin/core/unitOfWork/Search"
 import type { Instant } from "@tocsin/contract/Instant"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"

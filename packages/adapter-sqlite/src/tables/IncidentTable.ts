@@ -7,7 +7,7 @@ import {
   type TimelineCut,
 } from "@tocsin/core/model/IncidentRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { ParentSearch } from "@tocsin/core/unitOfWork/RowRequest"
+import type { ParentSearch } from "@tocsin/core/unitOfWork/Search"
 import type { Change } from "@tocsin/core/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeKeyedTable, makeTable } from "./makeTable.ts"

@@ -3,12 +3,12 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { comparing } from "@tocsin/core/engine/comparing"
 import type { OutboxRecord, AlertRecord } from "@tocsin/core/model/OutboxRecord"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import type { Asked } from "@tocsin/core/unitOfWork/Search"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeKeyedTable, type Table } from "./makeTable.ts"
 
 type Receivers = ReadonlyArray<NotifierName>
-type UnclaimedRequest = NonNullable<RowRequest["unclaimedOutbox"]>
+type UnclaimedRequest = Asked<"unclaimedOutbox">
 type Items = ReadonlyArray<OutboxRecord>
 
 const OF_RECEIVERS = "receiver IN (SELECT value FROM json_each(?))"
@@ -131,7 +131,7 @@ export const makeAlertTable = (connection: SqliteConnection) => {
   return {
     ...table,
     ofIncident: table.all<[IncidentId]>("WHERE incident_id = ?"),
-    claimable: ({ receiver, limit }: NonNullable<RowRequest["claimableAlerts"]>, now: Instant): Alerts =>
+    claimable: ({ receiver, limit }: Asked<"claimableAlerts">, now: Instant): Alerts =>
       claimable(receiver, now, now, limit),
     /** The next moments after `now` at which an alert of each receiver is due or its lease expires. */
     nextMoments: (receivers: ReadonlyArray<NotifierName>, now: Instant): ReadonlyArray<Instant> =>

@@ -29,7 +29,7 @@ export const rowSource = (rows: RowCache): RowSource => {
     parents: (asked) => ({ incidents: incidents.parents(asked), agents: agents.parents(asked) }),
     openings: ({ incident, ...asked }) => incidents.openings(incident, asked),
     silencesInForce: ({ begunBy, endingAfter }, now) => ({
-      silencesInForce: silence.inForce(begunBy ?? now, endingAfter),
+      silences: silence.inForce(begunBy ?? now, endingAfter),
       serviceHeartbeat: keyed.service_heartbeat.find("service"),
     }),
     unendedSilences: silence.unended,

@@ -28,8 +28,8 @@ const TURNS_AFTER = 4
 /** How long a few commands wait for the sync in progress, to join later ones. */
 const GATHER_MILLIS = 2
 
-/** A caller's work inside a transaction. `isFirst`: the unit of work is unused. */
-type Work<A> = (unit: UnitOfWork, isFirst: boolean) => A
+/** A caller's work inside a transaction. */
+type Work<A> = (unit: UnitOfWork) => A
 
 /** One caller's work, from its arrival to its answer, which is the result of the last run. */
 interface Task extends Waiting {
@@ -38,11 +38,8 @@ interface Task extends Waiting {
   place: QueueNode | undefined
   readonly patience: LockPatience
   /** Does the work; runs again after a rollback. */
-  readonly run: (unit: UnitOfWork, isFirst: boolean) => void
+  readonly run: (unit: UnitOfWork) => void
 }
-
-/** Work that searches the tables needs an unused unit of work: no search sees its changes. */
-export class NeedsOwnUnit extends Error {}
 
 interface GroupCommitOptions extends LockOptions {
   readonly log: WriteAheadLog
@@ -87,8 +84,8 @@ export class GroupCommit {
   }
 
   /** Reports the outcome and answers once it is durable. Interruption withdraws work that has not run. */
-  submit<A>(work: Work<Outcome<A>>): Effect.Effect<A, StorageError> {
-    return this.#submit(work, false, (outcome) => outcome.committed())
+  submit<A>(work: Work<Outcome<A>>, isAlone: boolean): Effect.Effect<A, StorageError> {
+    return this.#submit(work, isAlone, (outcome) => outcome.committed())
   }
 
   /** Runs work in its own transaction, and answers with its result when that is durable. */
@@ -108,8 +105,8 @@ export class GroupCommit {
         isAlone,
         place: undefined,
         patience: new LockPatience(this.#options.lockMillis),
-        run: (unit, isFirst) => {
-          result = work(unit, isFirst)
+        run: (unit) => {
+          result = work(unit)
         },
         answer: () => resume(Effect.succeed(replyOf(result))),
         fail: resume,
@@ -230,7 +227,7 @@ export class GroupCommit {
       if (!isFirst && (task.isAlone || group.length >= GROUP_LIMIT || performance.now() > endsAt)) break
       this.#queue.take()
       group.push(task)
-      task.run(unit, isFirst)
+      task.run(unit)
       if (task.isAlone) break
     }
     const decidedAt = performance.now()
@@ -247,17 +244,14 @@ export class GroupCommit {
 
   /** Nothing of the group was kept: finds the failing command, and repeats the others. */
   #recover(group: ReadonlyArray<Task>, cause: unknown): void {
-    const last = group.at(-1)
-    if (last === undefined) return this.#failNext(cause)
-    if (group.length === 1) {
+    const [only, ...others] = group
+    if (only === undefined) return this.#failNext(cause)
+    if (others.length === 0) {
       this.#moveOn()
-      return last.fail(this.#options.failures.toEffect(cause))
+      return only.fail(this.#options.failures.toEffect(cause))
     }
-    if (cause instanceof NeedsOwnUnit) last.isAlone = true
-    else {
-      this.#options.meter.failed()
-      for (const task of group) task.isAlone = true
-    }
+    this.#options.meter.failed()
+    for (const task of group) task.isAlone = true
     this.#putBack(group)
     this.#moveOn()
   }

@@ -1,10 +1,10 @@
+import { find } from "@tocsin/core/unitOfWork/Search"
 import { readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { type Command, likewise, lone } from "@tocsin/core/unitOfWork/Decision"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { purge } from "@tocsin/testing/expireAll"
 import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
@@ -122,12 +122,12 @@ describe("group commit", () => {
     Effect.gen(function* () {
       const storage = yield* openStorage(yield* scratchFile)
       const order: Array<string> = []
-      const noted = (name: string): Command<string> =>
-        function* (unit, now) {
+      const noted = (name: string) =>
+        likewise(putAgent(name), function* (unit, now) {
           const reply = yield* putAgent(name)(unit, now)
           order.push(reply)
           return reply
-        }
+        })
       yield* transactAll(storage, names(10_000).map(noted))
       assert.deepStrictEqual(order, names(10_000))
       assert.deepStrictEqual(yield* agentIds(storage), names(10_000))
@@ -140,15 +140,14 @@ describe("group commit", () => {
       Effect.gen(function* () {
         const storage = yield* openStorage(yield* scratchFile)
         const runs: Array<string> = []
-        const noted = (name: string, scope: RowRequest = {}): Command<string> =>
-          function* (unit, now) {
+        const noted = (name: string) =>
+          likewise(putAgent(name), function* (unit, now) {
             runs.push(name)
-            yield scope
             return yield* putAgent(name)(unit, now)
-          }
-        const search: RowRequest = { claimableOutbox: { receivers: ["debug"], limit: 1 } }
-        // More than fit into a group, and in the first one both reasons to put it back.
-        const commands = names(600).map((name, n) => (n === 20 ? noted(name, search) : noted(name)))
+          })
+        const searching = (name: string) => lone(noted(name))
+        // More than fit into a group.
+        const commands = names(600).map((name, n) => (n === 20 ? searching(name) : noted(name)))
         const exits = yield* transactAll(storage, commands.with(150, defective))
         assert.lengthOf(exits.filter(Exit.isFailure), 1)
         const kept = Array.from(new Set(runs.toReversed())).toReversed()
@@ -163,11 +162,11 @@ describe("group commit", () => {
       Effect.gen(function* () {
         const storage = yield* openStorage(yield* scratchFile)
         let runs = 0
-        const counted = (name: string): Command<string> =>
-          function* (unit, now) {
+        const counted = (name: string) =>
+          likewise(putAgent(name), function* (unit, now) {
             runs += 1
             return yield* putAgent(name)(unit, now)
-          }
+          })
         const commands = [counted("a"), defective, counted("b"), contradictory, counted("c")]
         const exits = yield* transactAll(storage, commands)
         assert.deepStrictEqual(
@@ -199,14 +198,17 @@ describe("group commit", () => {
           unit.outbox.put(outboxRecord(name, name, { next_attempt_at: now }))
           return []
         }
-      const claim: Command<ReadonlyArray<string>> = function* (unit, now) {
-        yield { claimableOutbox: { receivers: ["debug"], limit: 2 } }
-        return unit.searchResults.claimableOutbox.map(({ row }) => {
+      const claim = lone(function* (unit, now) {
+        const { due } = yield* find("claimableOutbox", { receivers: ["debug"], limit: 2 })
+        return due.map(({ row }) => {
           unit.outbox.put({ ...row, state: "sending", leased_until: now })
           return row.id
         })
-      }
-      const commands = items.flatMap((name) => [enqueue(name), claim])
+      })
+      const commands = items.flatMap((name): ReadonlyArray<Command<ReadonlyArray<string>>> => [
+        enqueue(name),
+        claim,
+      ])
       const claimed = yield* Effect.forEach(commands, (command) => transact(storage, command), {
         concurrency: "unbounded",
       })

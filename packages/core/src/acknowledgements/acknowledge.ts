@@ -5,7 +5,7 @@ import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Severity, NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentLogRecord, IncidentRecord, LogEntry } from "../model/IncidentRecord.ts"
@@ -198,12 +198,12 @@ const hasEnded = (item: OutboxRecord, now: Instant.Instant): boolean =>
  * Follows the link in a message (docs/rules.md#links): shows it, or acknowledges its incident at the severity
  * that the message stated, unless an acknowledgement at that severity is in force.
  */
-export const followLink = commandOf(function* (
+export const followLink = loneCommandOf(function* (
   unit,
   now,
   { id, isPressed, lengthOf }: FollowInput,
   by: Omit<Signature, "actor">,
-): Decision<FollowedLink> {
+): LoneDecision<FollowedLink> {
   const item = yield* loadItem(unit, id)
   const length = item && lengthOf(item.receiver)
   // Retention removes a row once its incident has resolved.

@@ -6,7 +6,8 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -57,7 +58,7 @@ export function* removeAgent(
 /**
  * One bounded piece of removing silent pending agents (docs/rules.md#retention). Returns how many.
  */
-export const removeIdlePending = commandOf(function* (
+export const removeIdlePending = loneCommandOf(function* (
   unit,
   now,
   input: {
@@ -65,9 +66,9 @@ export const removeIdlePending = commandOf(function* (
     readonly incidents: IncidentOptions
     readonly limit: number
   },
-): Decision<number> {
-  yield { idlePendingAgents: { seenBefore: Instant.minus(now, input.silence), limit: input.limit } }
-  const ids = unit.searchResults.idlePendingAgents
+): LoneDecision<number> {
+  const asked = { seenBefore: Instant.minus(now, input.silence), limit: input.limit }
+  const ids = yield* find("idlePendingAgents", asked)
   yield { groups: { agent_key: ids, incident_member: ids } }
   for (const id of ids) {
     const agent = unit.agents.get(id)

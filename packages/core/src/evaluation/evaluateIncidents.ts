@@ -7,7 +7,8 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { decideFirings, type Evaluation, type HeldFiring } from "../firings/decideFirings.ts"
@@ -28,16 +29,16 @@ import type { Storage, StorageError } from "../ports/Storage.ts"
  * Evaluates incidents that are due, or have a held firing that is, at most `limit` of each; returns whether
  * there may be more, and how many it found. Another replica may have been first: each is judged once it is locked.
  */
-export const evaluateDueIncidents = commandOf(function* (
+export const evaluateDueIncidents = loneCommandOf(function* (
   unit,
   now,
   options: IncidentOptions,
   limit: number,
-): Decision<{ readonly found: number; readonly isMore: boolean }> {
+): LoneDecision<{ readonly found: number; readonly isMore: boolean }> {
   // Items of receivers that this policy lacks are left alone, and would be found again.
   const receivers = Array.from(options.policy().receivers.keys())
-  yield { dueIncidents: { limit }, heldOutbox: { receivers, limit } }
-  const { dueIncidents, heldOutbox } = unit.searchResults
+  const dueIncidents = yield* find("dueIncidents", { limit })
+  const heldOutbox = yield* find("heldOutbox", { receivers, limit })
   const ids = Array.from(new Set([...dueIncidents, ...heldOutbox]))
   const { left } = yield* evaluate(unit, now, options, ids)
   const isMore = left.length > 0 || dueIncidents.length >= limit || heldOutbox.length >= limit
@@ -74,7 +75,7 @@ function* decide(
   now: Instant.Instant,
   options: FiringOptions,
   ids: ReadonlyArray<IncidentId>,
-): Decision<EvaluatedPiece & { readonly decided: ReadonlyArray<DecidedIncident> }> {
+): LoneDecision<EvaluatedPiece & { readonly decided: ReadonlyArray<DecidedIncident> }> {
   if (ids.length === 0) return { decided: [], due: [], left: [] }
   // Incidents are locked before their outbox items, everywhere; their locks guard their members.
   yield* load(unit, { incidents: ids })
@@ -92,14 +93,14 @@ function* decide(
   return { decided, due, left: found.slice(piece.length).map(({ id }) => id) }
 }
 
-const previewEvaluation = commandOf(decide)
+const previewEvaluation = loneCommandOf(decide)
 
 function* evaluate(
   unit: UnitOfWork,
   now: Instant.Instant,
   options: IncidentOptions,
   ids: ReadonlyArray<IncidentId>,
-): Decision<EvaluatedPiece> {
+): LoneDecision<EvaluatedPiece> {
   const { decided, ...piece } = yield* decide(unit, now, options, ids)
   const { newAuditId, policy } = options
   const evaluating = { ...options, policy: policy(), now, by: systemSignature(newAuditId) }
@@ -107,7 +108,7 @@ function* evaluate(
   return piece
 }
 
-export const evaluateIncidents = commandOf(evaluate)
+export const evaluateIncidents = loneCommandOf(evaluate)
 
 interface EvaluateOptions extends EnqueueOptions {
   readonly by: Signature

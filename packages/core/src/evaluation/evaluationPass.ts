@@ -5,7 +5,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { OPEN_INCIDENTS, passes, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
@@ -22,19 +23,22 @@ import { countByReceiver, EVALUATE_EVERY, evaluateIncidents } from "./evaluateIn
 const RECENTLY = Duration.minutes(1)
 
 /** The silences in force, or recently so, and the incidents that may be parents, as texts to compare. */
-const look = commandOf(function* (
-  unit,
+const look = loneCommandOf(function* (
+  _unit,
   now,
   dependencies: Policy["dependencies"],
-): Decision<{ readonly silences: string; readonly parents: string; readonly silencesReadAgents: boolean }> {
-  yield { silencesInForce: { endingAfter: Instant.minus(now, RECENTLY) } }
-  const { silencesInForce } = unit.searchResults
-  const silences = silencesInForce.map(({ ends_at, id }) => `${id} ${ends_at}`).toSorted()
-  const silencesReadAgents = silencesInForce.some(({ matchers }) => matchers.some(isOfAgent))
+): LoneDecision<{
+  readonly silences: string
+  readonly parents: string
+  readonly silencesReadAgents: boolean
+}> {
+  const found = yield* find("silencesInForce", { endingAfter: Instant.minus(now, RECENTLY) })
+  const silences = found.silences.map(({ ends_at, id }) => `${id} ${ends_at}`).toSorted()
+  const silencesReadAgents = found.silences.some(({ matchers }) => matchers.some(isOfAgent))
   return {
     silences: silences.join(),
     silencesReadAgents,
-    parents: yield* readParentMarks(unit, dependencies),
+    parents: yield* readParentMarks(dependencies),
   }
 })
 

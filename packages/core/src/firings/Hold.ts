@@ -12,7 +12,7 @@ import {
   wasAttempted,
 } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { WithIncident } from "../unitOfWork/RowRequest.ts"
+import type { WithIncident } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 
 /** Why a firing waits, and until when. */

@@ -3,9 +3,10 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Decision } from "../unitOfWork/Decision.ts"
+import type { Decision, LoneDecision } from "../unitOfWork/Decision.ts"
+import { type Asked, find, type LoudMember } from "../unitOfWork/Search.ts"
 import { missingRows } from "../unitOfWork/load.ts"
-import type { LoudMember, RowRequest } from "../unitOfWork/RowRequest.ts"
+import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
@@ -45,7 +46,7 @@ const NO_POLICY = compilePolicy({}, [])
 
 interface GatherOptions extends FiringOptions {
   /** Reads these instead of the silences in force, which must be among them if an incident is open. */
-  readonly silences?: RowRequest["silencesInForce"]
+  readonly spanOfSilences?: Asked<"silencesInForce">
   /** These instead of the silences and windows in force. */
   readonly mutes?: Mutes
   /** Whether facts of later moments are needed, at which other windows may be in force. */
@@ -57,6 +58,8 @@ export interface Gathered {
   readonly facts: (incident: IncidentRecord, firings: ReadonlyArray<OutboxRecord>) => FiringFacts
   /** The same as they are at a later moment if nothing happens until then: silences, windows and quiet hours. */
   readonly factsAt: (facts: FiringFacts, at: Instant.Instant) => FiringFacts
+  /** Those in force, or of the span that was asked for. */
+  readonly silences: ReadonlyArray<SilenceRecord>
   /** The silences and windows that cover one of these incidents. */
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
   /** The holds of a firing of one of these incidents that is due; none of one that cannot be held. */
@@ -71,14 +74,16 @@ export interface Gathered {
 export function* gatherFacts(
   unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
-  { looksAhead = false, mutes: given, policy: policyInForce, silences, staleAfter }: GatherOptions,
+  { looksAhead = false, mutes: given, policy: policyInForce, spanOfSilences, staleAfter }: GatherOptions,
   now: Instant.Instant,
-): Decision<Gathered> {
+): LoneDecision<Gathered> {
   const policy = policyInForce()
-  yield { silencesInForce: silences ?? { endingAfter: now } }
-  const { serviceHeartbeat, silencesInForce } = unit.searchResults
+  const { serviceHeartbeat, silences } = yield* find(
+    "silencesInForce",
+    spanOfSilences ?? { endingAfter: now },
+  )
   const graceUntil = outageGraceAt(serviceHeartbeat, now, staleAfter)
-  const mutes = given ?? activeMutes(policy, silencesInForce, now)
+  const mutes = given ?? activeMutes(policy, silences, now)
   const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const seen = yield* compareOpen(unit, open, { policy, mutes, looksAhead })
@@ -92,6 +97,7 @@ export function* gatherFacts(
   })
   return {
     covering,
+    silences,
     runbookOf: ({ id }) => seen.get(id)?.runbook(),
     facts: (incident, firings) => ({
       ...muting(incident),
@@ -104,7 +110,7 @@ export function* gatherFacts(
     }),
     factsAt: (facts, at) => {
       const loud = seen.get(facts.incident.id)?.loud
-      const present = activeMutes(policy, silencesInForce, at)
+      const present = activeMutes(policy, silences, at)
       return {
         ...facts,
         covering: loud === undefined ? [] : mutingHolds(present, loud),
@@ -222,15 +228,13 @@ export function* readOpenings(
   { flapping }: Pick<Policy, "flapping">,
 ): Decision<(incident: IncidentRecord) => CountOpenings> {
   if (flapping === undefined || incidents.length === 0) return () => () => 0
-  yield {
-    openings: incidents.map((incident) => ({
-      incident,
-      since: Instant.minus(incident.opened_at, flapping.within),
-      until: incident.opened_at,
-      limit: flapping.openings,
-    })),
-  }
-  const { openings } = unit.searchResults
+  const asked = incidents.map((incident) => ({
+    incident,
+    since: Instant.minus(incident.opened_at, flapping.within),
+    until: incident.opened_at,
+    limit: flapping.openings,
+  }))
+  const openings = yield* find("openings", asked)
   // Searches do not see what this transaction opened.
   const opened = unit.incidents
     .changes()

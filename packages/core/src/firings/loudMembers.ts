@@ -2,8 +2,9 @@ import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import type { Decision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
-import type { LoudMember } from "../unitOfWork/RowRequest.ts"
+import type { LoudMember } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
@@ -63,9 +64,8 @@ export function* readLoudMembers(
   const unread = new Set(incidents.filter(isUnread))
   // Loaded members may have left or improved since: as many more are read.
   const limitOf = (id: IncidentId) => limit + unit.members.group(`incident/${id}`).length
-  if (unread.size > 0)
-    yield { loudMembers: Array.from(unread, ({ id }) => ({ incident_id: id, limit: limitOf(id) })) }
-  const { loudMembers } = unit.searchResults
+  const asked = Array.from(unread, ({ id }) => ({ incident_id: id, limit: limitOf(id) }))
+  const loudMembers = asked.length === 0 ? new Map<IncidentId, never>() : yield* find("loudMembers", asked)
   const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
   for (const incident of incidents) {
     const found = new Map<string, LoudMember>()

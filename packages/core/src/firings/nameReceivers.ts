@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
-import type { LoudMember } from "../unitOfWork/RowRequest.ts"
+import type { LoudMember } from "../unitOfWork/Search.ts"
 import { reachedAt, SEVERITIES } from "../model/Announced.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount, isBelow } from "../model/MemberRecord.ts"

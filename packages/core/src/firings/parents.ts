@@ -4,6 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Severity } from "@tocsin/contract/Status"
 import type { Decision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -52,17 +53,17 @@ const KEPT = 2
 
 /** The positions of the rules whose matchers hold for each loud member, in order. */
 const rulesMatching = (
-  find: FindMatching,
+  findMatching: FindMatching,
   listOf: (position: number) => ReadonlyArray<Matcher> | undefined,
   loud: LoudFacts,
 ): ReadonlyArray<number> => {
   if (loud.kind === "too_many")
-    return find(loud.shared)
+    return findMatching(loud.shared)
       .filter((position) => listOf(position)?.every(comparesShared))
       .toSorted((a, b) => a - b)
   let common: ReadonlyArray<number> | undefined
   for (const member of loud.members) {
-    const found = find(member)
+    const found = findMatching(member)
     common = common === undefined ? found : common.filter((position) => found.includes(position))
     if (common.length === 0) return []
   }
@@ -78,11 +79,14 @@ interface PlacedRule {
  * The rules that may hold an incident: those before the first whose parent it is, so that no two hold each
  * other (docs/rules.md#dependencies).
  */
-const rulesOfChild = ({ find, rules }: Dependencies, loud: LoudFacts): ReadonlyArray<PlacedRule> => {
+const rulesOfChild = (
+  { find: { child, parent }, rules }: Dependencies,
+  loud: LoudFacts,
+): ReadonlyArray<PlacedRule> => {
   if (loud.kind === "too_many") return []
-  const children = rulesMatching(find.child, (position) => rules[position]?.child, loud)
+  const children = rulesMatching(child, (position) => rules[position]?.child, loud)
   if (children.length === 0) return []
-  const [first = rules.length] = rulesMatching(find.parent, (position) => rules[position]?.parent, loud)
+  const [first = rules.length] = rulesMatching(parent, (position) => rules[position]?.parent, loud)
   return children.flatMap((position) => {
     const rule = position < first ? rules[position] : undefined
     return rule === undefined ? [] : [{ rule, position }]
@@ -93,14 +97,14 @@ const placeOf = (position: number, value: string): string => `${position} ${valu
 
 /** Indexes parents by rule and by the values that a child must have too. */
 const indexParents = (
-  { find, rules }: Dependencies,
+  { find: { parent }, rules }: Dependencies,
   parents: ReadonlyArray<PossibleParent>,
   holding: ReadonlySet<ParentName>,
 ): ParentIndex => {
   const index = new Map<string, Array<Omit<PossibleParent, "loud">>>()
   const worstFirst = parents.toSorted((a, b) => SEVERITY_RANK[b.announced] - SEVERITY_RANK[a.announced])
   for (const { loud, ...entry } of worstFirst) {
-    for (const position of rulesMatching(find.parent, (at) => rules[at]?.parent, loud)) {
+    for (const position of rulesMatching(parent, (at) => rules[at]?.parent, loud)) {
       const rule = rules[position]
       if (rule === undefined || (entry.isStale && !rule.takesStale)) continue
       for (const value of new Set(loud.members.flatMap((member) => rule.valueOf(member) ?? []))) {
@@ -209,8 +213,7 @@ export function* readParents(
   if (dependent.length === 0) return found
   const since = Instant.minus(now, staleAfter)
   const staleSince = search.takesStale ? since : undefined
-  yield { parents: { ...listed(search), staleSince, limit: MOST_PARENTS } }
-  const { agents, incidents } = unit.searchResults.parents
+  const { agents, incidents } = yield* find("parents", { ...listed(search), staleSince, limit: MOST_PARENTS })
   const stale = agents
     .flatMap((agent) =>
       unit.agents.isLoaded(agent.agent_id) ? (unit.agents.get(agent.agent_id) ?? []) : agent,
@@ -263,9 +266,9 @@ const asParent = ({ agent_id, hostname, labels = {} }: AgentRecord): PossiblePar
 }
 
 /** Reads the incidents that may be parents under a policy, as a text: another one means that holds may differ. */
-export function* readParentMarks(unit: UnitOfWork, dependencies: Dependencies | undefined): Decision<string> {
+export function* readParentMarks(dependencies: Dependencies | undefined): Decision<string> {
   if (dependencies === undefined) return ""
-  yield { parents: { ...dependencies.search, staleSince: undefined, limit: MOST_PARENTS } }
-  const { incidents } = unit.searchResults.parents
+  const asked = { ...dependencies.search, staleSince: undefined, limit: MOST_PARENTS }
+  const { incidents } = yield* find("parents", asked)
   return incidents.map(({ announced, id, member_changes }) => `${id} ${member_changes} ${announced}`).join()
 }

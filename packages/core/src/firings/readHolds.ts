@@ -1,7 +1,8 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Duration } from "effect"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
   type HoldName,
@@ -31,26 +32,26 @@ export interface HeldBy {
  * only an evaluation finds, as the last one did. `rest` are items that another transaction has to judge: the
  * incidents before theirs have enough members for one. Locks and changes nothing.
  */
-export const heldItems = commandOf(function* (
+export const heldItems = loneCommandOf(function* (
   unit,
   now,
   items: ReadonlyArray<OutboxRecord>,
   options: FiringOptions,
-): Decision<{
+): LoneDecision<{
   readonly held: ReadonlyMap<OutboxId, HeldBy>
   readonly rest: ReadonlyArray<OutboxRecord>
 }> {
   const firings = items.filter(canBeHeld)
   if (firings.length === 0) return { held: new Map(), rest: [] }
-  yield { incidentsToRead: Array.from(new Set(firings.map(({ incident_id }) => incident_id))) }
-  const { incidentsToRead } = unit.searchResults
-  const incidents = Array.from(incidentsToRead.values())
+  const ids = Array.from(new Set(firings.map(({ incident_id }) => incident_id)))
+  const found = yield* find("incidentsToRead", ids)
+  const incidents = Array.from(found.values())
   const piece = firstPiece(incidents, MOST_EVALUATED)
   const gathered = yield* gatherFacts(unit, piece, options, now)
   const judged = new Map(piece.map((incident) => [incident.id, incident]))
   return {
     held: heldFirings(firings, judged, gathered, now),
-    rest: firings.filter(({ incident_id: id }) => incidentsToRead.has(id) && !judged.has(id)),
+    rest: firings.filter(({ incident_id: id }) => found.has(id) && !judged.has(id)),
   }
 })
 
@@ -92,28 +93,26 @@ const isStored = (by: HoldName, _: number, { length }: ReadonlyArray<HoldName>):
   by === "after" || by === "notifications_off" || by === "not_owed" || (by === "outage" && length === 1)
 
 /** Reads the incidents of rows. Locks nothing. */
-export const readIncidents = commandOf(function* (
-  unit,
+export const readIncidents = loneCommandOf(function* (
+  _unit,
   _now,
   ids: ReadonlyArray<IncidentId>,
-): Decision<ReadonlyArray<IncidentRecord>> {
+): LoneDecision<ReadonlyArray<IncidentRecord>> {
   if (ids.length === 0) return []
-  yield { incidentsToRead: Array.from(new Set(ids)) }
-  return Array.from(unit.searchResults.incidentsToRead.values())
+  return Array.from((yield* find("incidentsToRead", Array.from(new Set(ids)))).values())
 })
 
 /**
  * Reads the firing of each receiver of incidents that says whether it was notified: one that reached it, or else
  * its newest. Locks nothing.
  */
-export const readFirings = commandOf(function* (
-  unit,
+export const readFirings = loneCommandOf(function* (
+  _unit,
   _now,
   ids: ReadonlyArray<IncidentId>,
-): Decision<ReadonlyArray<OutboxRecord>> {
+): LoneDecision<ReadonlyArray<OutboxRecord>> {
   if (ids.length === 0) return []
-  yield { outboxToRead: ids }
-  const firings = unit.searchResults.outboxToRead.filter(isFiring).toSorted(inOrder)
+  const firings = (yield* find("outboxToRead", ids)).filter(isFiring).toSorted(inOrder)
   const lastOf = new Map(
     [...firings, ...firings.filter(wasSent)].map((item) => [`${item.incident_id} ${item.receiver}`, item]),
   )
@@ -136,20 +135,20 @@ export interface Outlook {
 }
 
 /** Reads the outlook of an incident with these outbox items. Locks and changes nothing. */
-export const readOutlook = commandOf(function* (
+export const readOutlook = loneCommandOf(function* (
   unit,
   now,
   { incident, outbox }: Pick<IncidentTimeline, "incident" | "outbox">,
   options: FiringOptions,
-): Decision<Outlook> {
+): LoneDecision<Outlook> {
   // Of an open incident, the silences in force are among these; another one has no holds.
   const { opened_at, resolved_at = now } = incident
   const endingAfter = Instant.max(opened_at, Instant.minus(resolved_at, LOOKS_BACK))
-  const silences = { endingAfter, begunBy: incident.resolved_at }
-  const gathered = yield* gatherFacts(unit, [incident], { ...options, silences, looksAhead: true }, now)
+  const spanOfSilences = { endingAfter, begunBy: incident.resolved_at }
+  const gathered = yield* gatherFacts(unit, [incident], { ...options, spanOfSilences, looksAhead: true }, now)
   const pending = outbox.filter(canBeHeld)
   return {
-    silences: unit.searchResults.silencesInForce,
+    silences: gathered.silences,
     held: heldBy(gathered.onNew(incident)),
     runbook: gathered.runbookOf(incident),
     heldItems: heldFirings(pending, new Map([[incident.id, incident]]), gathered, now),
@@ -159,15 +158,14 @@ export const readOutlook = commandOf(function* (
 })
 
 /** Of these incidents, those whose firings would be held now. */
-export const heldIncidents = commandOf(function* (
+export const heldIncidents = loneCommandOf(function* (
   unit,
   now,
   ids: ReadonlyArray<IncidentId>,
   options: FiringOptions,
-): Decision<ReadonlyMap<IncidentId, HeldBy>> {
+): LoneDecision<ReadonlyMap<IncidentId, HeldBy>> {
   if (ids.length === 0) return new Map()
-  yield { incidentsToRead: ids }
-  const incidents = Array.from(unit.searchResults.incidentsToRead.values())
+  const incidents = Array.from((yield* find("incidentsToRead", ids)).values())
   const { onNew } = yield* gatherFacts(unit, incidents, options, now)
   return heldOf(incidents, onNew)
 })

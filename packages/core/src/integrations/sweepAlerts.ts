@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
 import { removeFound } from "../checks/checkActions.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
@@ -115,7 +115,7 @@ function* findContact(
 }
 
 /** Evaluates expectations of one agent that may be due, those of alerts included. */
-export const evaluateReported = commandOf(function* (unit, now, input: SweepInput): Decision<void> {
+export const evaluateReported = loneCommandOf(function* (unit, now, input: SweepInput): LoneDecision<void> {
   yield* evaluateExpectations(input, findContact)(unit, now)
   const agent = unit.agents.get(input.agentId)
   if (agent === undefined) return

@@ -1,9 +1,10 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
-import type { WithIncident } from "../unitOfWork/RowRequest.ts"
+import type { WithIncident } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, readRunbooks, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
@@ -96,7 +97,7 @@ function* remember(
 }
 
 /** Claims alerts of a receiver that are due to be sent again. */
-export const claimAlerts = commandOf(function* (
+export const claimAlerts = loneCommandOf(function* (
   unit,
   _now,
   input: {
@@ -107,16 +108,15 @@ export const claimAlerts = commandOf(function* (
     readonly remembers?: boolean | undefined
     readonly policy?: FiringOptions["policy"]
   },
-): Decision<ReadonlyArray<ClaimedAlert>> {
-  yield { claimableAlerts: { receiver: input.receiver, limit: input.limit } }
-  const { claimableAlerts, storageTime } = unit.searchResults
-  if (storageTime === undefined) throw new Error("the storage gave no time")
+): LoneDecision<ReadonlyArray<ClaimedAlert>> {
+  const { limit, receiver } = input
+  const { due, storageTime } = yield* find("claimableAlerts", { receiver, limit })
   const leased_until = Instant.plus(storageTime, input.lease)
-  const incidents = claimableAlerts.map(({ incident }) => incident)
+  const incidents = due.map(({ incident }) => incident)
   const { policy = WITHOUT_POLICY.policy } = input
   const runbookOf = yield* readRunbooks(unit, incidents, policy())
   const claimed: Array<ClaimedAlert> = []
-  for (const found of claimableAlerts) {
+  for (const found of due) {
     const { incident, row } = found
     const step = input.remembers === true ? yield* remember(unit, found) : yield* repeat(unit, found)
     const isSent = claimed.some(({ alert }) => alert.incident_id === row.incident_id)

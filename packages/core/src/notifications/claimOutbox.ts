@@ -5,8 +5,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import type { WithIncident } from "../unitOfWork/RowRequest.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find, type Found, type WithIncident } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
@@ -45,17 +45,15 @@ export interface ClaimedItem {
  * First ends the attempts whose lease has expired: they are retried, failed, or discarded
  * (docs/rules.md#delivery).
  */
-export const claimOutbox = commandOf(function* (
+export const claimOutbox = loneCommandOf(function* (
   unit,
   now,
   input: ClaimInput,
-): Decision<ReadonlyArray<ClaimedItem>> {
+): LoneDecision<ReadonlyArray<ClaimedItem>> {
   const { digestOver } = input
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
-  const { due, free, held } = yield* search(unit, { ...input, limit }, now)
-  const { expiredOutbox, storageTime } = unit.searchResults
-  if (storageTime === undefined) throw new Error("the storage gave no time")
-  yield* endLeases(unit, expiredOutbox, input.random, now)
+  const { due, expired, free, held, storageTime } = yield* search(unit, { ...input, limit }, now)
+  yield* endLeases(unit, expired, input.random, now)
   for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
   const isDigest = digestOver !== undefined && due > digestOver
@@ -107,20 +105,21 @@ function* search(
   unit: UnitOfWork,
   { holds: options = WITHOUT_POLICY, limit, receivers }: ClaimInput,
   now: Instant.Instant,
-): Decision<{
-  /** How many are due and not held, as far as they were judged. */
-  readonly due: number
-  readonly free: ReadonlyArray<FreeItem>
-  readonly held: ReadonlyArray<OutboxRecord>
-}> {
+): LoneDecision<
+  Pick<Found<"claimableOutbox">, "expired" | "storageTime"> & {
+    /** How many are due and not held, as far as they were judged. */
+    readonly due: number
+    readonly free: ReadonlyArray<FreeItem>
+    readonly held: ReadonlyArray<OutboxRecord>
+  }
+> {
   const judged = new Set<OutboxId>()
   const free: Array<FreeItem> = []
   const held: Array<OutboxRecord> = []
   for (let width = limit; ; width *= 2) {
-    yield { claimableOutbox: { receivers, limit: width } }
-    const { claimableOutbox } = unit.searchResults
-    const piece = firstPiece(claimableOutbox.map(incidentOf), MOST_EVALUATED)
-    const others = claimableOutbox.slice(0, piece.length).filter(({ row }) => !judged.has(row.id))
+    const { due, expired, storageTime } = yield* find("claimableOutbox", { receivers, limit: width })
+    const piece = firstPiece(due.map(incidentOf), MOST_EVALUATED)
+    const others = due.slice(0, piece.length).filter(({ row }) => !judged.has(row.id))
     const firings = others.filter(({ row }) => row.event_type === "firing")
     const { onDue, runbookOf } = yield* gatherFacts(unit, firings.map(incidentOf), options, now)
     for (const found of others) {
@@ -133,7 +132,7 @@ function* search(
     }
     const mayFindMore = piece.length === width && width < MOST_READ
     if (free.length === limit || !mayFindMore)
-      return { due: Math.min(claimableOutbox.length - held.length, limit), free, held }
+      return { due: Math.min(due.length - held.length, limit), expired, free, held, storageTime }
   }
 }
 

@@ -3,7 +3,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { type Chore, type ChoreServices, isWhole } from "../engine/commits/Chore.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
@@ -17,20 +18,19 @@ import { attempted, isSending, LEASE_EXPIRED } from "./recordResults.ts"
  * version lists nothing, but its receivers are notifiers by their own names, and it touches their
  * items within a day. Returns how many it discarded.
  */
-export const discardUnclaimed = commandOf(function* (
+export const discardUnclaimed = loneCommandOf(function* (
   unit,
   now,
   own: ReadonlyArray<NotifierName>,
   limit: number,
-): Decision<number> {
+): LoneDecision<number> {
   yield* load(unit, { groups: { replica: ["all"] } })
   const listed = [...own, ...listedReceivers(unit.of("replica").group("all"), now)]
   const untouchedSince = Instant.minus(now, LISTED_FOR)
-  yield { unclaimedOutbox: { listed, untouchedSince, limit } }
-  const { unclaimedOutbox } = unit.searchResults
-  yield* load(unit, { incidents: unclaimedOutbox.map((item) => item.incident_id) })
+  const unclaimed = yield* find("unclaimedOutbox", { listed, untouchedSince, limit })
+  yield* load(unit, { incidents: unclaimed.map((item) => item.incident_id) })
   let count = 0
-  for (const found of unclaimedOutbox) {
+  for (const found of unclaimed) {
     // No process has recorded the end of an expired lease: a retry, or a failure after the last attempt.
     const item =
       isSending(found) && found.leased_until !== undefined

@@ -4,7 +4,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { cleanOutput } from "@tocsin/contract/outputText"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -175,12 +176,12 @@ export function* endLeases(
   items: ReadonlyArray<OutboxRecord>,
   random: number,
   now: Instant.Instant,
-): Decision<void> {
+): LoneDecision<void> {
   if (items.length === 0) return
   // Only incidents that can never change again are locked after their items. A deletion that is not
   // seen here waits for these items.
-  yield { incidentsToRead: items.map((item) => item.incident_id) }
-  const read = Array.from(unit.searchResults.incidentsToRead.values())
+  const ids = items.map((item) => item.incident_id)
+  const read = Array.from((yield* find("incidentsToRead", ids)).values())
   const gone = read.filter(isAgentGone).map(({ id }) => id)
   yield* load(unit, { incidents: gone })
   for (const item of items) {

@@ -1,7 +1,8 @@
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
@@ -11,9 +12,8 @@ import { move } from "@tocsin/contract/TransitionTable"
 import { putInOrder } from "./enqueue.ts"
 
 /** Loads an outbox item and its incident, which is locked before its items, everywhere. */
-export function* loadItem(unit: UnitOfWork, id: OutboxId): Decision<OutboxRecord | undefined> {
-  yield { itemToRead: id }
-  const { itemToRead: item } = unit.searchResults
+export function* loadItem(unit: UnitOfWork, id: OutboxId): LoneDecision<OutboxRecord | undefined> {
+  const item = yield* find("itemToRead", id)
   if (item === undefined) return undefined
   yield* load(unit, { incidents: [item.incident_id] })
   yield* load(unit, { rows: { outbox: [id] } })
@@ -26,13 +26,13 @@ export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
  * Sends a held firing now, and never holds it again (docs/rules.md#release). It states what its incident
  * shows, so the other held firings of that incident and receiver are discarded.
  */
-export const release = commandOf(function* (
+export const release = loneCommandOf(function* (
   unit,
   now,
   id: OutboxId,
   options: FiringOptions,
   by: Signature,
-): Decision<ReleaseOutcome> {
+): LoneDecision<ReleaseOutcome> {
   const found = yield* loadItem(unit, id)
   if (found === undefined) return "no_such_item"
   const incident = unit.incidents.get(found.incident_id)
@@ -61,7 +61,12 @@ export type ReplayOutcome =
   | "incident_expired"
 
 /** Returns a dead letter to the outbox as a new one of the same ID (docs/rules.md#dead-letters). */
-export const replay = commandOf(function* (unit, now, id: OutboxId, by: Signature): Decision<ReplayOutcome> {
+export const replay = loneCommandOf(function* (
+  unit,
+  now,
+  id: OutboxId,
+  by: Signature,
+): LoneDecision<ReplayOutcome> {
   const found = yield* loadItem(unit, id)
   if (found === undefined) return "no_such_item"
   if (found.state !== "failed") return "not_failed"

@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import { compileField, isPositive, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
 import type { Dependency } from "@tocsin/contract/PolicyDocument"
-import type { ParentSearch } from "../unitOfWork/RowRequest.ts"
+import type { ParentSearch } from "../unitOfWork/Search.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { indexMatchers } from "./indexMatchers.ts"
 

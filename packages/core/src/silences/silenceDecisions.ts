@@ -3,7 +3,8 @@ import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { loadRow } from "../unitOfWork/load.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -83,17 +84,16 @@ export interface SilenceRefusal {
 const refused = (reason: SilenceRefusal["reason"], message: string) => Result.fail({ reason, message })
 
 /** Stores a silence, which begins no earlier than its transaction. */
-export const createSilence = commandOf(function* (
+export const createSilence = loneCommandOf(function* (
   unit,
   now,
   { comment, id, matchers, ...asked }: NewSilence,
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
-): Decision<Result.Result<SilenceRecord, SilenceRefusal>> {
+): LoneDecision<Result.Result<SilenceRecord, SilenceRefusal>> {
   const times = silenceTimes(asked, rules, now)
   if (Result.isFailure(times)) return refused("invalid", times.failure)
-  yield { unendedSilences: true }
-  const { unendedSilences: others } = unit.searchResults
+  const others = yield* find("unendedSilences", undefined)
   if (others.length >= MAX_UNENDED_SILENCES) return refused("too_many", TOO_MANY_SILENCES)
   if (areTooMany([...others.map((one) => one.matchers), matchers]))
     return refused("too_many", TOO_MANY_MATCHERS)

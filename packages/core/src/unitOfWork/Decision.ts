@@ -1,19 +1,46 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { RowRequest } from "./RowRequest.ts"
+import type { Search, SharedSearch } from "./Search.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 import type { CommandChanges } from "./Table.ts"
 
 /**
- * A decision in progress, pure and synchronous. It yields requests for rows, continues once the
- * storage has loaded them into the unit of work, and returns the reply.
+ * A decision in progress, pure and synchronous. It yields requests for rows, and continues once the storage has loaded
+ * them into the unit of work; or searches, whose results it continues with. It returns the reply.
  */
-export type Decision<A> = Generator<RowRequest, A, void>
+export type Decision<A> = Generator<RowRequest | Search<SharedSearch>, A, unknown>
+
+/** A decision that needs an unused unit of work, since its searches do not see the changes of one. */
+export type LoneDecision<A> = Generator<Step, A, unknown>
+
+/** What a decision asks its storage for: rows, or the result of a search. */
+export type Step = RowRequest | Search
 
 /**
  * One change of the service's state, for Storage.transact. A storage may run it again on a fresh
- * unit of work after a transient failure, so it keeps no state outside.
+ * unit of work after a transient failure, so it keeps no state outside. Lone ones share no transaction.
  */
-export type Command<A> = (unit: UnitOfWork, now: Instant) => Decision<A>
+export type Command<A> = ((unit: UnitOfWork, now: Instant) => Decision<A>) | LoneCommand<A>
+
+export interface LoneCommand<A> {
+  (unit: UnitOfWork, now: Instant): LoneDecision<A>
+  readonly isLone: true
+}
+
+/** Whether a command shares no transaction with others. */
+export const isLone = <A>(command: Command<A>): command is LoneCommand<A> => "isLone" in command
+
+/** A command that shares no transaction with others. */
+export const lone = <A>(command: (unit: UnitOfWork, now: Instant) => LoneDecision<A>): LoneCommand<A> =>
+  Object.assign((unit: UnitOfWork, now: Instant) => command(unit, now), { isLone: true } as const)
+
+/** Another command, which shares transactions if this one does. */
+export const likewise = <A, B>(
+  command: Command<A>,
+  other: (unit: UnitOfWork, now: Instant) => LoneDecision<B>,
+): Command<B> =>
+  // What it yields is what the first one yields.
+  isLone(command) ? lone(other) : (other as (unit: UnitOfWork, now: Instant) => Decision<B>)
 
 /**
  * Makes commands of one kind. A function that returned a new generator function for each command would
@@ -28,13 +55,18 @@ export const commandOf =
   (unit, now) =>
     decide(unit, now, ...input)
 
-/** Runs a decision for a storage that loads synchronously. */
-export const decideSync = <A>(decision: Decision<A>, load: (request: RowRequest) => void): A => {
+/** Makes lone commands of one kind. */
+export const loneCommandOf =
+  <Input extends ReadonlyArray<unknown>, A>(
+    decide: (unit: UnitOfWork, now: Instant, ...input: Input) => LoneDecision<A>,
+  ) =>
+  (...input: Input): Command<A> =>
+    lone((unit, now) => decide(unit, now, ...input))
+
+/** Runs a decision for a storage that answers synchronously: it loads rows, or returns what a search finds. */
+export const decideSync = <A>(decision: LoneDecision<A>, answer: (step: Step) => unknown): A => {
   let step = decision.next()
-  while (step.done !== true) {
-    load(step.value)
-    step = decision.next()
-  }
+  while (step.done !== true) step = decision.next(answer(step.value))
   return step.value
 }
 
@@ -59,17 +91,17 @@ export class Outcome<A> {
 }
 
 /** The same command, for a storage that reports its changes to `report` as soon as they are committed. */
-export const reporting =
-  <A>(command: Command<A>, report: (changes: CommandChanges) => void): Command<Outcome<A>> =>
-  (unit, now) =>
-    decideReporting(unit, now, command, report)
+export const reporting = <A>(
+  command: Command<A>,
+  report: (changes: CommandChanges) => void,
+): Command<Outcome<A>> => likewise(command, (unit, now) => decideReporting(unit, now, command, report))
 
 function* decideReporting<A>(
   unit: UnitOfWork,
   now: Instant,
   command: Command<A>,
   report: (changes: CommandChanges) => void,
-): Decision<Outcome<A>> {
+): LoneDecision<Outcome<A>> {
   unit.beginCommand()
   const reply = yield* command(unit, now)
   return new Outcome(reply, unit.commandChanges(), report)

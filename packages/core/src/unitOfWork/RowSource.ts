@@ -15,11 +15,21 @@ import type { Groups, KeyedName, KeyedRows, Keys } from "../model/StoredTables.t
 import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { ofEachTable } from "./load.ts"
-import type { LoudMember, RowRequest, Search, SearchResults, WithIncident } from "./RowRequest.ts"
+import type { Step } from "./Decision.ts"
+import type { RowRequest } from "./RowRequest.ts"
+import {
+  type Asked as SearchAsked,
+  type Found,
+  type LoudMember,
+  Search,
+  type SearchName,
+  type WithIncident,
+} from "./Search.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 type Part = keyof RowRequest
 type Asked<P extends Part> = NonNullable<RowRequest[P]>
+type OneOf<N extends SearchName> = SearchAsked<N> extends ReadonlyArray<infer One> ? One : never
 
 /**
  * The rows of a storage that one transaction at a time has to itself: nothing waits for rows, and `now` is
@@ -48,20 +58,23 @@ export interface RowSource {
   readonly loudMembers: (id: IncidentId, limit: number) => ReadonlyArray<MemberRecord>
   /** The labels of a check of an agent that exists. */
   readonly labelsOf: (check: CheckName) => Labels | undefined
-  readonly dueOutbox: (asked: Asked<"claimableOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
-  readonly expiredOutbox: (asked: Asked<"claimableOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
-  readonly heldOutbox: (asked: Asked<"heldOutbox">, now: Instant) => ReadonlyArray<IncidentId>
-  readonly unclaimedOutbox: (asked: Asked<"unclaimedOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
-  readonly claimableAlerts: (asked: Asked<"claimableAlerts">, now: Instant) => ReadonlyArray<AlertRecord>
-  readonly dueIncidents: (asked: Asked<"dueIncidents">, now: Instant) => ReadonlyArray<IncidentId>
-  readonly parents: (asked: Asked<"parents">) => SearchResults["parents"]
-  readonly openings: (asked: Asked<"openings">[number]) => ReadonlyArray<Instant>
-  readonly silencesInForce: (
-    asked: Asked<"silencesInForce">,
+  readonly dueOutbox: (asked: SearchAsked<"claimableOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
+  readonly expiredOutbox: (asked: SearchAsked<"claimableOutbox">, now: Instant) => ReadonlyArray<OutboxRecord>
+  readonly heldOutbox: (asked: SearchAsked<"heldOutbox">, now: Instant) => ReadonlyArray<IncidentId>
+  readonly unclaimedOutbox: (
+    asked: SearchAsked<"unclaimedOutbox">,
     now: Instant,
-  ) => Pick<SearchResults, "silencesInForce" | "serviceHeartbeat">
-  readonly unendedSilences: (now: Instant) => SearchResults["unendedSilences"]
-  readonly idlePendingAgents: (asked: Asked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
+  ) => ReadonlyArray<OutboxRecord>
+  readonly claimableAlerts: (
+    asked: SearchAsked<"claimableAlerts">,
+    now: Instant,
+  ) => ReadonlyArray<AlertRecord>
+  readonly dueIncidents: (asked: SearchAsked<"dueIncidents">, now: Instant) => ReadonlyArray<IncidentId>
+  readonly parents: (asked: SearchAsked<"parents">) => Found<"parents">
+  readonly openings: (asked: OneOf<"openings">) => ReadonlyArray<Instant>
+  readonly silencesInForce: (asked: SearchAsked<"silencesInForce">, now: Instant) => Found<"silencesInForce">
+  readonly unendedSilences: (now: Instant) => Found<"unendedSilences">
+  readonly idlePendingAgents: (asked: SearchAsked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
 }
 
 /** The rows that a request reads, and the unit of work that it fills. */
@@ -84,81 +97,56 @@ const withIncidents = <Row extends { readonly incident_id: IncidentId }>(
     return incident === undefined ? [] : [{ row, incident }]
   })
 
-const searches: Loaders<Search> = {
+const searches: { readonly [N in SearchName]: (reading: Reading, asked: SearchAsked<N>) => Found<N> } = {
   claimableOutbox: ({ now, source, unit }, asked) => {
-    const { searchResults: found } = unit
-    found.claimableOutbox = withIncidents(source, source.dueOutbox(asked, now))
-    found.expiredOutbox = source.expiredOutbox(asked, now)
-    found.storageTime = now
-    for (const { row } of found.claimableOutbox) unit.outbox.load(row.id, row)
-    for (const row of found.expiredOutbox) unit.outbox.load(row.id, row)
+    const due = withIncidents(source, source.dueOutbox(asked, now))
+    const expired = source.expiredOutbox(asked, now)
+    for (const { row } of due) unit.outbox.load(row.id, row)
+    for (const row of expired) unit.outbox.load(row.id, row)
+    return { due, expired, storageTime: now }
   },
-  heldOutbox: ({ now, source, unit }, asked) => {
-    unit.searchResults.heldOutbox = source.heldOutbox(asked, now)
-  },
+  heldOutbox: ({ now, source }, asked) => source.heldOutbox(asked, now),
   unclaimedOutbox: ({ now, source, unit }, asked) => {
     const rows = source.unclaimedOutbox(asked, now)
-    unit.searchResults.unclaimedOutbox = rows
     for (const row of rows) unit.outbox.load(row.id, row)
+    return rows
   },
   claimableAlerts: ({ now, source, unit }, asked) => {
-    const { searchResults: found } = unit
-    found.claimableAlerts = withIncidents(source, source.claimableAlerts(asked, now))
-    found.storageTime = now
-    for (const { row } of found.claimableAlerts) unit.alerts.load(row, row)
+    const due = withIncidents(source, source.claimableAlerts(asked, now))
+    for (const { row } of due) unit.alerts.load(row, row)
+    return { due, storageTime: now }
   },
-  dueIncidents: ({ now, source, unit }, asked) => {
-    unit.searchResults.dueIncidents = source.dueIncidents(asked, now)
-  },
-  incidentsToRead: ({ source, unit }, ids) => {
+  dueIncidents: ({ now, source }, asked) => source.dueIncidents(asked, now),
+  incidentsToRead: ({ source }, ids) => {
     const found = ids.flatMap((id) => source.incident(id) ?? [])
-    unit.searchResults.incidentsToRead = new Map(found.map((incident) => [incident.id, incident]))
+    return new Map(found.map((incident) => [incident.id, incident]))
   },
-  itemToRead: ({ source, unit }, id) => {
-    unit.searchResults.itemToRead = source.row("outbox", id)
-  },
-  outboxToRead: ({ source, unit }, ids) => {
-    unit.searchResults.outboxToRead = ids.flatMap((id) => source.outboxOf(id))
-  },
-  loudMembers: ({ source, unit }, asked) => {
+  itemToRead: ({ source }, id) => source.row("outbox", id),
+  outboxToRead: ({ source }, ids) => ids.flatMap((id) => source.outboxOf(id)),
+  loudMembers: ({ source }, asked) => {
     const agents = new Map<AgentId, AgentRecord | undefined>()
     const loudMember = (member: MemberRecord): LoudMember => {
       const { agent_id } = member
       if (!agents.has(agent_id)) agents.set(agent_id, source.agent(agent_id))
       return { member, agent: agents.get(agent_id), labels: source.labelsOf(member) }
     }
-    unit.searchResults.loudMembers = new Map(
+    return new Map(
       asked.flatMap(({ incident_id, limit }) => {
         const members = source.loudMembers(incident_id, limit)
         return members.length === 0 ? [] : [[incident_id, members.map(loudMember)]]
       }),
     )
   },
-  parents: ({ source, unit }, asked) => {
-    unit.searchResults.parents = source.parents(asked)
-  },
-  openings: ({ source, unit }, asked) => {
-    unit.searchResults.openings = new Map(asked.map((one) => [one.incident.id, source.openings(one)]))
-  },
-  silencesInForce: ({ now, source, unit }, asked) => {
-    Object.assign(unit.searchResults, source.silencesInForce(asked, now))
-  },
-  unendedSilences: ({ now, source, unit }) => {
-    unit.searchResults.unendedSilences = source.unendedSilences(now)
-  },
+  parents: ({ source }, asked) => source.parents(asked),
+  openings: ({ source }, asked) => new Map(asked.map((one) => [one.incident.id, source.openings(one)])),
+  silencesInForce: ({ now, source }, asked) => source.silencesInForce(asked, now),
+  unendedSilences: ({ now, source }) => source.unendedSilences(now),
   idlePendingAgents: ({ source, unit }, asked) => {
     const agents = source.idlePendingAgents(asked)
     for (const agent of agents) unit.agents.load(agent.agent_id, agent)
-    unit.searchResults.idlePendingAgents = agents.map((agent) => agent.agent_id)
+    return agents.map((agent) => agent.agent_id)
   },
 }
-
-/** Searches whose callers add what the unit of work has made of the rows. */
-const COMPLETED: ReadonlySet<string> = new Set<Search>(["loudMembers", "openings", "parents"])
-
-/** Whether a request searches rows without regard to what a unit of work has made of them. */
-export const needsUnusedUnit = (request: RowRequest): boolean =>
-  Object.keys(request).some((part) => Object.hasOwn(searches, part) && !COMPLETED.has(part))
 
 const registrationOf = (unit: UnitOfWork, agentId: AgentId) => unit.agents.get(agentId)?.registration_id
 
@@ -166,7 +154,6 @@ const loadIncident = ({ source, unit }: Reading, incident: IncidentRecord): void
   unit.loadIncident(incident, source.outboxOf(incident.id), source.alertsOf(incident.id))
 
 const loaders: Loaders<Part> = {
-  ...searches,
   skipLocked: () => {},
   agents: ({ source, unit }, ids) => {
     for (const id of ids) unit.agents.load(id, source.agent(id))
@@ -233,8 +220,7 @@ const loaders: Loaders<Part> = {
  * Loads the parts that a request has. It does not look at all the others, of which requests lack
  * most: reading absent properties of objects of many shapes is slow.
  */
-export const loadParts = (source: RowSource, unit: UnitOfWork, now: Instant, request: RowRequest): void => {
-  const reading = { source, unit, now }
+const loadParts = (reading: Reading, request: RowRequest): void => {
   // Other parts read the agents of the same request.
   if (request.agents !== undefined) loaders.agents(reading, request.agents)
   // A request has no other keys than those of its type.
@@ -247,3 +233,12 @@ export const loadParts = (source: RowSource, unit: UnitOfWork, now: Instant, req
 
 const loadPart = <P extends Part>(reading: Reading, part: P, asked: Asked<P>): void =>
   loaders[part](reading, asked)
+
+/** Answers a step of a decision: loads the rows of a request, or returns what a search finds. */
+export const answer = (source: RowSource, unit: UnitOfWork, now: Instant, step: Step): unknown => {
+  const reading = { source, unit, now }
+  return step instanceof Search ? search(reading, step) : loadParts(reading, step)
+}
+
+const search = <N extends SearchName>(reading: Reading, { asked, name }: Search<N>): Found<N> =>
+  searches[name](reading, asked)

@@ -17,7 +17,7 @@ import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
-import { type LoadedRanking, NOTHING_FOUND, type SearchResults } from "./RowRequest.ts"
+import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES, Table, type WriteCount } from "./Table.ts"
@@ -50,8 +50,6 @@ export class UnitOfWork {
   readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
   readonly blacklist = new Table(UnitOfWorkTables.blacklist, this.#count)
   readonly knownEvents = new KnownEvents()
-  /** The results of searches; their rows are in the tables. */
-  readonly searchResults: SearchResults = { ...NOTHING_FOUND }
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined
   readonly #removedChecks: Array<CheckRef> = []

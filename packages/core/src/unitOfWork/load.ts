@@ -1,10 +1,10 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "./Decision.ts"
-import type { RowRequest, Search } from "./RowRequest.ts"
+import type { RowRequest } from "./RowRequest.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 import type { Groups, KeyedName, KeyedRows, Keys } from "../model/StoredTables.ts"
 
-type Loadable = Omit<RowRequest, Search | "skipLocked">
+type Loadable = Omit<RowRequest, "skipLocked">
 type Part = keyof Loadable
 type Asked<P extends Part> = NonNullable<Loadable[P]>
 

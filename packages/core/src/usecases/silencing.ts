@@ -21,7 +21,8 @@ import { toIncident, toSilence } from "./toResources.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { readRow } from "../unitOfWork/load.ts"
 import { gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
@@ -98,14 +99,13 @@ const WORST_FIRST: ListQuery<"incidents"> = {
   direction: "desc",
 }
 
-const coveredBy = commandOf(function* (
+const coveredBy = loneCommandOf(function* (
   unit,
   now,
   mutes: Mutes,
   ids: ReadonlyArray<IncidentId>,
-): Decision<ReadonlyArray<IncidentRecord>> {
-  yield { incidentsToRead: ids }
-  const incidents = Array.from(unit.searchResults.incidentsToRead.values())
+): LoneDecision<ReadonlyArray<IncidentRecord>> {
+  const incidents = Array.from((yield* find("incidentsToRead", ids)).values())
   const { covering } = yield* gatherFacts(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })

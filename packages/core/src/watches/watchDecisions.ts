@@ -5,7 +5,7 @@ import { MOST_WATCHES } from "@tocsin/contract/Watches"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { removeCheck } from "../checks/checkActions.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -168,7 +168,12 @@ export const pauseWatch = commandOf(function* (
   return yield* change(unit, now, found, { ...found.watch, paused_until }, given)
 })
 
-function* remove(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange): Decision<void> {
+function* remove(
+  unit: UnitOfWork,
+  now: Instant.Instant,
+  name: CheckId,
+  given: WatchChange,
+): LoneDecision<void> {
   unit.of("watch").delete(name)
   recordAudit(unit, now, given.by, "watch.removed", [name], {})
   const check = { agent_id: given.agent.name, check_id: name }
@@ -177,12 +182,12 @@ function* remove(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: W
 }
 
 /** Removes a watch with its check. Returns how many there were. */
-export const removeWatch = commandOf(function* (
+export const removeWatch = loneCommandOf(function* (
   unit,
   now,
   name: CheckId,
   given: WatchChange,
-): Decision<number | "of_policy"> {
+): LoneDecision<number | "of_policy"> {
   yield* load(unit, { agents: [given.agent.name], rows: { watch: [name] } })
   const watch = unit.of("watch").get(name)
   if (watch === undefined) return 0
@@ -195,12 +200,12 @@ export const removeWatch = commandOf(function* (
  * Makes the watches of the policy those that it defines. One takes the place of an operator's watch of
  * its name. Returns why none was written, if so.
  */
-export const followPolicyWatches = commandOf(function* (
+export const followPolicyWatches = loneCommandOf(function* (
   unit,
   now,
   defined: ReadonlyArray<WatchTerms>,
   given: WatchChange,
-): Decision<"closed" | "taken" | undefined> {
+): LoneDecision<"closed" | "taken" | undefined> {
   yield* load(unit, { agents: [given.agent.name], groups: { watch: ["all"] } })
   const all = unit.of("watch").group("all")
   const known = new Map(all.map((watch) => [watch.name, watch]))

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "../forAll.ts"
-import { observe, rowOf } from "../observe.ts"
+import { observe, rowOf, search } from "../observe.ts"
 import { atMost, write } from "../records.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
@@ -158,9 +158,9 @@ const serviceHeartbeatRoundTrip = (replica: Replica) =>
       assertSame(yield* replica.storage.serviceHeartbeat, serviceHeartbeat)
       assertSame(yield* rowOf(replica, "service_heartbeat", "service"), serviceHeartbeat)
       // Holds that end in an outage are settled by it.
-      const inForce = { silencesInForce: { endingAfter: serviceHeartbeat.beat_at } }
+      const inForce = { endingAfter: serviceHeartbeat.beat_at }
       assertSame(
-        yield* observe(replica, [inForce], ({ searchResults: found }) => found.serviceHeartbeat),
+        yield* search(replica, "silencesInForce", inForce, (found) => found.serviceHeartbeat),
         serviceHeartbeat,
       )
     }),

@@ -6,7 +6,13 @@ import {
   type IdempotencyKeyRecord,
   IdempotencyKeyTransitions,
 } from "../../model/IdempotencyKeyRecord.ts"
-import { type Command, commandOf, type Decision } from "../../unitOfWork/Decision.ts"
+import {
+  type Command,
+  commandOf,
+  likewise,
+  type Decision,
+  type LoneDecision,
+} from "../../unitOfWork/Decision.ts"
 import { load } from "../../unitOfWork/load.ts"
 import type { UnitOfWork } from "../../unitOfWork/UnitOfWork.ts"
 
@@ -44,17 +50,15 @@ type Once<A> =
   | { readonly isTaken: false; readonly reply: A; readonly isStored: boolean }
 
 /** The same command, which stores the key in its transaction if it changes a row. */
-export const once =
-  <A>(command: Command<A>, act: Act): Command<Once<A>> =>
-  (unit, now) =>
-    decideOnce(unit, now, command, act)
+export const once = <A>(command: Command<A>, act: Act): Command<Once<A>> =>
+  likewise(command, (unit, now) => decideOnce(unit, now, command, act))
 
 function* decideOnce<A>(
   unit: UnitOfWork,
   now: Instant,
   command: Command<A>,
   { id, request_hash }: Act,
-): Decision<Once<A>> {
+): LoneDecision<Once<A>> {
   if ((yield* keyOf(unit, { id }, now)) !== undefined) return { isTaken: true }
   const reply = yield* command(unit, now)
   const isStored = unit.commandChanges().isWrite
