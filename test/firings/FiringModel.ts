@@ -376,12 +376,12 @@ export class FiringModel {
     const { again, rows } = reach
     const isBefore = ({ change }: Row, place: number) =>
       change < row.change || (change === row.change && place < rows.indexOf(row))
+    if (rows.some((other, place) => other.state === "retry" && isBefore(other, place))) return
     if (row.event === "firing" && row.attempted === undefined && this.#isHeld(incident, receiver, row)) {
       const left = rows.filter((other) => other !== row)
       row.mayWait = true
       Object.assign(reach, { held: row, rows: left, owedSince: row.due, again: again || row.isAgain })
-    } else if (!rows.some((other, place) => other.state === "retry" && isBefore(other, place)))
-      this.#attempt(incident, receiver, row)
+    } else this.#attempt(incident, receiver, row)
   }
 
   #attempt(incident: Incident, receiver: string, row: Row): void {

@@ -76,7 +76,7 @@ export const lawfulStorage = (
       while (step.done !== true) {
         const found = yield step.value
         const isClaim = isSearch(step.value, "claimableOutbox")
-        // What the storage finds by this name.
+        // The storage finds this by its name.
         const claimable = found as Found<"claimableOutbox">
         step = decision.next(isClaim ? (defect.spoils?.(claimable, workspace, tables) ?? found) : found)
       }

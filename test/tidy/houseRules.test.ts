@@ -40,7 +40,7 @@ describe("house rules", () => {
       /\b(\w+Record)\b.*\/(Operator|Replica|ServiceHeartbeat|Silence)Record/,
     ]
     const plumbing = sources.filter((path) =>
-      /(?:core\/src\/unitOfWork\/(?!SearchResults|RowRequest)|adapter-memory\/src\/(?:keyValue\/|IndexedRows|expire|transact)|adapter-(?:pg|sqlite)\/src\/(?:retention|transactions)\/(?!search))/.test(
+      /(?:core\/src\/unitOfWork\/(?!Search|RowRequest)|adapter-memory\/src\/(?:keyValue\/|IndexedRows|expire|transact)|adapter-(?:pg|sqlite)\/src\/(?:retention|transactions)\/(?!search))/.test(
         path,
       ),
     )

@@ -108,7 +108,7 @@ export class DueWork {
     if (this.#openings !== undefined && isSearch(step, "openings")) return this.#openings.find(step.asked)
     const found = answerFrom(this.#tables, unit, step, now)
     if (!isSearch(step, "parents")) return found
-    // What the memory storage finds by this name.
+    // The memory storage finds this by its name.
     const { agents, incidents } = found as Found<"parents">
     return { incidents, agents: agents.filter(({ agent_id }) => this.#watched.has(agent_id)) }
   }

@@ -19,7 +19,7 @@ export const observe = <A>(
     return read(unit)
   })
 
-/** What a search finds, or what is read of it and of the unit of work. */
+/** Searches, and reads the result and the unit of work. */
 export const search = <N extends SearchName, A>(
   { storage }: Pick<Replica, "storage">,
   name: N,

@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
 import { forAll } from "./forAll.ts"
-import { observe, rowOf, search } from "./observe.ts"
+import { rowOf, search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { atOnce, race } from "./race.ts"
 import { incidentIdOf, incidentRecord, write } from "./records.ts"
@@ -107,10 +107,10 @@ export const silenceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           found.map(({ id }) => id).toSorted(),
         )
         assert.deepStrictEqual(yield* unended, [idOf("active"), idOf("scheduled")].toSorted())
-        const loaded = observe(replica, [{ silencesEndingAfter: after(0) }], ({ silences = [] }) =>
-          silences.map(({ id }) => id).toSorted(),
+        const endingLater = search(replica, "silencesEndingAfter", after(0), (found) =>
+          found.map(({ id }) => id).toSorted(),
         )
-        assert.deepStrictEqual(yield* loaded, [idOf("active"), idOf("scheduled")].toSorted())
+        assert.deepStrictEqual(yield* endingLater, [idOf("active"), idOf("scheduled")].toSorted())
         for (const state of ["scheduled", "active", "expired"] as const) {
           const listed = yield* rowsOf(replica, "silences", { state, at: after(0) })
           const wanted = all.filter((one) => silenceState(one, after(0)) === state)

@@ -60,8 +60,6 @@ const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
     // Of this very agent, whose row is locked before it.
     "rows.integration",
     "worstMembers",
-    // It locks nothing, and no command of an agent changes what it reads.
-    "silencesEndingAfter",
   ]),
   outbox: new Set(),
 }

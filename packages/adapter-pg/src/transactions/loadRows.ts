@@ -1,5 +1,4 @@
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { AgentRecord, AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
@@ -35,13 +34,7 @@ import {
   outboxTable,
   lockOutboxOfIncidents,
 } from "../tables/OutboxTable.ts"
-import {
-  type Finding,
-  findUnendedSilences,
-  keyedTables,
-  lockGroup,
-  silenceTable,
-} from "../tables/keyedTables.ts"
+import { type Finding, keyedTables, lockGroup } from "../tables/keyedTables.ts"
 
 /** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
 export type RowVersion = number
@@ -161,12 +154,6 @@ export const loadRows = Effect.fnUntraced(function* (
     for (const name of keyedNames)
       if (asked.has(name) && name !== "agent_key") yield* loadKeyed(loading, requests, name)
   if (requests.some(({ pendingAgents }) => pendingAgents)) yield* loadPendingAgents(loading)
-  const moments = requests.flatMap(({ silencesEndingAfter }) => silencesEndingAfter ?? [])
-  const endingAfter = Instant.earliest(moments)
-  if (endingAfter !== undefined)
-    loading.unit.loadSilences(
-      (yield* loading.pg.query(findUnendedSilences, [endingAfter])).map(silenceTable.decode),
-    )
 })
 
 /** Loads agents, with their locks. Those that a request passes over when held stay unloaded. */

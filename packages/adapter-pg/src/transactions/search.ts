@@ -67,9 +67,10 @@ const searches: {
     const [heartbeat] = yield* pg.query(find.text, find.parameters(["service"]))
     return { silences: rows.map(silenceTable.decode), serviceHeartbeat: heartbeat && decode(heartbeat) }
   }),
-  unendedSilences: Effect.fnUntraced(function* ({ pg }, _asked, now) {
-    yield* pg.query(lockSilenceCount, [])
-    return (yield* pg.query(findUnendedSilences, [now])).map(silenceTable.decode)
+  silencesEndingAfter: (loading, moment) => silencesEndingAfter(loading, moment),
+  unendedSilences: Effect.fnUntraced(function* (loading, _asked, now) {
+    yield* loading.pg.query(lockSilenceCount, [])
+    return yield* silencesEndingAfter(loading, now)
   }),
   unclaimedOutbox: Effect.fnUntraced(function* ({ pg, unit }, { limit, listed, untouchedSince }, now) {
     const waiting = (yield* pg.query(findWaitingReceivers, [])).map((row) => row["receiver"])
@@ -98,6 +99,9 @@ const search = <N extends SearchName>(
 /** Answers a step of a decision: loads the rows of a request, or returns what a search finds. */
 export const answerStep = (loading: Loading, step: Step, now: Instant.Instant): Searching<unknown> =>
   step instanceof Search ? search(loading, step, now) : loadRows(loading, [step])
+
+const silencesEndingAfter = ({ pg }: Loading, moment: Instant.Instant) =>
+  Effect.map(pg.query(findUnendedSilences, [moment]), (rows) => rows.map(silenceTable.decode))
 
 const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray<unknown>) =>
   // The column of these statements.

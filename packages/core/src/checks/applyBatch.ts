@@ -70,7 +70,7 @@ export function* applyResults(
  * one round trip. A wrong guess costs a round trip, never a wrong decision: {@link applyEvent} asks
  * for missing rows.
  */
-const likelyNeeded = ({ unit, agent, input, now }: BatchContext): RowRequest | undefined => {
+const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefined => {
   const { agent_id, events } = input.request
   const { registration_id } = agent
   const event_ids: Array<EventId> = []
@@ -106,6 +106,5 @@ const likelyNeeded = ({ unit, agent, input, now }: BatchContext): RowRequest | u
     incidents,
     rows: { expectation: expectations, incident_member: members },
     openIncidents,
-    ...(openIncidents.length > 0 && { silencesEndingAfter: now }),
   })
 }

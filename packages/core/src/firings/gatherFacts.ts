@@ -4,8 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Decision, LoneDecision } from "../unitOfWork/Decision.ts"
-import { type Asked, find, type LoudMember } from "../unitOfWork/Search.ts"
-import { missingRows } from "../unitOfWork/load.ts"
+import { type Asked, find, findOnce, type LoudMember } from "../unitOfWork/Search.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -143,9 +142,10 @@ export function* gatherHolds(
   policy: Policy,
   { now, staleAfter }: { readonly now: Instant.Instant; readonly staleAfter: Duration.Duration },
 ): Decision<(receiver: NotifierName, due: Instant.Instant | undefined) => ReadonlyArray<Hold>> {
-  const unread = missingRows(unit, { silencesEndingAfter: now })
-  if (unread !== undefined) yield unread
-  const mutes = activeMutes(policy, unit.silences ?? [], now)
+  const stored = yield* findOnce(unit, "silencesEndingAfter", now)
+  const changed = unit.keyed.changesOf("silence").flatMap(({ after }) => after ?? [])
+  const silences = new Map([...stored, ...changed].map((silence) => [silence.id, silence]))
+  const mutes = activeMutes(policy, Array.from(silences.values()), now)
   const quiet = quietReceivers(policy, now)
   const { dependencies } = policy
   let covering: ReadonlyArray<Hold> = []

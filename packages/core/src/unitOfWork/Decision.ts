@@ -13,7 +13,7 @@ export type Decision<A> = Generator<RowRequest | Search<SharedSearch>, A, unknow
 /** A decision that needs an unused unit of work, since its searches do not see the changes of one. */
 export type LoneDecision<A> = Generator<Step, A, unknown>
 
-/** What a decision asks its storage for: rows, or the result of a search. */
+/** A step of a decision asks its storage for rows, or for the result of a search. */
 export type Step = RowRequest | Search
 
 /**
@@ -39,7 +39,7 @@ export const likewise = <A, B>(
   command: Command<A>,
   other: (unit: UnitOfWork, now: Instant) => LoneDecision<B>,
 ): Command<B> =>
-  // What it yields is what the first one yields.
+  // It yields the steps of the first one.
   isLone(command) ? lone(other) : (other as (unit: UnitOfWork, now: Instant) => Decision<B>)
 
 /**

@@ -1,5 +1,4 @@
 import type { AgentId, BlacklistId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import type { IncidentRef } from "../model/IncidentRecord.ts"
 import type { Groups, KeyedName, Keys } from "../model/StoredTables.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
@@ -38,8 +37,6 @@ export interface RowRequest {
    * limit is exact.
    */
   readonly pendingAgents?: true
-  /** The silences that end after a moment, unlocked. A unit of work reads them once. */
-  readonly silencesEndingAfter?: Instant
   /**
    * Rows by key. A storage locks them as their tables declare; the incidents and agents that guard them are
    * in this request or loaded already.

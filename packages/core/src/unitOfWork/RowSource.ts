@@ -140,6 +140,7 @@ const searches: { readonly [N in SearchName]: (reading: Reading, asked: SearchAs
   parents: ({ source }, asked) => source.parents(asked),
   openings: ({ source }, asked) => new Map(asked.map((one) => [one.incident.id, source.openings(one)])),
   silencesInForce: ({ now, source }, asked) => source.silencesInForce(asked, now),
+  silencesEndingAfter: ({ source }, moment) => source.unendedSilences(moment),
   unendedSilences: ({ now, source }) => source.unendedSilences(now),
   idlePendingAgents: ({ source, unit }, asked) => {
     const agents = source.idlePendingAgents(asked)
@@ -213,7 +214,6 @@ const loaders: Loaders<Part> = {
       for (const group of groups) unit.keyed.loadGroups(name, [group], source.group(name, group))
     }),
   pendingAgents: ({ source, unit }) => unit.loadPendingAgents(source.pendingAgents()),
-  silencesEndingAfter: ({ source, unit }, asked) => unit.loadSilences(source.unendedSilences(asked)),
 }
 
 /**

@@ -8,6 +8,7 @@ import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
+import type { UnitOfWork } from "./UnitOfWork.ts"
 
 /** A search for what may hold the firings of other incidents: at most `limit` rows of each, by id. */
 export interface ParentSearch {
@@ -46,7 +47,7 @@ interface OfReceivers {
 }
 
 /**
- * What searches ask for, and what they find in the storage's order. A search finds rows instead of naming them, and locks
+ * The questions and results of searches, in the storage's order. A search finds rows instead of naming them, and locks
  * none of them unless it says so. Nothing caches it. Rows of one time are found in the order of their ids, so that
  * a limit cuts alike on every storage.
  */
@@ -124,6 +125,8 @@ export interface Searches {
     readonly silences: ReadonlyArray<SilenceRecord>
     readonly serviceHeartbeat: ServiceHeartbeatRecord | undefined
   }
+  /** The silences that end after a moment. */
+  readonly silencesEndingAfter: (moment: Instant) => ReadonlyArray<SilenceRecord>
   /**
    * The silences that end after `now`. Those who count them wait for one another from here on, so that their
    * limit is exact.
@@ -134,7 +137,7 @@ export interface Searches {
 export type SearchName = keyof Searches
 
 /** Searches whose callers add what the unit of work has made of the rows. */
-export type SharedSearch = "loudMembers" | "openings" | "parents"
+export type SharedSearch = "loudMembers" | "openings" | "parents" | "silencesEndingAfter"
 export type Asked<N extends SearchName> = Parameters<Searches[N]>[0]
 export type Found<N extends SearchName> = ReturnType<Searches[N]>
 
@@ -160,4 +163,15 @@ export function* find<N extends SearchName>(
 ): Generator<Search<N>, Found<N>, unknown> {
   // A storage answers each search with what the table of searches says.
   return (yield new Search(name, asked)) as Found<N>
+}
+
+/** The first result of a search in a unit of work. Its caller adds the changes of the unit since. */
+export function* findOnce<N extends SearchName>(
+  { found }: Pick<UnitOfWork, "found">,
+  name: N,
+  asked: Asked<N>,
+): Generator<Search<N>, Found<N>, unknown> {
+  if (!found.has(name)) found.set(name, yield* find(name, asked))
+  // It is kept under its name.
+  return found.get(name) as Found<N>
 }

@@ -15,7 +15,6 @@ import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
 import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
-import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
@@ -50,6 +49,7 @@ export class UnitOfWork {
   readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
   readonly blacklist = new Table(UnitOfWorkTables.blacklist, this.#count)
   readonly knownEvents = new KnownEvents()
+  #found: Map<string, unknown> | undefined
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined
   readonly #removedChecks: Array<CheckRef> = []
@@ -61,9 +61,13 @@ export class UnitOfWork {
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
-  #knowsSilences = false
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
+
+  /** Results of searches that are made once. */
+  get found(): Map<string, unknown> {
+    return (this.#found ??= new Map())
+  }
 
   /** How far down their members' ranking incidents are loaded. */
   get rankings(): Map<IncidentId, LoadedRanking> {
@@ -108,16 +112,6 @@ export class UnitOfWork {
 
   get knowsPendingAgents(): boolean {
     return this.#pendingAgents !== undefined
-  }
-
-  /** The silences that had not ended, as this transaction leaves them. Needs the row request `silencesEndingAfter`. */
-  get silences(): ReadonlyArray<SilenceRecord> | undefined {
-    return this.#knowsSilences ? this.of("silence").group("all") : undefined
-  }
-
-  loadSilences(silences: ReadonlyArray<SilenceRecord>): void {
-    for (const silence of silences) this.of("silence").load(silence.id, silence)
-    this.#knowsSilences = true
   }
 
   putAgent(agent: AgentRecord): void {

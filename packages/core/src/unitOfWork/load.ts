@@ -104,7 +104,6 @@ const MISSING: {
   rows: (unit, asked) => missingOfTables<Keys>(asked, (name, key) => unit.of(name).isLoaded(key)),
   groups: (unit, asked) => missingOfTables<Groups>(asked, (name, group) => unit.keyed.hasGroup(name, group)),
   pendingAgents: (unit) => (unit.knowsPendingAgents ? undefined : true),
-  silencesEndingAfter: (unit, asked) => (unit.silences === undefined ? asked : undefined),
 }
 
 /** The rows of each table that a request names, by `rows` or by `groups`. */
