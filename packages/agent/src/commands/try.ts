@@ -99,6 +99,9 @@ const lastOf = (
   }
 }
 
+/** The first line, performance data behind a bar, more text, and behind a second bar nothing but such data, of any lines. */
+const PLUGIN_OUTPUT = /^([^|\n]*)\|?([^\n]*)\n?([^|]*)\|?(.*)$/s
+
 /** The output of `try --json`. Its result is what the agent would send; null where `confirm` holds it back. */
 const trialOf = (
   check: RunCheck,
@@ -111,14 +114,17 @@ const trialOf = (
   const report = { ...outcome, checkId: id, notificationsEnabled, incidentKey }
   // Each run has another ID.
   const { event_id: _, ...result } = wireEvent(report, { id: "", at: systemClock.wall() })
-  const parts = output.split("\n").map((line) => line.split("|"))
+  const [, line = "", data = "", text = "", more = ""] = PLUGIN_OUTPUT.exec(output) ?? []
   return {
     check: id,
     status,
     exit_code: EXIT_CODES[status],
     duration_ms: Math.round(durationMillis),
-    output: parts.map(([text = ""]) => text.trimEnd()).join("\n"),
-    performance_data: parts.flatMap(([, ...data]) => data.join("|").trim() || []).join(" "),
+    output: `${line}\n${text}`.replaceAll(/ +$/gm, "").trimEnd(),
+    performance_data: `${data}\n${more}`
+      .split("\n")
+      .flatMap((one) => one.trim() || [])
+      .join(" "),
     result: isReported ? result : null,
   }
 }

@@ -16,6 +16,11 @@ const CHECKS = `
   job: { report_only: true }
 `
 
+const LONG = `
+  long: { shell: "printf 'fine | a=1\\nmore\\nlast | b=2\\nc=3\\nd=4 | e=5\\n'" }
+  plain: { shell: "printf 'fine\\nlast | b=2\\nc=3\\n'" }
+`
+
 const configured = (checks = CHECKS): AgentHost => {
   const host = new AgentHost()
   writeFileSync(join(host.folder, "config.yaml"), `server: http://127.0.0.1:9\nchecks:${checks}`)
@@ -42,6 +47,14 @@ describe("tocsin-agent try", () => {
     assert.strictEqual(status, code)
     for (const [name, value] of Object.entries(expected)) assert.propertyVal(trial, name, value)
     assert.isFalse(existsSync(join(host.folder, "state")))
+  })
+
+  it.each([
+    ["long", { output: "fine\nmore\nlast", performance_data: "a=1 b=2 c=3 d=4 | e=5" }],
+    ["plain", { output: "fine\nlast", performance_data: "b=2 c=3" }],
+  ])("takes what follows the second bar of %s as performance data", (check, expected) => {
+    using host = configured(LONG)
+    assert.deepInclude(tried(host, check).trial, expected)
   })
 
   it("shows the result that would be sent", () => {
