@@ -67,7 +67,9 @@ export const exactText = (at: string): string => {
 
 /** A sentence of the service with its times in the reader's zone. */
 export const localTimes = (sentence: string, now: number): string =>
-  sentence.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => momentText(Date.parse(at), now))
+  sentence.replaceAll(/(\d{4}-\d\d-\d\d)(?:T| )([\d:.]+)(?:Z| UTC)/g, (_, day, clock) =>
+    momentText(Date.parse(`${day}T${clock}Z`), now),
+  )
 
 const grouped = new Intl.NumberFormat("en")
 

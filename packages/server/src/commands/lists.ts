@@ -14,7 +14,7 @@ import { type ExpectedCheckState, Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Struct } from "effect"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { ageText, labelsText, spanText, timeText } from "../output/texts.ts"
+import { ageText, labelsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { enabledNotifiers } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
@@ -99,7 +99,7 @@ const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
 
 const parametersText = ({ parameters }: AuditEntry): string =>
   Object.entries(parameters)
-    .map(([name, value]) => `${name}=${String(value)}`)
+    .map(([name, value]) => `${name}=${withoutMicros(String(value))}`)
     .join(" ")
 
 /** `tocsin audit` */

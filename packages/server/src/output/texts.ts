@@ -15,13 +15,12 @@ export const ageText = (instant: Instant.Instant | null | undefined, now: Instan
   return seconds < 0 ? `in ${spanText(-seconds, 2)}` : `${spanText(seconds)} ago`
 }
 
-const MICROS_PER_MILLI = 1_000n
+/** A text whose times have no microseconds. */
+export const withoutMicros = (text: string): string => text.replaceAll(/(:\d\d\.\d{3})\d{3}Z/g, "$1Z")
 
 /** An instant to the millisecond; empty without one. */
 export const timeText = (instant: Instant.Instant | null | undefined): string =>
-  instant === null || instant === undefined
-    ? ""
-    : Instant.format(Instant.fromMicros(instant - (instant % MICROS_PER_MILLI)))
+  instant === null || instant === undefined ? "" : withoutMicros(Instant.format(instant))
 
 /** Labels for people: `env=prod team=db`. */
 export const labelsText = (labels: Labels = {}): string =>

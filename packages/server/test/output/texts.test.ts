@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromMicros, parse } from "@tocsin/contract/Instant"
-import { ageText, jsonText, sizeText, withoutSecrets } from "@tocsin/server/output/texts"
+import {
+  ageText,
+  jsonText,
+  sizeText,
+  timeText,
+  withoutMicros,
+  withoutSecrets,
+} from "@tocsin/server/output/texts"
 
 describe("texts of the command line", () => {
   it.each([
@@ -38,6 +45,18 @@ describe("texts of the command line", () => {
     assert.strictEqual(
       withoutSecrets("to postgres://user:pass:word@host/db and http://a@b, not mail@host"),
       "to postgres://…@host/db and http://…@b, not mail@host",
+    )
+  })
+})
+
+describe("a time in a table", () => {
+  it("has no microseconds", () => {
+    const micros = fromMicros(1_769_848_200_916_111n)
+    assert.strictEqual(timeText(micros), "2026-01-31T08:30:00.916Z")
+    assert.strictEqual(timeText(null), "")
+    assert.strictEqual(
+      withoutMicros("until=2026-01-31T08:30:00.916111Z at=2026-01-31T08:30:00.916Z id=1.123456Z"),
+      "until=2026-01-31T08:30:00.916Z at=2026-01-31T08:30:00.916Z id=1.123456Z",
     )
   })
 })
