@@ -1,11 +1,13 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
-import { Site } from "./Site.ts"
+import { Site, startService } from "./Site.ts"
 
 /** The parts of an element that the page is asked for: these files know no DOM. */
 interface Cell {
   readonly getBoundingClientRect: () => { readonly right: number }
+  readonly clientWidth: number
+  readonly scrollWidth: number
   readonly getAttribute: (name: string) => string | null
 }
 interface Row {
@@ -17,6 +19,49 @@ const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("the grid of many checks counts those that are not ok, and cells use the room of a row", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const failing = ["certificate-of-the-shop", "replication-of-the-database", "disk"]
+          for (let host = 0; host < 3; host += 1) {
+            const id = `host-${host}`
+            await demo.join(id)
+            const fine = Array.from({ length: 700 }, (_, index) => `check-${index}`)
+            await demo.report(id, [
+              ...fine.map((check_id) => ({ check_id, status: "ok" as const, output: "fine" })),
+              ...failing.slice(host).map((check_id, place) => ({
+                check_id,
+                status: place === 0 ? ("critical" as const) : ("warning" as const),
+                output: "bad",
+              })),
+            ])
+          }
+          const { page } = await openConsole(context, `${baseUrl}/#/checks?view=grid`)
+          await signIn(page)
+          const rows = page.getByRole("list", { name: "Agents and their checks" }).getByRole("listitem")
+          await rows.nth(2).getByText("1 not ok").waitFor()
+          const counts = await rows.locator(".ok").allTextContents()
+          assert.deepStrictEqual(
+            counts.map((text) => text.trim()),
+            ["3 not ok", "2 not ok", "1 not ok"],
+          )
+          assert.strictEqual(await page.getByText("all checks").count(), 0)
+          const isCut = await rows
+            .first()
+            .evaluate((row: Row) =>
+              Array.from(row.querySelectorAll(".cell span"), (name) => name.scrollWidth > name.clientWidth),
+            )
+          assert.deepStrictEqual(isCut, [false, false, false])
+          await rows.first().getByText("3 not ok").click()
+          const list = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
+          await list.nth(2).waitFor()
+          assert.strictEqual(await list.count(), 3)
+        })
+      }),
+    )
+
     it.effect("the grid shows the worst first, and counts the checks that have no room", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site

@@ -19,7 +19,7 @@ import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
 import { Box } from "../view/forms.tsx"
-import { column, type Columns, Listing, width } from "../view/Listing.tsx"
+import { column, type Columns, Listing, width, windowWidth } from "../view/Listing.tsx"
 import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { keptMap, type Listed, usePages } from "../view/usePages.ts"
@@ -56,18 +56,28 @@ const drawCell = (check: Cell) => {
   )
 }
 
-/** As many cells as a row of that width has room for. */
-const MOST_CELLS = { narrow: 4, medium: 3, wide: 6 }
+/** The least room of a cell, that of the other columns, and the most of all together, by the size of the root's text. */
+const [CELL, OTHERS, MOST_ROOM] = [6.5, 42, 104]
+
+/** As many cells as a row has room for. A narrow one has two lines of them. */
+const mostCells = (): number =>
+  width.value === "narrow"
+    ? 4
+    : Math.max(3, Math.floor((Math.min(windowWidth.value, MOST_ROOM) - OTHERS) / CELL))
 
 const linkToChecks = (agent_id: string, status: string): string =>
   linkTo("checks", [], { filter: `${agent_id}/`, status })
 
-const OkCount = ({ agent_id, ok }: Pick<AgentRow, "agent_id" | "ok">) => {
+/** The count of checks that are ok or, where only the others were read, of those. */
+const Count = ({ agent_id, failing, isAll, ok }: AgentRow) => {
   const silence = useSilence(agent_id)
+  const notOk = isAll
+    ? ([`${numberText(failing.length)} not ok`, "not_ok"] as const)
+    : (["all checks", ""] as const)
+  const [text, status] = ok === undefined ? notOk : ([`${numberText(ok)} ok`, "ok"] as const)
   return (
-    <a class="ok" href={linkToChecks(agent_id, ok === undefined ? "" : "ok")}>
-      {silence !== undefined && <Mark state={silence} />}{" "}
-      {ok === undefined ? "all checks" : `${numberText(ok)} ok`}
+    <a class={ok === undefined ? "ok is-pending" : "ok"} href={linkToChecks(agent_id, status)}>
+      {silence !== undefined && <Mark state={silence} />} {text}
     </a>
   )
 }
@@ -84,7 +94,7 @@ const gridColumns = (most: number): Columns<AgentRow> => [
       {length > most && <a href={linkToChecks(agent_id, "not_ok")}>{numberText(length - most)} more</a>}
     </span>
   )),
-  column("Ok", "7rem", (row) => <OkCount {...row} />),
+  column("Count", "7rem", (row) => <Count {...row} />),
 ]
 
 const NoChecks = () => {
@@ -105,7 +115,7 @@ const CheckGrid = () => {
     (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
   const listed = usePages(groupedBy(gridOf(queryOf(parameters), isFew), parameters["group"]))
   useSilent()
-  const most = MOST_CELLS[width.value]
+  const most = mostCells()
   const columns = useMemo(() => gridColumns(most), [most])
   return (
     <Listing

@@ -177,6 +177,8 @@ export interface AgentRow {
   readonly failing: ReadonlyArray<Check>
   /** How many others it has; undefined where only failing ones were read. */
   readonly ok: number | undefined
+  /** Whether `failing` has all of its checks that are not ok: no other row is about it. */
+  readonly isAll: boolean
 }
 
 const WORST = ["critical", "unknown", "warning"] as const
@@ -201,7 +203,7 @@ export const rowsOf = (
   const rows = Array.from(agents, ([agent_id, all]) => {
     const failing = all.filter((check) => !isWell(check)).toSorted((a, b) => rankOf(a) - rankOf(b))
     const ok = isWhole ? all.length - failing.length : undefined
-    return { key: `${part}${agent_id}`, agent_id, failing, ok }
+    return { key: `${part}${agent_id}`, agent_id, failing, ok, isAll: part === "" }
   })
   const worstOf = ({ failing: [worst] }: AgentRow) => (worst === undefined ? WORST.length + 1 : rankOf(worst))
   const countOf = (row: AgentRow) => row.failing.filter((each) => rankOf(each) === worstOf(row)).length
@@ -212,8 +214,8 @@ export const rowsOf = (
 export const FEW_CHECKS = 2_000
 
 /**
- * The grid of checks. Of many, only those that are not ok are read: all critical ones by agent, then the
- * unknown ones, then the warnings.
+ * The grid of checks. Of many, only those that are not ok are read. If these are many too, agents come by their critical
+ * ones, then by their unknown ones, then by their warnings.
  */
 export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
   const all = listOf<Check>("ops/v1/checks", query, MOST)
@@ -235,7 +237,16 @@ export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
       return { items: rowsOf(items, false, `${each} ${cursor} `), next_cursor }
     }
   }
-  return { ...list, read: inOrder(statuses.map(partOf)) }
+  const byStatus = inOrder(statuses.map(partOf))
+  if (statuses !== WORST) return { ...list, read: byStatus }
+  const failing = listOf<Check>("ops/v1/checks", { ...query, status: "not_ok" }, MOST)
+  const read: Read<AgentRow> = async (cursor, isWanted = always) => {
+    if (cursor !== undefined) return await byStatus(cursor)
+    const checks = await readAll(failing, { most: MOST_GROUPED, isWanted })
+    if (checks.length >= MOST_GROUPED) return { ...(await byStatus(undefined)), isSlow: true }
+    return { items: rowsOf(checks, false), isSlow: isMany(checks) }
+  }
+  return { ...list, read }
 }
 
 /**

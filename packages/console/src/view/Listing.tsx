@@ -21,7 +21,16 @@ const currentWidth = () => (NARROW.matches ? "narrow" : MEDIUM.matches ? "medium
 
 /** How much room rows have: that of one, two or many columns. */
 export const width = signal<ReturnType<typeof currentWidth>>(currentWidth())
-window.addEventListener("resize", () => (width.value = currentWidth()))
+
+const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
+
+/** The width of the window by the size of the root's text. */
+export const windowWidth = signal(window.innerWidth / rootSize())
+
+window.addEventListener("resize", () => {
+  width.value = currentWidth()
+  windowWidth.value = window.innerWidth / rootSize()
+})
 
 /** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
 const ROW_HEIGHTS = {
@@ -38,8 +47,6 @@ const ROW_HEIGHTS = {
   /** Four lines on a narrow screen, and two on a wide one. */
   double: { wide: 3.6, narrow: 7 },
 }
-
-const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 /** A column of a list. */
 export interface Column<Item> {

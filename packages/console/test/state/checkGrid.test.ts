@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
-import { rowsOf } from "../../src/state/lists.ts"
+import { gridOf, rowsOf } from "../../src/state/lists.ts"
 
 const STATUSES = ["ok", "warning", "unknown", "critical"] as const
 
@@ -32,6 +32,45 @@ describe("the grid of checks", () => {
         }
       }),
     )
+  })
+
+  it("counts what is not ok, and claims nothing of the others, where there are many checks", async () => {
+    vi.stubGlobal("fetch", (address: string) => {
+      const { searchParams } = new URL(address)
+      const status = searchParams.get("status") ?? ""
+      const all = ["critical", "warning", "unknown"].flatMap((each, place) =>
+        Array.from({ length: many }, (_, n) => ({
+          agent_id: `agent-${String(n % 3)}`,
+          check_id: `${each}-${n}`,
+          status: each,
+          is_overdue: false,
+          place,
+        })),
+      )
+      const found = all.filter((check) => status === "not_ok" || check.status === status)
+      const from = Number(searchParams.get("cursor") ?? 0)
+      const to = from + Number(searchParams.get("limit"))
+      const next_cursor = to < found.length ? String(to) : null
+      return Promise.resolve(Response.json({ items: found.slice(from, to), next_cursor }))
+    })
+    let many = 200
+    const { items, isSlow } = await gridOf({}, false).read(undefined)
+    assert.deepStrictEqual(
+      items.map(({ agent_id, failing, isAll, ok }) => [agent_id, failing.length, isAll, ok]),
+      [
+        ["agent-0", 201, true, undefined],
+        ["agent-1", 201, true, undefined],
+        ["agent-2", 198, true, undefined],
+      ],
+    )
+    assert.isTrue(isSlow)
+    many = 900
+    const { items: first, next_cursor } = await gridOf({}, false).read(undefined)
+    assert.isTrue(
+      first.every(({ failing, isAll }) => !isAll && failing.every(({ status }) => status === "critical")),
+    )
+    assert.isString(next_cursor)
+    vi.unstubAllGlobals()
   })
 
   it("lists the worst first, both agents and the checks of one", () => {
