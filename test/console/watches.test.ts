@@ -82,10 +82,21 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
         const context = yield* openContext
         yield* Effect.promise(async () => {
           await demo.call("POST", "ops/v1/watches", { name: "discard", tcp: { host: "127.0.0.1", port: 9 } })
+          // The answer of the API.
+          const made = (await demo.call("POST", "ops/v1/integrations", {
+            name: "full",
+            kind: "ping",
+            options: { max_checks: 1 },
+          })) as { readonly key: string }
+          await fetch(`${baseUrl}/in/ping/${made.key}/only`)
+          const options = { watchdog: "Watchdog" }
+          await demo.call("POST", "ops/v1/integrations", { name: "waiting", kind: "alertmanager", options })
           const { page } = await openConsole(context, `${baseUrl}/#/integrations`)
           const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
           await signIn(page)
-          await page.getByText("No integrations yet").waitFor()
+          await page.locator('[data-id="full"]').getByText("1 of 1 checks").waitFor()
+          assert.strictEqual(await page.locator('[data-id="watches"]').count(), 0)
+          await page.locator('[data-id="waiting"]').getByText("waits for the first Watchdog").waitFor()
           await page.getByLabel("Job", { exact: true }).fill("nightly")
           await click("Add a job")
           await page.getByText("?every=1d&after=26h").waitFor()
@@ -97,11 +108,11 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           // As for a new job: the line reports how its command ended.
           await page.getByText(/\/in\/ping\/in_[\w-]+\/\$\?"$/).waitFor()
           await page.locator('[data-id="backup"]').getByRole("button", { name: "Change" }).click()
-          const options = page.getByLabel("Options (JSON)")
-          await options.fill('{"check": 1}')
+          const field = page.getByLabel("Options (JSON)")
+          await field.fill('{"check": 1}')
           await click("Save")
           await page.getByRole("alert").waitFor()
-          await options.fill('{"max_checks": 3}')
+          await field.fill('{"max_checks": 3}')
           await click("Save")
           await page.getByText("Changed backup").waitFor()
           const { options: stored } = (await demo.call("GET", "ops/v1/integrations/backup")) as {
