@@ -155,12 +155,6 @@ export const Integration = Schema.Struct({
 }).annotate({ identifier: "Integration", description: "Reports of senders that do not speak this API." })
 export type Integration = typeof Integration.Type
 
-const NEARLY_FULL = 0.8
-
-/** Whether an integration soon refuses new checks. */
-export const isNearlyFull = ({ checks, max_checks }: Pick<Integration, "checks" | "max_checks">): boolean =>
-  checks >= NEARLY_FULL * max_checks
-
 export const IntegrationWithKey = Schema.Struct({
   ...Integration.fields,
   key: Schema.String.annotateKey({ description: "The new key. It is not shown again." }),

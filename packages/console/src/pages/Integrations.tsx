@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
-import { isNearlyFull } from "@tocsin/contract/Integrations"
+import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import { senderLines } from "@tocsin/contract/senderLines"
 import { numberText } from "../format/times.ts"
 import { listOf } from "../state/lists.ts"

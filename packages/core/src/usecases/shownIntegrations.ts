@@ -1,4 +1,5 @@
-import { isNearlyFull, type Integration } from "@tocsin/contract/Integrations"
+import type { Integration } from "@tocsin/contract/Integrations"
+import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import * as Instant from "@tocsin/contract/Instant"
 import { MOST_WATCHES } from "@tocsin/contract/Watches"
 import { Effect, Struct } from "effect"
