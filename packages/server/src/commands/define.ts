@@ -7,7 +7,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
-import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
 import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
@@ -176,6 +176,8 @@ export const listCommand = <const Name extends string, const Filters extends Con
     parameters: { filters, shown: flags.list },
     run: Effect.fnUntraced(function* ({ filters: given, shown }) {
       yield* check(given)
+      if (shown.csv && shown.json)
+        return yield* usageFailure("--csv and --json exclude each other: give one of them")
       const listed = Effect.gen(function* () {
         const other = instead?.(given, shown)
         if (other !== undefined) return yield* other

@@ -2,7 +2,6 @@ import { csvLines, type CsvName } from "@tocsin/contract/csvText"
 import { MAX_LIMIT } from "@tocsin/contract/Parameters"
 import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import { Effect, Option, Stream } from "effect"
-import { type CommandFailure, usageFailure } from "../CommandFailure.ts"
 import { type Column, makeTable, type Table } from "./makeTable.ts"
 import { Output } from "./Output.ts"
 import { jsonText } from "./texts.ts"
@@ -103,10 +102,9 @@ const tableWriter = <Item>(output: Output["Service"], { columns, of }: Described
 export const writeList = Effect.fnUntraced(function* <Item, E, R>(
   list: ShownList<Item, E, R>,
   options: ListOptions,
-): Effect.fn.Return<void, CommandFailure | E | OutputError, R | Output> {
+): Effect.fn.Return<void, E | OutputError, R | Output> {
   const output = yield* Output
   const { all, csv, json } = options
-  if (csv && json) return yield* usageFailure("--csv and --json exclude each other: give one of them")
   const writer: Writer<Item> = (csv ? csvWriter : json ? jsonWriter : tableWriter)(output, list)
   const limit = all
     ? Number.POSITIVE_INFINITY

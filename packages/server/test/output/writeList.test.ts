@@ -131,12 +131,6 @@ describe("a list", () => {
       const [text, note] = yield* written(3, 2)
       assert.strictEqual(text, head + rows.slice(0, 2).join(""))
       assert.include(note, "2 rows shown")
-      const both = writeList(
-        { items: Stream.empty, columns: [], of: "rows", csv: "operators" },
-        { limit: 1, all: false, csv: true, json: true },
-      )
-      const refused = yield* Effect.flip(Effect.provide(both, fakeTerminal().layer))
-      assert.include(String(refused), "--csv and --json exclude each other")
     }),
   )
 })
