@@ -22,7 +22,12 @@ const OF_SQLITE = /^tocsin_(sqlite|data)_/
 const statusOf = (answer: { readonly status: number }) => answer.status
 
 /** No sender reports, nothing is watched, and no alert repeats, since there is no alert router. */
-const IDLE = ["tocsin_integration_requests_total", "tocsin_watch_probes_total", "tocsin_alert_resends_total"]
+const IDLE = [
+  "tocsin_integration_requests_total",
+  "tocsin_integration_fullness_ratio",
+  "tocsin_watch_probes_total",
+  "tocsin_alert_resends_total",
+]
 
 describe("metrics of a server", () => {
   it.live("count the work of agents and operators on SQLite", () =>
