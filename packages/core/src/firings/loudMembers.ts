@@ -64,17 +64,17 @@ export function* readLoudMembers(
   const unread = new Set(incidents.filter(isUnread))
   // Loaded members may have left or improved since: as many more are read.
   const limitOf = (id: IncidentId) => limit + unit.members.group(`incident/${id}`).length
-  const asked = Array.from(unread, ({ id }) => ({ incident_id: id, limit: limitOf(id) }))
-  const loudMembers = asked.length === 0 ? new Map<IncidentId, never>() : yield* find("loudMembers", asked)
+  const stored = yield* readStored(
+    unit,
+    Array.from(unread, ({ id }) => ({ id, limit: limitOf(id) })),
+  )
   const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
   for (const incident of incidents) {
     const found = new Map<string, LoudMember>()
-    if (unread.has(incident))
-      for (const loud of loudMembers.get(incident.id) ?? [])
-        found.set(keyOf(loud.member), asChanged(unit, loud))
+    for (const loud of stored.get(incident.id) ?? []) found.set(keyOf(loud.member), asChanged(unit, loud))
     for (const member of unit.members.group(`incident/${incident.id}`)) {
-      const stored = found.get(keyOf(member))
-      found.set(keyOf(member), stored ? { ...stored, member } : yield* joined(unit, member, readsLabels))
+      const known = found.get(keyOf(member))
+      found.set(keyOf(member), known ? { ...known, member } : yield* joined(unit, member, readsLabels))
     }
     const present = Array.from(found.values()).filter(
       ({ member }) => member.is_loud && member.left_at === undefined,
@@ -82,6 +82,38 @@ export function* readLoudMembers(
     read.set(incident.id, present.toSorted((a, b) => compareMembers(a.member, b.member)).slice(0, limit))
   }
   return read
+}
+
+/** As many more are read as one batch may change, so that its events need one read together. */
+const READ_AHEAD = 200
+
+interface StoredMembers {
+  readonly limit: number
+  readonly members: ReadonlyArray<LoudMember>
+}
+
+/** Reads stored loud members. Those of a locked incident change in this transaction alone, and are read once. */
+function* readStored(
+  unit: UnitOfWork,
+  wanted: ReadonlyArray<{ readonly id: IncidentId; readonly limit: number }>,
+): Decision<ReadonlyMap<IncidentId, ReadonlyArray<LoudMember>>> {
+  const known = new Map<IncidentId, ReadonlyArray<LoudMember>>()
+  const asked: Array<{ readonly incident_id: IncidentId; readonly limit: number }> = []
+  for (const { id, limit } of wanted) {
+    // Kept below, under this name.
+    const kept = unit.found.get(`loudMembers ${id}`) as StoredMembers | undefined
+    if (kept !== undefined && (kept.limit >= limit || kept.members.length < kept.limit))
+      known.set(id, kept.members)
+    else asked.push({ incident_id: id, limit: limit + (unit.incidents.isLoaded(id) ? READ_AHEAD : 0) })
+  }
+  if (asked.length === 0) return known
+  const found = yield* find("loudMembers", asked)
+  for (const { incident_id: id, limit } of asked) {
+    const stored: StoredMembers = { limit, members: found.get(id) ?? [] }
+    if (unit.incidents.isLoaded(id)) unit.found.set(`loudMembers ${id}`, stored)
+    known.set(id, stored.members)
+  }
+  return known
 }
 
 /** A stored member with the agent and the labels that this transaction leaves. */

@@ -1,0 +1,45 @@
+import { assert, it } from "@effect/vitest"
+import { incidentRecord, memberRecord } from "@tocsin/testing/records"
+import { readLoudMembers } from "../../src/firings/loudMembers.ts"
+import { decideSync } from "../../src/unitOfWork/Decision.ts"
+import { isSearch } from "../../src/unitOfWork/Search.ts"
+import { UnitOfWork } from "../../src/unitOfWork/UnitOfWork.ts"
+
+const incident = incidentRecord("shared", { members_critical: 900, member_changes: 900 })
+const members = Array.from({ length: 900 }, (_, n) =>
+  memberRecord({ incident: "shared", agent: "web", check: `check-${n}` }),
+)
+
+/** Reads the loud members as a storage answers, and counts its reads. */
+const readIn = (unit: UnitOfWork) => {
+  let reads = 0
+  return () => {
+    const found = decideSync(readLoudMembers(unit, [incident], { limit: 500 }), (step) => {
+      assert(isSearch(step, "loudMembers"))
+      reads += 1
+      const answer = ({ limit }: { readonly limit: number }) =>
+        members.slice(0, limit).map((member) => ({ member, agent: undefined, labels: undefined }))
+      return new Map(step.asked.map((asked) => [asked.incident_id, answer(asked)]))
+    })
+    return { reads, found: found.get(incident.id) ?? [] }
+  }
+}
+
+it("200 changes of a locked incident read its loud members once, and see each change", () => {
+  const unit = new UnitOfWork()
+  unit.loadIncident(incident, [], [])
+  const read = readIn(unit)
+  for (const member of members.slice(0, 200)) {
+    unit.members.put({ ...member, left_at: incident.opened_at })
+    const { found } = read()
+    assert.lengthOf(found, 500)
+    assert.isFalse(found.some((loud) => loud.member.check_id === member.check_id))
+  }
+  assert.strictEqual(read().reads, 1)
+})
+
+it("an incident that is not locked is read each time", () => {
+  const read = readIn(new UnitOfWork())
+  read()
+  assert.strictEqual(read().reads, 2)
+})
