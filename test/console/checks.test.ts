@@ -234,7 +234,7 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
             const outputs = await article.locator("pre").allTextContents()
             assert.deepStrictEqual(outputs, ["newest\nin full", "first\nof all"])
             await article.getByText("in step with the service").waitFor()
-            await page.goto(`${baseUrl}/#/checks`)
+            await page.goto(`${baseUrl}/#/checks?filter=host-n/`)
             const row = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
             await row.filter({ hasText: "host-n/disk" }).getByText("newest", { exact: true }).waitFor()
             await page.goto(`${baseUrl}/#/checks/host-n/load`)

@@ -18,7 +18,7 @@ export const csvColumns = {
   shadow: "receiver event_type cause count",
   silences: "id state matchers starts_at ends_at comment created_by created_at",
   watches:
-    "name every confirm http tcp tls dns is_of_policy is_paused paused_until status last next_probe_at created_at created_by",
+    "name every confirm http tcp tls dns is_of_policy is_paused paused_until status last unconfirmed next_probe_at created_at created_by",
 }
 export type CsvName = keyof typeof csvColumns
 
