@@ -240,7 +240,7 @@ const ORDER: Readonly<Record<string, Case>> = {
   },
 }
 
-describe("what is in force at an event holds its firing where", () => {
+describe("the holds in force at an event hold its firing where", () => {
   playCases(MUTED)
 })
 describe("a parent that has not ended delays nothing where", () => {
