@@ -63,10 +63,11 @@ const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
     await report("critical")
     assert.deepEqual(statesOf(await items()), ["firing retry 1"])
     await report("ok")
-    assert.deepEqual(statesOf(await items()), ["firing retry 1", "resolved pending 0"])
+    // It makes the retry of its firing due.
+    assert.deepEqual(statesOf(await items()), ["firing retry 2", "resolved pending 0"])
     receiver.manner = { status: 200 }
-    await monitor.advance("10s")
-    assert.deepEqual(statesOf(await items()), ["firing sent 2", "resolved sent 1"])
+    await monitor.advance("1m")
+    assert.deepEqual(statesOf(await items()), ["firing sent 3", "resolved sent 1"])
   },
 
   "waits for Retry-After": async ({ receiver, monitor, items, report }) => {
