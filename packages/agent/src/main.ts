@@ -32,7 +32,7 @@ const isHelp = (argument: string): boolean => argument === "--help" || argument 
 
 /** Runs one command and returns its exit code. */
 const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number> => {
-  // Behind -- are the words of a job or of a report.
+  // Arguments after -- belong to the job or the report.
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv
   const command = commands.get(name)
   if (isHelp(name) || name === "help" || (command !== undefined && own.some(isHelp))) {

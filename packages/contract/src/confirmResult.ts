@@ -2,8 +2,8 @@ import type { CheckStatus } from "./Status.ts"
 import { move, stateTable } from "./TransitionTable.ts"
 
 /**
- * When a result with `confirm` is reported, of a check of an agent or of a watch: at `well` and `ill` it
- * is, in between it is not.
+ * Soft states of a check or a watch with `confirm`: a result is reported in `well` and `ill`, and withheld in
+ * between.
  */
 export const SoftTransitions = stateTable({
   well: {

@@ -97,7 +97,6 @@ const versionInfo = gauge("nodejs_version_info", "Always 1; the labels name the 
   "minor",
   "patch",
 ])
-/** Garbage collections. */
 export const gcDuration = histogram(
   "nodejs_gc_duration_seconds",
   "Duration of garbage collections, by kind",

@@ -44,7 +44,7 @@ interface MailServerOptions extends TargetPolicy {
   readonly timeout: Duration.Duration
 }
 
-/** More connections than this many servers refuse. */
+/** Many servers refuse more connections than this. */
 const MOST_CONNECTIONS = 3
 
 interface Offer {

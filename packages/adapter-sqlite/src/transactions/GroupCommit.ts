@@ -13,7 +13,7 @@ import type { RowCache } from "../cache/RowCache.ts"
 /** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
 
-/** Nothing else runs meanwhile. A group that was kept waiting for longer may take up to twice the time. */
+/** The event loop is blocked this long at most; twice that if the group waited longer. */
 const GROUP_MILLIS = 10
 
 /** Unchanged results are written as fast as they are decided; changed ones take three times as long. */
@@ -22,7 +22,7 @@ const MOST_DECIDING = 0.5
 /** After a group that took longer, other work has some turns of the event loop. */
 const LONG_MILLIS = 5
 
-/** The next group runs in this turn, since a list needs several, or once they took as long as the group. */
+/** After a long group, lets this many turns of the event loop pass (a list needs several), or as much time. */
 const TURNS_AFTER = 4
 
 /** How long a few commands wait for the sync in progress, to join later ones. */

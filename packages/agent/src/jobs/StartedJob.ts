@@ -100,7 +100,7 @@ export const lostJobs = (notes: ReadonlyMap<string, string>, at: number, checkId
   }
 }
 
-/** Has a spool hold the results of lost runs. `at` is the corrected time. */
+/** Spools the results of lost runs. `at` is the corrected time. */
 export const reportLostJobs = (path: string, at: number): void => {
   const file = SpoolFile.open(path)
   try {

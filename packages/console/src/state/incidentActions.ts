@@ -9,8 +9,8 @@ import { confirmed, type Message, UNDONE } from "./useAction.ts"
 const path = (id: string): string => `ops/v1/incidents/${segment(id)}`
 
 /**
- * When each acknowledged incident was acknowledged. Read for each act: a selection may exceed the rows
- * that the page has.
+ * When each acknowledged incident was acknowledged. Read again each time, because the selection may include rows
+ * that are not loaded.
  */
 const readTaken = async (): Promise<ReadonlyMap<string, string>> => {
   const query = { state: "open", acknowledged: true }

@@ -4,7 +4,7 @@ import { attempt, keep, kept } from "./kept.ts"
 
 /** How this browser shows the console, for all who use it. */
 interface Preferences {
-  /** Empty: as the computer. */
+  /** Empty: follow the system's setting. */
   readonly theme: "" | "light" | "dark"
   /** An IANA name; empty: that of the computer. */
   readonly zone: string

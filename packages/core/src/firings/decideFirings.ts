@@ -77,7 +77,7 @@ const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undef
   known !== undefined ? "worsened" : due?.isLater === true ? "escalation" : "opened"
 
 /**
- * The firings that receivers are owed and do not wait for yet (docs/rules.md#firings). After an acknowledgement
+ * Firings that are owed and have no held row (docs/rules.md#firings). After an acknowledgement
  * that a worsening ended, `toAll` receivers that the routes name are owed one.
  */
 export const owedFirings = (

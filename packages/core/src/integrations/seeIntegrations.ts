@@ -18,8 +18,7 @@ const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Du
   Duration.divideUnsafe(staleAfter, SEEN_PER_THRESHOLD)
 
 /**
- * One piece of seeing the agents of integrations: they are as alive as the service
- * (docs/rules.md#integrations). Of several replicas, one writes.
+ * Marks the agents of integrations as seen; they live as long as the service (docs/rules.md#integrations). Of several replicas, one writes.
  */
 export const seeIntegrations = commandOf(function* (
   unit,

@@ -125,10 +125,10 @@ export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
 
 type FieldsOf<Row, Value> = { [N in keyof Row]: Row[N] extends Value ? N : never }[keyof Row] & string
 
+// FieldsOf names fields of such values.
 const text = <Row>(name: FieldsOf<Row, string>): SortColumn<Row> => ({
   name,
   type: "text",
-  // The field has such a value.
   of: (row) => row[name] as string,
 })
 const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({
@@ -139,7 +139,6 @@ const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> =>
 const instant = <Row>(name: FieldsOf<Row, bigint>): SortColumn<Row> => ({
   name,
   type: "bigint",
-  // The field has such a value.
   of: (row) => row[name] as bigint,
 })
 

@@ -74,7 +74,7 @@ export class TimerQueue<Key> {
     this.#textOf = textOf
   }
 
-  /** Sets or moves the moment of a key; without one, removes the key. */
+  /** Schedules a key, or unschedules it without a moment. */
   set(key: Key, at: Instant | undefined): void {
     if (at === undefined) {
       this.#entries.delete(key)

@@ -56,7 +56,8 @@ const timedOut = Effect.fail(
 
 /**
  * How many reads of requests run at a time. A pool of PostgreSQL has 10 connections: the others are
- * for commands and for Tocsin's own work, however many readers wait.
+ * for commands and for Tocsin's own work, however many readers wait. SQLite's reads are synchronous, so there it
+ * bounds how many wait in the stack.
  */
 const READERS = 6
 
