@@ -70,8 +70,15 @@ describe("commands beside a running server", () => {
       const server = yield* startServer({ cwd, environment: { SERVICE_WATCH_LOOPBACK: "true" } })
       const shell: Place = { cwd, environment: { SERVICE_PORT: String(server.port) } }
       const tried = yield* tocsin(shell, ...line)
-      assert.include(tried.stdout, "TCP CRITICAL")
+      assert.include(tried.stdout, "TCP CRITICAL", tried.stderr)
       assert.strictEqual(tried.stderr, "tocsin: the probe of tcp://127.0.0.1:1 is critical\n")
+      const shortly = yield* tocsin(shell, "watch", "tcp://127.0.0.1:1", "--every", "30s", "--try")
+      assert.include(shortly.stdout, "TCP CRITICAL")
+      assert.strictEqual(shortly.code, EXIT_CODES.failed.code)
+      assert.strictEqual(shortly.stderr, tried.stderr)
+      const early = yield* tocsin(shell, "watch", "tcp://127.0.0.1:1", "--every", "1s", "--try")
+      assert.strictEqual(early.code, EXIT_CODES.usage.code)
+      assert.include(early.stderr, "every")
       const created = yield* tocsin(shell, "watch", "tcp://127.0.0.1:1", "--name", "closed")
       assert.deepStrictEqual(created, { code: 0, stdout: "closed: probed every 1m\n", stderr: "" })
 

@@ -225,7 +225,7 @@ export interface WatchChanges extends Body<"changeWatch"> {}
 /** For how long to pause a watch: a duration up to `24h`, or `0s` to end a pause. */
 export interface WatchPause extends Body<"pauseWatch"> {}
 
-/** One probe: `http`, `tcp`, `tls` or `dns`. */
+/** A watch to probe once: its name, period and confirmation count for nothing. */
 export interface WatchToTry extends Body<"tryWatch"> {}
 
 /** The result of a probe that nothing stores. */

@@ -101,35 +101,29 @@ const probes = {
   dns: optional(DnsWatch, "Resolves a name."),
 }
 
-/** The body of POST watches/try: one probe (docs/rules.md#watches). */
-export const TryWatchRequest = closedStruct(probes).annotate({
-  identifier: "TryWatchRequest",
-  description: "One probe: exactly one of its fields.",
-})
-export type TryWatchRequest = typeof TryWatchRequest.Type
+const WatchProbe = Schema.Struct(probes)
+/** The probe of a watch: exactly one of its fields. */
+export type WatchProbe = typeof WatchProbe.Type
 
 /** A probe as it is stored, its durations as texts. */
-export type StoredProbe = typeof TryWatchRequest.Encoded
+export type StoredProbe = typeof WatchProbe.Encoded
 
-export const probeKinds = ["http", "tcp", "tls", "dns"] as const satisfies ReadonlyArray<
-  keyof TryWatchRequest
->
+export const probeKinds = ["http", "tcp", "tls", "dns"] as const satisfies ReadonlyArray<keyof WatchProbe>
 
-export const probesIn = (request: TryWatchRequest): ReadonlyArray<(typeof probeKinds)[number]> =>
+export const probesIn = (request: WatchProbe): ReadonlyArray<(typeof probeKinds)[number]> =>
   probeKinds.filter((kind) => request[kind] !== undefined)
 
-export const probeOf = ({ dns, http, tcp, tls }: TryWatchRequest): TryWatchRequest => ({
+export const probeOf = ({ dns, http, tcp, tls }: WatchProbe): WatchProbe => ({
   ...(http !== undefined && { http }),
   ...(tcp !== undefined && { tcp }),
   ...(tls !== undefined && { tls }),
   ...(dns !== undefined && { dns }),
 })
 
-export const encodeProbe = (probe: TryWatchRequest): StoredProbe => Schema.encodeSync(TryWatchRequest)(probe)
+export const encodeProbe = (probe: WatchProbe): StoredProbe => Schema.encodeSync(WatchProbe)(probe)
 
 /** A stored probe; fails where another version of Tocsin stored it. */
-export const decodeProbe = (stored: StoredProbe): TryWatchRequest =>
-  Schema.decodeSync(TryWatchRequest)(stored)
+export const decodeProbe = (stored: StoredProbe): WatchProbe => Schema.decodeSync(WatchProbe)(stored)
 
 export const WatchTrial = Schema.Struct({
   status: CheckStatus,
@@ -171,6 +165,16 @@ export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings })
   description: "A new watch, with exactly one probe.",
 })
 export type CreateWatchRequest = typeof CreateWatchRequest.Type
+
+/** The body of POST watches/try (docs/rules.md#watches). */
+export const TryWatchRequest = closedStruct({
+  name: optional(WatchName, "Any name: a trial has none."),
+  ...settings,
+}).annotate({
+  identifier: "TryWatchRequest",
+  description: "A watch as it would be created, or its probe alone.",
+})
+export type TryWatchRequest = typeof TryWatchRequest.Type
 
 /** A watch that a policy defines. Header fields may be secrets, which stay outside the policy. */
 export const PolicyWatch = Schema.Struct({

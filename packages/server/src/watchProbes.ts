@@ -9,7 +9,7 @@ import { checkedLookup, NameLookup, TARGET_REFUSED } from "@tocsin/adapter-notif
 import { fieldPath } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import { cleanOutput } from "@tocsin/contract/outputText"
-import { probesIn, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
+import { probesIn, type WatchProbe, type WatchTrial } from "@tocsin/contract/Watches"
 import { PAGE_ADDRESS } from "@tocsin/contract/watchOfAddress"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { Duration, Effect, Layer, Result, Semaphore } from "effect"
@@ -26,7 +26,7 @@ const rangesOf = (days: { readonly warning?: number; readonly critical?: number 
   Object.fromEntries(Object.entries(days).map(([name, least]) => [name, `${least}:`]))
 
 const optionsOf = (
-  kind: keyof TryWatchRequest,
+  kind: keyof WatchProbe,
   {
     days,
     timeout,
@@ -70,7 +70,7 @@ const explaining =
 const NO_ADDRESS =
   "has no address that a watch may reach: see SERVICE_WATCH_LOOPBACK and SERVICE_DENY_PRIVATE_TARGETS"
 
-const readProbe = (watch: TryWatchRequest): Result.Result<Run, ValidationError> => {
+const readProbe = (watch: WatchProbe): Result.Result<Run, ValidationError> => {
   const [kind = "http"] = probesIn(watch)
   const read = readOptions(kind, optionsOf(kind, watch[kind] ?? {}))
   // The agent takes the address of a page with a user.

@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
 import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
-import type { TryWatchRequest } from "@tocsin/contract/Watches"
+import type { WatchProbe } from "@tocsin/contract/Watches"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The targets that the settings allow for watches (docs/rules.md#watches). */
@@ -24,7 +24,7 @@ export const refusalOf = (address: string, policy: TargetPolicy): string | undef
 const LOCALHOST = /^(?:.*\.)?localhost\.?$/iu
 
 /** The target of a watch, in the one way to write an address, and the field that names it. */
-const targetOf = ({ http, tcp, tls }: TryWatchRequest) => {
+const targetOf = ({ http, tcp, tls }: WatchProbe) => {
   const [path, host = ""] =
     http === undefined
       ? [[tcp === undefined ? "tls" : "tcp", "host"], (tcp ?? tls)?.host]
@@ -36,7 +36,7 @@ const targetOf = ({ http, tcp, tls }: TryWatchRequest) => {
 /** The problem of a watch whose target is an address that it must not connect to. */
 export const watchProblem =
   (policy: TargetPolicy) =>
-  (watch: TryWatchRequest): FieldProblem | undefined => {
+  (watch: WatchProbe): FieldProblem | undefined => {
     const { address, path } = targetOf(watch)
     const message = isIP(address) === 0 ? undefined : refusalOf(address, policy)
     return message === undefined ? undefined : { path, message }

@@ -4,7 +4,7 @@ import { NameLookup, type ResolveName } from "@tocsin/adapter-notify/http/Target
 import { Duration, Effect, Result } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"
-import type { TryWatchRequest } from "@tocsin/contract/Watches"
+import type { WatchProbe } from "@tocsin/contract/Watches"
 import { checkedSettings } from "../src/settings/checkedSettings.ts"
 import { watchProbes } from "../src/watchProbes.ts"
 
@@ -37,7 +37,7 @@ const listening = Effect.acquireRelease(
     }),
 )
 
-const probing = (environment: Readonly<Record<string, string>>, watch: TryWatchRequest) =>
+const probing = (environment: Readonly<Record<string, string>>, watch: WatchProbe) =>
   Effect.gen(function* () {
     const probes = yield* WatchProbes
     assert.isDefined(probes)
@@ -109,7 +109,7 @@ describe("a probe of the server", () => {
     "is refused for an address that it must not reach, with the setting, before there is a watch",
     () =>
       Effect.gen(function* () {
-        const refusal = (environment: Readonly<Record<string, string>>, watch: TryWatchRequest) =>
+        const refusal = (environment: Readonly<Record<string, string>>, watch: WatchProbe) =>
           Effect.flatMap(WatchProbes, (probes) => probes?.check(watch) ?? Effect.die("no probes")).pipe(
             Effect.match({ onSuccess: () => "accepted", onFailure: ({ message }) => message }),
             Effect.provide(watchProbes(Result.getOrThrow(checkedSettings(environment)))),
@@ -153,7 +153,7 @@ describe("a probe of the server", () => {
         lookups.push(hostname)
         callback(null, [{ address: lookups.length === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }])
       }
-      const probe = (watch: TryWatchRequest) =>
+      const probe = (watch: WatchProbe) =>
         probing(LOOPBACK, watch).pipe(Effect.provideService(NameLookup, rebinding))
       const first = yield* probe({ http: { url: `http://name.example:${port}/` } })
       assert.strictEqual(first.status, "ok")
@@ -221,7 +221,7 @@ describe("a probe of the server", () => {
   it.effect("refuses options that are not those of one probe", () =>
     Effect.gen(function* () {
       const tcp = { host: "example.org", port: 1 }
-      const refused: ReadonlyArray<readonly [TryWatchRequest, string]> = [
+      const refused: ReadonlyArray<readonly [WatchProbe, string]> = [
         [{ tls: { host: "a b" } }, "tls.host must be a host name or an address"],
         [{ http: { url: "http://me:secret@example.org/" } }, "http.url must not contain a user: use headers"],
         [
@@ -248,7 +248,7 @@ describe("a probe of the server", () => {
         { tls: { host: "a.example", key: "/etc/client.key" } },
       ]) {
         // The API refuses these fields before; nothing behind it may depend on that.
-        const refused = yield* Effect.flip(probes.check(options as TryWatchRequest))
+        const refused = yield* Effect.flip(probes.check(options as WatchProbe))
         assert.match(refused.message, /^(http|tls)\.\w+ has no meaning here: only an agent reads files$/)
       }
     }).pipe(Effect.provide(watchProbes(Result.getOrThrow(checkedSettings({ SERVICE_NOTIFIERS: "debug" }))))),

@@ -9,9 +9,39 @@ const WATCHES = "/ops/v1/watches"
 const HOME = `${WATCHES}/home`
 const SECRET = "Basic c2VjcmV0OnNlY3JldA=="
 
+const messageOf = (text: string): string => JSON.parse(text).error.message
+
 /** Watches, as operators define them (docs/rules.md#watches). */
 export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
+
+  scenario("a trial takes a watch as it would be created, and refuses what its creation refuses", () =>
+    Effect.gen(function* () {
+      const probe = { tcp: { host: "home.example", port: 443 } }
+      const whole = { name: "home", every: "90s", confirm: { bad: 3, good: 2 }, ...probe }
+      // This process probes nothing.
+      for (const json of [whole, probe, { ...probe, every: "1d" }])
+        expectError(yield* operate("POST", `${WATCHES}/try`, { json }), 409, "conflict")
+      for (const wrong of [
+        { every: "1s" },
+        { every: 90 },
+        { confirm: { bad: 11 } },
+        { confirm: { worst: 1 } },
+        { labels: { team: "web" } },
+        { name: "no name" },
+        { is_paused: true },
+        { dns: { name: "home.example" } },
+        { tcp: { host: "home.example", port: 443, timeout: "1d" } },
+      ]) {
+        const json = { ...whole, ...wrong }
+        const tried = yield* operate("POST", `${WATCHES}/try`, { json })
+        const created = yield* operate("POST", WATCHES, { json })
+        assert.strictEqual(tried.status, 400, JSON.stringify(wrong))
+        assert.strictEqual(messageOf(tried.text), messageOf(created.text))
+      }
+      assert.containSubset((yield* operate("GET", WATCHES)).body, { items: [] })
+    }),
+  )
 
   scenario("a watch is shown with its defaults, and without its header fields", () =>
     Effect.gen(function* () {

@@ -269,8 +269,11 @@ export const watches: Operations = {
   tryWatch: {
     summary: "Probe an address now",
     description:
-      "Runs a probe from the server, and answers with the result. Tocsin stores nothing of it. Refuses link-local and cloud metadata addresses, loopback unless SERVICE_WATCH_LOOPBACK is set, and private ones if SERVICE_DENY_PRIVATE_TARGETS is. Answers 409 in a program that contains Tocsin.",
-    request: { usual: ["A page", PAGE] },
+      "Runs the probe of a watch from the server, and answers with the result. Takes what creates a watch, or its probe alone, and stores nothing. Refuses link-local and cloud metadata addresses, loopback unless SERVICE_WATCH_LOOPBACK is set, and private ones if SERVICE_DENY_PRIVATE_TARGETS is. Answers 409 in a program that contains Tocsin.",
+    request: {
+      usual: ["A page", PAGE],
+      whole: ["A watch as it would be created", { name: "home", every: "30s", ...PAGE }],
+    },
     success: { ok: ["The page is there", { status: "ok", output: OUTPUT, duration_ms: 92 }] },
   },
 }

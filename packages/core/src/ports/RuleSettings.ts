@@ -3,7 +3,7 @@ import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import { AgentId, type KeyFingerprint } from "@tocsin/contract/Identifiers"
 import type { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { TryWatchRequest } from "@tocsin/contract/Watches"
+import type { WatchProbe } from "@tocsin/contract/Watches"
 
 export interface RateLimit {
   readonly perMinute: number
@@ -18,7 +18,7 @@ export interface RuleOptions {
   /** Whether they remain receivers where a policy defines some, as a program's own notifiers do. */
   readonly keepsNotifiers: boolean
   /** Why no watch may have its target; absent where nothing is probed (docs/rules.md#watches). */
-  readonly watchProblem?: ((watch: TryWatchRequest) => FieldProblem | undefined) | undefined
+  readonly watchProblem?: ((watch: WatchProbe) => FieldProblem | undefined) | undefined
   readonly policy: PolicyDocument
   /** Fingerprints of keys to accept on sight (docs/rules.md#registration). */
   readonly acceptFingerprints: ReadonlySet<KeyFingerprint>

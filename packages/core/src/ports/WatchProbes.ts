@@ -1,13 +1,13 @@
 import type { ValidationError } from "@tocsin/contract/Errors"
-import type { TryWatchRequest, WatchTrial } from "@tocsin/contract/Watches"
+import type { WatchProbe, WatchTrial } from "@tocsin/contract/Watches"
 import { Context, type Effect } from "effect"
 
 /** Probes other hosts from this process (docs/rules.md#watches). */
 export interface WatchProbes {
   /** Fails if the options are not those of one probe. */
-  readonly check: (watch: TryWatchRequest) => Effect.Effect<void, ValidationError>
+  readonly check: (watch: WatchProbe) => Effect.Effect<void, ValidationError>
   /** Runs one probe within its time-out. A failure of the host is a result. */
-  readonly run: (watch: TryWatchRequest) => Effect.Effect<WatchTrial, ValidationError>
+  readonly run: (watch: WatchProbe) => Effect.Effect<WatchTrial, ValidationError>
 }
 
 /** {@link WatchProbes}; absent where the process probes nothing. */

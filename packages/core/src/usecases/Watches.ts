@@ -14,6 +14,7 @@ import {
   USUAL_CONFIRM,
   USUAL_EVERY_MILLIS,
   type Watch,
+  type WatchProbe,
 } from "@tocsin/contract/Watches"
 import { durationText } from "@tocsin/contract/durationMillis"
 import { Commits } from "../engine/commits/Commits.ts"
@@ -116,7 +117,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
       signed((by) => decide({ agent, incidents, staleAfter, by }))
 
     /** Refuses anything but one probe with options that can be used. */
-    const check = Effect.fnUntraced(function* (request: TryWatchRequest) {
+    const check = Effect.fnUntraced(function* (request: WatchProbe) {
       if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
       if (probes !== undefined) yield* probes.check(probeOf(request))
     })
@@ -165,10 +166,10 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
         const count = yield* change((by) => decisions.removeWatch(name, by))
         return count === "of_policy" ? yield* new StateConflict({ message: CONFLICTS[count] }) : { count }
       }),
-      /** Runs a probe from this process now; nothing stores its result. */
+      /** Runs the probe of a watch from this process now; nothing stores its result. */
       try: Effect.fn("Watches.try")(function* (watch: TryWatchRequest) {
         yield* check(watch)
-        if (probes !== undefined) return yield* probes.run(watch)
+        if (probes !== undefined) return yield* probes.run(probeOf(watch))
         return yield* noProbes()
       }),
     }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
 import { join } from "node:path"
 import { ValidationError } from "@tocsin/contract/Errors"
-import { encodeProbe, type TryWatchRequest, type WatchTrial } from "@tocsin/contract/Watches"
+import { encodeProbe, type WatchProbe, type WatchTrial } from "@tocsin/contract/Watches"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -38,7 +38,7 @@ const isTocsin = (address: string): Effect.Effect<boolean> =>
 /** The running server's trial of a watch, or its refusal; nothing if no server answers. */
 const askServer = Effect.fnUntraced(function* (
   settings: Settings,
-  watch: TryWatchRequest,
+  watch: WatchProbe,
 ): Effect.fn.Return<WatchTrial | undefined, ValidationError> {
   const baseUrl = addressOf(settings)
   const token = tokenOf(settings)
@@ -67,7 +67,7 @@ export const serverProbes = (settings: Settings) =>
       const own = yield* makeWatchProbes(settings)
       // A command has one watch, which it asks for once.
       let asked: { readonly trial: WatchTrial | undefined } | undefined
-      const ask = Effect.fnUntraced(function* (watch: TryWatchRequest) {
+      const ask = Effect.fnUntraced(function* (watch: WatchProbe) {
         if (asked !== undefined) return asked.trial
         const trial = yield* askServer(settings, watch)
         asked = { trial }

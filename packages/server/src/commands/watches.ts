@@ -48,6 +48,17 @@ const targetText = ({ dns, http, tcp, tls }: Watch): string => {
   return `dns:${dns?.name ?? ""}`
 }
 
+const tried = Effect.fnUntraced(function* (request: TryWatchRequest, to: string) {
+  const trial = yield* Watches.use((watches) => watches.try(request))
+  const { output, status } = trial
+  const message = `the probe of ${to} is ${status}`
+  return {
+    answer: trial,
+    text: `${output}\n`,
+    ...(status !== "ok" && { failure: new CommandFailure({ exit: "failed", message }) }),
+  }
+})
+
 /** `tocsin watch` */
 export const watch = act({
   name: "watch",
@@ -58,6 +69,7 @@ export const watch = act({
     every: flags.text("every", "The time from one probe to the next, from 10s to 1d (default: 1m)"),
     bad: flags.integer("bad", "How many failures in a row count (default: 2)"),
     text: wanted,
+    try: flags.flag("try", "Probe it once now and store nothing"),
   },
   reads: Effect.fnUntraced(function* (given) {
     const { probe, usual } = yield* readTarget(given)
@@ -68,7 +80,8 @@ export const watch = act({
       ...probe,
     })
   }),
-})(function* (request) {
+})(function* (request, { address: to, try: isTrial }) {
+  if (isTrial) return yield* tried(request, to)
   const created = yield* Watches.use((watches) => watches.create(request))
   return { answer: created, text: `${created.name}: probed every ${created.every}\n` }
 })
@@ -145,14 +158,7 @@ const tryNow = act({
   reads: (given) =>
     Effect.flatMap(readTarget(given), ({ probe }) => flags.readArguments(TryWatchRequest, probe)),
 })(function* (request, { address: to }) {
-  const trial = yield* Watches.use((watches) => watches.try(request))
-  const { output, status } = trial
-  const message = `the probe of ${to} is ${status}`
-  return {
-    answer: trial,
-    text: `${output}\n`,
-    ...(status !== "ok" && { failure: new CommandFailure({ exit: "failed", message }) }),
-  }
+  return yield* tried(request, to)
 })
 
 const list = listCommand({
