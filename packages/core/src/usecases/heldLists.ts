@@ -32,7 +32,7 @@ interface Sources {
   readonly options: FiringOptions
 }
 
-interface IncidentView {
+export interface IncidentView {
   readonly search?: string | undefined
   /** Whether each incident is listed with its receivers. */
   readonly with_receivers?: boolean
