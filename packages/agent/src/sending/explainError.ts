@@ -10,11 +10,47 @@ export const explainError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { message } = error
   const code = "code" in error ? String(error.code) : ""
-  // Node's word for an answer whose connection ends before it.
+  // Node's words for a connection that ends within an answer, and before its head has ended.
   if (message === "aborted") return "the connection was closed within the answer"
-  if (code.startsWith("HPE_")) return `the answer is not HTTP (${message})`
+  if (message === "socket hang up") return "the connection was closed without an answer"
+  if (code.startsWith("HPE_")) return explainAnswer(code, error)
   const reason = OPENSSL_REASON.exec(message)?.[1]
   if (reason !== undefined)
     return `${NOT_TLS.has(reason) ? "the answer is not TLS" : "TLS failed"} (${reason})`
   return message === "" && code !== "" ? code : message
+}
+
+const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+:/
+const LENGTHS = /^content-length[\t ]*:(.*)$/gim
+const SHOWN = 40
+const quoted = (bytes: string): string => JSON.stringify(bytes.trim().slice(0, SHOWN))
+
+/** Why Node's parser refuses an answer: it leaves the packet, and where in it the parser stopped. */
+const explainAnswer = (code: string, error: Error): string => {
+  const packet = "rawPacket" in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : ""
+  const at = "bytesParsed" in error ? Number(error.bytesParsed) : 0
+  const head = packet.toString("latin1")
+  const [line = ""] = head.slice(head.lastIndexOf("\n", at - 1) + 1).split("\n")
+  const lengths = [...head.matchAll(LENGTHS)].map(([, length = ""]) => length.trim()).join(", ")
+  if (/transfer-encoding/i.test(error.message))
+    return "the answer has both Content-Length and Transfer-Encoding"
+  switch (code) {
+    case "HPE_INVALID_CONSTANT":
+    case "HPE_INVALID_VERSION":
+    case "HPE_INVALID_STATUS":
+      return `the answer is not HTTP: it begins with ${quoted(line)}`
+    case "HPE_UNEXPECTED_CONTENT_LENGTH":
+      return `the answer has more than one Content-Length: ${lengths}`
+    case "HPE_INVALID_CONTENT_LENGTH":
+      return `the answer has a Content-Length that is no number: ${JSON.stringify(lengths)}`
+    case "HPE_HEADER_OVERFLOW":
+      return "the header fields of the answer are too long"
+    case "HPE_INVALID_HEADER_TOKEN":
+    case "HPE_LF_EXPECTED":
+      return FIELD_NAME.test(line)
+        ? `the header field ${line.slice(0, line.indexOf(":"))} holds a control character`
+        : `a line of the answer is no header field: ${quoted(line)}`
+    default:
+      return `the answer is not HTTP (${error.message})`
+  }
 }

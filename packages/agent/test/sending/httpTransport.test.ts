@@ -73,7 +73,10 @@ describe("the transport", () => {
       await endAt((socket) => socket.end(moved)),
       "redirects to https://a/api: correct server in the configuration",
     )
-    assert.match(await endAt((socket) => socket.end("SSH-2.0\r\n")), /^Error: the answer is not HTTP \(/)
+    assert.match(
+      await endAt((socket) => socket.end("SSH-2.0\r\n")),
+      /^Error: the answer is not HTTP: it begins with "SSH-2.0"/,
+    )
     assert.match(await endAt((socket) => socket.end(moved), "https"), /^Error: the answer is not TLS \(/)
   })
 
