@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import "./processSettings.ts"
-import "./slowConnections.ts"
 import { check } from "./commands/check.ts"
 import { fingerprint, rotate } from "./commands/key.ts"
 import { importNrpe } from "./commands/importNrpe.ts"

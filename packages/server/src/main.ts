@@ -1,12 +1,16 @@
 #!/usr/bin/env node
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
-import "@tocsin/agent/slowConnections"
 import { noteHangups } from "./onSighup.ts"
 
 // Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
 // variable counts only before the first work for a thread.
 process.env["UV_THREADPOOL_SIZE"] ??= "16"
+
+// Node.js allows each address of a name 250 ms, in which a slow link connects to none: PostgreSQL's, and those that
+// the command line calls. All else connects side by side.
+setDefaultAutoSelectFamilyAttemptTimeout(2_500)
 
 // Without a listener, Node.js opens its debugger to every user of the host.
 process.on("SIGUSR1", () => {})

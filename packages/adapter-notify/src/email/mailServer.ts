@@ -1,4 +1,5 @@
-import { connect, isIP, type Socket } from "node:net"
+import net, { isIP, type Socket } from "node:net"
+import { openConnection } from "@tocsin/contract/openConnection"
 import { Duration, Effect, type Option, type Redacted, Result } from "effect"
 import type { Answer, NoAnswer } from "../http/exchange.ts"
 import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
@@ -78,21 +79,26 @@ const makeTransport = Effect.fnUntraced(function* ({
 }: MailServerOptions & { readonly offer: Offer }) {
   const { auth, host, isSecure, port } = server
   const lookup = checkedLookup(yield* NameLookup, policy)
+  const millis = Duration.toMillis(timeout)
+  const closing = new AbortController()
   const sockets = new Set<Socket>()
   /** Connects to the address that was checked. */
   const open = (
     _options: unknown,
     end: (error: Error | null, opened: { connection: Socket } | false) => void,
   ) => {
-    const socket = connect({ host, port, lookup })
-    sockets.add(socket)
-    socket.once("close", () => sockets.delete(socket))
-    socket.once("error", (error) => end(error, false))
-    socket.once("connect", () => end(null, { connection: socket }))
+    const late = AbortSignal.any([closing.signal, AbortSignal.timeout(millis)])
+    openConnection(net, { host, port, lookup }, late).then(
+      (connection) => {
+        sockets.add(connection)
+        connection.once("close", () => sockets.delete(connection))
+        end(null, { connection })
+      },
+      (error) => end(error, false),
+    )
   }
   // Only a service that sends mails loads it.
   const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
-  const millis = Duration.toMillis(timeout)
   return yield* Effect.acquireRelease(
     Effect.sync(() =>
       createTransport({
@@ -121,6 +127,7 @@ const makeTransport = Effect.fnUntraced(function* ({
     (opened) =>
       Effect.sync(() => {
         opened.close()
+        closing.abort()
         for (const socket of sockets) socket.destroy()
       }),
   )

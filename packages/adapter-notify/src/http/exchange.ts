@@ -6,7 +6,9 @@ import {
   STATUS_CODES,
 } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import net from "node:net"
 import { hostField } from "@tocsin/contract/hosts"
+import { connectingBy, openConnection } from "@tocsin/contract/openConnection"
 import type { DeliveryResult, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
 import {
@@ -49,8 +51,8 @@ const MAX_BODY_BYTES = 64 * 1024
 const BODY_PATIENCE = Duration.seconds(2)
 /** As many as attempts run at one receiver by default, so that a storm opens them once. */
 const MAX_IDLE_CONNECTIONS = 32
-/** A slow link connects to no address in the 250 ms that Node.js allows each, before it tries the next. */
-const ADDRESS_MILLIS = 2_500
+/** A connection outlives its attempt a little, so that the attempt says why it failed. */
+const GRACE = Duration.seconds(1)
 /** Less than the 5 s after which many servers close an idle connection. */
 const IDLE_MILLIS = 4_000
 
@@ -61,19 +63,26 @@ export const makeExchange = Effect.fnUntraced(function* (
   const lookup = checkedLookup(yield* NameLookup, options)
   const isSecure = target.url.protocol === "https:"
   const authorization = authorizationOf(target)
+  const closing = new AbortController()
+  const millis = Duration.toMillis(Duration.sum(options.timeout, GRACE))
+  const late = () => AbortSignal.any([closing.signal, AbortSignal.timeout(millis)])
   // Delivery limits concurrent attempts; a limit on connections would only delay some of them.
   const agent = yield* Effect.acquireRelease(
-    Effect.sync(
-      () =>
+    Effect.sync(() =>
+      connectingBy(
         new (isSecure ? HttpsAgent : HttpAgent)({
           keepAlive: true,
           maxFreeSockets: MAX_IDLE_CONNECTIONS,
           timeout: IDLE_MILLIS,
-          lookup,
-          autoSelectFamilyAttemptTimeout: ADDRESS_MILLIS,
         }),
+        (host, port) => openConnection(net, { host, port, lookup }, late()),
+      ),
     ),
-    (opened) => Effect.sync(() => opened.destroy()),
+    (opened) =>
+      Effect.sync(() => {
+        closing.abort()
+        opened.destroy()
+      }),
   )
   const open = ({ content, headers, method, path }: Message): ClientRequest =>
     (isSecure ? httpsRequest : httpRequest)({

@@ -79,7 +79,7 @@ describe("a name", () => {
     }),
   )
 
-  it.effect("is called over a link that takes a second to connect, though it has a second address", () =>
+  it.effect("is called over a link that takes three seconds to connect, though it has a second address", () =>
     Effect.gen(function* () {
       const server = yield* Effect.acquireRelease(Effect.promise(startSlowServer), ({ end }) =>
         Effect.sync(end),
@@ -88,7 +88,7 @@ describe("a name", () => {
       const post = yield* posting(`http://receiver.test:${server.port}/`, (hostname, options, callback) =>
         resolve(hostname, options, (error, addresses) => {
           callback(error, addresses)
-          setImmediate(server.resume)
+          setTimeout(server.resume, 2_700)
         }),
       )
       assert.strictEqual((yield* post("{}")).result.outcome, "delivered")

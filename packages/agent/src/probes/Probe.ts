@@ -1,9 +1,11 @@
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import { isHost } from "@tocsin/contract/hosts"
+import { openConnection } from "@tocsin/contract/openConnection"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
-import { isIP, type LookupFunction } from "node:net"
+import dns from "node:dns"
+import net, { type LookupFunction, type Socket } from "node:net"
 import { domainToASCII } from "node:url"
 import { afterMillis } from "../clock/Clock.ts"
 import { duration, type Reader, refused, text } from "../config/Reader.ts"
@@ -126,14 +128,17 @@ const performanceOf = ({
 }
 
 /**
- * The options with which a socket connects to a host, without the brackets of IPv6: a socket looks up
- * names only, so an address is examined here. Other notations of one, such as `127.1`, are names to it.
+ * A connection to a host, without the brackets of IPv6. Only names are looked up, so an address is examined here.
+ * Other notations of one, such as `127.1`, count as names.
  */
-export const connecting = (to: string, targets: ProbeTargets | undefined) => {
-  if (targets === undefined) return {}
-  const refusal = isIP(to) === 0 ? undefined : targets.refusalOf(to)
-  if (refusal !== undefined) throw new Error(`${to} ${refusal}`)
-  return { lookup: targets.lookup }
+export const connected = async (
+  host: string,
+  port: number,
+  { signal, targets }: Pick<ProbeAround, "signal" | "targets">,
+): Promise<Socket> => {
+  const refusal = net.isIP(host) === 0 ? undefined : targets?.refusalOf(host)
+  if (refusal !== undefined) throw new Error(`${host} ${refusal}`)
+  return openConnection(net, { host, port, lookup: targets?.lookup ?? dns.lookup }, signal)
 }
 
 export const absolutePath = text({ max: 4_096, form: /^\//, expected: "an absolute path" })
@@ -170,10 +175,11 @@ export const limited = async <A>(
   const limit = new AbortController()
   const late = () => limit.abort(new Error(`no answer within ${millis / MILLIS_PER_SECOND} s`))
   const cancelLimit = afterMillis(clock, millis, late)
+  const ended = AbortSignal.any([signal, limit.signal])
   try {
-    return await step(AbortSignal.any([signal, limit.signal]))
+    return await step(ended)
   } catch (error) {
-    throw limit.signal.aborted ? limit.signal.reason : error
+    throw ended.aborted ? ended.reason : error
   } finally {
     cancelLimit()
   }

@@ -1,4 +1,5 @@
 import { hostField } from "@tocsin/contract/hosts"
+import { connectingBy } from "@tocsin/contract/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { TLSSocket } from "node:tls"
 import { fileAt } from "../config/PemFile.ts"
@@ -19,7 +20,7 @@ import {
 import { systemClock } from "../clock/Clock.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
-  connecting,
+  connected,
   critical,
   type Fault,
   limited,
@@ -151,10 +152,8 @@ const pageAt = async (
   // A redirect is followed by GET, unless it asks to send the same again (RFC 9110, 15.4).
   let { method = "GET", body } = settings
   for (let followed = 0; ; followed++) {
-    // IPv6 without its brackets.
-    const reached = connecting(url.hostname.replace(/^\[(.*)\]$/, "$1"), targets)
-    const options = { ...optionsOf(url, origin, { ...settings, method }), signal, ...reached, ...trust }
-    const { response, certificate } = await ask(url, options, settings, body)
+    const options = { ...optionsOf(url, origin, { ...settings, method }), signal, ...trust }
+    const { response, certificate } = await ask(url, { options, signal, targets }, settings, body)
     const { statusCode: status = 0, headers } = response
     const next = status >= 300 && status <= 399 ? headers.location : undefined
     if (next === undefined || most === 0 || settings.status?.includes(status)) {
@@ -184,7 +183,6 @@ const optionsOf = (
   { headers, method = "GET", socket, verify = true }: HttpSettings,
 ) => ({
   method,
-  agent: false,
   ...(url.origin === origin && socket !== undefined && { socketPath: socket }),
   rejectUnauthorized: verify,
   // A header field may be a secret, which another server must not see.
@@ -198,13 +196,19 @@ const optionsOf = (
   },
 })
 
-const ask = async (url: URL, options: RequestOptions, trust: Trust, body?: string) => {
+interface Way extends Omit<ProbeAround, "clock"> {
+  readonly options: RequestOptions
+}
+
+const ask = async (url: URL, { options, ...around }: Way, trust: Trust, body?: string) => {
   if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
   const isSecure = url.protocol === "https:"
   // Loaded only where it is used: TLS takes some megabytes.
-  const { request } = isSecure ? await import("node:https") : await import("node:http")
+  const { Agent, request } = isSecure ? await import("node:https") : await import("node:http")
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sent = request(url, options)
+    const isLocal = options.socketPath !== undefined
+    const agent = !isLocal && connectingBy(new Agent(), (host, port) => connected(host, port, around))
+    const sent = request(url, { ...options, agent })
     sent.on("error", reject)
     // After an answer that switches protocols, Node reports neither an answer nor an error.
     sent.on("close", () => reject(new Error("the connection was closed without an answer")))

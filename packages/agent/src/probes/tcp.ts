@@ -1,9 +1,11 @@
-import { connect, isIP, type NetConnectOpts, type Socket } from "node:net"
+import { once } from "node:events"
+import { connect, isIP, type Socket } from "node:net"
+import { addAbortSignal } from "node:stream"
 import { anyText, checked, flag, integer, type Place, type ReadBy, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
   absolutePath,
-  connecting,
+  connected,
   critical,
   figure,
   type Finding,
@@ -41,14 +43,16 @@ const judgeTls = (settings: ReadBy<typeof read>, place: Place): void => {
  */
 export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTls), (settings, around) => {
   const { host: to, port: at } = settings
-  const open = async (): Promise<Opening> => {
-    const options = { ...connecting(to, around.targets), host: to, port: at }
-    if (settings.tls !== true) return plainly(options)
+  const { targets } = around
+  const open = async (signal: AbortSignal): Promise<Socket> => {
+    if (settings.tls !== true) return connected(to, at, { signal, targets })
     const trust = await trusting(settings)
-    // Loaded only where it is used: TLS takes some megabytes. An address is no name to ask for.
+    // Loaded only where it is used: TLS takes some megabytes.
     const { connect: connectSecurely } = await import("node:tls")
+    const socket = await connected(to, at, { signal, targets })
+    // An address is no name to ask for.
     const named = isIP(to) === 0 && { servername: plainName(to) }
-    return { socket: connectSecurely({ ...options, ...named, ...trust }), ready: "secureConnect" }
+    return ready(connectSecurely({ socket, host: to, ...named, ...trust }), "secureConnect", signal)
   }
   return exchangeAt(`${to}:${at}`, open, settings, around)
 })
@@ -57,27 +61,26 @@ export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTl
 export const unix = probe(
   { name: "unix", lane: "host" },
   record({ path: absolutePath, ...exchangeFields }, ["path"]),
-  ({ path, ...settings }, around) => exchangeAt(path, async () => plainly({ path }), settings, around),
+  ({ path, ...settings }, around) =>
+    exchangeAt(path, (signal) => ready(connect({ path }), "connect", signal), settings, around),
 )
 
-/** A connection that begins, and the event that says that texts may follow. */
-interface Opening {
-  readonly socket: Socket
-  readonly ready: "connect" | "secureConnect"
+/** A connection after the event that says that texts may follow. */
+const ready = async <S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> => {
+  await once(addAbortSignal(signal, socket), event)
+  return socket
 }
-
-const plainly = (options: NetConnectOpts): Opening => ({ socket: connect(options), ready: "connect" })
 
 /** The finding of one exchange at an address; `open` may refuse it. */
 const exchangeAt = async (
   target: string,
-  open: () => Promise<Opening>,
+  open: (signal: AbortSignal) => Promise<Socket>,
   { send, expect, wait: millis = WAIT_MILLIS, ...thresholds }: ReadBy<typeof exchanged>,
   around: ProbeAround,
 ): Promise<Finding> => {
   try {
     const { seconds } = await timed(around.clock, () =>
-      limited(millis, around, async (signal) => exchange(await open(), { send, expect }, signal)),
+      limited(millis, around, async (signal) => exchange(await open(signal), { send, expect }, signal)),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
     return figure({ label: "time", value: seconds, unit: "s", thresholds, words })
@@ -87,7 +90,7 @@ const exchangeAt = async (
 }
 
 const exchange = (
-  { socket, ready }: Opening,
+  socket: Socket,
   { send, expect }: { readonly send: string | undefined; readonly expect: string | undefined },
   signal: AbortSignal,
 ): Promise<void> =>
@@ -103,12 +106,9 @@ const exchange = (
     if (signal.aborted) end()
     const expected = expect === undefined ? undefined : Buffer.from(expect).toString("latin1")
     let recent = ""
-    socket.on(ready, () => {
-      if (send !== undefined) socket.write(send)
-      if (expected === undefined) over()
-    })
+    if (send !== undefined) socket.write(send)
+    if (expected === undefined) return over()
     socket.on("data", (chunk) => {
-      if (expected === undefined) return
       recent += chunk.toString("latin1")
       if (recent.includes(expected)) return over()
       // A tail that may begin the expected text; a server that sends single bytes makes no more

@@ -1,10 +1,10 @@
 import { once } from "node:events"
-import type { Socket } from "node:net"
+import { isIP, type Socket } from "node:net"
 import { systemClock } from "../clock/Clock.ts"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
-  connecting,
+  connected,
   critical,
   type Fault,
   host,
@@ -36,8 +36,8 @@ export const tls = probe(
     const target = `${to}:${at}`
     const name = plainName(wanted)
     try {
-      const options = { ...connecting(to, around.targets), host: to, port: at }
-      const handshaking = (signal: AbortSignal) => handshake(options, { name, by, trust: settings }, signal)
+      const opening = (signal: AbortSignal) => connected(to, at, { signal, targets: around.targets })
+      const handshaking = (signal: AbortSignal) => handshake(opening, { name, by, trust: settings }, signal)
       const shown = await limited(millis, around, handshaking)
       const days = daysLeft(shown.certificates, around.clock.wall(), settings)
       const words = `${target}: ${days.words}`
@@ -72,14 +72,13 @@ interface Handshake {
 
 /** The certificate of a server, why it is not trusted, as a code of OpenSSL, and why it does not name the server. */
 const handshake = async (
-  target: ReturnType<typeof connecting> & { readonly host: string; readonly port: number },
+  opening: (signal: AbortSignal) => Promise<Socket>,
   { name, by, trust }: Handshake,
   signal: AbortSignal,
 ) => {
   // Loaded only where it is used: TLS takes some megabytes.
   const { connect, checkServerIdentity } = await import("node:tls")
   const secured = await trusting(trust)
-  const { connect: connectPlainly, isIP } = await import("node:net")
   // The outermost alone: Node.js crashes where the socket below a TLS connection is destroyed first.
   let open: Socket | undefined
   const opened = <S extends Socket>(socket: S): S => {
@@ -89,12 +88,12 @@ const handshake = async (
   const end = (): void => void open?.destroy(signal.reason)
   signal.addEventListener("abort", end)
   try {
-    const plain = by && opened(connectPlainly(target))
-    if (plain && by) await startTls(plain, by)
+    const plain = opened(await opening(signal))
+    if (by) await startTls(plain, by)
     signal.throwIfAborted()
     const socket = opened(
       connect({
-        ...(plain ? { socket: plain } : target),
+        socket: plain,
         // An address is no name to ask for.
         ...(isIP(name) === 0 && { servername: name }),
         ...secured,

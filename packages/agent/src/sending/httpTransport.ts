@@ -1,6 +1,9 @@
 import { hostField } from "@tocsin/contract/hosts"
+import { connectingBy, openConnection } from "@tocsin/contract/openConnection"
+import dns from "node:dns"
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
+import net from "node:net"
 import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
 import { explainError } from "./explainError.ts"
 
@@ -27,19 +30,21 @@ const explained = (error: unknown): string =>
 
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
 export const httpTransport = (options: { readonly ca?: string | undefined }) => {
-  const plain = new HttpAgent({ keepAlive: true, maxSockets: 1 })
+  const closing = new AbortController()
+  const open = (host: string, port: number) => {
+    const late = AbortSignal.any([closing.signal, AbortSignal.timeout(ANSWER_MILLIS)])
+    return openConnection(net, { host, port, lookup: dns.lookup }, late)
+  }
+  const reused = { keepAlive: true, maxSockets: 1 }
+  const plain = connectingBy(new HttpAgent(reused), open)
   let secure: HttpsAgent | undefined
-  let isClosed = false
   const callers = {
     "http:": async () => ({ request: httpRequest, agent: plain }),
     // Loaded only where it is used: TLS takes some megabytes.
     "https:": async () => {
       const { Agent, request } = await import("node:https")
-      secure ??= new Agent({
-        keepAlive: true,
-        maxSockets: 1,
-        ...(options.ca !== undefined && { ca: options.ca }),
-      })
+      const authorities = options.ca !== undefined && { ca: options.ca }
+      secure ??= connectingBy(new Agent({ ...reused, ...authorities }), open)
       return { request, agent: secure }
     },
   }
@@ -48,7 +53,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
       return await sendOnce(outgoing)
     } catch (error) {
       // The server closed an idle connection at the same moment: that says nothing about it.
-      if (error instanceof ReusedConnectionLost && !isClosed) return await sendOnce(outgoing)
+      if (error instanceof ReusedConnectionLost && !closing.signal.aborted) return await sendOnce(outgoing)
       throw error
     }
   }
@@ -57,7 +62,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
     const url = new URL(target.url)
     const { request, agent } = await callers[url.protocol === "https:" ? "https:" : "http:"]()
     // An agent of Node.js that was destroyed still opens connections, which stay.
-    if (isClosed) throw new Error("the transport is closed")
+    if (closing.signal.aborted) throw new Error("the transport is closed")
     const body = Buffer.from(outgoing.body)
     const signal = AbortSignal.timeout(ANSWER_MILLIS)
     const answer = new Promise<HttpAnswer>((resolve, reject) => {
@@ -91,7 +96,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
   return {
     send,
     close: () => {
-      isClosed = true
+      closing.abort(new Error("the transport is closed"))
       plain.destroy()
       secure?.destroy()
     },
