@@ -18,6 +18,7 @@ const OF_COORDINATOR: Readonly<Record<string, string>> = {
   incident_change: "belongs to its incident",
   outbox: "is sent in the order of its incident",
   alert: "belongs to its incident",
+  silence: "covers checks of many agents, and is read where an incident is",
 }
 
 /** Parts of statements that find a row in another way, with the reason. */
