@@ -1,6 +1,7 @@
 /** A name in ASCII: labels of 1 to 63 characters, of which a dot may end the last one. */
 const NAME = /^(?=.{1,254}$)(?:[a-z0-9_-]{1,63}(?:\.|$))+$/u
-const IPV6 = /^[\da-f:.]*:[\da-f:.]*$/iu
+/** With a zone, such as `fe80::1%eth0`. */
+const IPV6 = /^(?<address>[\da-f:.]*:[\da-f:.]*)(?:%[\da-z.:-]+)?$/iu
 /** Characters that end the host of an address, or mean others. */
 const NEVER = /[\s/?#@\\%:[\]]/u
 
@@ -9,12 +10,22 @@ declare const URL: { readonly parse: (text: string) => { readonly hostname: stri
 
 const hostnameOf = (host: string): string => URL.parse(`http://${host}`)?.hostname ?? ""
 
-/** Whether a text is a host: a name of any letters, or an address, of IPv6 without brackets. */
-export const isHost = (text: string): boolean =>
-  IPV6.test(text) ? hostnameOf(`[${text}]`) !== "" : !NEVER.test(text) && NAME.test(hostnameOf(text))
+/** A host as sockets take it: IPv6 without the brackets that it has in URLs. */
+export const withoutBrackets = (host: string): string => host.replace(/^\[(.*:.*)\]$/u, "$1")
+
+/** Whether a text is a host: a name of any letters, or an address. */
+export const isHost = (text: string): boolean => {
+  const address = IPV6.exec(withoutBrackets(text))?.groups?.["address"]
+  if (address !== undefined) return hostnameOf(`[${address}]`) !== ""
+  return !NEVER.test(text) && NAME.test(hostnameOf(text))
+}
 
 /**
  * The host and port of an address for the header field `Host`, from which Node.js takes the name for TLS:
  * without the dot that may end the name (RFC 6066, 3).
  */
 export const hostField = ({ host }: { readonly host: string }): string => host.replace(/\.(?=:\d+$|$)/u, "")
+
+/** The origin of an address: the same with a dot at the end of its name. */
+export const originOf = (url: { readonly host: string; readonly protocol: string }): string =>
+  `${url.protocol}//${hostField(url)}`

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hostField, isHost } from "../src/hosts.ts"
+import { hostField, isHost, originOf, withoutBrackets } from "../src/hosts.ts"
 
 describe("a host", () => {
   it.each([
@@ -20,6 +20,10 @@ describe("a host", () => {
     "::1",
     "2001:DB8::1",
     "::ffff:127.0.0.1",
+    "[::1]",
+    "fe80::1%eth0",
+    "[FE80::1%2]",
+    "fe80::1%br-lan.7",
     `${"a".repeat(63)}.example`,
   ])("may be %s", (text) => assert.isTrue(isHost(text)))
 
@@ -35,10 +39,19 @@ describe("a host", () => {
     ".shop.example",
     "256.1.1.1",
     "1.2.3.4.5",
-    "[::1]",
     "::1::",
+    "[::1::]",
     "1:2",
-    "fe80::1%eth0",
+    "[::1",
+    "::1]",
+    "[[::1]]",
+    "[shop]",
+    "[127.0.0.1]",
+    "fe80::1%",
+    "fe80::1%a b",
+    "fe80::1%eth0]",
+    "shop.example%eth0",
+    "127.0.0.1%eth0",
     "%6cocalhost",
     "a\nb",
     `${"a".repeat(64)}.example`,
@@ -53,5 +66,20 @@ describe("a host", () => {
     ["http://127.0.0.1.:81/", "127.0.0.1:81"],
   ])("of %s is %s in a request", (address, expected) => {
     assert.strictEqual(hostField(new URL(address)), expected)
+  })
+
+  it("is the same with brackets and without, and no other text has some", () => {
+    const given = ["[::1]", "::1", "[fe80::1%eth0]", "shop.example"]
+    assert.deepStrictEqual(given.map(withoutBrackets), ["::1", "::1", "fe80::1%eth0", "shop.example"])
+  })
+
+  it.each([
+    ["https://shop.example./a", "https://SHOP.example:443/b", true],
+    ["http://shop.example.:8080/", "http://shop.example:8080/", true],
+    ["https://shop.example./", "http://shop.example./", false],
+    ["https://shop.example./", "https://shop.example:8443/", false],
+    ["https://shop.example/", "https://www.shop.example/", false],
+  ])("of %s and of %s is one origin: %s", (one, other, isOne) => {
+    assert.strictEqual(originOf(new URL(one)) === originOf(new URL(other)), isOne)
   })
 })

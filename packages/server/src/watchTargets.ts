@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
+import { withoutBrackets } from "@tocsin/contract/hosts"
 import type { WatchProbe } from "@tocsin/contract/Watches"
 import type { Settings } from "./settings/Settings.ts"
 
@@ -30,7 +31,7 @@ const targetOf = ({ http, tcp, tls }: WatchProbe) => {
       ? [[tcp === undefined ? "tls" : "tcp", "host"], (tcp ?? tls)?.host]
       : [["http", "url"], URL.parse(http.url)?.hostname]
   const plain = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)?.hostname ?? host
-  return { path, address: LOCALHOST.test(plain) ? "127.0.0.1" : plain.replace(/^\[(.*)\]$/u, "$1") }
+  return { path, address: LOCALHOST.test(plain) ? "127.0.0.1" : withoutBrackets(plain) }
 }
 
 /** The problem of a watch whose target is an address that it must not connect to. */

@@ -125,7 +125,18 @@ describe("a probe of the server", () => {
           assert.strictEqual(yield* refusal({}, { tls: { host } }), `tls.host ${loopback}`)
           assert.strictEqual(yield* refusal(LOOPBACK, { tcp: { host, port: 22 } }), "accepted")
         }
-        assert.strictEqual(yield* refusal({}, { tcp: { host: "::1", port: 22 } }), `tcp.host ${loopback}`)
+        for (const host of ["::1", "[::1]", "0:0::1%lo", "[::1%lo]", "::ffff:127.0.0.1%eth0"])
+          assert.strictEqual(yield* refusal({}, { tcp: { host, port: 22 } }), `tcp.host ${loopback}`)
+        for (const host of [
+          "fe80::1%eth0",
+          "[fe80::1%eth0]",
+          "fd00:ec2::254%1",
+          "[::ffff:169.254.169.254%1]",
+        ])
+          assert.strictEqual(
+            yield* refusal(LOOPBACK, { tls: { host } }),
+            "tls.host is a link-local or metadata address, which no watch may reach",
+          )
         assert.strictEqual(yield* refusal({}, { http: { url: "http://[::1]/" } }), `http.url ${loopback}`)
         assert.strictEqual(
           yield* refusal({ SERVICE_DENY_PRIVATE_TARGETS: "true" }, { tcp: { host: "10.0.0.1", port: 22 } }),

@@ -1,3 +1,4 @@
+import { withoutBrackets } from "@tocsin/contract/hosts"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { Context, Redacted, Result } from "effect"
 import { lookup, type LookupAddress, type LookupAllOptions } from "node:dns"
@@ -210,7 +211,7 @@ export const parseTarget = (
  * in http, because URL leaves those of other schemes as they are.
  */
 export const hostOf = (url: URL): string =>
-  (URL.parse(`http://${url.hostname}`) ?? url).hostname.replace(/^\[(.*)\]$/, "$1")
+  withoutBrackets((URL.parse(`http://${url.hostname}`) ?? url).hostname)
 
 const credentialsOf = (url: URL): Result.Result<Target["credentials"], string> => {
   if (url.username === "" && url.password === "") return Result.succeed(undefined)

@@ -1,5 +1,5 @@
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
-import { isHost } from "@tocsin/contract/hosts"
+import { isHost, withoutBrackets } from "@tocsin/contract/hosts"
 import { openConnection } from "@tocsin/contract/openConnection"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
@@ -128,7 +128,7 @@ const performanceOf = ({
 }
 
 /**
- * A connection to a host, without the brackets of IPv6. Only names are looked up, so an address is examined here.
+ * A connection to a host. Only names are looked up, so an address is examined here.
  * Other notations of one, such as `127.1`, count as names.
  */
 export const connected = async (
@@ -145,11 +145,16 @@ export const absolutePath = text({ max: 4_096, form: /^\//, expected: "an absolu
 
 /** A host without its port, which is a setting of its own. */
 export const host: Reader<string> = (value, place) =>
-  typeof value === "string" && isHost(value) ? value : refused(place, "must be a host name or an address")
+  typeof value === "string" && isHost(value)
+    ? withoutBrackets(value)
+    : refused(place, "must be a host name or an address")
 
-/** A name in the one form that it has in TLS, in certificates and to a name server: ASCII, without a dot at its end. */
+/**
+ * A name in the one form that it has in TLS, in certificates and to a name server: ASCII, without a dot at its end,
+ * and an address without its zone.
+ */
 export const plainName = (name: string): string =>
-  (domainToASCII(name) || name.toLowerCase()).replace(/\.$/, "")
+  net.isIPv6(name) ? name.replace(/%.*/, "") : (domainToASCII(name) || name.toLowerCase()).replace(/\.$/, "")
 
 /** How long a network probe waits for an answer. */
 export const wait = duration({ max: "1d" })

@@ -1,4 +1,4 @@
-import { hostField } from "@tocsin/contract/hosts"
+import { hostField, originOf } from "@tocsin/contract/hosts"
 import { connectingBy } from "@tocsin/contract/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import type { TLSSocket } from "node:tls"
@@ -146,7 +146,7 @@ const pageAt = async (
   { signal, targets }: Omit<ProbeAround, "clock">,
 ) => {
   const most = settings.redirects ?? DEFAULT_REDIRECTS
-  const origin = new URL(first).origin
+  const origin = originOf(new URL(first))
   const trust = await trusting(settings)
   let url = new URL(first)
   // A redirect is followed by GET, unless it asks to send the same again (RFC 9110, 15.4).
@@ -169,7 +169,7 @@ const pageAt = async (
     url = new URL(next, url)
     if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
     // The body may be a secret, like a header field.
-    if (body !== undefined && url.origin !== origin)
+    if (body !== undefined && originOf(url) !== origin)
       throw new Error(`redirected with its body to ${url.origin}`)
     // The first address of a watch has no user either.
     if (targets !== undefined && url.username + url.password !== "")
@@ -183,7 +183,7 @@ const optionsOf = (
   { headers, method = "GET", socket, verify = true }: HttpSettings,
 ) => ({
   method,
-  ...(url.origin === origin && socket !== undefined && { socketPath: socket }),
+  ...(originOf(url) === origin && socket !== undefined && { socketPath: socket }),
   rejectUnauthorized: verify,
   // A header field may be a secret, which another server must not see.
   headers: {
@@ -192,7 +192,7 @@ const optionsOf = (
     accept: "*/*",
     // Without it a server may compress the page, in which no text would be found (RFC 9110, 12.5.3).
     "accept-encoding": "identity",
-    ...(url.origin === origin && Object.fromEntries(headers ?? [])),
+    ...(originOf(url) === origin && Object.fromEntries(headers ?? [])),
   },
 })
 

@@ -51,8 +51,9 @@ export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTl
     const { connect: connectSecurely } = await import("node:tls")
     const socket = await connected(to, at, { signal, targets })
     // An address is no name to ask for.
-    const named = isIP(to) === 0 && { servername: plainName(to) }
-    return ready(connectSecurely({ socket, host: to, ...named, ...trust }), "secureConnect", signal)
+    const name = plainName(to)
+    const named = isIP(name) === 0 && { servername: name }
+    return ready(connectSecurely({ socket, host: name, ...named, ...trust }), "secureConnect", signal)
   }
   return exchangeAt(`${to}:${at}`, open, settings, around)
 })

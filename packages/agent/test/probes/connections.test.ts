@@ -4,11 +4,13 @@ import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { startSlowServer } from "@tocsin/test/processes/slowServer"
 import { httpTransport } from "../../src/sending/httpTransport.ts"
-import { probed, type ProbeName } from "./probed.ts"
+import { probed, type ProbeName, TestServers } from "./probed.ts"
 
 const { lookup } = dns
 /** The addresses of each name; another has all of its own. */
 const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "shop.example": ["127.0.0.1"],
+  "shop.example.": ["127.0.0.1"],
   "swallowed-first.example": ["127.0.0.1", "127.0.0.2"],
   "refused-last.example": ["127.0.0.1", "::1"],
   "refused-first.example": ["::1", "127.0.0.1"],
@@ -61,6 +63,42 @@ describe("a name with several addresses", () => {
     },
     20_000,
   )
+
+  it("has one origin with a dot at its end and without", async () => {
+    const seen: Array<string | undefined> = []
+    const server = createServer(({ headers, url }, response) => {
+      seen.push(headers["x-key"]?.toString())
+      const location = `http://shop.example:${port}/next`
+      if (url === "/next") response.end()
+      else response.writeHead(307, { location }).end()
+    })
+    const servers = new TestServers()
+    const port = await servers.listen(server)
+    try {
+      const settings = { url: `http://shop.example.:${port}/`, headers: { "x-key": "secret" } }
+      const sent = { ...settings, method: "POST", body: "b" }
+      for (const one of [settings, sent]) assert.include((await probed("http", one)).output, "HTTP OK")
+      assert.deepStrictEqual(seen, ["secret", "secret", "secret", "secret"])
+    } finally {
+      servers.close()
+    }
+  })
+
+  it("is found at IPv6, in brackets or with a zone", async () => {
+    const server = createServer().listen(0, "::1")
+    try {
+      await once(server, "listening")
+      const bound = server.address()
+      const port = typeof bound === "object" ? bound?.port : 0
+      for (const host of ["::1", "[::1]", "::1%lo", "[::1%lo]"]) {
+        assert.include((await probed("tcp", { host, port })).output, "TCP OK")
+        const { output } = await probed("tls", { host, name: host, port, wait: "1s" })
+        assert.include(output, "TLS CRITICAL - ::1")
+      }
+    } finally {
+      server.close()
+    }
+  })
 
   describe("of which some answer nothing", () => {
     let silent: Awaited<ReturnType<typeof startSlowServer>>
