@@ -12,7 +12,7 @@ it.effect("a webhook that is down for 30 minutes gets both messages when it is b
     yield* webhook.has()
     yield* disk.turns("ok")
     yield* webhook.answers(delivered)
-    yield* after("1 hour")
+    yield* after("2 hours")
     yield* webhook.has("firing critical a/disk", "resolved critical a/disk")
     yield* outbox.is("firing sent", "resolved sent")
   }),

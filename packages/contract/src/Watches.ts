@@ -4,7 +4,7 @@ import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { CheckStatus } from "./Status.ts"
-import { isHost } from "./hosts.ts"
+import { DNS_NAME, isHost } from "./hosts.ts"
 import { PAGE_ADDRESS } from "./watchOfAddress.ts"
 
 const bounded = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -86,7 +86,9 @@ const TlsWatch = closedStruct({
 }).annotate({ identifier: "TlsWatch", description: "Examines the certificate of a server." })
 
 const DnsWatch = closedStruct({
-  name: ofLength(253).annotateKey({ description: "The name to resolve." }),
+  name: ofLength(253)
+    .check(Schema.isPattern(DNS_NAME, { expected: "a name such as shop.example", toJsonSchema: () => ({}) }))
+    .annotateKey({ description: "The name to resolve." }),
   type: optional(
     Schema.Literals(["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"]),
     "The type of records: A unless given.",

@@ -29,3 +29,6 @@ export const hostField = ({ host }: { readonly host: string }): string => host.r
 /** The origin of an address: the same with a dot at the end of its name. */
 export const originOf = (url: { readonly host: string; readonly protocol: string }): string =>
   `${url.protocol}//${hostField(url)}`
+
+/** Labels of any characters, as reverse zones and services have them, and no address. */
+export const DNS_NAME = /^(?!.*:\/\/)(?:\.|(?:[^\s.]{1,63}(?:\.|$))+)$/u

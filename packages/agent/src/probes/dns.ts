@@ -1,3 +1,4 @@
+import { DNS_NAME } from "@tocsin/contract/hosts"
 import { isIP, SocketAddress } from "node:net"
 import { codeOf, oneOf, oneOrMore, type Reader, record, refused, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
@@ -14,9 +15,6 @@ const nameServer: Reader<string> = (value, place) => {
     return refused(place, "must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353")
   }
 }
-
-/** Labels of any characters, as reverse zones and services have them, and no address. */
-const DNS_NAME = /^(?!.*:\/\/)(?:\.|(?:[^\s.]{1,63}(?:\.|$))+)$/u
 
 const fields = {
   name: text({ max: 253, form: DNS_NAME, expected: "a name such as shop.example" }),
