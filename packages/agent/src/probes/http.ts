@@ -1,7 +1,4 @@
-import { hostField, originOf } from "@tocsin/contract/hosts"
-import { connectingBy } from "@tocsin/contract/openConnection"
-import type { IncomingMessage, RequestOptions } from "node:http"
-import type { TLSSocket } from "node:tls"
+import type { IncomingMessage } from "node:http"
 import { fileAt } from "../config/PemFile.ts"
 import {
   anyText,
@@ -17,10 +14,8 @@ import {
   refused,
   text,
 } from "../config/Reader.ts"
-import { systemClock } from "../clock/Clock.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
-  connected,
   critical,
   type Fault,
   limited,
@@ -33,8 +28,9 @@ import {
 } from "./Probe.ts"
 import { leftFields, thresholdFields } from "./Range.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
-import { daysLeft, shownCertificate } from "./certificate.ts"
-import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"
+import { daysLeft } from "./certificate.ts"
+import { judgeTrust, trustFields } from "./trust.ts"
+import { visitPage } from "./visitPage.ts"
 
 const address: Reader<string> = (value, place) => {
   const url = typeof value === "string" ? URL.parse(value) : null
@@ -78,7 +74,6 @@ const reader = checked(fields, (settings, place) => {
 
 type HttpSettings = ReadBy<typeof reader>
 
-const DEFAULT_REDIRECTS = 5
 /** Bytes of a body in which a text is looked for: one MiB. */
 const LONGEST_BODY = 1_048_576
 
@@ -91,7 +86,7 @@ export const http = probe({ name: "http", lane: "network" }, reader, async (sett
   const { clock, targets } = around
   try {
     // One limit for all redirects together.
-    const asked = () => limited(millis, around, (signal) => pageAt(url, settings, { signal, targets }))
+    const asked = () => limited(millis, around, (signal) => pageAt(settings, { signal, targets }))
     const { value: page, seconds } = await timed(clock, asked)
     const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
     const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
@@ -138,88 +133,14 @@ const faultsOf = (
   return faults
 }
 
-const SENT_AGAIN: ReadonlySet<number> = new Set([307, 308])
-
-const pageAt = async (
-  first: string,
-  settings: HttpSettings,
-  { signal, targets }: Omit<ProbeAround, "clock">,
-) => {
-  const most = settings.redirects ?? DEFAULT_REDIRECTS
-  const origin = originOf(new URL(first))
-  const trust = await trusting(settings)
-  let url = new URL(first)
-  // A redirect is followed by GET, unless it asks to send the same again (RFC 9110, 15.4).
-  let { method = "GET", body } = settings
-  for (let followed = 0; ; followed++) {
-    const options = { ...optionsOf(url, origin, { ...settings, method }), signal, ...trust }
-    const { response, certificate } = await ask(url, { options, signal, targets }, settings, body)
-    const { statusCode: status = 0, headers } = response
-    const next = status >= 300 && status <= 399 ? headers.location : undefined
-    if (next === undefined || most === 0 || settings.status?.includes(status)) {
-      // Other than `identity` where the server compresses although it was asked not to.
-      const { "content-encoding": encoding = "identity" } = headers
-      const read = await bodyOf(response, targets !== undefined)
-      // A page that ends with its connection looks whole where the limit closed the connection.
-      signal.throwIfAborted()
-      return { status, encoding, certificate, ...read }
-    }
-    response.destroy()
-    if (followed >= most) throw new Error(`more than ${most} redirects`)
-    url = new URL(next, url)
-    if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
-    // The body may be a secret, like a header field.
-    if (body !== undefined && originOf(url) !== origin)
-      throw new Error(`redirected with its body to ${url.origin}`)
-    // The first address of a watch has no user either.
-    if (targets !== undefined && url.username + url.password !== "")
-      throw new Error("redirected to an address with a user")
-  }
-}
-
-const optionsOf = (
-  url: URL,
-  origin: string,
-  { headers, method = "GET", socket, verify = true }: HttpSettings,
-) => ({
-  method,
-  ...(originOf(url) === origin && socket !== undefined && { socketPath: socket }),
-  rejectUnauthorized: verify,
-  // A header field may be a secret, which another server must not see.
-  headers: {
-    host: hostField(url),
-    "user-agent": "tocsin-agent",
-    accept: "*/*",
-    // Without it a server may compress the page, in which no text would be found (RFC 9110, 12.5.3).
-    "accept-encoding": "identity",
-    ...(originOf(url) === origin && Object.fromEntries(headers ?? [])),
-  },
-})
-
-interface Way extends Omit<ProbeAround, "clock"> {
-  readonly options: RequestOptions
-}
-
-const ask = async (url: URL, { options, ...around }: Way, trust: Trust, body?: string) => {
-  if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
-  const isSecure = url.protocol === "https:"
-  // Loaded only where it is used: TLS takes some megabytes.
-  const { Agent, request } = isSecure ? await import("node:https") : await import("node:http")
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const isLocal = options.socketPath !== undefined
-    const agent = !isLocal && connectingBy(new Agent(), (host, port) => connected(host, port, around))
-    const sent = request(url, { ...options, agent })
-    sent.on("error", reject)
-    // After an answer that switches protocols, Node reports neither an answer nor an error.
-    sent.on("close", () => reject(new Error("the connection was closed without an answer")))
-    sent.on("response", resolve)
-    sent.end(body)
-  })
-  // The socket of an https request is one of TLS.
-  const certificate = isSecure
-    ? await shownCertificate(response.socket as TLSSocket, trust, systemClock.wall())
-    : undefined
-  return { response, certificate }
+const pageAt = async (settings: HttpSettings, { signal, targets }: Omit<ProbeAround, "clock">) => {
+  const { certificate, response, status } = await visitPage(settings, { signal, targets })
+  // Other than `identity` where the server compresses although it was asked not to.
+  const { "content-encoding": encoding = "identity" } = response.headers
+  const read = await bodyOf(response, targets !== undefined)
+  // A page that ends with its connection looks whole where the limit closed the connection.
+  signal.throwIfAborted()
+  return { status, encoding, certificate, ...read }
 }
 
 const bodyOf = async (response: IncomingMessage, isCut: boolean) => {

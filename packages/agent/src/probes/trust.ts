@@ -41,6 +41,9 @@ export const authoritiesOf = ({ ca }: Trust): ReadonlyArray<string> => {
   return ca === undefined || ca === SYSTEM ? getCACertificates(ca) : (ca.reveal().match(PEM) ?? [])
 }
 
+/** The options of a connection to a device that speaks TLS 1.0, where no certificate is verified. */
+export const OLD_TLS = { minVersion: "TLSv1", ciphers: "DEFAULT:@SECLEVEL=0" } as const
+
 /** Made once for settings: the authorities of a system are many. */
 const contexts = new WeakMap<Trust, SecureContext>()
 

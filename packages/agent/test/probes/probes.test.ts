@@ -136,7 +136,7 @@ describe("the http probe", () => {
   it("is critical where the server switches protocols in place of an answer", async () => {
     const { status, output } = await probed("http", { url: `http://127.0.0.1:${ports.switching}/` })
     assert.strictEqual(status, "critical")
-    assert.match(output, /closed without an answer/)
+    assert.match(output, /^HTTP CRITICAL - 101 /)
   })
 
   it("refuses a body without POST, and other methods", () => {

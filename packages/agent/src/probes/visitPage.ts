@@ -1,0 +1,83 @@
+import { originOf } from "@tocsin/contract/hosts"
+import type { RequestOptions } from "node:https"
+import { askPage } from "./askPage.ts"
+import type { ProbeAround } from "./Probe.ts"
+import { OLD_TLS, type Trust, trusting } from "./trust.ts"
+
+interface Visit {
+  readonly url: string
+  readonly method?: string
+  readonly body?: string
+  readonly headers?: ReadonlyMap<string, string>
+  /** A Unix socket to connect to. */
+  readonly socket?: string
+  readonly verify?: boolean
+  /** How many redirects to follow. */
+  readonly redirects?: number
+  /** Statuses that are not followed. */
+  readonly status?: ReadonlyArray<number>
+}
+
+const DEFAULT_REDIRECTS = 5
+const SENT_AGAIN: ReadonlySet<number> = new Set([307, 308])
+
+/** Asks for a page and follows its redirects. What may be a secret stays with the origin that it is for. */
+export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, "clock">) => {
+  const { headers, redirects: most = DEFAULT_REDIRECTS, socket, verify = true } = visit
+  const first = new URL(visit.url)
+  const own = Object.fromEntries([...(headers ?? [])].map(([name, value]) => [name, bytesOf(value)]))
+  const trust = { ...(!verify && OLD_TLS), ...(await trusting(visit)) }
+  const users = new Map<string, URL>()
+  // A redirect is followed by GET, unless it asks to send the same again (RFC 9110, 15.4).
+  let { body, method = "GET" } = visit
+  for (let [url, followed] = [first, 0]; ; followed++) {
+    const isFirst = originOf(url) === originOf(first)
+    const { password, username } = (hasUser(url) ? url : users.get(originOf(url))) ?? url
+    Object.assign(url, { password, username })
+    users.set(originOf(url), url)
+    const options: RequestOptions = {
+      method,
+      rejectUnauthorized: verify,
+      ...(isFirst && socket !== undefined && { socketPath: socket }),
+      ...trust,
+      headers: { ...USUAL, ...(isFirst && own) },
+    }
+    const answer = await askPage(url, { options, body, trust: visit }, around)
+    const { statusCode: status = 0, headers: answered } = answer.response
+    const next = status >= 300 && status <= 399 ? answered.location : undefined
+    if (next === undefined || most === 0 || visit.status?.includes(status)) return { ...answer, status }
+    answer.end()
+    if (followed >= most) throw new Error(`more than ${most} redirects`)
+    url = redirected(next, url)
+    if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
+    // The body may be a secret, like a header field.
+    if (body !== undefined && originOf(url) !== originOf(first))
+      throw new Error(`redirected with its body to ${url.origin}`)
+    // The first address of a watch has no user either.
+    if (around.targets !== undefined && hasUser(url)) throw new Error("redirected to an address with a user")
+  }
+}
+
+const USUAL = {
+  "user-agent": "tocsin-agent",
+  accept: "*/*",
+  // Without it a server may compress the page (RFC 9110, 12.5.3).
+  "accept-encoding": "identity",
+}
+
+/** A header field is bytes: those of UTF-8. */
+const bytesOf = (text: string): string => Buffer.from(text).toString("latin1")
+
+const hasUser = ({ password, username }: URL): boolean => username + password !== ""
+
+/** Other bytes than ASCII are asked for as they came, as browsers do. */
+const redirected = (location: string, { href }: URL): URL => {
+  const escaped = location.replaceAll(
+    /[\u0080-\u00ff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  const url = URL.parse(escaped, href)
+  if (url === null) throw new Error("redirected to an address that cannot be read: correct its Location")
+  if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
+  return url
+}

@@ -1,0 +1,221 @@
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createServer as createTls } from "node:tls"
+import { probed, TestServers } from "./probed.ts"
+
+const CERTIFIER = "openssl"
+
+const servers = new TestServers()
+const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
+
+afterAll(() => {
+  servers.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** The answer of a server: bytes, text as Latin-1, or a function that writes. */
+type Answer = string | Buffer | ((socket: Socket) => void)
+
+/** A server that answers each request by bytes, and the heads of the requests. */
+const serving = async (answer: (head: string) => Answer) => {
+  const heads: Array<string> = []
+  const port = await servers.listen(
+    createServer((socket) => {
+      let sent = ""
+      socket
+        .on("error", () => {})
+        .on("data", (part) => {
+          sent += part.toString("latin1")
+          if (!sent.includes("\r\n\r\n")) return
+          heads.push(sent)
+          const given = answer(sent)
+          sent = ""
+          if (typeof given === "function") return given(socket)
+          socket.write(typeof given === "string" ? Buffer.from(given, "latin1") : given)
+          socket.end()
+        })
+    }),
+  )
+  return { heads, port, url: `http://127.0.0.1:${port}/` }
+}
+
+/** The result of the http probe at a server that answers this. */
+const answered = async (answer: Answer, settings: object = {}) => {
+  const { url } = await serving(() => answer)
+  return await probed("http", { url, wait: "3s", ...settings })
+}
+
+const isOk = ({ output, status }: { readonly status: string; readonly output: string }): void =>
+  assert.strictEqual(status, "ok", output)
+
+/** A server whose `/` redirects to an address, and whose other pages show the request. */
+const redirecting = (location: (port: number) => string, fields = "") => {
+  let port = 0
+  return serving((head) =>
+    head.includes(" / HTTP/1.1")
+      ? `HTTP/1.1 302 Found\r\nLocation: ${location(port)}\r\n${fields}Content-Length: 0\r\n\r\n`
+      : `HTTP/1.1 200 OK\r\n\r\n${head}`,
+  ).then((server) => {
+    port = server.port
+    return server
+  })
+}
+
+describe("the user of an address", () => {
+  const BASIC = `Basic ${Buffer.from("u:p€").toString("base64")}`
+
+  it.each([
+    ["/in", (_: number) => "/in"],
+    ["an absolute address", (port: number) => `http://127.0.0.1:${port}/in`],
+    ["an address without a scheme", (port: number) => `//127.0.0.1:${port}/in`],
+    ["another notation of the host", (port: number) => `HTTP://0x7f.1:${port}/in`],
+  ])("goes along to %s", async (_, location) => {
+    const { port } = await redirecting(location)
+    isOk(await probed("http", { url: `http://u:p%E2%82%AC@127.0.0.1:${port}/`, text: BASIC }))
+  })
+
+  it("goes to no other origin, and comes back with the first one", async () => {
+    const first = { port: 0 }
+    const other = await serving(
+      () => `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:${first.port}/in\r\n\r\n`,
+    )
+    const server = await redirecting(() => `http://localhost:${other.port}/x`)
+    first.port = server.port
+    isOk(
+      await probed("http", {
+        url: `http://u:p%E2%82%AC@127.0.0.1:${server.port}/`,
+        headers: { "X-Token": "t" },
+        text: BASIC,
+      }),
+    )
+    assert.notMatch(other.heads.join(""), /authorization|x-token/i)
+    assert.lengthOf(other.heads, 1)
+  })
+
+  it("of a redirect counts, and yields to a header field", async () => {
+    const { port } = await redirecting((at) => `http://a:b@127.0.0.1:${at}/in`)
+    const text = `Basic ${Buffer.from("a:b").toString("base64")}`
+    isOk(await probed("http", { url: `http://u:p@127.0.0.1:${port}/`, text }))
+    const own = { headers: { Authorization: "Bearer t" }, text: "uthorization: Bearer t" }
+    isOk(await probed("http", { url: `http://u:p@127.0.0.1:${port}/`, ...own }))
+  })
+})
+
+describe("the bytes of header fields", () => {
+  it.each([
+    ["UTF-8", Buffer.from("/straße?ä=中").toString("latin1"), "/stra%C3%9Fe?%C3%A4=%E4%B8%AD"],
+    ["Latin-1", "/stra\u00dfe", "/stra%DFe"],
+    ["percent signs", "/stra%C3%9Fe%20a", "/stra%C3%9Fe%20a"],
+    ["spaces", "/a b", "/a%20b"],
+    ["no path", "?a=1", "/?a=1"],
+  ])("of Location with %s lead to the address that is meant", async (_, location, path) => {
+    const { url } = await redirecting(() => location)
+    isOk(await probed("http", { url, text: `GET ${path} HTTP/1.1` }))
+  })
+
+  it("of a host are a name of any letters", async () => {
+    const { url } = await redirecting(() => Buffer.from("http://hôte.invalid/").toString("latin1"))
+    const { output } = await probed("http", { url })
+    assert.match(output, /xn--hte-kna\.invalid/, output)
+  })
+
+  it("that are no address are named", async () => {
+    const { url } = await redirecting(() => "http://[a/")
+    const { output } = await probed("http", { url })
+    assert.include(output, "redirected to an address that cannot be read: correct its Location")
+  })
+
+  it("are sent as UTF-8", async () => {
+    const { url } = await redirecting(() => "/in")
+    isOk(await probed("http", { url, headers: { "x-token": "ключ ü" }, text: "x-token: ключ ü" }))
+  })
+})
+
+const fieldsOf = (bytes: number): string => `Set-Cookie: ${"a".repeat(1_000)}\r\n`.repeat(bytes / 1_014)
+const OK = "HTTP/1.1 200 OK\r\n"
+
+describe("an answer that browsers read", () => {
+  it.each([
+    ["17 KiB of fields", `${OK}${fieldsOf(17_408)}\r\nwell`],
+    ["250 KiB of fields", `${OK}${fieldsOf(256_000)}Content-Length: 4\r\n\r\nwell`],
+    ["one field of 200 KiB", `${OK}A: ${"a".repeat(204_800)}\r\n\r\nwell`],
+    ["bare LF", "HTTP/1.1 200 OK\nContent-Length: 4\n\nwell"],
+    ["both ends of lines", "HTTP/1.1 200 OK\nContent-Length: 4\r\n\nwell"],
+    ["control characters", `${OK}Set-Cookie: a=\u0001\u0002b\u007f\r\nX: \0\r\n\r\nwell`],
+    ["equal lengths", `${OK}Content-Length: 4\r\nContent-Length: 4\r\n\r\nwell!`],
+    ["a list of equal lengths", `${OK}Content-Length: 4, 4\r\n\r\nwell!`],
+    [
+      "chunks and a length",
+      `${OK}Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwell\r\n0\r\n\r\n`,
+    ],
+    [
+      "chunks with extensions",
+      `${OK}Transfer-Encoding: chunked\r\n\r\n2;a=b\r\nwe\r\n002\r\nll\r\n0\r\n\r\n`,
+    ],
+    ["no reason", "HTTP/1.1 200\r\n\r\nwell"],
+    ["an empty first line", `\r\n${OK}\r\nwell`],
+    ["a folded field", `${OK}X: a\r\n Content-Length: 2\r\n\r\nwell`],
+    ["a space before the colon", `${OK}Content-Length : 4\r\n\r\nwell!`],
+    ["interim answers", `HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 100 C\r\n\r\n${OK}\r\nwell`],
+  ])("has %s", async (_, answer) => {
+    const { output, status } = await answered(answer, { pattern: "^well$" })
+    assert.strictEqual(status, "ok", output)
+  })
+
+  it.each([
+    [
+      "300 KiB of fields",
+      `${OK}${fieldsOf(307_200)}\r\nwell`,
+      "the header fields of the answer are too long",
+    ],
+    ["an endless line", `${OK}X: ${"a".repeat(300_000)}`, "the header fields of the answer are too long"],
+    [
+      "different lengths",
+      `${OK}Content-Length: 4\r\nContent-Length: 5\r\n\r\nwell`,
+      "more than one Content-Length: 4, 5",
+    ],
+    ["a length in letters", `${OK}Content-Length: four\r\n\r\nwell`, "a Content-Length that is no number"],
+    ["a banner", "SSH-2.0-OpenSSH_9.6\r\n\r\n", "the answer is not HTTP: it begins with"],
+    ["a page alone", "<html>well</html>\r\n\r\n", "the answer is not HTTP: it begins with"],
+    [
+      "chunks that are none",
+      `${OK}Transfer-Encoding: chunked\r\n\r\nwell\r\n`,
+      "was closed within the answer",
+    ],
+    ["less than its length", `${OK}Content-Length: 5\r\n\r\nwell`, "was closed within the answer"],
+    ["no last chunk", `${OK}Transfer-Encoding: chunked\r\n\r\n4\r\nwell\r\n`, "was closed within the answer"],
+    ["half a head", `${OK}Content-Length: 5\r\n`, "was closed without an answer"],
+    ["nothing", "", "was closed without an answer"],
+  ])("has not %s, which is named", async (_, answer, words) => {
+    const { output, status } = await answered(answer)
+    assert.strictEqual(status, "critical")
+    assert.include(output, words)
+  })
+})
+
+describe("a device that speaks TLS 1.0", () => {
+  it("is reached where its certificate is not verified", async () => {
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
+    const args = `req -x509 -newkey rsa:1024 -nodes -days 30 -subj /CN=localhost -keyout ${key} -out ${cert}`
+    execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore" })
+    const port = await servers.listen(
+      createTls(
+        {
+          key: readFileSync(key),
+          cert: readFileSync(cert),
+          ciphers: "DEFAULT:@SECLEVEL=0",
+          minVersion: "TLSv1",
+          maxVersion: "TLSv1",
+        },
+        (socket) => socket.on("error", () => {}).once("data", () => socket.end(`${OK}\r\nwell`)),
+      ),
+    )
+    const url = `https://127.0.0.1:${port}/`
+    isOk(await probed("http", { url, verify: false, text: "well" }))
+    assert.strictEqual((await probed("http", { url })).status, "critical")
+  })
+})
