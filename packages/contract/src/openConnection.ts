@@ -18,11 +18,8 @@ interface Net<S extends Attempt> {
   readonly isIP: (text: string) => number
 }
 
-interface Signal {
-  readonly aborted: boolean
-  readonly reason: unknown
-  readonly addEventListener: (event: "abort", listener: () => void) => void
-  readonly removeEventListener: (event: "abort", listener: () => void) => void
+type Signal = { readonly aborted: boolean; readonly reason: unknown } & {
+  readonly [name in "addEventListener" | "removeEventListener"]: (event: "abort", act: () => void) => void
 }
 
 interface Destination {
@@ -35,14 +32,6 @@ interface Destination {
     callback: (error: Error | null, found: string | ReadonlyArray<{ readonly address: string }>) => void,
   ) => void
 }
-
-const addressesOf = ({ host, lookup }: Destination): Promise<ReadonlyArray<string>> =>
-  new Promise((resolve, reject) =>
-    lookup(host, { all: true }, (error, found) => {
-      if (error !== null) reject(error)
-      else resolve(typeof found === "string" ? [found] : found.map(({ address }) => address))
-    }),
-  )
 
 const failureOf = (errors: ReadonlyArray<Error & { readonly code?: unknown }>): Error | undefined =>
   errors.length > 1 ? Object.assign(new AggregateError(errors), { code: errors[0]?.code }) : errors[0]
@@ -63,11 +52,11 @@ export const openConnection = <S extends Attempt>(net: Net<S>, to: Destination, 
       signal.removeEventListener("abort", abort)
       for (const attempt of attempts) attempt.destroy()
     }
+    const abort = (): void => fail(signal.reason)
     const fail = (error: unknown): void => {
       over()
       reject(error)
     }
-    const abort = (): void => fail(signal.reason)
     const tryNext = (): void => {
       clearTimeout(step)
       const [address, ...others] = left
@@ -90,12 +79,16 @@ export const openConnection = <S extends Attempt>(net: Net<S>, to: Destination, 
     }
     if (signal.aborted) return abort()
     signal.addEventListener("abort", abort)
-    const found = net.isIP(to.host) === 0 ? addressesOf(to) : Promise.resolve([to.host])
-    found.then((addresses) => {
+    const begin = (addresses: ReadonlyArray<string>): void => {
       if (signal.aborted) return
       left = addresses
       tryNext()
-    }, fail)
+    }
+    if (net.isIP(to.host) !== 0) return begin([to.host])
+    to.lookup(to.host, { all: true }, (error, found) => {
+      if (error !== null) fail(error)
+      else begin(typeof found === "string" ? [found] : found.map(({ address }) => address))
+    })
   })
 
 /** An agent of `node:http` or `node:https`, and the options of its connections. */

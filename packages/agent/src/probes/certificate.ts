@@ -4,7 +4,7 @@ import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
 import { authoritiesOf, type Trust } from "./trust.ts"
 
 const MILLIS_PER_HOUR = 3_600_000
-const MILLIS_PER_DAY = 86_400_000
+const MILLIS_PER_DAY = 24 * MILLIS_PER_HOUR
 
 const endOf = ({ valid_to: end }: DetailedPeerCertificate): number => Date.parse(end)
 
@@ -13,20 +13,19 @@ const endOf = ({ valid_to: end }: DetailedPeerCertificate): number => Date.parse
  * server may send more, such as for older clients, and authorities are renewed by their programs.
  */
 export const shownCertificate = async (socket: TLSSocket, trust: Trust, now: number) => {
-  const own = socket.getPeerCertificate(true)
   const { X509Certificate } = await import("node:crypto")
-  const roots = new Map<string, InstanceType<typeof X509Certificate>>()
-  const isTrusted = ({ raw }: DetailedPeerCertificate): boolean => {
-    const one = new X509Certificate(raw)
-    if (roots.size === 0) for (const pem of authoritiesOf(trust)) roots.set(pem, new X509Certificate(pem))
-    return [...roots.values()].some((root) => one.checkIssued(root) && one.verify(root.publicKey))
-  }
+  const own = socket.getPeerCertificate(true)
   let first = own
   const below = [own]
   for (let above = own.issuerCertificate; !isRoot(above); above = above.issuerCertificate) {
-    // Only here it matters whether it is used. OpenSSL prefers authorities that it trusts, and what is valid.
     if (endOf(above) < endOf(first)) {
-      if (below.some(isTrusted) || (socket.authorized && endOf(above) < now)) break
+      // Only here it matters whether it is used. OpenSSL prefers authorities that it trusts, and what is valid.
+      const roots = authoritiesOf(trust).map((pem) => new X509Certificate(pem))
+      const ones = below.map(({ raw }) => new X509Certificate(raw))
+      const isTrusted = ones.some((one) =>
+        roots.some((root) => one.checkIssued(root) && one.verify(root.publicKey)),
+      )
+      if (isTrusted || (socket.authorized && endOf(above) < now)) break
       first = above
     }
     below.push(above)
@@ -50,22 +49,22 @@ export const daysLeft = (
   now: number,
   thresholds: Thresholds,
 ): Measure => {
-  const until = endOf(first)
-  const left = until - now
-  const days = Math.floor(left / MILLIS_PER_DAY)
-  const hours = Math.floor(left / MILLIS_PER_HOUR)
-  const name =
-    first === own ? "certificate" : `certificate of ${[first.subject.CN ?? first.subject.O].join()}`
-  const date = Number.isNaN(until) ? first.valid_to : new Date(until).toISOString()
-  const [time, to] =
-    days >= 2
-      ? [`${days} days`, date.slice(0, 10)]
-      : [hours === 1 ? "1 hour" : `${hours} hours`, `${date.slice(0, 16)}Z`]
+  const left = endOf(first) - now
+  const of = first === own ? "" : ` of ${[first.subject.CN ?? first.subject.O].join()}`
   return {
     label: "days",
     value: Number.isNaN(left) ? -1 : left / MILLIS_PER_DAY,
     unit: "d",
     thresholds: givenOr(thresholds, ownThresholds(first)),
-    words: left >= 0 ? `${name} valid for ${time}, to ${to}` : `${name} expired on ${date.slice(0, 10)}`,
+    words: `certificate${of} ${lifeText(first.valid_to, left)}`,
   }
+}
+
+const lifeText = (end: string, left: number): string => {
+  const time = Number.isNaN(left) ? end : new Date(end).toISOString()
+  const day = time.slice(0, 10)
+  const hours = Math.floor(left / MILLIS_PER_HOUR)
+  if (hours >= 48) return `valid for ${Math.floor(hours / 24)} days, to ${day}`
+  if (hours >= 0) return `valid for ${hours} ${hours === 1 ? "hour" : "hours"}, to ${time.slice(0, 16)}Z`
+  return `expired on ${day}`
 }

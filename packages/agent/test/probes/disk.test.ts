@@ -1,5 +1,22 @@
-import { assert, describe, it } from "@effect/vitest"
+import fs from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
+import { afterEach, assert, describe, it } from "@effect/vitest"
 import { diskMounts } from "../../src/probes/disk.ts"
+import { probed } from "./probed.ts"
+
+const { readFile } = fs
+afterEach(() => {
+  fs.readFile = readFile
+  syncBuiltinESMExports()
+})
+
+/** Makes these lines the list of mounts of the system. */
+const mounting = (...lines: ReadonlyArray<string>): void => {
+  const fake = async (path: string, encoding: BufferEncoding) =>
+    path === "/proc/self/mounts" ? lines.join("\n") : await readFile(path, encoding)
+  fs.readFile = Object.assign(fake, readFile)
+  syncBuiltinESMExports()
+}
 
 /** A mount by its line in /proc/self/mounts. */
 const mounted = (line: string) => {
@@ -37,4 +54,32 @@ describe("the disks of a host", () => {
       })
     },
   )
+
+  const leftOut = (count: number) =>
+    Array.from({ length: count }, (_, at) => `tank/${at} /old/${at} zfs ro,relatime`)
+
+  it.each([
+    [0, ""],
+    [1, "; read-only and left out: /old/0"],
+    [3, "; read-only and left out: /old/0, /old/1, /old/2"],
+    [5, "; read-only and left out: /old/0, /old/1, /old/2 and 2 more"],
+  ])("say which %i were left out: %s", async (count, words) => {
+    mounting("overlay / overlay rw", ...leftOut(count))
+    const thresholds = { warning: "0:", critical: "0:", inodes: { warning: "0:", critical: "0:" } }
+    const { output } = await probed("disk", thresholds)
+    assert.match(output.split(" | ")[0] ?? "", /^DISK OK - \/ [^;]*% free \([\d.]+ GiB\)/)
+    assert.strictEqual(/;.*/.exec(output.split(" | ")[0] ?? "")?.[0] ?? "", words)
+    const named = await probed("disk", { ...thresholds, mounts: "/" })
+    assert.notInclude(named.output, "left out")
+  })
+
+  it.each([
+    [0, "/"],
+    [4, "/, /old/0, /old/1 and 2 more"],
+  ])("are unknown where each of them and %i more were left out", async (count, words) => {
+    mounting("/dev/vda / erofs rw", ...leftOut(count))
+    const { output } = await probed("disk", {})
+    const why = `no file system can fill up; read-only and left out: ${words}`
+    assert.strictEqual(output, `DISK UNKNOWN - ${why}; name in mounts what to examine`)
+  })
 })
