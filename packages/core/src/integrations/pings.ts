@@ -47,7 +47,7 @@ const partsOf = (
 const LONGEST_SHOWN = 40
 const ELSEWHERE = /[^\w.-]/gu
 
-/** What is said about parameters that a kind does not have; a report counts without them. */
+/** Names parameters that a kind does not have; a report counts without them. */
 const ignoring = (query: SenderRequest["query"], known: ReadonlySet<string>): ReadonlyArray<Refusal> => {
   const unknown = query.find(([name]) => !known.has(name))?.[0]
   if (unknown === undefined) return []

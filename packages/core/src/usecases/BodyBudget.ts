@@ -63,7 +63,7 @@ const REQUEST_BYTES = 4_096
 /** Four of the largest bodies, or a thousand heartbeats: one address cannot fill the server's queue. */
 const BYTES_AT_ONCE = 4 * 1_048_576
 
-/** What a body without a length holds until it is read: one address has at most half of the server's queue. */
+/** A body without a length holds so many bytes until it is read: one address has at most half of the server's queue. */
 const UNSTATED_BYTES = 262_144
 
 // At most about 10 MB.

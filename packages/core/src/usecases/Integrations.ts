@@ -83,7 +83,7 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   }
 }
 
-/** What an answer says about parts of a request that were ignored; usually nothing. */
+/** Names the parts of a request that were ignored, for the answer; usually nothing. */
 type Replied = Effect.Effect<string, SenderError>
 
 /**
