@@ -1,6 +1,7 @@
 import { originOf } from "@tocsin/contract/hosts"
 import type { RequestOptions } from "node:https"
 import { askPage } from "./askPage.ts"
+import { Cookies } from "./Cookies.ts"
 import type { ProbeAround } from "./Probe.ts"
 import { OLD_TLS, type Trust, trusting } from "./trust.ts"
 
@@ -27,6 +28,9 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
   const first = new URL(visit.url)
   const own = Object.fromEntries([...(headers ?? [])].map(([name, value]) => [name, bytesOf(value)]))
   const trust = { ...(!verify && OLD_TLS), ...(await trusting(visit)) }
+  const cookies = new Cookies()
+  for (const [name, value] of Object.entries(own))
+    if (name.toLowerCase() === "cookie") cookies.seed(first, value)
   const users = new Map<string, URL>()
   // A redirect is followed by GET, unless it asks to send the same again (RFC 9110, 15.4).
   let { body, method = "GET" } = visit
@@ -35,12 +39,13 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
     const { password, username } = (hasUser(url) ? url : users.get(originOf(url))) ?? url
     Object.assign(url, { password, username })
     users.set(originOf(url), url)
+    const cookie = cookies.field(url)
     const options: RequestOptions = {
       method,
       rejectUnauthorized: verify,
       ...(isFirst && socket !== undefined && { socketPath: socket }),
       ...trust,
-      headers: { ...USUAL, ...(isFirst && own) },
+      headers: { ...USUAL, ...(isFirst && own), ...(cookie !== undefined && { cookie }) },
     }
     const answer = await askPage(url, { options, body, trust: visit }, around)
     const { statusCode: status = 0, headers: answered } = answer.response
@@ -48,6 +53,7 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
     if (next === undefined || most === 0 || visit.status?.includes(status)) return { ...answer, status }
     answer.end()
     if (followed >= most) throw new Error(`more than ${most} redirects`)
+    cookies.keep(url, answered["set-cookie"])
     url = redirected(next, url)
     if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
     // The body may be a secret, like a header field.

@@ -197,6 +197,90 @@ describe("an answer that browsers read", () => {
   })
 })
 
+/** A server that redirects to itself until the request has the cookie, with `Set-Cookie: a=1` and these attributes. */
+const asking = (attributes: string, { path = "/", cookie = "cookie: a=1\r\n" } = {}) =>
+  serving((head) =>
+    head.includes(cookie)
+      ? `${OK}\r\nwell`
+      : `HTTP/1.1 302 Found\r\nLocation: ${path}\r\nSet-Cookie: a=1${attributes}\r\nContent-Length: 0\r\n\r\n`,
+  )
+
+describe("a cookie", () => {
+  it.each([
+    ["", {}],
+    ["; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", {}],
+    [";PATH=/in", { path: "/in/it" }],
+    ["; Path=x", {}],
+    ["; Domain=127.0.0.1", {}],
+    ["; Domain=.127.0.0.1", {}],
+    ["; Expires=Fri, 31 Dec 9999 23:59:59 GMT", {}],
+    ["; Expires=someday; Max-Age=soon", {}],
+    ["\r\nSet-Cookie: b = 2 ; path=/", { cookie: "cookie: a=1; b = 2\r\n" }],
+    ["\r\nSet-Cookie: b=2; path=/in", { cookie: "cookie: b=2; a=1\r\n", path: "/in/" }],
+    ['\r\nset-cookie:b="2=2"', { cookie: 'cookie: a=1; b="2=2"\r\n' }],
+    ["\u00c3\u00a4", { cookie: "cookie: a=1\u00c3\u00a4\r\n" }],
+  ])("with %j comes back to its origin", async (attributes, options) => {
+    const { url } = await asking(attributes, options)
+    isOk(await probed("http", { url, text: "well" }))
+  })
+
+  it.each([
+    ["; Max-Age=0", {}],
+    ["; Max-Age=-1", {}],
+    ["; Expires=Thu, 01 Jan 1970 00:00:00 GMT", {}],
+    ["; expires=Thu, 01-Jan-70 00:00:00 GMT", {}],
+    ["; Secure", {}],
+    ["; Domain=example.org", {}],
+    ["; Domain=0.0.1x", {}],
+    ["; Path=/in", { path: "/inside" }],
+    ["; Path=/in", {}],
+    ["\r\nSet-Cookie: a=; Max-Age=0", {}],
+    ["\u0001", {}],
+    ["a".repeat(5_000), {}],
+  ])("with %j does not", async (attributes, options) => {
+    const { heads, url } = await asking(attributes, options)
+    assert.include((await probed("http", { url })).output, "more than 5 redirects")
+    assert.notMatch(heads.join(""), /^cookie:/im)
+  })
+
+  it("is replaced and removed by later pages", async () => {
+    const set = ["a=1; Path=/", "a=2; Path=/", "a=; Path=/; Max-Age=0"]
+    const { heads, url } = await serving(() => {
+      const next = set.shift()
+      return next === undefined
+        ? `${OK}\r\nwell`
+        : `HTTP/1.1 302 Found\r\nLocation: /in\r\nSet-Cookie: ${next}\r\n\r\n`
+    })
+    isOk(await probed("http", { url }))
+    const sent = heads.map((head) => /^cookie: (.*)$/im.exec(head)?.[1] ?? "")
+    assert.deepStrictEqual(sent, ["", "a=1", "a=2", ""])
+  })
+
+  it("stays with its origin and its probe, and joins those of the header fields", async () => {
+    const first = { port: 0 }
+    const other = await serving(
+      () => `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:${first.port}/end\r\n\r\n`,
+    )
+    const server = await serving((head) => {
+      if (head.includes("GET /end")) return `${OK}\r\n${head}`
+      const location = `http://127.0.0.1:${other.port}/back`
+      return `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nSet-Cookie: a=2\r\nSet-Cookie: c=3\r\n\r\n`
+    })
+    first.port = server.port
+    const settings = { url: server.url, headers: { Cookie: "a=1; b=x" } }
+    isOk(await probed("http", { ...settings, pattern: "^cookie: a=2; b=x; c=3\r?$" }))
+    isOk(await probed("http", { ...settings, pattern: "^cookie: a=2; b=x; c=3\r?$" }))
+    assert.notMatch(other.heads.join(""), /^cookie:/im)
+    assert.notInclude(server.heads[2] ?? "", "c=3")
+  })
+
+  it("is one of at most fifty", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => `Set-Cookie: n${index}=1\r\n`).join("")
+    const { url } = await redirecting(() => "/in", many)
+    isOk(await probed("http", { url, pattern: String.raw`^cookie: (n\d+=1; ){49}n49=1\r?$` }))
+  })
+})
+
 describe("a device that speaks TLS 1.0", () => {
   it("is reached where its certificate is not verified", async () => {
     const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
