@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http"
+import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
 import {
   anyText,
@@ -22,7 +22,6 @@ import {
   probe,
   type ProbeAround,
   secondsText,
-  timed,
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
@@ -83,11 +82,11 @@ export const http = probe({ name: "http", lane: "network" }, reader, async (sett
   // Credentials and queries may be secrets.
   const { origin, pathname } = new URL(url)
   const shown = origin + pathname
-  const { clock, targets } = around
+  const { clock } = around
   try {
     // One limit for all redirects together.
-    const asked = () => limited(millis, around, (signal) => pageAt(settings, { signal, targets }))
-    const { value: page, seconds } = await timed(clock, asked)
+    const page = await limited(millis, around, (signal) => pageAt(settings, { ...around, signal }))
+    const { seconds } = page
     const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
     const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
     const { certificate } = page
@@ -133,25 +132,64 @@ const faultsOf = (
   return faults
 }
 
-const pageAt = async (settings: HttpSettings, { signal, targets }: Omit<ProbeAround, "clock">) => {
-  const { certificate, response, status } = await visitPage(settings, { signal, targets })
+/** How long a body is read that does not end, and how often it is searched after that. */
+const PATIENCE_MILLIS = 2_000
+const LOOK_MILLIS = 250
+/** A body that ends in this part of the time that is left is read in whole. */
+const PATIENT_PART = 0.9
+
+const MILLIS_PER_SECOND = 1_000
+
+/** A page, and the seconds to its end, or to its status if it does not end. */
+const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround) => {
+  const begun = clock.steady()
+  const { wait: millis = WAIT_MILLIS, warning, critical: crit } = settings
+  const answer = await visitPage(settings, around)
+  const answered = clock.steady() - begun
+  const isTimed = warning !== undefined || crit !== undefined
+  const patience = Math.min((millis - answered) * PATIENT_PART, isTimed ? Infinity : PATIENCE_MILLIS)
   // Other than `identity` where the server compresses although it was asked not to.
-  const { "content-encoding": encoding = "identity" } = response.headers
-  const read = await bodyOf(response, targets !== undefined)
+  const { "content-encoding": encoding = "identity" } = answer.response.headers
+  const read = await bodyOf(answer, { ...settings, patience, clock, isCut: around.targets !== undefined })
   // A page that ends with its connection looks whole where the limit closed the connection.
-  signal.throwIfAborted()
-  return { status, encoding, certificate, ...read }
+  around.signal.throwIfAborted()
+  const seconds = (read.isEndless ? answered : clock.steady() - begun) / MILLIS_PER_SECOND
+  const { certificate, status } = answer
+  return { ...read, status, encoding, certificate, seconds }
 }
 
-const bodyOf = async (response: IncomingMessage, isCut: boolean) => {
+interface Wanted extends Pick<HttpSettings, "text" | "pattern">, Pick<ProbeAround, "clock"> {
+  /** After it, a body is read on only for a text or a pattern that is not found yet. */
+  readonly patience: number
+  readonly isCut: boolean
+}
+
+const bodyOf = async (
+  { end, response }: Awaited<ReturnType<typeof visitPage>>,
+  { clock, isCut, patience, pattern: written, text: wanted }: Wanted,
+) => {
   const chunks: Array<Buffer> = []
-  let bytes = 0
-  for await (const chunk of response) {
-    // A stream of bytes without an encoding yields buffers.
-    const part = chunk as Buffer
-    if (bytes < LONGEST_BODY) chunks.push(part)
-    bytes += part.length
-    if (isCut && bytes > LONGEST_BODY) break
+  let [bytes, isEndless] = [0, false]
+  const read = () => Buffer.concat(chunks).toString("utf8", 0, LONGEST_BODY)
+  const look = (): void => {
+    const isFound = written === undefined && (wanted === undefined || read().includes(wanted))
+    isEndless = isFound || bytes > LONGEST_BODY
+    if (isEndless) end()
+    else cancel = afterMillis(clock, LOOK_MILLIS, look)
   }
-  return { body: Buffer.concat(chunks).toString("utf8", 0, LONGEST_BODY), bytes }
+  let cancel = afterMillis(clock, patience, look)
+  try {
+    // A stream of bytes without an encoding yields buffers.
+    for await (const part of response as AsyncIterable<Buffer>) {
+      if (bytes < LONGEST_BODY) chunks.push(part)
+      bytes += part.length
+      if (isCut && bytes > LONGEST_BODY) break
+    }
+  } catch (error) {
+    if (!isEndless) throw error
+  } finally {
+    cancel()
+    end()
+  }
+  return { body: read(), bytes, isEndless }
 }

@@ -281,6 +281,80 @@ describe("a cookie", () => {
   })
 })
 
+/** Sends a head, and then the same part for as long as it is connected. */
+const endless =
+  (head: string, part: string, pause = 20) =>
+  (socket: Socket): void => {
+    socket.write(head, "latin1")
+    const timer = setInterval(() => socket.write(part), pause)
+    socket.on("close", () => clearInterval(timer))
+  }
+
+describe("an endless answer", () => {
+  const EVENTS = `${OK}Content-Type: text/event-stream\r\n\r\n`
+  const silent = (head: string) => (socket: Socket) => void socket.write(head)
+
+  it.each([
+    ["events", endless(EVENTS, "data\n"), {}],
+    ["events, with a threshold", endless(EVENTS, "data\n"), { critical: 1 }],
+    ["a radio that names a length", endless(`${OK}Content-Length: 999999999\r\n\r\n`, "data\n"), {}],
+    ["chunks", endless(`${OK}Transfer-Encoding: chunked\r\n\r\n`, "4\r\nwell\r\n"), {}],
+    ["a flood", endless(EVENTS, "a".repeat(500_000), 1), {}],
+    ["a flood that is searched", endless(`${EVENTS}well\n`, "a".repeat(500_000), 1), { pattern: "^well$" }],
+    ["a head alone", silent(EVENTS), {}],
+    ["a head with a length", silent(`${OK}Content-Length: 5\r\n\r\n`), {}],
+    ["a status that is wanted", silent("HTTP/1.1 503 Oh\r\n\r\n"), { status: 503 }],
+    ["HEAD", silent(`${OK}Content-Length: 5\r\n\r\n`), { method: "HEAD" }],
+    ["204", silent("HTTP/1.1 204 No Content\r\n\r\n"), {}],
+    ["304", silent("HTTP/1.1 304 Same\r\nContent-Length: 5\r\n\r\n"), { status: 304 }],
+    ["a text in its beginning", endless(`${EVENTS}well`, "data\n"), { text: "well" }],
+    ["a text in time", endless(EVENTS, "we"), { text: "wewewewe" }],
+    [
+      "a text in chunks",
+      endless(`${OK}Transfer-Encoding: chunked\r\n\r\n`, "4\r\nwell\r\n"),
+      { text: "lwel" },
+    ],
+  ])("is known by its status: %s", async (_, answer, settings) => {
+    isOk(await answered(answer, settings))
+  })
+
+  it.each([
+    [{ status: 200, text: "none" }, "no answer within 1 s"],
+    [{ pattern: "data" }, "no answer within 1 s"],
+    [{ status: 404 }, "CRITICAL - 200 "],
+  ])("is critical with %j", async (settings, words) => {
+    const { output, status } = await answered(endless(EVENTS, "data\n"), { wait: "1s", ...settings })
+    assert.strictEqual(status, "critical")
+    assert.include(output, words)
+  })
+
+  it("loses its connection, and has the time of its status", async () => {
+    let isOpen = false
+    const { output } = await answered((socket) => {
+      isOpen = true
+      socket.on("close", () => (isOpen = false))
+      endless(EVENTS, "data\n")(socket)
+    })
+    assert.match(output, /time=0\.[0-4]/)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.isFalse(isOpen)
+  })
+
+  it("is none where it ends late", async () => {
+    const slow = (socket: Socket): void => {
+      socket.write(OK)
+      setTimeout(() => socket.end("\r\nwell"), 600)
+    }
+    assert.match((await answered(slow)).output, /time=(?:0\.[6-9]|1)/)
+    const late = (socket: Socket): void => {
+      socket.write(`${OK}\r\nwe`)
+      setTimeout(() => socket.end("ll"), 2_300)
+    }
+    const { output, status } = await answered(late, { critical: 2 })
+    assert.strictEqual(status, "critical", output)
+  })
+})
+
 describe("a device that speaks TLS 1.0", () => {
   it("is reached where its certificate is not verified", async () => {
     const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]

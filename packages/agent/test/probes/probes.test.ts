@@ -126,7 +126,8 @@ describe("the http probe", () => {
     ["/elsewhere", { method: "POST", body: "s3cret" }, "critical"],
     ["/packed", { text: "identity" }, "ok"],
     ["/mute", { wait: "1s" }, "critical"],
-    ["/half", { wait: "1s", text: "well" }, "critical"],
+    ["/half", { wait: "1s", text: "well" }, "ok"],
+    ["/half", { wait: "1s", text: "unwell" }, "critical"],
     ["/slow", { pattern: "^(a+)+$" }, "unknown"],
   ] as const)("of %s with %j is %s", async (path, settings, expected) => {
     const { status, output } = await probed("http", { url: at(path), ...settings })
