@@ -41,6 +41,11 @@ export const askPage = async (
     sent.on("upgrade", resolve).on("response", resolve)
     sent.end(body)
   })
+  const { "content-length": length, "transfer-encoding": coding = "" } = response.headers
+  if (length !== undefined && /chunked/i.test(coding)) {
+    sent.destroy()
+    throw new Error("the answer has both Content-Length and Transfer-Encoding")
+  }
   // The socket of an https request is one of TLS.
   const certificate = isSecure
     ? await shownCertificate(response.socket as TLSSocket, trust, systemClock.wall())

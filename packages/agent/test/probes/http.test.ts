@@ -149,10 +149,6 @@ describe("an answer that browsers read", () => {
     ["equal lengths", `${OK}Content-Length: 4\r\nContent-Length: 4\r\n\r\nwell!`],
     ["a list of equal lengths", `${OK}Content-Length: 4, 4\r\n\r\nwell!`],
     [
-      "chunks and a length",
-      `${OK}Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwell\r\n0\r\n\r\n`,
-    ],
-    [
       "chunks with extensions",
       `${OK}Transfer-Encoding: chunked\r\n\r\n2;a=b\r\nwe\r\n002\r\nll\r\n0\r\n\r\n`,
     ],
@@ -177,6 +173,16 @@ describe("an answer that browsers read", () => {
       "different lengths",
       `${OK}Content-Length: 4\r\nContent-Length: 5\r\n\r\nwell`,
       "more than one Content-Length: 4, 5",
+    ],
+    [
+      "chunks and a length",
+      `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwell\r\n0\r\n\r\n`,
+      "both Content-Length and Transfer-Encoding",
+    ],
+    [
+      "a length and chunks",
+      `${OK}Transfer-Encoding: Chunked\r\nContent-Length: 4\r\n\r\n4\r\nwell\r\n0\r\n\r\n`,
+      "both Content-Length and Transfer-Encoding",
     ],
     ["a length in letters", `${OK}Content-Length: four\r\n\r\nwell`, "a Content-Length that is no number"],
     ["a banner", "SSH-2.0-OpenSSH_9.6\r\n\r\n", "the answer is not HTTP: it begins with"],
