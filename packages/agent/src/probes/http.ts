@@ -15,6 +15,7 @@ import {
   text,
 } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
+import { pageText } from "./pageText.ts"
 import {
   critical,
   type Fault,
@@ -119,7 +120,8 @@ const faultsOf = (
   const isWanted =
     status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
   const part = page.bytes > LONGEST_BODY ? " in its first MiB" : ""
-  const where = page.encoding === "identity" ? part : ` in its compressed form (${page.encoding})`
+  const where =
+    page.encoding === "identity" ? part + page.remark : ` in its compressed form (${page.encoding})`
   const faults: Array<Fault> = []
   const blame = (words: string) => faults.push({ status: "critical", words })
   if (!isWanted) blame(`${page.status} ${url}`)
@@ -170,9 +172,9 @@ const bodyOf = async (
 ) => {
   const chunks: Array<Buffer> = []
   let [bytes, isEndless] = [0, false]
-  const read = () => Buffer.concat(chunks).toString("utf8", 0, LONGEST_BODY)
+  const read = () => pageText(response.headers, Buffer.concat(chunks).subarray(0, LONGEST_BODY))
   const look = (): void => {
-    const isFound = written === undefined && (wanted === undefined || read().includes(wanted))
+    const isFound = written === undefined && (wanted === undefined || read().body.includes(wanted))
     isEndless = isFound || bytes > LONGEST_BODY
     if (isEndless) end()
     else cancel = afterMillis(clock, LOOK_MILLIS, look)
@@ -191,5 +193,5 @@ const bodyOf = async (
     cancel()
     end()
   }
-  return { body: read(), bytes, isEndless }
+  return { ...read(), bytes, isEndless }
 }

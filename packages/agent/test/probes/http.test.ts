@@ -52,6 +52,73 @@ const answered = async (answer: Answer, settings: object = {}) => {
 const isOk = ({ output, status }: { readonly status: string; readonly output: string }): void =>
   assert.strictEqual(status, "ok", output)
 
+const page = (fields: string, body: string | Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${fields}\r\n`, "latin1"), Buffer.from(body)])
+
+const latin1 = (text: string): Buffer => Buffer.from(text, "latin1")
+const GB_MIDDLE = Buffer.from([0xd6, 0xd0, 0xce, 0xc4])
+const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16()
+
+describe("the encoding of a page", () => {
+  it.each([
+    [
+      "a charset in Latin-1",
+      "Content-Type: text/html; charset=ISO-8859-1\r\n",
+      latin1("Geöffnet"),
+      "Geöffnet",
+    ],
+    ["a quoted charset", 'Content-Type: text/plain;Charset="latin1"\r\n', latin1("Geöffnet"), "Geöffnet"],
+    ["gb2312", "content-type: text/html; charset=gb2312\r\n", GB_MIDDLE, "中文"],
+    [
+      "a byte order mark",
+      "Content-Type: text/html; charset=latin1\r\n",
+      Buffer.from("\uFEFFGeöffnet"),
+      "Geöffnet",
+    ],
+    ["UTF-16LE with its mark", "", Buffer.from("\uFEFF中文", "utf16le"), "中文"],
+    ["UTF-16BE with its mark", "", utf16be("\uFEFF中文"), "中文"],
+    ["UTF-16BE by its charset", "Content-Type: text/plain; charset=utf-16be\r\n", utf16be("中文"), "中文"],
+    ["<meta charset>", "Content-Type: text/html\r\n", latin1('<META Charset="iso-8859-1">ö!'), "ö!"],
+    [
+      "<meta http-equiv>",
+      "",
+      Buffer.concat([
+        latin1('<meta http-equiv=Content-Type content="text/html; charset=gb2312">'),
+        GB_MIDDLE,
+      ]),
+      "中文",
+    ],
+    [
+      "XML",
+      "Content-Type: application/rss+xml\r\n",
+      latin1('<?xml version="1.0" encoding="latin1"?>ö!'),
+      "ö!",
+    ],
+    [
+      "the charset before <meta>",
+      "Content-Type: text/html; charset=utf-8\r\n",
+      "<meta charset=latin1>ö!",
+      "ö!",
+    ],
+    ["a comment", "Content-Type: text/html\r\n", "<!-- <meta charset=latin1> -->ö!", "ö!"],
+    ["text that is no markup", "Content-Type: text/plain\r\n", "<meta charset=latin1>ö!", "ö!"],
+    ["<meta> of UTF-16", "Content-Type: text/html\r\n", "<meta charset=utf-16>ö!", "ö!"],
+    ["no charset", "", "Geöffnet 中文", "Geöffnet 中文"],
+    ["an unknown charset", "Content-Type: text/html; charset=x-foo\r\n", "Geöffnet", "Geöffnet"],
+  ])("is read of %s", async (_, fields, body, text) => {
+    isOk(await answered(page(fields, body), { text, pattern: text }))
+  })
+
+  it.each([
+    ["charset=x-foo\r\n", "", " as UTF-8, because its charset x-foo is unknown"],
+    ["charset=utf-7\r\n", "", " as UTF-8, because its charset utf-7 is unknown"],
+    ["\r\n", "<meta charset=x-foo>", " as UTF-8, because the charset in its markup is unknown"],
+  ])("is named where it is unknown: %s%s", async (charset, start, words) => {
+    const { output } = await answered(page(`Content-Type: text/html; ${charset}`, `${start}a`), { text: "ö" })
+    assert.include(output, `lacks "ö"${words} |`)
+  })
+})
+
 /** A server whose `/` redirects to an address, and whose other pages show the request. */
 const redirecting = (location: (port: number) => string, fields = "") => {
   let port = 0
