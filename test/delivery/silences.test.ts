@@ -365,6 +365,10 @@ describe("creating a silence", () => {
       assert.include(message.message, '"confirm": true')
       yield* silence(5, { matchers: DISKS, confirm: true })
       yield* silence(5, { matchers: [{ field: "check_id", op: "=", value: "disk" }] })
+      for (let n = 0; n < 12; n += 1) yield* enroll(process, `host-${n}` as typeof AGENT)
+      // Half of them are not most of them.
+      const half = yield* process.operations.previewSilence(request)
+      assert.deepInclude(half, { agents: 12, needs_confirm: false })
     }),
   )
 
@@ -399,6 +403,26 @@ describe("creating a silence", () => {
       assert.include(yield* refused({ for: Duration.days(31) }), "for must not make the silence longer")
       const early = yield* Effect.flip(process.operations.editSilence(id, { ends_at: inDays(1) }))
       assert.include(early.message, "after starts_at")
+      const empty = Effect.flip(process.operations.silence({ matchers: DISKS, comment: "", ends_at: now }))
+      assert.include((yield* empty).message, "ends_at must be in the future")
+      const longest = yield* silence(5, { for: Duration.days(30) })
+      assert.strictEqual(longest.ends_at, inDays(30))
+      yield* TestClock.adjust("1 minute")
+      const ended = process.operations.editSilence(longest.id, { ends_at: yield* Instant.now })
+      assert.include((yield* Effect.flip(ended)).message, "expire the silence to end it now")
+    }),
+  )
+
+  it.effect("keeps another comment, with its end or alone", () =>
+    Effect.gen(function* () {
+      const { process, silence } = yield* openSilences()
+      const { ends_at, id } = yield* silence(5)
+      yield* process.operations.editSilence(id, { comment: "older disks" })
+      const { items } = yield* process.queries.silences({ limit: 5 })
+      assert.deepStrictEqual(
+        items.map((one) => [one.comment, one.ends_at]),
+        [["older disks", ends_at]],
+      )
     }),
   )
 })

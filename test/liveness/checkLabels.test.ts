@@ -135,6 +135,26 @@ describe("the labels of a check", () => {
     }),
   )
 
+  it.effect("choose the parents of an incident, which is not its own", () =>
+    Effect.gen(function* () {
+      const dependencies = [{ parent: ["label:team != db"], child: ["check_id = disk"], equal: ["agent_id"] }]
+      const { declare, disk, webhook } = yield* open({ dependencies })
+      yield* declare([labelled("db")])
+      yield* disk.turns("critical")
+      yield* webhook.has("firing critical a/disk")
+    }),
+  )
+
+  it.effect("make an incident a parent in the batch that opens it", () =>
+    Effect.gen(function* () {
+      const dependencies = [{ parent: ["label:team = db"], child: ["check_id = load"], equal: ["agent_id"] }]
+      const { agent, declare, webhook } = yield* open({ dependencies })
+      yield* declare([labelled("db")])
+      yield* agent().reports({ check: "disk", status: "critical" }, { check: "load", status: "critical" })
+      yield* webhook.has("firing critical a/disk")
+    }),
+  )
+
   it.effect("do not make a silence cover their agents, for its confirmation", () =>
     Effect.gen(function* () {
       const agents = Array.from({ length: 11 }, (_, n) => AgentId.make(`host-${n}`))

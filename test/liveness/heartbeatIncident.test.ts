@@ -1,6 +1,7 @@
-import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import { createHash } from "node:crypto"
+import { AgentId, IncidentKey, KeyFingerprint } from "@tocsin/contract/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { AGENT, heartbeat, enroll } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
@@ -24,6 +25,13 @@ const open = Effect.fnUntraced(function* (processes = 1, agents: ReadonlyArray<A
     )
   return { ...timeline, /** All heartbeat incidents so far. */ opened }
 })
+
+const fingerprintOf = (name: string) => {
+  const digest = createHash("sha256")
+    .update(Redacted.value(keyOf(name)))
+    .digest("hex")
+  return KeyFingerprint.make(digest.slice(0, 16))
+}
 
 const agentsNamed = (count: number) => Array.from({ length: count }, (_, at) => AgentId.make(`agent-${at}`))
 
@@ -172,6 +180,20 @@ describe("a heartbeat with a replacement key", () => {
       yield* front.admission.accept(AGENT)
       yield* beatWithOtherKey
       yield* incidents.areOpen()
+    }),
+  )
+
+  it.effect("that its fingerprint accepts leaves another one to be compared", () =>
+    Effect.gen(function* () {
+      const acceptFingerprints = new Set([fingerprintOf("third")])
+      const { front } = yield* openTimeline({ process: { rules: { acceptFingerprints } } })
+      const beat = (key: string) => Effect.orDie(front.ingest.heartbeat(keyOf(key), heartbeatOf(AGENT)))
+      yield* beat("second")
+      yield* beat("third")
+      assert.deepInclude(yield* front.queries.agent(AGENT), {
+        key_fingerprint: fingerprintOf("second"),
+        rotation_pending: true,
+      })
     }),
   )
 })

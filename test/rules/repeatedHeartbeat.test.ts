@@ -3,6 +3,7 @@ import { AgentId, KeyFingerprint } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { Labels } from "@tocsin/contract/Labels"
 import { decideSync } from "@tocsin/core/unitOfWork/Decision"
+import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
@@ -37,7 +38,10 @@ const pairs = fc.oneof(
 type Report = typeof reports extends fc.Arbitrary<infer Value> ? Value : never
 
 /** The agent after a heartbeat with that report. */
-const agentAfter = (stored: Report, { labels, ...reported }: Report) => {
+const agentAfter = (
+  stored: Partial<AgentRecord>,
+  { labels, ...reported }: Report & { readonly observed_at?: Instant.Instant },
+) => {
   const before = agentRecord(AGENT, stored)
   const unit = new UnitOfWork()
   const command = heartbeat({
@@ -73,4 +77,15 @@ describe("a heartbeat of an accepted key", () => {
       }),
     ),
   )
+  it("that is older changes no word, and begins a contact after a silence", () => {
+    const silentSince = Instant.minus(LATER, Duration.minutes(2))
+    const earlier = { observed_at: LATER, last_seen_at: silentSince, reachable_from: silentSince }
+    const { before, after } = agentAfter(earlier, {
+      hostname: "db",
+      features: { push: true, metrics: true },
+      labels: undefined,
+      observed_at: start,
+    })
+    assert.deepStrictEqual(after, { ...before, last_seen_at: LATER, reachable_from: LATER })
+  })
 })

@@ -66,6 +66,27 @@ describe("routes", () => {
     ).toEqual({ chat: [300, "1h"], mail: [60, "1h"], pager: [600, "later", "1h"] })
   })
 
+  it("name every receiver for a member that none matches, beside one that a route matches", () => {
+    const { routes = [] } = Result.getOrThrow(
+      readPolicy({ routes: [{ match: ["label:team = db"], to: ["chat"] }] }, names),
+    )
+    const { match, name } = compileRoutes(routes, names)
+    const found = new Set<RouteId>()
+    for (const team of ["db", "web"]) match(facts("critical", team), found)
+    expect(Array.from(name(found, () => 0).keys()).toSorted()).toEqual(names)
+  })
+
+  it("notify no later step before the first", () => {
+    const steps = [{ to: ["chat"] }, { after: "15m", to: ["pager"] }]
+    expect(routing([{ after: "1h", steps }])).toEqual({ chat: [3600], pager: [3600, "later"] })
+  })
+
+  it("have a first step where one of two at the same time is first", () => {
+    const later = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
+    const both = routing([later, { after: "15m", to: ["pager"] }])
+    expect(both).toEqual({ chat: [0], pager: [900] })
+  })
+
   it("wait longer for a key that flaps", () => {
     const routes = [{ after: "1m", flapping: { openings: 4, within: "1h", after: "10m" } }]
     expect(routing(routes, { openings: 3 })).toEqual({ chat: [60], mail: [60], pager: [60] })
