@@ -77,11 +77,12 @@ const beat = (name: (typeof AGENTS)[number]) => ({ step: "beat", agent: name }) 
 const enrolled = (name: (typeof AGENTS)[number]) => ({ step: "enrol", agent: name, token: 0 }) as const
 const END = [{ step: "pass", minutes: 2 }, { step: "retain" }] as const
 
-/** Short lives in which every row of the table happens. */
+/** Short lives in which every row of the table happens, and one agent shows the token of another. */
 const TOURS: ReadonlyArray<ReadonlyArray<Step>> = [
   [{ ...ADMIT, uses: 2 }, beat("a"), enrolled("a"), beat("b"), enrolled("b"), ...END],
   [ADMIT, ...END],
   [ADMIT, { step: "remove", token: 0 }],
+  [{ ...ADMIT, only: "a" }, beat("b"), enrolled("b"), beat("a"), enrolled("a")],
 ]
 
 /** The agents and enrolments of a scenario, by the rules. */

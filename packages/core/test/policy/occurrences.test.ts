@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
-import { nextOccurrences } from "../../src/policy/occurrences.ts"
+import { nextOccurrences, occurrenceInForce } from "../../src/policy/occurrences.ts"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
 
 const windowOf = (fields: object) => {
@@ -37,6 +37,15 @@ describe("the next occurrences of a window", () => {
     expect(occurrences(nightly, "2026-01-01T22:00:00Z", 1)).toEqual([present])
     expect(occurrences(nightly, "2026-01-02T01:59:59Z", 2)).toEqual([present, following])
     expect(occurrences(nightly, "2026-01-02T02:00:00Z", 1)).toEqual([following])
+  })
+
+  it("are in force from their first moment on, also after the one before was asked for", () => {
+    const nightly = windowOf({ cron: "0 22 * * *", for: "4h", tz: "UTC" })
+    const isInForce = (text: string) =>
+      occurrenceInForce(nightly, Instant.fromMillis(Date.parse(text))) !== undefined
+    expect(isInForce("2026-01-02T01:59:59.999Z")).toBe(true)
+    expect(isInForce("2026-01-02T02:00Z")).toBe(false)
+    expect(isInForce("2026-01-02T22:00Z")).toBe(true)
   })
 
   it("overlap where they last longer than their interval", () => {
