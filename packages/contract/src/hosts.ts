@@ -1,7 +1,7 @@
 /** A name in ASCII: labels of 1 to 63 characters, of which a dot may end the last one. */
 const NAME = /^(?=.{1,254}$)(?:[a-z0-9_-]{1,63}(?:\.|$))+$/u
 /** With a zone, such as `fe80::1%eth0`. */
-const IPV6 = /^(?<address>[\da-f:.]*:[\da-f:.]*)(?:%[\da-z.:-]+)?$/iu
+const IPV6 = /^(?=[^:]*:)(?<address>[\da-f:.]+)(?:%[\da-z.:-]+)?$/iu
 /** Characters that end the host of an address, or mean others. */
 const NEVER = /[\s/?#@\\%:[\]]/u
 
@@ -11,7 +11,8 @@ declare const URL: { readonly parse: (text: string) => { readonly hostname: stri
 const hostnameOf = (host: string): string => URL.parse(`http://${host}`)?.hostname ?? ""
 
 /** A host as sockets take it: IPv6 without the brackets that it has in URLs. */
-export const withoutBrackets = (host: string): string => host.replace(/^\[(.*:.*)\]$/u, "$1")
+export const withoutBrackets = (host: string): string =>
+  host.startsWith("[") && host.endsWith("]") && host.includes(":") ? host.slice(1, -1) : host
 
 /** Whether a text is a host: a name of any letters, or an address. */
 export const isHost = (text: string): boolean => {

@@ -120,7 +120,10 @@ const trialOf = (
     status,
     exit_code: EXIT_CODES[status],
     duration_ms: Math.round(durationMillis),
-    output: `${line}\n${text}`.replaceAll(/ +$/gm, "").trimEnd(),
+    output: [line, ...text.split("\n")]
+      .map((one = "") => one.trimEnd())
+      .join("\n")
+      .trimEnd(),
     performance_data: `${data}\n${more}`
       .split("\n")
       .flatMap((one) => one.trim() || [])
