@@ -35,10 +35,9 @@ export const askPage = async (
   // Node.js leaves out further fields.
   sent.maxHeadersCount = 0
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    sent.on("error", reject)
     sent.on("close", () => reject(new Error("the connection was closed without an answer")))
     sent.on("socket", (socket) => socket.prependListener("data", uniteLengths()))
-    sent.on("upgrade", resolve).on("response", resolve)
+    sent.on("error", reject).on("upgrade", resolve).on("response", resolve)
     sent.end(body)
   })
   const { "content-length": length, "transfer-encoding": coding = "" } = response.headers

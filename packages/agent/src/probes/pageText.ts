@@ -19,14 +19,12 @@ export const pageText = ({ "content-type": type = "" }: IncomingHttpHeaders, pag
   const declared = CHARSET.exec(type)?.[1]
   const markup = MARKUP.test(type) ? start.replaceAll(/<!--[^]*?(?:-->|$)/g, "") : ""
   // Markup that says UTF-16 could not be read if it were.
-  const meta = META.exec(markup)
-    ?.slice(1)
-    .join("")
-    .replace(/^utf-?16.*/i, "utf-8")
+  const [, meta, named = meta] = META.exec(markup) ?? []
+  const label = mark?.[1] ?? declared ?? named?.replace(/^utf-?16.*/i, "utf-8")
   try {
-    return { body: new TextDecoder(mark?.[1] ?? declared ?? meta ?? "utf-8").decode(page), remark: "" }
+    return { body: new TextDecoder(label).decode(page), remark: "" }
   } catch {
-    // What the markup says is a text of the body, which no message shows.
+    // No message shows a text of the body.
     const name = declared === undefined ? "the charset in its markup" : `its charset ${declared.slice(0, 40)}`
     return { body: page.toString(), remark: ` as UTF-8, because ${name} is unknown` }
   }
