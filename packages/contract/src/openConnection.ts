@@ -38,17 +38,23 @@ const failureOf = (errors: ReadonlyArray<Error & { readonly code?: unknown }>): 
 
 /**
  * Connects to a host: to the addresses of a name side by side, because one that answers nothing says nothing about
- * the others. Node.js gives each of them a time and closes it when the next one is tried.
+ * the others. Node.js gives each of them a time and closes it when the next one is tried. Fails after `millis`.
  */
-export const openConnection = <S extends Attempt>(net: Net<S>, to: Destination, signal: Signal): Promise<S> =>
+export const openConnection = <S extends Attempt>(
+  net: Net<S>,
+  to: Destination,
+  signal: Signal,
+  millis?: number,
+): Promise<S> =>
   new Promise((resolve, reject) => {
     const attempts = new Set<S>()
     const errors: Array<Error> = []
     let left: ReadonlyArray<string> = []
-    let step: unknown
+    let [step, limit]: ReadonlyArray<unknown> = []
     const over = (): void => {
       left = []
       clearTimeout(step)
+      clearTimeout(limit)
       signal.removeEventListener("abort", abort)
       for (const attempt of attempts) attempt.destroy()
     }
@@ -79,6 +85,8 @@ export const openConnection = <S extends Attempt>(net: Net<S>, to: Destination, 
     }
     if (signal.aborted) return abort()
     signal.addEventListener("abort", abort)
+    const late = () => fail(Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" }))
+    if (millis !== undefined) limit = setTimeout(late, millis)
     const begin = (addresses: ReadonlyArray<string>): void => {
       if (signal.aborted) return
       left = addresses

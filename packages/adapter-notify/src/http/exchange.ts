@@ -65,7 +65,6 @@ export const makeExchange = Effect.fnUntraced(function* (
   const authorization = authorizationOf(target)
   const closing = new AbortController()
   const millis = Duration.toMillis(Duration.sum(options.timeout, GRACE))
-  const late = () => AbortSignal.any([closing.signal, AbortSignal.timeout(millis)])
   // Delivery limits concurrent attempts; a limit on connections would only delay some of them.
   const agent = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -75,7 +74,7 @@ export const makeExchange = Effect.fnUntraced(function* (
           maxFreeSockets: MAX_IDLE_CONNECTIONS,
           timeout: IDLE_MILLIS,
         }),
-        (host, port) => openConnection(net, { host, port, lookup }, late()),
+        (host, port) => openConnection(net, { host, port, lookup }, closing.signal, millis),
       ),
     ),
     (opened) =>

@@ -31,10 +31,8 @@ const explained = (error: unknown): string =>
 /** Sends over HTTP and HTTPS, with one connection to each server. `ca` are the authorities to trust instead of the system's. */
 export const httpTransport = (options: { readonly ca?: string | undefined }) => {
   const closing = new AbortController()
-  const open = (host: string, port: number) => {
-    const late = AbortSignal.any([closing.signal, AbortSignal.timeout(ANSWER_MILLIS)])
-    return openConnection(net, { host, port, lookup: dns.lookup }, late)
-  }
+  const open = (host: string, port: number) =>
+    openConnection(net, { host, port, lookup: dns.lookup }, closing.signal, ANSWER_MILLIS)
   const reused = { keepAlive: true, maxSockets: 1 }
   const plain = connectingBy(new HttpAgent(reused), open)
   let secure: HttpsAgent | undefined
