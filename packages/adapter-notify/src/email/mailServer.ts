@@ -177,7 +177,8 @@ const DELIVERED = 250
 const UNADDRESSABLE = 553
 
 /** Whether only a server with SMTPUTF8 takes an address; a domain has a form in ASCII. */
-const isUtf8 = (address: string): boolean => /[^\0-\x7f]/u.test(address.slice(0, address.lastIndexOf("@")))
+const isUtf8 = (address: string): boolean =>
+  /[\u0080-\u{10ffff}]/u.test(address.slice(0, address.lastIndexOf("@")))
 
 const wordsOf = (faults: ReadonlyArray<{ readonly error: string }>): string =>
   faults.map(({ error }) => error).join(" ")
