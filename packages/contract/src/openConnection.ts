@@ -49,9 +49,11 @@ export const openConnection = <S extends Attempt>(
   new Promise((resolve, reject) => {
     const attempts = new Set<S>()
     const errors: Array<Error> = []
+    let isOver = false
     let left: ReadonlyArray<string> = []
     let [step, limit]: ReadonlyArray<unknown> = []
     const over = (): void => {
+      isOver = true
       left = []
       clearTimeout(step)
       clearTimeout(limit)
@@ -88,7 +90,7 @@ export const openConnection = <S extends Attempt>(
     const late = () => fail(Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" }))
     if (millis !== undefined) limit = setTimeout(late, millis)
     const begin = (addresses: ReadonlyArray<string>): void => {
-      if (signal.aborted) return
+      if (isOver) return
       left = addresses
       tryNext()
     }
