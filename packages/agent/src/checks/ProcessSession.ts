@@ -45,11 +45,10 @@ interface NumberedProcess {
   readonly ticks: string | undefined
 }
 
-/** Whether a process has ended; `undefined` where the system does not show it. */
-export const hasEnded = ({ pid, ticks }: NumberedProcess): boolean | undefined => {
+/** Whether the system shows that a process has ended. */
+export const hasEnded = ({ pid, ticks }: NumberedProcess): boolean => {
   const found = statOf(pid)
-  if (found === undefined) return undefined
-  return ENDED.has(found.state) || (ticks !== undefined && found.ticks !== ticks)
+  return found !== undefined && (ENDED.has(found.state) || (ticks !== undefined && found.ticks !== ticks))
 }
 
 /**
@@ -74,9 +73,10 @@ export const groupsOf = (
   return new Set(members)
 }
 
-const signalGroup = (group: number, signal: NodeJS.Signals | 0): boolean => {
+/** Signals a process, or with a negative number its group. Whether there is one; 0 only asks. */
+export const signalled = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
-    return process.kill(-group, signal)
+    return process.kill(target, signal)
   } catch (error) {
     // Processes of another user are alive, although they cannot be signalled.
     return error instanceof Error && "code" in error && error.code === "EPERM"
@@ -95,7 +95,7 @@ export class ProcessSession {
     this.#isGone = pid === undefined
     if (pid === undefined) return
     const leader = { pid, ticks: ticksOf(pid) }
-    this.#look = () => groupsOf(leader, proc) ?? new Set(signalGroup(pid, 0) ? [pid] : [])
+    this.#look = () => groupsOf(leader, proc) ?? new Set(signalled(-pid, 0) ? [pid] : [])
   }
 
   isAlive(): boolean {
@@ -114,7 +114,7 @@ export class ProcessSession {
 
   /** Sends a signal to every process of the run. */
   signal(signal: NodeJS.Signals): void {
-    for (const group of this.#groups()) signalGroup(group, signal)
+    for (const group of this.#groups()) signalled(-group, signal)
   }
 
   /** Once the session is empty its number may be given to others, so it is never asked about again. */
@@ -133,7 +133,7 @@ export class ProcessSession {
     for (let waited = 0; waited < millis; waited += BETWEEN_LOOKS_MILLIS) {
       const groups = this.#groups()
       if (groups.size === 0) return true
-      for (const group of groups) if (signal === "SIGKILL" || !asked.has(group)) signalGroup(group, signal)
+      for (const group of groups) if (signal === "SIGKILL" || !asked.has(group)) signalled(-group, signal)
       for (const group of groups) asked.add(group)
       await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MILLIS))
     }

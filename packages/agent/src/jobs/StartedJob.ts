@@ -1,8 +1,7 @@
 import { type CheckReport, type CheckStatus, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
 import { readlinkSync } from "node:fs"
-import { groupsOf, hasEnded, ticksOf } from "../checks/ProcessSession.ts"
-import { codeOf } from "../config/Reader.ts"
+import { groupsOf, hasEnded, signalled, ticksOf } from "../checks/ProcessSession.ts"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
 import { bootId, savedNote } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
@@ -143,13 +142,7 @@ export const stateOfProcess = (identity: ProcessIdentity): ProcessState => {
   if (space === "") return "unknown"
   if (boot !== bootId()) return "ended"
   if (space !== spaceOf()) return "unknown"
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // One of another user runs, although it cannot be signalled.
-    if (codeOf(error) !== "EPERM") return "ended"
-  }
-  return hasEnded(identity) === true ? "ended" : "runs"
+  return !signalled(pid, 0) || hasEnded(identity) ? "ended" : "runs"
 }
 
 /** The same for a process with all that remain of the session that it began. */
