@@ -1,11 +1,7 @@
 import { hostField } from "@tocsin/contract/hosts"
 import { connectingBy } from "@tocsin/contract/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
-import type { TLSSocket } from "node:tls"
-import { systemClock } from "../clock/Clock.ts"
-import { shownCertificate } from "./certificate.ts"
 import { connected, type ProbeAround } from "./Probe.ts"
-import type { Trust } from "./trust.ts"
 
 /**
  * Node's parser as lenient as it can be. It is strict against a second answer that hides in the first one, and no
@@ -16,18 +12,13 @@ const LENIENT = { insecureHTTPParser: true, maxHeaderSize: 262_144 } as const
 interface Asked {
   readonly options: RequestOptions
   readonly body: string | undefined
-  readonly trust: Trust
 }
 
 /** Sends one request, and waits for the head of its answer. `end` closes the connection. */
-export const askPage = async (
-  url: URL,
-  { body, options, trust }: Asked,
-  around: Omit<ProbeAround, "clock">,
-) => {
-  const isSecure = url.protocol === "https:"
+export const askPage = async (url: URL, { body, options }: Asked, around: Omit<ProbeAround, "clock">) => {
   // Loaded only where it is used: TLS takes some megabytes.
-  const { Agent, request } = isSecure ? await import("node:https") : await import("node:http")
+  const { Agent, request } =
+    url.protocol === "https:" ? await import("node:https") : await import("node:http")
   const headers = { host: hostField(url), ...options.headers }
   const isLocal = options.socketPath !== undefined
   const agent = !isLocal && connectingBy(new Agent(), (host, port) => connected(host, port, around))
@@ -45,11 +36,7 @@ export const askPage = async (
     sent.destroy()
     throw new Error("the answer has both Content-Length and Transfer-Encoding")
   }
-  // The socket of an https request is one of TLS.
-  const certificate = isSecure
-    ? await shownCertificate(response.socket as TLSSocket, trust, systemClock.wall())
-    : undefined
-  return { response, certificate, end: () => void sent.destroy() }
+  return { response, end: () => void sent.destroy() }
 }
 
 const LENGTH = /^(content-length)[\t ]*:([\d\t ,]*)\r?$/gim

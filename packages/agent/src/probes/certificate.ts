@@ -1,4 +1,5 @@
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls"
+import { systemClock } from "../clock/Clock.ts"
 import type { Measure } from "./Probe.ts"
 import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
 import { authoritiesOf, type Trust } from "./trust.ts"
@@ -12,7 +13,7 @@ const endOf = ({ valid_to: end }: DetailedPeerCertificate): number => Date.parse
  * The certificate that a server showed, and the first to expire of those that lead from it to a trusted authority. A
  * server may send more, such as for older clients, and authorities are renewed by their programs.
  */
-export const shownCertificate = async (socket: TLSSocket, trust: Trust, now: number) => {
+export const shownCertificate = async (socket: TLSSocket, trust: Trust) => {
   const { X509Certificate } = await import("node:crypto")
   const own = socket.getPeerCertificate(true)
   let first = own
@@ -25,7 +26,7 @@ export const shownCertificate = async (socket: TLSSocket, trust: Trust, now: num
       const isTrusted = ones.some((one) =>
         roots.some((root) => one.checkIssued(root) && one.verify(root.publicKey)),
       )
-      if (isTrusted || (socket.authorized && endOf(above) < now)) break
+      if (isTrusted || (socket.authorized && endOf(above) < systemClock.wall())) break
       first = above
     }
     below.push(above)

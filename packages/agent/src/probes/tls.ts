@@ -1,6 +1,5 @@
 import { once } from "node:events"
 import { isIP, type Socket } from "node:net"
-import { systemClock } from "../clock/Clock.ts"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
@@ -101,7 +100,7 @@ const handshake = async (
       }),
     )
     await once(socket, "secureConnect", { signal })
-    const certificates = await shownCertificate(socket, trust, systemClock.wall())
+    const certificates = await shownCertificate(socket, trust)
     // A code, although its type is an error.
     const refused: unknown = socket.authorizationError
     const distrust = refused && refused !== MISNAMED ? explainError(refused) : undefined

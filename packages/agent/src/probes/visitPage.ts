@@ -1,6 +1,8 @@
 import { originOf } from "@tocsin/contract/hosts"
 import type { RequestOptions } from "node:https"
+import type { TLSSocket } from "node:tls"
 import { askPage } from "./askPage.ts"
+import { shownCertificate } from "./certificate.ts"
 import { Cookies } from "./Cookies.ts"
 import type { ProbeAround } from "./Probe.ts"
 import { OLD_TLS, type Trust, trusting } from "./trust.ts"
@@ -47,10 +49,14 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
       ...trust,
       headers: { ...USUAL, ...(isFirst && own), ...(cookie !== undefined && { cookie }) },
     }
-    const answer = await askPage(url, { options, body, trust: visit }, around)
+    const answer = await askPage(url, { options, body }, around)
     const { statusCode: status = 0, headers: answered } = answer.response
     const next = status >= 300 && status <= 399 ? answered.location : undefined
-    if (next === undefined || most === 0 || visit.status?.includes(status)) return { ...answer, status }
+    if (next === undefined || most === 0 || visit.status?.includes(status)) {
+      // The socket of an https request is one of TLS.
+      const secured = url.protocol === "https:" ? (answer.response.socket as TLSSocket) : undefined
+      return { ...answer, status, certificate: secured && (await shownCertificate(secured, visit)) }
+    }
     answer.end()
     if (followed >= most) throw new Error(`more than ${most} redirects`)
     cookies.keep(url, answered["set-cookie"])
