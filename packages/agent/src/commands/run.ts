@@ -96,7 +96,7 @@ export const run = async (argv: ReadonlyArray<string>): Promise<number> => {
     const isPlugin = target.options.nagios && end.kind === "exited" && end.code < STATUSES.length
     const last =
       end.kind === "notStarted" ? { output } : jobOutput(captured, isPlugin ? undefined : endText(end))
-    report(target, { status, exitCode, durationMillis, output: "", ...last })
+    report(target, { status, exitCode, durationMillis, ...last })
   }
   job.release()
   await outputEnded
@@ -149,8 +149,8 @@ const leaveOut = (target: Target, { at, job, wrapper }: StartedJob): number => {
 
 /** The end of what a job wrote, below how it ended, if it failed. */
 const jobOutput = ({ text, droppedBytes }: CapturedText, end: string | undefined) => {
-  const { output, output_truncated: isCut } = lastOutput(withoutTrailing(text, "\r\n"), { end, droppedBytes })
-  return { isCut, ...(output !== undefined && { output }) }
+  const kept = lastOutput(withoutTrailing(text, "\r\n"), { end, droppedBytes })
+  return { isCut: kept.output_truncated, output: kept.output ?? "" }
 }
 
 type Ended = Pick<CheckReport, "status" | "exitCode" | "durationMillis" | "output" | "isCut">

@@ -9,7 +9,7 @@ import type { StartedRun } from "../checks/runCommand.ts"
 import { DEFAULT_PATH, noteName, startCheck } from "../checks/startCheck.ts"
 import { awakeClock, systemClock } from "../clock/Clock.ts"
 import type { AgentConfig, RunCheck } from "../config/readConfig.ts"
-import { secondsText, worstOf } from "../probes/Probe.ts"
+import { MILLIS_PER_SECOND, secondsText, worstOf } from "../probes/Probe.ts"
 import { actAsOwner, spoolPath } from "../spool/StateFolder.ts"
 import { complain, loadConfig, print, readOptions, reasonOf, UsageError } from "./commandLine.ts"
 import { requireCheckId, withSpool } from "./report.ts"
@@ -133,8 +133,6 @@ const trialOf = (
 }
 
 type Trial = ReturnType<typeof trialOf>
-
-const MILLIS_PER_SECOND = 1_000
 
 const lines = (trial: Trial, check: RunCheck, before: CheckStatus | undefined): ReadonlyArray<string> => {
   const { bad = 1, good = 1 } = check.confirm ?? {}

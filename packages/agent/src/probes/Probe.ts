@@ -160,7 +160,7 @@ export const plainName = (name: string): string =>
 export const wait = duration({ max: "1d" })
 export const WAIT_MILLIS = 10_000
 
-const MILLIS_PER_SECOND = 1_000
+export const MILLIS_PER_SECOND = 1_000
 
 /** Runs a step and says how many seconds it took. */
 export const timed = async <A>(clock: Clock, step: () => Promise<A>) => {

@@ -4,12 +4,11 @@ import { readdir, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOf, oneOf, record } from "../config/Reader.ts"
 import { examining } from "./examining.ts"
-import { absolutePath, probe } from "./Probe.ts"
+import { absolutePath, MILLIS_PER_SECOND, probe } from "./Probe.ts"
 import { ageFields, byteThresholds } from "./Range.ts"
 
 const missing = oneOf("ok", "warning", "critical", "unknown")
 
-const MILLIS_PER_SECOND = 1_000
 /** A file server's clock may be ahead by this. */
 const SKEW_SECONDS = 60
 

@@ -20,6 +20,7 @@ import {
   critical,
   type Fault,
   limited,
+  MILLIS_PER_SECOND,
   probe,
   type ProbeAround,
   secondsText,
@@ -139,8 +140,6 @@ const PATIENCE_MILLIS = 2_000
 const LOOK_MILLIS = 250
 /** A body that ends in this part of the time that is left is read in whole. */
 const PATIENT_PART = 0.9
-
-const MILLIS_PER_SECOND = 1_000
 
 /** A page, and the seconds to its end, or to its status if it does not end. */
 const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround) => {
