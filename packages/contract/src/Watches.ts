@@ -110,18 +110,12 @@ export type WatchProbe = typeof WatchProbe.Type
 /** A probe as it is stored, its durations as texts. */
 export type StoredProbe = typeof WatchProbe.Encoded
 
-export const probeKinds = ["http", "tcp", "tls", "dns"] as const satisfies ReadonlyArray<keyof WatchProbe>
+const probeKinds = ["http", "tcp", "tls", "dns"] as const satisfies ReadonlyArray<keyof WatchProbe>
 
 export const probesIn = (request: WatchProbe): ReadonlyArray<(typeof probeKinds)[number]> =>
   probeKinds.filter((kind) => request[kind] !== undefined)
 
-export const probeOf = ({ dns, http, tcp, tls }: WatchProbe): WatchProbe => ({
-  ...(http !== undefined && { http }),
-  ...(tcp !== undefined && { tcp }),
-  ...(tls !== undefined && { tls }),
-  ...(dns !== undefined && { dns }),
-})
-
+/** A probe without what else a request has. */
 export const encodeProbe = (probe: WatchProbe): StoredProbe => Schema.encodeSync(WatchProbe)(probe)
 
 /** A stored probe; fails where another version of Tocsin stored it. */

@@ -8,7 +8,6 @@ import {
   type CreateWatchRequest,
   encodeProbe,
   type PauseWatchRequest,
-  probeOf,
   probesIn,
   type TryWatchRequest,
   USUAL_CONFIRM,
@@ -83,7 +82,7 @@ export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name"
   name,
   every_millis: given.every === undefined ? USUAL_EVERY_MILLIS : Duration.toMillis(given.every),
   confirm: { ...USUAL_CONFIRM, ...given.confirm },
-  probe: encodeProbe(probeOf(given)),
+  probe: encodeProbe(given),
 })
 
 export const watchAgentOf = Effect.gen(function* () {
@@ -119,7 +118,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
     /** Refuses anything but one probe with options that can be used. */
     const check = Effect.fnUntraced(function* (request: WatchProbe) {
       if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
-      if (probes !== undefined) yield* probes.check(probeOf(request))
+      if (probes !== undefined) yield* probes.check(request)
     })
 
     const shown = Effect.fnUntraced(function* (result: WatchRecord | decisions.WatchRefusal) {
@@ -151,7 +150,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
         const changes = {
           ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
           ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
-          ...(hasProbe && { probe: encodeProbe(probeOf(given)) }),
+          ...(hasProbe && { probe: encodeProbe(given) }),
           ...(is_paused !== undefined && { is_paused }),
         }
         return yield* shown(yield* change((by) => decisions.changeWatch(name, changes, by)))
@@ -169,7 +168,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
       /** Runs the probe of a watch from this process now; nothing stores its result. */
       try: Effect.fn("Watches.try")(function* (watch: TryWatchRequest) {
         yield* check(watch)
-        if (probes !== undefined) return yield* probes.run(probeOf(watch))
+        if (probes !== undefined) return yield* probes.run(watch)
         return yield* noProbes()
       }),
     }
