@@ -10,7 +10,7 @@ import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { servedReceivers } from "../replicas/listings.ts"
+import { unusableByAll } from "../replicas/listings.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 
 export interface NotificationMoment {
@@ -182,8 +182,8 @@ const unusableHere = Effect.fnUntraced(function* (
   { unavailable }: Pick<Policy, "unavailable">,
 ) {
   if (!unavailable?.size) return []
-  const served = servedReceivers(new Map(), yield* storage.replicas, yield* Instant.now)
-  return Array.from(unavailable.keys()).filter((name) => !served.has(name))
+  const unusable = unusableByAll(unavailable, yield* storage.replicas, yield* Instant.now)
+  return unusable.map(([name]) => name)
 })
 
 const withinPatience = <A>(effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>

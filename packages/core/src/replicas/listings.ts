@@ -118,6 +118,16 @@ export const servedReceivers = (
   return new Set([...own.keys(), ...served])
 }
 
+/** Of the receivers that this process cannot use, those that no live replica can use either, with the reasons. */
+export const unusableByAll = (
+  unavailable: ReadonlyMap<NotifierName, string>,
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyArray<readonly [NotifierName, string]> => {
+  const served = servedReceivers(new Map(), replicas, now)
+  return Array.from(unavailable).filter(([name]) => !served.has(name))
+}
+
 /** The receivers that some replica has listed within the last day. */
 export const listedReceivers = (
   replicas: ReadonlyArray<ReplicaRecord>,

@@ -26,8 +26,8 @@ import {
   currentReceivers,
   liveReplicas,
   policyHashes,
-  servedReceivers,
   unavailableReceivers,
+  unusableByAll,
   unusableReceivers,
 } from "../replicas/listings.ts"
 import { CurrentOperator, systemOperator } from "../ports/CurrentOperator.ts"
@@ -95,11 +95,7 @@ export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<vo
       )
 
 /** Refuses a policy that was not confirmed, if no server can use some of its receivers. */
-const refuseUnusable = (
-  unavailable: ReadonlyMap<NotifierName, string>,
-  served: ReadonlySet<NotifierName>,
-): Effect.Effect<void, StateConflict> => {
-  const unusable = Array.from(unavailable).filter(([name]) => !served.has(name))
+const refuseUnusable = (unusable: ReturnType<typeof unusableByAll>): Effect.Effect<void, StateConflict> => {
   const [first] = unusable
   if (first === undefined) return Effect.void
   const names = unusable.slice(0, MOST_NAMED).map(([name]) => name)
@@ -181,8 +177,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const counts = yield* firings(compileGiven(document, given))
         if (!confirm) {
           const unavailable = yield* source.unavailable(document)
-          const now = yield* Instant.now
-          yield* refuseUnusable(unavailable, servedReceivers(new Map(), yield* storage.replicas, now))
+          yield* refuseUnusable(unusableByAll(unavailable, yield* storage.replicas, yield* Instant.now))
           yield* refuseMany(counts)
         }
         const hash = policyHash(document, hashing)
