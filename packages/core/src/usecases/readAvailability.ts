@@ -69,7 +69,7 @@ export const readAvailability = Effect.fnUntraced(function* (
   const windows = yield* windowsIn(policy.current(), span)
   const items: Array<CheckAvailability> = []
   let room = MOST_CHANGES
-  for (const { check, facts } of yield* factsOf(storage, sha256, page.items)) {
+  for (const { check, facts } of page.items) {
     const { agent_id, check_id } = check
     const changes = yield* changesOf(storage, check, span, room)
     room -= changes.length
@@ -118,13 +118,15 @@ const factsOf = Effect.fnUntraced(function* (
   })
 })
 
+type CheckWithFacts = Effect.Success<ReturnType<typeof factsOf>>[number]
+
 /** A page of checks that match; an agent or check that a matcher names is all that is read. */
 const checksOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
   match: ReadonlyArray<Matcher>,
   paging: PageParameters,
-): Effect.fn.Return<Page<CheckRecord>, StorageError | ValidationError> {
+): Effect.fn.Return<Page<CheckWithFacts>, StorageError | ValidationError> {
   const named = <Id>(field: Matcher["field"], is: (value: unknown) => value is Id): Id | undefined => {
     const value = match.find((matcher) => matcher.field === field && matcher.op === "=")?.value
     return is(value) ? value : undefined
@@ -134,8 +136,8 @@ const checksOf = Effect.fnUntraced(function* (
   const matches = compileMatchers(match)
   const matching = (rows: ReadonlyArray<CheckRecord>) =>
     Effect.map(factsOf(storage, sha256, rows), (all) =>
-      all.flatMap(({ check, facts }) =>
-        matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) }) ? [check] : [],
+      all.filter(({ check, facts }) =>
+        matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) }),
       ),
     )
   if (agent_id !== undefined && check_id !== undefined) {
@@ -144,8 +146,19 @@ const checksOf = Effect.fnUntraced(function* (
     return { items, next_cursor: null, prev_cursor: null }
   }
   const query = { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
-  const found = match.length === 0 ? storage : matchingPages<"checks">(storage, matching)
-  return yield* readPage(found, sha256, query, paging)
+  if (match.length === 0) {
+    const page = yield* readPage(storage, sha256, query, paging)
+    return { ...page, items: yield* factsOf(storage, sha256, page.items) }
+  }
+  const kept = new Map<CheckRecord, CheckWithFacts>()
+  const keep = (found: ReadonlyArray<CheckWithFacts>) =>
+    found.map((one) => {
+      kept.set(one.check, one)
+      return one.check
+    })
+  const pages = matchingPages<"checks">(storage, (rows) => Effect.map(matching(rows), keep))
+  const page = yield* readPage(pages, sha256, query, paging)
+  return { ...page, items: page.items.flatMap((check) => kept.get(check) ?? []) }
 })
 
 const windowsIn = Effect.fnUntraced(function* (policy: Policy, span: Span) {
