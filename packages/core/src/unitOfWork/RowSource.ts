@@ -33,7 +33,7 @@ type OneOf<N extends SearchName> = SearchAsked<N> extends ReadonlyArray<infer On
 
 /**
  * The rows of a storage that one transaction at a time has to itself: nothing waits for rows, and `now` is
- * the storage's clock too. Searches answer as {@link RowRequest} says.
+ * the storage's clock too. Searches answer as `Searches` says.
  */
 export interface RowSource {
   readonly agent: (id: AgentId) => AgentRecord | undefined
@@ -82,10 +82,6 @@ interface Reading {
   readonly source: RowSource
   readonly unit: UnitOfWork
   readonly now: Instant
-}
-
-type Loaders<Parts extends Part> = {
-  readonly [P in Parts]: (reading: Reading, asked: Asked<P>) => void
 }
 
 const withIncidents = <Row extends { readonly incident_id: IncidentId }>(
@@ -154,7 +150,7 @@ const registrationOf = (unit: UnitOfWork, agentId: AgentId) => unit.agents.get(a
 const loadIncident = ({ source, unit }: Reading, incident: IncidentRecord): void =>
   unit.loadIncident(incident, source.outboxOf(incident.id), source.alertsOf(incident.id))
 
-const loaders: Loaders<Part> = {
+const loaders: { readonly [P in Part]: (reading: Reading, asked: Asked<P>) => void } = {
   skipLocked: () => {},
   agents: ({ source, unit }, ids) => {
     for (const id of ids) unit.agents.load(id, source.agent(id))
