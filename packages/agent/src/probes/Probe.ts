@@ -143,7 +143,7 @@ export const connected = async (
 
 export const absolutePath = text({ max: 4_096, form: /^\//, expected: "an absolute path" })
 
-/** A host without its port, which is a setting of its own. */
+/** A host without its port, which is another setting. */
 export const host: Reader<string> = (value, place) =>
   typeof value === "string" && isHost(value)
     ? withoutBrackets(value)

@@ -186,7 +186,7 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
   it.each([
     ["timeout", "timeout 60 sh -c 'echo $$ > PIDS; sleep 60'"],
     ["setsid, which begins another session and stays", "echo 0 > PIDS; setsid sleep 20"],
-  ])("returns soon after a time-out, whoever holds the output: %s", async (_, script) => {
+  ])("returns soon after a time-out, while a process holds the output: %s", async (_, script) => {
     using host = new AgentHost()
     const pids = join(host.folder, "pids")
     const job = sh(`${script.replace("PIDS", pids)}; echo never`)

@@ -7,7 +7,7 @@ import { httpTransport } from "../../src/sending/httpTransport.ts"
 import { probed, type ProbeName, TestServers } from "./probed.ts"
 
 const { lookup } = dns
-/** The addresses of each name; another has all of its own. */
+/** The addresses of each name; any other name is its own address. */
 const NAMES: Readonly<Record<string, ReadonlyArray<string>>> = {
   "shop.example": ["127.0.0.1"],
   "shop.example.": ["127.0.0.1"],

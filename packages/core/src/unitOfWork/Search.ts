@@ -128,8 +128,8 @@ export interface Searches {
   /** The silences that end after a moment. */
   readonly silencesEndingAfter: (moment: Instant) => ReadonlyArray<SilenceRecord>
   /**
-   * The silences that end after `now`. Those who count them wait for one another from here on, so that their
-   * limit is exact.
+   * The silences that end after `now`. Transactions that count them wait for one another from here on, so that
+   * their limit is exact.
    */
   readonly unendedSilences: (asked: undefined) => ReadonlyArray<SilenceRecord>
 }
