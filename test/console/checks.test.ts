@@ -238,7 +238,7 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
             const row = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
             await row.filter({ hasText: "host-n/disk" }).getByText("newest", { exact: true }).waitFor()
             await page.goto(`${baseUrl}/#/checks/host-n/load`)
-            await article.getByText("behind, or its results wait").waitFor()
+            await article.getByText("behind; results that arrive late look the same").waitFor()
           })
         }),
     )

@@ -342,7 +342,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByText("Nothing has failed").waitFor()
           await page.getByRole("link", { name: "Sent", exact: true }).click()
           await page.getByRole("link", { name: "firing to pager" }).first().click()
-          await page.getByText("replayed firing to pager (opened), which had failed").waitFor()
+          await page.getByText("replayed the notification to pager (opened), which had failed").waitFor()
 
           await page.goto(`${baseUrl}/#/system`)
           await page.getByRole("list", { name: "Notifiers" }).getByTitle("Send a test message to log").click()

@@ -81,6 +81,50 @@ describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipp
       }),
     )
 
+    it.effect("an integration counts as no agent, and shows its last report and what is late", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          // The answer of the API.
+          const { key } = (await demo.call("POST", "ops/v1/integrations", {
+            name: "cron",
+            kind: "ping",
+          })) as {
+            readonly key: string
+          }
+          const { page } = await openConsole(context, `${baseUrl}/#/start`)
+          await signIn(page)
+          await page.getByText("0 open · 0 alive").waitFor()
+          await page.goto(`${baseUrl}/#/agents`)
+          const row = page
+            .getByRole("list", { name: "Agents" })
+            .getByRole("listitem")
+            .filter({ hasText: "cron" })
+          await row.getByText("no report").waitFor()
+          await page.getByText("0 alive, 0 stale or dead, besides 1 of integrations and watches").waitFor()
+          await demo.join("web-1")
+          await fetch(`${baseUrl}/in/ping/${key}/backup?every=1m`)
+          await page.getByText("1 alive, 0 stale or dead, besides 1").waitFor()
+          await row.getByText("reports").waitFor()
+          await row.getByRole("link", { name: "cron" }).click()
+          await page.getByText(/reports last report/).waitFor()
+          await monitor.advance("9m")
+          await page.goto(`${baseUrl}/#/agents/cron`)
+          await page.getByText(/1 late last report 9m ago/).waitFor()
+          assert.strictEqual(await page.getByText("alive", { exact: true }).count(), 0)
+          await page.goto(`${baseUrl}/#/integrations`)
+          await page.getByRole("link", { name: "1 late" }).click()
+          await page
+            .getByRole("list", { name: "Checks" })
+            .getByRole("link", { name: "cron/backup" })
+            .waitFor()
+          await page.goto(`${baseUrl}/#/system`)
+          await page.getByText("0 alive, 1 stale or dead, besides 1").waitFor()
+        })
+      }),
+    )
+
     it.effect("the last agent, deleted: what it had resolved is found beside the first run", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* startMonitor()

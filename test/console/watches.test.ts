@@ -119,6 +119,10 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
             readonly options: unknown
           }
           assert.deepStrictEqual(stored, { max_checks: 3 })
+          await page.goto(`${baseUrl}/#/agents`)
+          const states = { full: "reports", waiting: "no report", watches: "reports" }
+          for (const [name, state] of Object.entries(states))
+            await page.locator(`[data-id="${name}"]`).getByText(state, { exact: true }).waitFor()
         })
       }),
     )

@@ -129,7 +129,11 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
             .getByRole("list", { name: "Acknowledged incidents" })
             .getByText(/has it$/)
             .waitFor()
-          await page.getByRole("link", { name: "http is bad" }).waitFor()
+          // Each list is read by itself.
+          await page
+            .getByRole("list", { name: "Incidents", exact: true })
+            .getByRole("link", { name: "http is bad" })
+            .waitFor({ state: "detached" })
           assert.deepStrictEqual(await names("Incidents"), ["disk is bad", "load is bad"])
           assert.deepStrictEqual(await names("Acknowledged incidents"), ["http is bad"])
           await page.getByLabel("Select all").click()

@@ -149,6 +149,7 @@ export const Integration = Schema.Struct({
   }),
   checks: NonNegativeInteger.annotateKey({ description: "Checks that it has." }),
   max_checks: NonNegativeInteger.annotateKey({ description: "The most that it may have." }),
+  overdue: NonNegativeInteger.annotateKey({ description: "Checks that are overdue. At most 500." }),
   awaited_watchdog: Schema.NullOr(Schema.String).annotateKey({
     description: "The alert that always fires, until its first report: it is not missed before.",
   }),

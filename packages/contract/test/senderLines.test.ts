@@ -21,6 +21,7 @@ const made = (
   sources: [],
   checks: 0,
   max_checks: 1_000,
+  overdue: 0,
   awaited_watchdog: null,
   key: KEY,
   urls,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { IntegrationName } from "@tocsin/contract/Integrations"
 import * as Instant from "@tocsin/contract/Instant"
 import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
@@ -60,6 +61,28 @@ const describeSearches = <Place>(subject: StorageUnderTest<Place>): void => {
         const { agents_offline, agents_online, generated_at } = yield* read
         assert.deepStrictEqual([agents_online + agents_offline, generated_at], [2, Instant.fromMillis(back)])
       }
+    }),
+  )
+
+  it.effect("the overview: agents of integrations, unless their key is blocked", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      yield* TestClock.setTime(START_MILLIS)
+      const counts = Effect.map(replica.queries.overview, ({ agents_online, integration_agents }) => [
+        agents_online,
+        integration_agents,
+      ])
+      const name = IntegrationName.make("cron")
+      yield* enroll(replica, "a")
+      assert.deepStrictEqual(yield* counts, [1, 0])
+      yield* replica.integrations.create({ name, kind: "ping" })
+      assert.deepStrictEqual(yield* counts, [2, 1])
+      yield* replica.admission.block(name)
+      assert.deepStrictEqual(yield* counts, [1, 0])
+      yield* replica.integrations.rotate(name, {})
+      assert.deepStrictEqual(yield* counts, [2, 1])
+      yield* replica.integrations.remove(name)
+      assert.deepStrictEqual(yield* counts, [1, 0])
     }),
   )
 

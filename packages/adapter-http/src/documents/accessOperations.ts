@@ -137,6 +137,7 @@ const INTEGRATION = {
   sources: [],
   checks: 12,
   max_checks: 1_000,
+  overdue: 0,
   awaited_watchdog: null,
 }
 const cron = { name: INTEGRATION.name }

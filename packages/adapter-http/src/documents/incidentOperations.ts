@@ -84,6 +84,7 @@ export const agents: Operations = {
           ...SUMMARY,
           generated_at: "2026-01-31T08:31:01.403Z",
           incidents: { critical: 1, unknown: 0, warning: 0 },
+          integration_agents: 0,
           acknowledged_incidents: 1,
           waiting_keys: 1,
           dead_letters: 0,

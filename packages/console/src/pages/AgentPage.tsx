@@ -8,9 +8,10 @@ import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
 import { concerns, silenceOf } from "../state/silenceActions.ts"
+import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Empty, Facts, labelsFact, Mark, ReadingNote, Time } from "../view/states.tsx"
+import { Empty, Facts, labelsFact, ReadingNote } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
@@ -82,6 +83,7 @@ export const AgentPage = () => {
   const [id = ""] = route.value.subject
   const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
   const { value: agent, failure } = reading
+  reporting.useCurrent()
   const listed = usePages(checksOf({ agent_id: id }))
   const query = { agent_id: id, state: "open", limit: 20, with_receivers: true }
   const open = useRead<Answered<HeldIncident>>("ops/v1/incidents", query)
@@ -99,7 +101,7 @@ export const AgentPage = () => {
       {agent !== undefined && failure?.code !== "not_found" && (
         <>
           <p class="facts">
-            <Mark state={agent.status} /> last seen <Time at={agent.last_seen_at} isAlone />
+            <ContactMark {...agent} /> <ContactTime agent={agent} isAlone />
           </p>
           <Silences agent={agent} />
           <Facts facts={factsOf(agent, reported?.check_id)} />

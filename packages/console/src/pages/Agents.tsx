@@ -1,12 +1,12 @@
 import type { Agent } from "@tocsin/client"
-import { numberText } from "../format/times.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { summary } from "../state/summary.ts"
+import { agentsText, summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
-import { Empty, Labels, Mark, Time } from "../view/states.tsx"
+import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
+import { Empty, Labels } from "../view/states.tsx"
 import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
 
@@ -19,7 +19,7 @@ const TABS = [
 ] as const
 
 const COLUMNS: Columns<Agent> = [
-  column("State", "5.5rem", ({ status }) => <Mark state={status} />),
+  column("State", "5.5rem", (agent) => <ContactMark {...agent} />),
   column("Agent", 1.2, ({ agent_id }) => mainLink(linkTo("agents", [agent_id]), agent_id)),
   column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
   column("Labels", 1.6, ({ admission_state, labels, rotation_pending }) => (
@@ -29,7 +29,7 @@ const COLUMNS: Columns<Agent> = [
       <Labels labels={labels} />
     </span>
   )),
-  column("Last seen", "6.75rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
+  column("Last seen", "6.75rem", (agent) => <ContactTime agent={agent} />),
 ]
 
 export const Agents = () => {
@@ -39,15 +39,12 @@ export const Agents = () => {
   const found = { search, from_agent: from, ...query }
   const listed = usePages(listOf<Agent>("ops/v1/agents", found))
   const counts = summary.value
+  reporting.useCurrent()
   return (
     <>
       <h1>Agents</h1>
       <Tabs label="Which agents" parameter="tab" current={tab} tabs={TABS}>
-        {counts !== undefined && (
-          <span class="total">
-            {numberText(counts.agents_online)} alive, {numberText(counts.agents_offline)} stale or dead
-          </span>
-        )}
+        {counts !== undefined && <span class="total">{agentsText(counts)}</span>}
       </Tabs>
       <div class="filters">
         <FilterField what="ID, host or label" />

@@ -166,7 +166,9 @@ const LIKELY_BEHIND_SECONDS = 15
 export const skewText = (seconds: number): string =>
   seconds > -LIKELY_AHEAD_SECONDS && seconds < LIKELY_BEHIND_SECONDS
     ? "in step with the service"
-    : `${spanText(seconds * 1_000)} ${seconds > 0 ? "behind, or its results wait" : "ahead"}`
+    : seconds > 0
+      ? `up to ${spanText(seconds * 1_000)} behind; results that arrive late look the same`
+      : `${spanText(seconds * 1_000)} ahead`
 
 const expectationOf = ({ expected_at, is_overdue }: ExpectedCheckState) =>
   expected_at === null ? (
@@ -183,7 +185,7 @@ const lastChangeOf = ({ last_change: change }: CheckExplanation) =>
     "none"
   ) : (
     <>
-      <Time at={change.observed_at} isAlone />, took {change.duration_ms} ms
+      <Time at={change.observed_at} isAlone />: that run took {change.duration_ms} ms
     </>
   )
 

@@ -4,6 +4,7 @@ import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import { senderLines } from "@tocsin/contract/senderLines"
 import { numberText } from "../format/times.ts"
 import { listOf } from "../state/lists.ts"
+import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { Form, refusal, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { Time } from "../view/states.tsx"
@@ -67,7 +68,22 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   empty: ["No integrations yet", "Cron jobs and other monitors report through one."],
   subjectOf,
   label: ["Kind", ({ kind }) => <em class="is-taken">{kind}</em>],
-  when: ["Last report", ({ last_request_at }) => lastText("reported", last_request_at, "no report yet")],
+  when: [
+    "Last report",
+    ({ last_request_at, name, overdue }) => (
+      <>
+        {lastText("reported", last_request_at, "no report yet")}
+        {overdue > 0 && (
+          <>
+            ,{" "}
+            <a href={linkTo("checks", [], { overdue: "yes", filter: `${name}/` })}>
+              {numberText(overdue)} late
+            </a>
+          </>
+        )}
+      </>
+    ),
+  ],
   noteOf: ({ checks, is_closed, max_checks }) =>
     is_closed
       ? "key blocked"

@@ -216,7 +216,8 @@ export const NothingOpen = () => {
   const more = <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
   return checks === 0 ? (
     <Empty title="Waiting for the first results …">
-      An accepted agent sends them within a minute. <a href={linkTo("agents")}>See the agents</a> {more}
+      An accepted agent sends them within a minute, an integration when it first reports.{" "}
+      <a href={linkTo("agents")}>See the agents</a> {more}
     </Empty>
   ) : (
     <Empty title="Nothing is wrong">

@@ -6,7 +6,7 @@ import { MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { base, call, mayRespond } from "../state/session.ts"
-import { summary } from "../state/summary.ts"
+import { agentsText, summary } from "../state/summary.ts"
 import { ActionButton } from "../view/forms.tsx"
 import { Facts, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
@@ -77,9 +77,7 @@ const factsOf = (state: ServiceState, letters: Letters) => {
         )}
       </>
     ),
-    Agents:
-      counts &&
-      `${numberText(counts.agents_online)} alive, ${numberText(counts.agents_offline)} stale or dead`,
+    Agents: counts && agentsText(counts),
     Checks:
       counts && STATES.map((status) => `${numberText(counts[`checks_${status}`])} ${status}`).join(", "),
   }
@@ -152,7 +150,7 @@ const Notifier = ({ name, notifier, letters, fault }: NotifierProps) => {
             no server can use it: {fault}; <Waiting name={name} />
           </span>
         )}
-        {notifier === "debug" && <span>writes to the log of the server, and notifies nobody</span>}
+        {notifier === "debug" && <span>writes each notification to the server's log, and nowhere else</span>}
         {notifier !== name && notifier !== "debug" && <span>{notifier}</span>}
         {latest !== undefined && (
           <span>
@@ -203,7 +201,7 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
               {hashStart(hash)}
             </code>
             <span class="subject">
-              {version}, started <Time at={started_at} />, notifies {receivers.join(", ") || "nobody"}
+              {version}, started <Time at={started_at} />, notifies {receivers.join(", ") || "no receiver"}
             </span>
             <Time at={seen_at} />
           </li>

@@ -41,14 +41,17 @@ type Delivery = IncidentDetail["deliveries"][number]
 export const causeWords = (cause: HeldOutboxItem["cause"] | undefined): ReadonlyArray<string> =>
   typeof cause === "string" ? [cause === "ack_ran_out" ? "acknowledgement expired" : cause] : []
 
+/** The receiver of a notification, and why there is one: `pager (opened)`. */
 const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
-  [`${event_type} to ${receiver}`, ...causeWords(cause).map((words) => `(${words})`)].join(" ")
+  `${receiver} (${causeWords(cause).join("") || event_type})`
 
 const deliveryText = (delivery: Delivery): string => {
   const { state, held_by, attempts, last_error } = delivery
-  if (held_by.length > 0) return `${nameOf(delivery)}: held: ${held_by.map(holdText).join("; ")}`
+  const name = nameOf(delivery)
+  if (held_by.length > 0) return `notification to ${name} held: ${held_by.map(holdText).join("; ")}`
+  const did = state === "sent" ? `notified ${name}` : `notification to ${name} ${state}`
   const tried = attempts > 1 ? ` after ${countText(attempts, "attempt")}` : ""
-  return `${nameOf(delivery)}: ${state}${tried}${typeof last_error === "string" ? `: ${last_error}` : ""}`
+  return `${did}${tried}${typeof last_error === "string" ? `: ${last_error}` : ""}`
 }
 
 const BY_HAND: Readonly<Record<string, readonly [did: string, state: string]>> = {
@@ -75,7 +78,7 @@ const sentByHand = (
         at,
         kind: "action",
         by: actor,
-        text: `${did} ${nameOf(delivery)}, which ${state}`,
+        text: `${did} the notification to ${nameOf(delivery)}, which ${state}`,
       }))
   })
 

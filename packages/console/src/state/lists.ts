@@ -30,6 +30,7 @@ const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
   events: ["checks"],
   explain: ["checks"],
   incidents: ["incidents", "outbox", "silences", "policy"],
+  integrations: ["integrations", "incidents"],
   outbox: ["outbox", "incidents", "silences", "policy"],
   watches: ["watches", "checks"],
   windows: ["policy", "silences"],

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from "@preact/signals"
 import type { HeldIncident, Overview } from "@tocsin/client"
-import { countText } from "../format/times.ts"
+import { countText, numberText } from "../format/times.ts"
 import { followService } from "./clock.ts"
 import { titleOf } from "./incidentActions.ts"
 import type { Answered } from "./Pages.ts"
@@ -15,6 +15,16 @@ export const unacknowledged = computed(() => {
   const counts = summary.value
   return counts && Math.max(0, counts.open_incidents - counts.acknowledged_incidents)
 })
+
+/** Agents on hosts that are alive: those of integrations and watches are as alive as the service. */
+export const aliveAgents = ({ agents_online, integration_agents }: Overview): number =>
+  Math.max(0, agents_online - integration_agents)
+
+export const agentsText = (counts: Overview): string => {
+  const { agents_offline, integration_agents: others } = counts
+  const besides = others === 0 ? "" : `, besides ${numberText(others)} of integrations and watches`
+  return `${numberText(aliveAgents(counts))} alive, ${numberText(agents_offline)} stale or dead${besides}`
+}
 
 const PULSE_MILLIS = 4_000
 

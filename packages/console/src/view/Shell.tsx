@@ -10,7 +10,7 @@ import { route } from "../state/location.ts"
 import { prefer, preferences } from "../state/preferences.ts"
 import { linkTo } from "../state/Route.ts"
 import { contact, mayAdminister, mayRespond, me, signOut } from "../state/session.ts"
-import { sound, summary } from "../state/summary.ts"
+import { aliveAgents, sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
 import { HELP, openPanel, useKeyboard } from "./Keyboard.tsx"
@@ -233,7 +233,8 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <Navigation />
         <div class="who">
           <p class="counts">
-            <b>{knownText(counts?.open_incidents)}</b> open · <b>{knownText(counts?.agents_online)}</b> alive
+            <b>{knownText(counts?.open_incidents)}</b> open ·{" "}
+            <b>{knownText(counts && aliveAgents(counts))}</b> alive
           </p>
           <Updated />
           <p title={me.value?.name.startsWith("token-") === true ? SHARED : undefined}>

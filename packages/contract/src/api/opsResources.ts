@@ -74,6 +74,9 @@ export const Overview = Schema.Struct({
     unknown: NonNegativeInteger,
     warning: NonNegativeInteger,
   }).annotate({ description: "Open incidents by severity. At most 10,000 each." }),
+  integration_agents: NonNegativeInteger.annotate({
+    description: "Agents of integrations and watches, which agents_online or agents_offline counts too.",
+  }),
   acknowledged_incidents: few("Open incidents that are acknowledged."),
   waiting_keys: few("Agents of which a key waits for acceptance."),
   dead_letters: NonNegativeInteger.annotate({ description: "Notifications that failed for good." }),

@@ -21,7 +21,7 @@ import { optionProblem } from "./kinds.ts"
 import { changeWatchdog, type WatchdogRules } from "./expected.ts"
 
 /** How many integrations there may be (docs/rules.md#integrations). */
-const MOST_INTEGRATIONS = 1_000
+export const MOST_INTEGRATIONS = 1_000
 
 export interface NewIntegration {
   readonly name: AgentId

@@ -18,6 +18,8 @@ import { aliveSince, type StatusContext } from "../liveness/agentStatus.ts"
 import { keptCounts } from "../liveness/keptCounts.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { serviceHeartbeatEvery } from "../liveness/outage.ts"
+import { MOST_INTEGRATIONS } from "../integrations/integrationDecisions.ts"
+import { ALL_INTEGRATIONS } from "../integrations/seeIntegrations.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
@@ -54,11 +56,14 @@ const overviewOf = Effect.fnUntraced(function* (
   const filter = { state: "open", acknowledged: true, at: summary.generated_at } as const
   const query = { list: "incidents", filter, sort: "status", direction: "desc" } as const
   const acknowledged = yield* firstRows(storage, query, MOST_COUNTED)
+  const integrations = yield* firstRows(storage, ALL_INTEGRATIONS, MOST_INTEGRATIONS)
   const waiting = yield* storage.agentsWithPendingKey(undefined, MOST_COUNTED)
   const failed = backlog.filter(({ state }) => state === "failed").reduce((sum, { items }) => sum + items, 0)
   return {
     ...summary,
     incidents,
+    // One whose key is blocked has no agent.
+    integration_agents: integrations.filter(({ key_hash }) => key_hash !== undefined).length,
     acknowledged_incidents: acknowledged.length,
     waiting_keys: waiting.length,
     dead_letters: failed,

@@ -5,7 +5,7 @@ import { MOST_WATCHES } from "@tocsin/contract/Watches"
 import { Effect, Struct } from "effect"
 import { several } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
-import { eachPage } from "../engine/lists/readPage.ts"
+import { eachPage, firstRows } from "../engine/lists/readPage.ts"
 import { checkCount } from "../integrations/applyReports.ts"
 import { KINDS } from "../integrations/kinds.ts"
 import { checkIdOf } from "../integrations/Report.ts"
@@ -15,6 +15,9 @@ import type { Storage } from "../ports/Storage.ts"
 
 /** Reads of integrations at the same time. */
 const READS = 8
+
+/** More overdue checks of an integration are not counted: they would be read. */
+const MOST_OVERDUE = 500
 
 /** How integrations are shown: with what their agents have. */
 export const shownIntegrations = (storage: Storage["Service"], sha256: (text: string) => string) => {
@@ -35,6 +38,11 @@ export const shownIntegrations = (storage: Storage["Service"], sha256: (text: st
       })),
       checks: agent === undefined ? 0 : checkCount(agent),
       max_checks,
+      overdue: (yield* firstRows(
+        storage,
+        { list: "overdue", filter: { agent_id: name }, sort: "agent_id", direction: "asc" },
+        MOST_OVERDUE,
+      )).length,
       awaited_watchdog: hasReported ? null : watchdog,
     }
     return shown

@@ -145,6 +145,7 @@ const list = listCommand({
     { title: "KIND", cell: ({ is_closed, kind }) => (is_closed ? `${kind} (blocked)` : kind) },
     { title: "CREATED BY", cell: ({ created_by }) => created_by },
     { title: "REPORTED", cell: ({ last_request_at }) => ageText(last_request_at, now) },
+    { title: "LATE", cell: ({ overdue }) => String(overdue), align: "right" },
     {
       title: "LAST REFUSAL",
       cell: ({ last_refusal: last }) => (last === null ? "" : `${ageText(last.at, now)}: ${last.message}`),

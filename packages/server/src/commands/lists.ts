@@ -147,7 +147,8 @@ export const summary = act({
   description: "Count agents, checks and open incidents",
   parameters: {},
 })(function* () {
-  const counts = yield* Queries.use((queries) => queries.summary)
+  const { integration_agents } = yield* Queries.use((queries) => queries.overview)
+  const counts = { ...(yield* Queries.use((queries) => queries.summary)), integration_agents }
   return { answer: counts, text: tableText(COUNTS, countsOf(counts), yield* Output) }
 })
 
