@@ -22,7 +22,7 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
   const checkOf = Effect.fnUntraced(function* (
     storage: Storage["Service"],
     configured: ReadonlyArray<NotifierName> = ["webhook"],
-    unavailable: Policy["unavailable"] = undefined,
+    inForce: Pick<Policy, "outdated" | "unavailable"> = {},
   ) {
     const notifiers = new Map(configured.map((kind) => [kind, service.receivers.notifier(kind, "first")]))
     const services = yield* Layer.build(
@@ -31,7 +31,7 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
         Layer.provide([
           Layer.succeed(Storage, storage),
           Layer.succeed(PolicyInForce, {
-            current: () => ({ ...compilePolicy({}, configured), ...(unavailable && { unavailable }) }),
+            current: () => ({ ...compilePolicy({}, configured), ...inForce }),
             replace: () => Effect.void,
             replaced: Stream.empty,
           }),
@@ -92,8 +92,20 @@ describe("a service is well", () => {
         receivers: [{ name: "webhook" }, { name: "chat", unavailable: "its secret is missing" }],
       }
       const storage = { ...front.storage, replicas: Effect.succeed([other]) }
-      const here = yield* checkOf(storage, [], unavailable)
+      const here = yield* checkOf(storage, [], { unavailable })
       assert.deepStrictEqual(faultsOf(yield* here), ["no running server can use the receiver chat"])
+    }),
+  )
+
+  it.effect("unless its stored policy breaks a rule of this version", () =>
+    Effect.gen(function* () {
+      const { checkOf, front } = yield* open
+      const outdated = [{ line: 1, path: "windows[0].tz", message: "must be an IANA time zone" }]
+      assert.deepStrictEqual(faultsOf(yield* yield* checkOf(front.storage, [], { outdated })), [
+        "the stored policy breaks a rule of this version: see tocsin doctor",
+      ])
+      const sound = yield* checkOf(front.storage, [], { outdated: [] })
+      assert.deepStrictEqual(yield* sound, { state: "well" })
     }),
   )
 

@@ -27,13 +27,14 @@ const notifiers = new Map([
   notifier("messenger", { outcome: "deferred", error: "the receiver cannot be reached" }),
 ])
 
+const readPolicy = (text: string) =>
+  Effect.fromResult(readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }))
+
 /** Policies are stored, and name no secrets. */
 const policySource: PolicySource = {
   source: "stored",
-  read: (text) =>
-    Effect.fromResult(
-      readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }),
-    ),
+  read: readPolicy,
+  follow: (text) => Effect.map(readPolicy(text), (document) => ({ document, outdated: [] })),
   notifiers: () => Effect.succeed({ made: notifiers, unavailable: new Map() }),
   unavailable: () => Effect.succeed(new Map()),
 }

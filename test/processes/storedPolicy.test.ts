@@ -161,17 +161,51 @@ describe("a stored policy", () => {
         text: policyOf("a"),
       })
 
-      // One of a newer version of Tocsin changes nothing in a running server, and stops a start.
+      // One of an earlier version of Tocsin stays in force, in a running server and at a start.
       const { sql } = yield* scratch.replica({ maxConnections: 1 })
-      yield* sql`INSERT INTO policy_version SELECT 4, 'other', 'routes: [ { soon: 1m } ]', applied_at, 'ann' FROM policy_version WHERE version = 3`
+      const windowed = `${policyOf("a")}windows: [ { name: nightly, cron: "0 2 * * *", tz: BST, for: 1h, match: ["label:node = "] } ]\n`
+      yield* sql`INSERT INTO policy_version SELECT 4, 'earlier', ${windowed}, applied_at, 'ann' FROM policy_version WHERE version = 3`
+      const places = ["windows[0].tz must be", "windows[0].match must hold"]
+      yield* until(
+        "the running server warns of it",
+        Effect.sync(() =>
+          places.every((place) => blind.output.stderr.includes(`"problem":"line 4: ${place}`)),
+        ),
+      )
+      const upgraded = yield* startServer(optionsOf(sites[1]))
+      assert.deepInclude((yield* policyAt(upgraded)).policy.windows[0], {
+        tz: "BST",
+        match: ["label:node = "],
+      })
+      assert.deepInclude(JSON.parse((yield* operate(upgraded, "GET", "/")).text), {
+        status: "unwell",
+        notifications: { status: "policy_outdated" },
+      })
+      const examined = yield* tocsin(optionsOf(sites[1]), "doctor", "--json")
+      const findings = JSON.parse(examined.stdout).findings as ReadonlyArray<Record<string, string>>
+      assert.deepStrictEqual(
+        findings.flatMap(({ check, level, message = "" }) =>
+          check === "policy" ? [[level, message.slice(0, 78)]] : [],
+        ),
+        ["windows[0].tz must be", "windows[0].match must"].map((place) => [
+          "attention",
+          `correct line 4 of the stored policy, and apply it again: ${place}`,
+        ]),
+      )
+      // A new policy must keep the rule.
+      assert.strictEqual((yield* put(blind, windowed)).status, 400)
+      const inForce = (yield* policyAt(blind)).hash
+
+      // One of a newer version of Tocsin changes nothing in a running server, and stops a start.
+      yield* sql`INSERT INTO policy_version SELECT 5, 'other', 'routes: [ { soon: 1m } ]', applied_at, 'ann' FROM policy_version WHERE version = 3`
       const problem = "line 1: routes[0].soon is not a known field"
       yield* until(
         "the running server says so",
         Effect.sync(() => blind.output.stderr.includes(problem)),
       )
-      assert.strictEqual((yield* policyAt(blind)).hash, first.body.hash)
+      assert.strictEqual((yield* policyAt(blind)).hash, inForce)
       const { text: metrics } = yield* operate(blind, "GET", "/metrics")
-      assert.include(metrics, "\ntocsin_policy_version 3\n")
+      assert.include(metrics, "\ntocsin_policy_version 4\n")
       assert.include(metrics, "\ntocsin_policy_is_newest 0\n")
       assert.include(metrics, "\ntocsin_policy_versions_refused_total 1\n")
       const next = yield* launch(optionsOf(sites[1]))

@@ -54,13 +54,16 @@ const text = (annotation: unknown): string | undefined =>
 const mustBe = (expected: string | undefined): string | undefined =>
   expected === undefined ? undefined : `must be ${expected}`
 
+/** The refusal of a field that this version does not know: another version may. */
+export const UNKNOWN_FIELD = "is not a known field"
+
 // The sentence without its subject; `ofCheck` is the message of the check that refused the value.
 const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string | undefined): string => {
   switch (issue._tag) {
     case "MissingKey":
       return "is missing"
     case "UnexpectedKey":
-      return "is not a known field"
+      return UNKNOWN_FIELD
     case "InvalidType":
     case "AnyOf":
       return `must be ${expectedBy(issue.ast)}`

@@ -115,7 +115,7 @@ const policyUseCases = (policies: Policies["Service"]) =>
       Effect.gen(function* () {
         const { given, source } = policies
         const read = yield* Effect.result(
-          source.source === "stored" ? source.read(payload, true) : readPolicy(payload, given),
+          source.source === "stored" ? source.read(payload) : readPolicy(payload, given),
         )
         if (Result.isFailure(read)) return { issues: read.failure }
         const warnings = warningsOf(read.success)

@@ -39,11 +39,12 @@ const isStorageWell = (state: ServiceState): boolean =>
   state.isReady && holds(state, "storage_answers", "storage_keeps")
 
 /** Whether notifications are delivered; unknown while the storage does not answer. */
-const deliveryOf = (state: ServiceState): "in_time" | "late" | "given_up" | "unusable" | "unknown" => {
+const deliveryOf = (state: ServiceState) => {
   if (!isStorageWell(state)) return "unknown"
   if (!holds(state, "receivers_usable")) return "unusable"
   if (!holds(state, "delivery_in_time")) return "late"
-  return holds(state, "nothing_given_up") ? "in_time" : "given_up"
+  if (!holds(state, "nothing_given_up")) return "given_up"
+  return holds(state, "policy_sound") ? "in_time" : "policy_outdated"
 }
 
 const stateDocument = (state: ServiceState): object => ({

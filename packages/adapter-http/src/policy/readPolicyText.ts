@@ -2,7 +2,8 @@ import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
-import { readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
+import type { FollowedPolicy } from "@tocsin/core/ports/PolicySource"
+import { followedDespite, readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
 import { Result } from "effect"
 import {
   type Document,
@@ -24,6 +25,8 @@ export const MAX_POLICY_BYTES = 1_048_576
 export interface PolicyText {
   /** The receivers of which no problem is known. */
   readonly receivers: () => NonNullable<PolicyDocument["receivers"]>
+  /** The policy as this version follows it where it is stored, if it can. */
+  readonly followed: () => FollowedPolicy | undefined
   /** The policy; or all its problems by line, with those that the caller has found in its receivers. */
   readonly accept: (
     found: ReadonlyArray<FieldProblem>,
@@ -63,6 +66,10 @@ export const openPolicyText = (
   const problems = Result.isFailure(read) ? read.failure : []
   return Result.succeed({
     receivers: () => soundReceivers(value, read),
+    followed: () => {
+      const document = Result.isSuccess(read) ? read.success : followedDespite(value, read.failure)
+      return document && { document, outdated: problems.map(locate).toSorted(byLine) }
+    },
     accept: (found) =>
       found.length === 0 && Result.isSuccess(read)
         ? Result.succeed(read.success)

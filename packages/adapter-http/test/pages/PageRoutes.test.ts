@@ -18,7 +18,7 @@ interface Served extends Pick<PageOptions, "console">, Pick<Stubs, "readiness"> 
 
 const well: Health = { state: "well" }
 const unwell = (
-  name: "delivery_in_time" | "nothing_given_up" | "receivers_usable" | "storage_keeps",
+  name: "delivery_in_time" | "nothing_given_up" | "policy_sound" | "receivers_usable" | "storage_keeps",
 ): Health => ({
   state: "unwell",
   faults: [{ name, text: "webhook has not delivered <a secret>" }],
@@ -108,6 +108,7 @@ describe("the first page", () => {
     ["receivers_usable", "unusable"],
     ["delivery_in_time", "late"],
     ["nothing_given_up", "given_up"],
+    ["policy_sound", "policy_outdated"],
     ["storage_keeps", "unknown"],
   ] as const)("tells that %s does not hold, and no more of it", ([name, status]) =>
     served(

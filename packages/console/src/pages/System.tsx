@@ -15,7 +15,9 @@ interface ServiceState {
   readonly version: string
   readonly status: "stopping" | "not_ready" | "unwell" | "ok"
   readonly storage: { readonly kind: string; readonly status: "ok" | "failing" }
-  readonly notifications: { readonly status: "in_time" | "late" | "given_up" | "unusable" | "unknown" }
+  readonly notifications: {
+    readonly status: "in_time" | "late" | "given_up" | "unusable" | "policy_outdated" | "unknown"
+  }
   readonly started_at: string
 }
 
@@ -30,9 +32,10 @@ const DELIVERY: Readonly<
   Record<ServiceState["notifications"]["status"], readonly [mark: string, text: string]>
 > = {
   in_time: ["ok", "delivered"],
-  late: ["warning", "delivered late"],
+  late: ["warning", "notifications have waited for more than 15 minutes"],
   given_up: ["critical", "one failed for good within the last hour"],
   unusable: ["critical", "no server can use one of the receivers below"],
+  policy_outdated: ["warning", "the policy breaks a rule of this version: tocsin doctor names it"],
   unknown: ["unknown", "unknown while the storage does not answer"],
 }
 
@@ -44,10 +47,9 @@ const lettersText = (letters: Letters): string =>
     ? countText(letters.length, "failed notification")
     : `more than ${MOST} failed notifications`
 
-const faultsText = ({ storage, notifications }: ServiceState, letters: Letters): string => {
+const faultsText = ({ notifications: { status }, storage }: ServiceState, letters: Letters): string => {
   if (storage.status === "failing") return "its storage fails."
-  if (notifications.status === "unusable") return "no server can use one of the receivers below."
-  if (notifications.status === "late") return "notifications have waited for more than 15 minutes."
+  if (status !== "given_up") return `${DELIVERY[status][1]}.`
   const receivers = Array.from(new Set(letters.map(({ receiver }) => receiver))).join(", ")
   return `${lettersText(letters)}${receivers === "" ? "" : ` to ${receivers}`}, one within the last hour.`
 }

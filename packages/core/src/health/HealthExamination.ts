@@ -32,6 +32,8 @@ export interface HealthFacts {
   readonly givenUp: ReadonlyArray<NotificationMoment>
   /** Receivers of the policy that no running server can use. */
   readonly unusable: ReadonlyArray<NotifierName>
+  /** Whether the policy in force breaks rules of this version. */
+  readonly isOutdated: boolean
 }
 
 /** A notification that waits longer is late: five attempts have failed, or none is being made. */
@@ -82,6 +84,12 @@ export const HealthConditions = [
       const lost = oldest(givenUp.filter(({ at }) => at > Instant.minus(now, GIVEN_UP_TOLD_FOR)))
       return lost && `${lost.notifier} failed to deliver a notification ${minutesSince(lost.at, now)} ago`
     },
+  },
+  {
+    name: "policy_sound",
+    meaning: "the stored policy breaks no rule of this version of Tocsin",
+    faultOf: ({ isOutdated }) =>
+      isOutdated ? "the stored policy breaks a rule of this version: see tocsin doctor" : undefined,
   },
 ] as const satisfies ReadonlyArray<HealthCondition>
 
@@ -166,6 +174,7 @@ export class HealthExamination extends Context.Service<
           return judgeHealth({
             now: yield* Instant.now,
             isStopping,
+            isOutdated: Boolean(policy.current().outdated?.length),
             readFailure,
             writeFailure,
             ...moments,

@@ -1,5 +1,6 @@
 import { Duration, Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
+import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contract/Matcher"
@@ -31,6 +32,8 @@ export interface PolicyReceiver {
 export type Policy = ReturnType<typeof compilePolicy> & {
   /** The receivers that this process cannot use, each with the reason; absent if it can use all. */
   readonly unavailable?: ReadonlyMap<NotifierName, string>
+  /** How it breaks rules of this version without harm, where it is stored. */
+  readonly outdated?: ReadonlyArray<PolicyIssue>
 }
 
 /** Notifiers outside a policy, of the settings or of the host program, and the targets that its watches may have. */

@@ -1,5 +1,5 @@
 import { Duration, Result, Schema, SchemaParser } from "effect"
-import { type FieldProblem, problemsOf } from "@tocsin/contract/describeIssue"
+import { type FieldProblem, problemsOf, UNKNOWN_FIELD } from "@tocsin/contract/describeIssue"
 import { NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import { termsProblems } from "./decideTerms.ts"
 import {
@@ -17,11 +17,12 @@ import {
   type Route,
   type Window,
 } from "@tocsin/contract/PolicyDocument"
+import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
 import { quietProblems } from "./occurrences.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { scheduleProblems } from "./Schedule.ts"
+import { scheduleProblems, timeZoneOf } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
 /**
@@ -61,6 +62,24 @@ export const soundReceivers = (
     ? read.success
     : Result.getOrUndefined(decode(withoutMalformed(value, read.failure)))
   return sound?.receivers ?? {}
+}
+
+/**
+ * A stored policy that an earlier version took, despite its problems by the rules of this one. Decisions do without
+ * {@link LATER_RULES}, and a malformed watch is left out. Any other problem may be of a later version's policy.
+ */
+export const followedDespite = (value: unknown, problems: Problems): PolicyDocument | undefined => {
+  const { watches, ...others } = Object(value)
+  const left = problems.filter(({ message, path: [list] }) => list === "watches" && message !== UNKNOWN_FIELD)
+  const places = new Set(left.map(({ path }) => path[1]))
+  const kept = Array.isArray(watches) && watches.filter((_, n) => !places.has(n))
+  const isBearable = ({ message, path }: FieldProblem): boolean =>
+    LATER_RULES.has(message) ||
+    (message === TIME_ZONE_RULE &&
+      timeZoneOf(path.reduce((part, name) => Object(part)[name], Object(value))) !== undefined)
+  return problems.every((problem) => left.includes(problem) || isBearable(problem))
+    ? Result.getOrUndefined(decode(kept ? { ...others, watches: kept } : value))
+    : undefined
 }
 
 /** The names of receivers that a document defines, well-formed or not. */
@@ -247,14 +266,15 @@ const windowProblems = (window: Window, isFirst: boolean): Problems => [
   ...matchProblems(window.match),
 ]
 
+const PARENT_RULE =
+  "must have a matcher with = and a value on a field other than severity, unless equal names such a field"
+
 const dependencyProblems = ({ equal = [], parent }: Dependency): Problems =>
   equal.some((field) => field !== "severity") || parent.some((one) => one.op === "=" && isPositive(one))
     ? []
-    : [
-        problem(
-          "must have a matcher with = and a value on a field other than severity, unless equal names such a field",
-          "parent",
-        ),
-      ]
+    : [problem(PARENT_RULE, "parent")]
 
 const overdueProblems = (rule: Freshness): Problems => [...matchProblems(rule.match), ...termsProblems(rule)]
+
+/** Rules of people's intent, which decisions do without. A rule that a later version adds belongs here if it can. */
+const LATER_RULES: ReadonlySet<string> = new Set([NAMELESS_MESSAGE, PARENT_RULE, TOGETHER_RULE])

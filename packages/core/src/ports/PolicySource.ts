@@ -7,11 +7,19 @@ import type * as Instant from "@tocsin/contract/Instant"
 import type { RuleOptions } from "./RuleSettings.ts"
 import type { StorageError } from "./Storage.ts"
 
+/** A stored policy, and how it breaks rules of this version without harm: an earlier one took it. */
+export interface FollowedPolicy {
+  readonly document: PolicyDocument
+  readonly outdated: ReadonlyArray<PolicyIssue>
+}
+
 /** How this process reads the policy that the storage keeps (docs/rules.md#a-stored-policy). */
 interface StoredPolicySource {
   readonly source: "stored"
-  /** Reads a text, and opens nothing that it names. A new one may name only what this process could read. */
-  readonly read: (text: string, isNew: boolean) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
+  /** Reads a new text, and opens nothing that it names. It may name only what this process could read. */
+  readonly read: (text: string) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
+  /** Reads the text that the storage keeps. */
+  readonly follow: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>
   /** The notifiers of its receivers, and why those have none whose secrets cannot be read here. */
   readonly notifiers: (document: PolicyDocument) => Effect.Effect<{
     readonly made: ReadonlyMap<NotifierName, Notifier>

@@ -173,7 +173,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         { confirm, replaces }: { readonly replaces?: string | undefined; readonly confirm: boolean },
       ) {
         if (source.source === "given") return yield* new StateConflict({ message: source.advice })
-        const document = yield* Effect.mapError(source.read(text, true), invalidPolicy)
+        const document = yield* Effect.mapError(source.read(text), invalidPolicy)
         const counts = yield* firings(compileGiven(document, given))
         if (!confirm) {
           const unavailable = yield* source.unavailable(document)

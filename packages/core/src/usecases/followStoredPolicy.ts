@@ -34,7 +34,7 @@ export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationErr
 /**
  * Follows the policy that the storage keeps, if this process does. Puts its newest version in force by
  * `begin`, before anything is decided, and later ones by `replace`. Fails if this version of Tocsin cannot
- * read the first of them: without its policy, a server would notify every receiver.
+ * follow the first of them: without its policy, a server would notify every receiver.
  */
 export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   given: PolicyNotifiers,
@@ -56,10 +56,11 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
 
   /** Returns why the text cannot be read, if it cannot. */
   const use = Effect.fnUntraced(function* <F>(text: string, put: Put<F>) {
-    const read = yield* Effect.result(source.read(text, false))
+    const read = yield* Effect.result(source.follow(text))
     if (read._tag === "Failure") return issuesText(read.failure)
-    const { made, unavailable } = yield* source.notifiers(read.success)
-    yield* put({ ...compileGiven(read.success, given), unavailable }, made)
+    const { document, outdated } = read.success
+    const { made, unavailable } = yield* source.notifiers(document)
+    yield* put({ ...compileGiven(document, given), unavailable, outdated }, made)
     current = text
     return undefined
   })

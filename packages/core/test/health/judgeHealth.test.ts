@@ -21,6 +21,7 @@ const well: HealthFacts = {
   undelivered: [],
   givenUp: [],
   unusable: [],
+  isOutdated: false,
 }
 
 const ago = (time: Duration.Duration): NotificationMoment => ({
@@ -49,6 +50,7 @@ const facts: fc.Arbitrary<HealthFacts> = fc.record({
   undelivered: moments,
   givenUp: moments,
   unusable: fc.subarray(["pager", "chat"]),
+  isOutdated: fc.boolean(),
 })
 
 /** The same verdict by words instead of by the table. */
@@ -60,6 +62,7 @@ const expected = (known: HealthFacts): ReadonlyArray<string> => {
     ...(known.unusable.length > 0 ? ["receivers_usable"] : []),
     ...(known.undelivered.some((moment) => minutesAgo(moment) > 15) ? ["delivery_in_time"] : []),
     ...(known.givenUp.some((moment) => minutesAgo(moment) < 60) ? ["nothing_given_up"] : []),
+    ...(known.isOutdated ? ["policy_sound"] : []),
   ]
 }
 

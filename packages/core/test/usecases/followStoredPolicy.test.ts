@@ -20,8 +20,11 @@ it.effect("a version that a process cannot read is refused once, and a later one
     const [refused, replaced]: [Array<string>, Array<string>] = [[], []]
     const source = PolicySource.of({
       source: "stored",
-      read: (text) =>
-        text === "{}" ? Effect.succeed({}) : Effect.fail([{ line: 1, message: "is unknown", path: text }]),
+      read: () => Effect.succeed({}),
+      follow: (text) =>
+        text === "{}"
+          ? Effect.succeed({ document: {}, outdated: [] })
+          : Effect.fail([{ line: 1, message: "is unknown", path: text }]),
       notifiers: () => Effect.succeed({ made: new Map(), unavailable: new Map() }),
       unavailable: () => Effect.succeed(new Map()),
     })

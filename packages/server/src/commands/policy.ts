@@ -185,8 +185,7 @@ const readAsGiven = Effect.fnUntraced(
     const settings = Result.getOrUndefined(commandSettings(process.env))
     const source = settings && (yield* policySource(settings))
     if (source?.source !== "stored") return { read: asFile, refusal: [] }
-    const read = (text: string) => source.read(text, true)
-    const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), read))
+    const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), source.read))
     if (settings?.SERVICE_SECRETS_DIR !== undefined) return { read: applied, refusal: [] }
     return { read: asFile, refusal: Result.isFailure(applied) ? applied.failure : [] }
   },

@@ -2,7 +2,7 @@ import { policyReceivers, secretPlaceProblems } from "@tocsin/adapter-notify/pol
 import type { NotifierName } from "@tocsin/contract/Status"
 import { fieldPath } from "@tocsin/contract/describeIssue"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { compileGiven } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
@@ -19,8 +19,18 @@ import { loadPolicy } from "./loadPolicy.ts"
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
 
+const OUTDATED =
+  "the stored policy breaks a rule of this version, and stays in force: correct it, and apply it again"
+
 const UNAVAILABLE =
   "a receiver of the stored policy is unavailable here; its notifications wait for a server that can use it"
+
+const openText = (text: string, given: PolicyNotifiers) =>
+  Effect.flatMap(
+    // The parser of YAML is loaded by the first policy that is read.
+    Effect.promise(() => import("@tocsin/adapter-http/policy/readPolicyText")),
+    ({ openPolicyText }) => Effect.fromResult(openPolicyText(text, given)),
+  )
 
 /**
  * Where the policy of a process with these settings comes from. One that is stored follows `secrets`.
@@ -55,17 +65,25 @@ export const policySource = Effect.fnUntraced(function* (
     )
   return {
     source: "stored",
-    read: Effect.fnUntraced(function* (text, isNew) {
-      // The parser of YAML is loaded by the first policy that is read.
-      const { openPolicyText } = yield* Effect.promise(
-        () => import("@tocsin/adapter-http/policy/readPolicyText"),
-      )
-      const given = policyNotifiers(settings)
-      // A stored policy remains in force when the settings change; its watches then show their refusal.
-      const watchProblem = isNew ? given.watchProblem : undefined
-      const { accept, receivers } = yield* Effect.fromResult(openPolicyText(text, { ...given, watchProblem }))
-      const isFolderMissing = isNew && settings.SERVICE_SECRETS_DIR === undefined
+    read: Effect.fnUntraced(function* (text) {
+      const { accept, receivers } = yield* openText(text, policyNotifiers(settings))
+      const isFolderMissing = settings.SERVICE_SECRETS_DIR === undefined
       return yield* Effect.fromResult(accept(secretPlaceProblems(receivers(), isFolderMissing)))
+    }),
+    follow: Effect.fnUntraced(function* (text) {
+      // A stored policy remains in force when the settings change; its watches then show their refusal.
+      const { watchProblem: _, ...given } = policyNotifiers(settings)
+      const { accept, followed, receivers } = yield* openText(text, given)
+      const kept = followed()
+      const misplaced = secretPlaceProblems(kept?.document.receivers ?? receivers(), false)
+      if (kept === undefined || misplaced.length > 0)
+        return { document: yield* Effect.fromResult(accept(misplaced)), outdated: [] }
+      // A command sends nothing.
+      for (const { line, message: problem, path } of secrets === undefined ? [] : kept.outdated)
+        yield* Effect.annotateLogs(Effect.logWarning(OUTDATED), {
+          problem: `line ${line}: ${path} ${problem}`,
+        })
+      return kept
     }),
     notifiers: (document) => make(document).pipe(Effect.tap(warn), Effect.provideContext(context)),
     unavailable: (document) =>

@@ -14,9 +14,17 @@ const problemsOf = Effect.fnUntraced(function* (
   environment: Readonly<Record<string, string>>,
   receiver: string,
 ) {
+  return yield* problemsIn(`receivers: { a: ${receiver} }`, environment)
+})
+
+/** The problems of a new policy. */
+const problemsIn = Effect.fnUntraced(function* (
+  text: string,
+  environment: Readonly<Record<string, string>> = WITH_FOLDER,
+) {
   const source = yield* sourceWith(environment)
   if (source.source === "given") return [source.advice]
-  const read = yield* Effect.result(source.read(`receivers: { a: ${receiver} }`, true))
+  const read = yield* Effect.result(source.read(text))
   return read._tag === "Success" ? [] : read.failure.map(({ message, path }) => `${path} ${message}`)
 })
 
@@ -34,6 +42,81 @@ const receiversAt = (place: string): ReadonlyArray<readonly [string, ReadonlyArr
   [`{ kind: alert_router, type: pagerduty, routing_key_file: '${place}' }`, ["routing_key_file"]],
   [`{ kind: alert_router, type: opsgenie, key_file: '${place}' }`, ["key_file"]],
 ]
+
+/** The rules that a stored policy breaks while it stays in force, and how many watches are left of it. */
+const followed = Effect.fnUntraced(function* (text: string) {
+  const source = yield* sourceWith(WITH_FOLDER)
+  if (source.source === "given") return yield* Effect.die(source.advice)
+  const { document, outdated } = yield* source.follow(text)
+  return { outdated: outdated.map(({ line, path }) => `${line} ${path}`), document }
+})
+
+const isFollowed = (text: string) => Effect.isSuccess(followed(text))
+
+const NIGHTLY = `name: nightly, cron: "0 2 * * *", for: 1h`
+const ZONE = "Europe/Berlin"
+const windowOf = (match: string, tz = ZONE) => `windows: [{ ${NIGHTLY}, tz: ${tz}, match: ["${match}"] }]`
+const quietOf = (tz: string) =>
+  `receivers: { a: { kind: messenger, url_file: chat, quiet: { hours: "22:00-07:00", tz: ${tz}, below: critical } } }`
+
+describe("a stored policy of an earlier version", () => {
+  it.effect("is followed as it is where it breaks a rule that decisions do without", () =>
+    Effect.gen(function* () {
+      const cases: ReadonlyArray<readonly [text: string, path: string]> = [
+        [windowOf("label:node = "), "windows[0].match"],
+        [windowOf("agent_id glob *"), "windows[0].match"],
+        [windowOf("severity = critical"), "windows[0].match"],
+        [windowOf("agent_id = a", "BST"), "windows[0].tz"],
+        [windowOf("agent_id = a", "est"), "windows[0].tz"],
+        [quietOf("IST"), "receivers.a.quiet.tz"],
+        [`freshness: [{ cron: "0 2 * * *", tz: BST, match: ["agent_id = a"] }]`, "freshness[0].tz"],
+        [`freshness: [{ every: 5m, match: ["label:node = "] }]`, "freshness[0].match"],
+        [`dependencies: [{ parent: ["label:site = "], child: [] }]`, "dependencies[0].parent"],
+      ]
+      for (const [text, path] of cases) {
+        const { document, outdated } = yield* followed(text)
+        assert.deepStrictEqual(outdated, [`1 ${path}`], text)
+        assert.strictEqual(Object.values(document).length, 1)
+        assert.isTrue(
+          (yield* problemsIn(text)).every((problem) => problem.startsWith(path)),
+          text,
+        )
+      }
+      assert.deepStrictEqual((yield* followed("routes: []")).outdated, [])
+    }),
+  )
+
+  it.effect("is followed without the watches that this version refuses", () =>
+    Effect.gen(function* () {
+      const text = `watches:
+  - { name: odd, dns: { name: "dns://x" } }
+  - { name: shop, dns: { name: shop.example } }
+  - { name: shop, tcp: { host: shop.example, port: 443 } }
+`
+      const { document, outdated } = yield* followed(text)
+      assert.deepStrictEqual(
+        document.watches?.map((watch) => [watch.name, watch.dns !== undefined]),
+        [["shop", true]],
+      )
+      assert.deepStrictEqual(outdated, ["2 watches[0].dns.name", "4 watches[2].name"])
+    }),
+  )
+
+  it.effect("is not followed where a later version may have meant more, or a secret is elsewhere", () =>
+    Effect.gen(function* () {
+      for (const text of [
+        "routes: [{ soon: 1m }]",
+        "watches: [{ name: a, soon: 1m, tcp: { host: a, port: 1 } }]",
+        windowOf("agent_id = a", "Mars/Olympus"),
+        windowOf("agent_id ~~ a"),
+        `${windowOf("label:node = ")}\nroutes: [{ to: [nobody] }]`,
+        quietOf("BST").replace("chat", "/etc/passwd"),
+      ])
+        assert.isFalse(yield* isFollowed(text), text)
+      assert.isTrue(yield* isFollowed(quietOf("BST")))
+    }),
+  )
+})
 
 describe("the source of the policy", () => {
   it.effect("names no file outside of the folder, by any key of any type", () =>

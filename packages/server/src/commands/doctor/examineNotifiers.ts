@@ -213,12 +213,20 @@ const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean
 /** The receivers of the policy that the storage keeps; requires a storage in order. */
 export const examineStoredReceivers = (settings: Settings, isTested: boolean) =>
   Effect.gen(function* (): Effect.fn.Return<ExaminedReceivers, never, PolicyInForce | Receivers> {
-    const { document, unavailable = new Map<NotifierName, string>() } = (yield* PolicyInForce).current()
+    const inForce = (yield* PolicyInForce).current()
+    const { document, outdated = [], unavailable = new Map<NotifierName, string>() } = inForce
     const receivers = (yield* Receivers).current()
     const unread = Array.from(unavailable, ([name, reason]) =>
       attention(`receiver ${name}`, `${reason}; ignore this if the servers get it elsewhere`),
     )
-    const policy = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
+    const problems = outdated.map(({ line, message, path }) =>
+      attention(
+        "policy",
+        `correct line ${line} of the stored policy, and apply it again: ${path} ${message}`,
+      ),
+    )
+    const valid = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
+    const policy = problems.length > 0 ? problems : valid
     return {
       findings: [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))],
       names: Array.from(new Set([...receivers.keys(), ...unavailable.keys()])),
