@@ -15,7 +15,7 @@ import {
   text,
 } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { pageText } from "./pageText.ts"
+import { LONGEST_BODY, pageText } from "./pageText.ts"
 import {
   critical,
   type Fault,
@@ -75,9 +75,6 @@ const reader = checked(fields, (settings, place) => {
 
 type HttpSettings = ReadBy<typeof reader>
 
-/** Bytes of a body in which a text is looked for: one MiB. */
-const LONGEST_BODY = 1_048_576
-
 /** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
 export const http = probe({ name: "http", lane: "network" }, reader, async (settings, around) => {
   const { url, days = {}, warning, critical: crit, wait: millis = WAIT_MILLIS } = settings
@@ -120,9 +117,7 @@ const faultsOf = (
   const highest = redirects === 0 ? 399 : 299
   const isWanted =
     status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
-  const part = page.bytes > LONGEST_BODY ? " in its first MiB" : ""
-  const where =
-    page.encoding === "identity" ? part + page.remark : ` in its compressed form (${page.encoding})`
+  const { where } = page
   const faults: Array<Fault> = []
   const blame = (words: string) => faults.push({ status: "critical", words })
   if (!isWanted) blame(`${page.status} ${url}`)
@@ -149,14 +144,12 @@ const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround)
   const answered = clock.steady() - begun
   const isTimed = warning !== undefined || crit !== undefined
   const patience = Math.min((millis - answered) * PATIENT_PART, isTimed ? Infinity : PATIENCE_MILLIS)
-  // Other than `identity` where the server compresses although it was asked not to.
-  const { "content-encoding": encoding = "identity" } = answer.response.headers
   const read = await bodyOf(answer, { ...settings, patience, clock, isCut: around.targets !== undefined })
   // A page that ends with its connection looks whole where the limit closed the connection.
   around.signal.throwIfAborted()
   const seconds = (read.isEndless ? answered : clock.steady() - begun) / MILLIS_PER_SECOND
   const { certificate, status } = answer
-  return { ...read, status, encoding, certificate, seconds }
+  return { ...read, status, certificate, seconds }
 }
 
 interface Wanted extends Pick<HttpSettings, "text" | "pattern">, Pick<ProbeAround, "clock"> {
@@ -171,7 +164,7 @@ const bodyOf = async (
 ) => {
   const chunks: Array<Buffer> = []
   let [bytes, isEndless] = [0, false]
-  const read = () => pageText(response.headers, Buffer.concat(chunks).subarray(0, LONGEST_BODY))
+  const read = () => pageText(response.headers, Buffer.concat(chunks))
   const look = (): void => {
     const isFound = written === undefined && (wanted === undefined || read().body.includes(wanted))
     isEndless = isFound || bytes > LONGEST_BODY

@@ -1,4 +1,33 @@
 import type { IncomingHttpHeaders } from "node:http"
+import * as zlib from "node:zlib"
+
+/** Bytes of a page in which a text is looked for: one MiB. */
+export const LONGEST_BODY = 1_048_576
+
+/** No page is decompressed to more than 16 MiB. The end of a compressed one may be missing. */
+const LIMITS = { maxOutputLength: 16_777_216, finishFlush: zlib.constants.Z_SYNC_FLUSH }
+const BROTLI = { ...LIMITS, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
+
+const DECODERS = new Map<string, (bytes: Buffer) => Buffer>([
+  ["identity", (bytes) => bytes],
+  ["gzip", (bytes) => zlib.gunzipSync(bytes, LIMITS)],
+  ["x-gzip", (bytes) => zlib.gunzipSync(bytes, LIMITS)],
+  // Some servers leave out the header of zlib.
+  [
+    "deflate",
+    (bytes) => ((bytes[0] ?? 8) % 16 === 8 ? zlib.inflateSync : zlib.inflateRawSync)(bytes, LIMITS),
+  ],
+  ["br", (bytes) => zlib.brotliDecompressSync(bytes, BROTLI)],
+])
+
+const decompressed = (raw: Buffer, coding: string): Buffer | undefined => {
+  const codings = coding.toLowerCase().split(",").toReversed()
+  try {
+    return codings.reduce<Buffer | undefined>((bytes, one) => bytes && DECODERS.get(one.trim())?.(bytes), raw)
+  } catch {
+    return undefined
+  }
+}
 
 /** Bytes in which a page may name its encoding, as in browsers. */
 const PRESCAN = 1_024
@@ -13,7 +42,14 @@ const META =
   /<meta\s[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)|^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']+)/i
 
 /** A page as text, and the words for what a search in it depended on. */
-export const pageText = ({ "content-type": type = "" }: IncomingHttpHeaders, page: Buffer) => {
+export const pageText = (
+  { "content-encoding": coding = "identity", "content-type": type = "" }: IncomingHttpHeaders,
+  raw: Buffer,
+) => {
+  const bytes = decompressed(raw, coding)
+  if (bytes === undefined) return { body: "", where: ` in its compressed form (${coding})` }
+  const page = bytes.subarray(0, LONGEST_BODY)
+  const part = bytes.length > LONGEST_BODY ? " in its first MiB" : ""
   const start = page.toString("latin1", 0, PRESCAN)
   const mark = BYTE_ORDER_MARKS.find(([one]) => start.startsWith(one))
   const declared = CHARSET.exec(type)?.[1]
@@ -22,10 +58,10 @@ export const pageText = ({ "content-type": type = "" }: IncomingHttpHeaders, pag
   const [, meta, named = meta] = META.exec(markup) ?? []
   const label = mark?.[1] ?? declared ?? named?.replace(/^utf-?16.*/i, "utf-8")
   try {
-    return { body: new TextDecoder(label).decode(page), remark: "" }
+    return { body: new TextDecoder(label).decode(page), where: part }
   } catch {
     // No message shows a text of the body.
     const name = declared === undefined ? "the charset in its markup" : `its charset ${declared.slice(0, 40)}`
-    return { body: page.toString(), remark: ` as UTF-8, because ${name} is unknown` }
+    return { body: page.toString(), where: `${part} as UTF-8, because ${name} is unknown` }
   }
 }

@@ -5,6 +5,7 @@ import { createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createServer as createTls } from "node:tls"
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { probed, TestServers } from "./probed.ts"
 
 const CERTIFIER = "openssl"
@@ -425,6 +426,54 @@ describe("an endless answer", () => {
     }
     const { output, status } = await answered(late, { critical: 2 })
     assert.strictEqual(status, "critical", output)
+  })
+})
+
+describe("a compressed page", () => {
+  const plain = Buffer.from("all is well")
+
+  it.each([
+    ["gzip", gzipSync(plain)],
+    ["x-gzip", gzipSync(plain)],
+    ["GZIP", gzipSync(plain)],
+    ["deflate", deflateSync(plain)],
+    ["deflate", deflateRawSync(plain)],
+    ["br", brotliCompressSync(plain)],
+    ["deflate, gzip", gzipSync(deflateSync(plain))],
+    ["identity", plain],
+    ["gzip", gzipSync(plain).subarray(0, -6)],
+  ])("of %s is searched", async (coding, body) => {
+    isOk(await answered(page(`Content-Encoding: ${coding}\r\n`, body), { pattern: "^all is well$" }))
+  })
+
+  it("is searched in chunks, and by its charset", async () => {
+    const body = gzipSync(latin1("Geöffnet"))
+    const fields = "Content-Encoding: gzip\r\nContent-Type: text/html; charset=latin1\r\n"
+    isOk(await answered(page(`${fields}Content-Length: ${body.length}\r\n`, body), { text: "Geöffnet" }))
+  })
+
+  it("is searched to one MiB, and grows to 16", async () => {
+    const zipped = (mib: number) =>
+      page("Content-Encoding: gzip\r\n", gzipSync(Buffer.concat([plain, Buffer.alloc(mib * 1_048_576)])))
+    isOk(await answered(zipped(15), { text: "well" }))
+    assert.include((await answered(zipped(15), { text: "no" })).output, 'lacks "no" in its first MiB |')
+    assert.include(
+      (await answered(zipped(64), { text: "no" })).output,
+      'lacks "no" in its compressed form (gzip) |',
+    )
+    isOk(await answered(zipped(64)))
+  })
+
+  it.each([
+    ["gzip", "nonsense", 'lacks "well" in its compressed form (gzip)'],
+    ["deflate", "x-nonsense", 'lacks "well" in its compressed form (deflate)'],
+    ["br", "nonsense that is none", 'lacks "well" in its compressed form (br)'],
+    ["compress", "nonsense", 'lacks "well" in its compressed form (compress)'],
+    ["gzip, br", gzipSync(plain), 'lacks "well" in its compressed form (gzip, br)'],
+  ])("of %s that is none is named", async (coding, body, words) => {
+    const answer = page(`Content-Encoding: ${coding}\r\n`, body)
+    assert.include((await answered(answer, { text: "well" })).output, words)
+    isOk(await answered(answer))
   })
 })
 
