@@ -41,6 +41,9 @@ const withoutPerformance = (line: string, isCut: boolean): string => {
   return whole.includes(undefined) ? line : line.slice(0, bar).trimEnd()
 }
 
+/** A character that people can see. Controls and formats, such as a zero-width space, leave a line blank. */
+const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
+
 const wordsOf = (text: string): string => {
   const line = withoutSequences(text).trim()
   const said = line.replace(MARKER, "")
@@ -54,7 +57,7 @@ const wordsOf = (text: string): string => {
 export const headlineOf = (output: string | undefined): string | undefined => {
   for (const [line] of (output ?? "").matchAll(/[^\r\n]+/gu)) {
     const words = wordsOf(line)
-    if (words !== "") return shortened(words)
+    if (VISIBLE.test(words)) return shortened(words)
   }
   return undefined
 }
@@ -62,6 +65,6 @@ export const headlineOf = (output: string | undefined): string | undefined => {
 /** The headline of a job that failed: how it ended, and the last line of its output that is not blank. */
 export const failureHeadline = (end: string, output: string): string => {
   const lines = withoutSequences(output).split(/[\r\n]/u)
-  const last = lines.findLast((line) => line.trim() !== "")
+  const last = lines.findLast((line) => VISIBLE.test(line))
   return shortened(last === undefined ? end : `${end}: ${last.trim()}`)
 }
