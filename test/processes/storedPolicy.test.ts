@@ -369,7 +369,7 @@ describe("a stored policy", () => {
       const gone = yield* tocsin(place, "policy", "get", "9")
       assert.include(gone.stderr, "no such version is stored: list them with tocsin policy versions")
       // A shell with another policy than the servers says so.
-      const windowed = `windows: [{ name: nightly, cron: "0 2 * * *", tz: UTC, for: 1h, match: ["check_id = disk"] }]\n`
+      const windowed = `windows: [{ name: nightly, cron: "0 2 * * *", tz: UTC, for: 1h, match: ["check_id = backup"] }]\n`
       writeFileSync(join(cwd, "other.yaml"), windowed)
       const other = { cwd, environment: { ...environment, SERVICE_POLICY_FILE: "other.yaml" } }
       const note = "the running servers follow another policy than this command"
