@@ -2,6 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
+-- 3 discard_reasons breaking sha256:465cdf29afad547ca7a2b3fa5e9f2987ccb2c77ad5b74f73518b80b552b6575c
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -449,7 +450,7 @@ CREATE TABLE outbox (
   released_at INTEGER,
   listed_state TEXT NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
-) STRICT, WITHOUT ROWID;
+, discarded_because TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 

@@ -170,10 +170,11 @@ describe("claimed ahead", () => {
         new Set(["firing", "resolved"]),
       )
       assert.strictEqual(discarded.length, 2 * (CHECKS - AT_ONCE - CONCURRENCY))
-      // By this moment people are told why it was discarded.
-      for (const { event_type, incident_id, updated_at } of discarded)
-        if (event_type === "firing")
-          assert.strictEqual(rows().incidents.get(incident_id)?.resolved_at, updated_at)
+      for (const { discarded_because, event_type } of discarded)
+        assert.strictEqual(
+          discarded_because,
+          event_type === "firing" ? "incident_resolved" : "firing_refused",
+        )
     }),
   )
 })

@@ -4,10 +4,11 @@ import * as Instant from "@tocsin/contract/Instant"
 import { commandOf } from "@tocsin/core/unitOfWork/Decision"
 import { load } from "@tocsin/core/unitOfWork/load"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { newId } from "@tocsin/core/ports/Ids"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
 import { deferred } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -144,6 +145,40 @@ describe("why a notification was sent or not", () => {
       yield* agent().isDeleted
       yield* after("5 seconds")
       assert.deepStrictEqual(yield* why, ["its receiver got no firing", "its check or agent was deleted"])
+    }),
+  )
+
+  it.effect("one whose agent was deleted before its attempt names that", () =>
+    Effect.gen(function* () {
+      const { agent, isHeld, why } = yield* open
+      yield* isHeld("critical")
+      yield* agent().isDeleted
+      assert.deepStrictEqual(yield* why, ["its check or agent was deleted"])
+    }),
+  )
+
+  it.effect("a reminder that was held until no route named its receiver names that", () =>
+    Effect.gen(function* () {
+      const { after, disk, process, why } = yield* open
+      const names = ["webhook", "pager"]
+      const remind = (receiver: string) => {
+        const document = { routes: [{ match: ["check_id = disk"], remind: "15m", to: [receiver] }] }
+        return process.policy.replace(compilePolicy(Result.getOrThrow(readPolicy(document, names)), names))
+      }
+      yield* remind("webhook")
+      yield* disk.turns("critical")
+      yield* Effect.orDie(
+        process.operations.silence({
+          matchers: [{ field: "check_id", op: "=", value: "disk" }],
+          for: Duration.hours(1),
+          comment: "new disks",
+        }),
+      )
+      yield* after("20 minutes")
+      assert.match((yield* why)[0] ?? "", /^held by silence:/)
+      yield* remind("pager")
+      yield* after("1 minute")
+      assert.include(yield* why, "no route names its receiver any more")
     }),
   )
 

@@ -71,7 +71,7 @@ const moved = (item: OutboxRecord, trigger: DeliveryTrigger, now: Instant.Instan
     leased_until: state === "sending" ? Instant.plus(now, LEASE) : undefined,
     first_attempted_at: trigger === "claimed" ? (item.first_attempted_at ?? now) : item.first_attempted_at,
     age_starts_at: trigger === "replayed" ? now : item.age_starts_at,
-    // An attempt without an error, that was then discarded, is one to a shadow receiver.
+    discarded_because: trigger === "notifier_gone" ? trigger : undefined,
     last_error: errorAfter(item, trigger),
     updated_at: now,
   }

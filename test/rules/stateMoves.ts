@@ -186,6 +186,7 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       hold_ended: false,
       released: false,
       coalesced: false,
+      unnamed: false,
       firing_refused: delivered === "refused" && !isFiring,
       agent_gone: is(observed, "remove", "remove_all", "block", "block_all") && isFiring && hasResolved,
       notifier_gone: delivered === "notifier_gone",

@@ -19,6 +19,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "hold_ended",
   "released",
   "coalesced",
+  "unnamed",
   "shadowed",
   "withdrawn",
 ])

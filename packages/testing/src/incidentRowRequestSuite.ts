@@ -25,7 +25,7 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           )
           unit.incidents.put(incidentRecord("y", { state: "resolved", resolved_at: start }))
           for (const state of states) unit.outbox.put(outboxRecord(state, "x", { state }))
-          unit.outbox.put(outboxRecord("shadow", "x", { state: "discarded", attempts: 1 }))
+          unit.outbox.put(outboxRecord("shadow", "x", { state: "discarded", discarded_because: "shadowed" }))
           unit.outbox.put(
             outboxRecord("gone", "x", { state: "discarded", attempts: 1, last_error: "answered 500" }),
           )

@@ -181,6 +181,7 @@ export const outboxRecord = (
   first_parent_ended_at: undefined,
   released_at: undefined,
   last_error: undefined,
+  discarded_because: undefined,
   leased_until: undefined,
   created_at: start,
   age_starts_at: start,

@@ -12,7 +12,7 @@ export const outboxTable = keyedTables.outbox
 const PARTS = "(VALUES (false), (true)) AS part (is_backfill)"
 
 /** The outbox items of incidents except dropped ones (`isDropped`). */
-export const findOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND NOT (o.state = 'discarded' AND (o.attempts = 0 OR o.last_error IS NOT NULL))`
+export const findOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND (o.state <> 'discarded' OR o.discarded_because = 'shadowed')`
 
 /** Locks them too: claims change them without the incident's lock. */
 export const lockOutboxOfIncidents = `${findOutboxOfIncidents}

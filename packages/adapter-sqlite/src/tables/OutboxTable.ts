@@ -102,7 +102,7 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
     ...table,
     /** The items of an incident except dropped ones (`isDropped`). */
     ofIncident: table.all<[IncidentId]>(
-      "WHERE incident_id = ? AND NOT (state = 'discarded' AND (attempts = 0 OR last_error IS NOT NULL))",
+      "WHERE incident_id = ? AND (state <> 'discarded' OR discarded_because = 'shadowed')",
     ),
     latest: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?",

@@ -14,11 +14,11 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { decideFirings, type Evaluation, type HeldFiring } from "../firings/decideFirings.ts"
 import { type FiringOptions, gatherFacts } from "../firings/gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
-import { coalesced, freed, heldItem, evaluatedAt } from "../firings/Hold.ts"
+import { freed, heldItem, evaluatedAt } from "../firings/Hold.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { discarded, isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { enqueueFiring, type EnqueueOptions, firingsOf, putInOrder } from "../notifications/enqueue.ts"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import type { Commits } from "../engine/commits/Commits.ts"
@@ -141,7 +141,7 @@ const asEvaluated = (
   now: Instant.Instant,
 ): OutboxRecord | undefined => {
   const { item } = firing
-  if (firing.becomes === "discarded") return coalesced(item, now)
+  if (firing.becomes === "discarded") return discarded(item, firing.because, now)
   if (firing.becomes === "due") return freed(item, incident, "hold_ended", now)
   const isSame =
     isHeld(item) &&

@@ -4,7 +4,6 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import {
   type HoldName,
-  endedItem,
   inOrder,
   isHeld,
   type OutboxRecord,
@@ -92,10 +91,6 @@ export const heldAtClaim = (
   const item = heldItem(row, hasWaited(row) ? [...holds, { by: "outage", until: now }] : holds, now)
   return incident.member_changes > row.incident_seq ? { ...item, next_evaluation_at: now } : item
 }
-
-/** A held firing whose place another one takes. */
-export const coalesced = (item: OutboxRecord, now: Instant.Instant): OutboxRecord =>
-  endedItem(item, move(OutboxTransitions, "pending", "coalesced"), now)
 
 /** Whether a firing waited after an outage, which it does once: `outage` stays among its holds, also when it is free. */
 export const hasWaited = ({ held_by }: Pick<OutboxRecord, "held_by">): boolean =>

@@ -49,7 +49,7 @@ export type HeldFiring =
       readonly isChanged: boolean
     }
   | { readonly item: OutboxRecord; readonly becomes: "due" }
-  | { readonly item: OutboxRecord; readonly becomes: "discarded" }
+  | { readonly item: OutboxRecord; readonly becomes: "discarded"; readonly because: "coalesced" | "unnamed" }
 
 export interface Evaluation {
   readonly written: ReadonlyArray<NewFiring>
@@ -177,7 +177,9 @@ export const decideFor = (
   const delayed = isTimed ? undefined : held === undefined ? due && Instant.max(due.at, now) : due?.at
   const quiet = quietHolds(facts.quiet, receiver, facts.incident)
   const { holds: common, times } = holdsOn(facts, { quiet, row: situation.evaluated, now, due: delayed })
-  const merged = situation.merged.map((item) => ({ item, becomes: "discarded" }) as const)
+  const merged = situation.merged.map(
+    (item) => ({ item, becomes: "discarded", because: "coalesced" }) as const,
+  )
   if (facts.naming === undefined) {
     const silent = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
     const holds = withOutage(silent, facts, now, held)
@@ -256,7 +258,7 @@ const heldAs = (
   now: Instant.Instant,
 ): HeldFiring => {
   const must_send = before.must_send || timer.cause !== undefined
-  if (must_send && step === undefined) return { item: before, becomes: "discarded" }
+  if (must_send && step === undefined) return { item: before, becomes: "discarded", because: "unnamed" }
   const isLater = due?.isLater ?? before.cause === "escalation"
   const cause = timer.cause ?? (isByTime(before.cause) ? before.cause : causeFor(known, { isLater }))
   const isRestated = cause !== before.cause || must_send !== before.must_send

@@ -7,7 +7,7 @@ import type {
   OutboxState,
   Severity,
 } from "@tocsin/contract/Status"
-import { stateTable } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/TransitionTable"
 import {
   array,
   boolean,
@@ -73,6 +73,8 @@ export const outbox = keyedTable({
     /** When it was released by hand: nothing holds it any more. */
     released_at: orUndefined(instant),
     last_error: orUndefined(text()),
+    /** Why it was discarded: the trigger of that move. */
+    discarded_because: orUndefined(text<DiscardReason>()),
     /** The end of the claim of an item that is `sending`, by the storage's clock; absent in other states. */
     leased_until: orUndefined(instant),
     created_at: instant,
@@ -90,22 +92,15 @@ const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
 
 export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
 
-/**
- * Whether an item ended at a shadow receiver, which counts as sent for every rule. No other discarded item was
- * attempted without an error since its latest replay.
- */
-export const isShadow = ({
-  attempts,
-  last_error,
-  state,
-}: Pick<OutboxRecord, "attempts" | "last_error" | "state">): boolean =>
-  state === "discarded" && attempts > 0 && last_error === undefined
+/** Whether an item ended at a shadow receiver, which counts as sent for every rule. */
+export const isShadow = ({ discarded_because }: Pick<OutboxRecord, "discarded_because">): boolean =>
+  discarded_because === "shadowed"
 
 /** Whether an item was discarded instead of being sent. */
 export const isDropped = (item: OutboxRecord): boolean => item.state === "discarded" && !isShadow(item)
 
 /** Whether a receiver got an item, or would have if it were no shadow. */
-export const wasSent = (item: Parameters<typeof isShadow>[0]): boolean =>
+export const wasSent = (item: Pick<OutboxRecord, "discarded_because" | "state">): boolean =>
   item.state === "sent" || isShadow(item)
 
 /** Whether an item is a firing that was not dropped. */
@@ -115,14 +110,24 @@ export const isFiring = (item: OutboxRecord): boolean => item.event_type === "fi
 export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>
   state === "pending" && next_evaluation_at !== undefined
 
-export const endedItem = (item: OutboxRecord, state: OutboxState, now: Instant): OutboxRecord => ({
-  ...item,
-  state,
-  next_attempt_at: undefined,
-  held_by: undefined,
-  next_evaluation_at: undefined,
-  updated_at: now,
-})
+/** An item that waits, as it is discarded. */
+export const discarded = (
+  item: OutboxRecord,
+  because: Exclude<DiscardReason, "shadowed">,
+  now: Instant,
+): OutboxRecord => {
+  if (item.state !== "pending" && item.state !== "retry")
+    throw new Error(`outbox item ${item.id} is ${item.state}`)
+  return {
+    ...item,
+    state: move(OutboxTransitions, item.state, because),
+    discarded_because: because,
+    next_attempt_at: undefined,
+    held_by: undefined,
+    next_evaluation_at: undefined,
+    updated_at: now,
+  }
+}
 
 /** Items of one incident and receiver are sent in this order: by its changes, those of one as they were written. */
 export const inOrder = (one: OutboxRecord, other: OutboxRecord): number =>
@@ -186,7 +191,9 @@ export const OutboxTransitions = stateTable({
     "released -> pending":
       "an operator releases it: a held firing of an open incident | due immediately with the incident's present severity and summary; age starts again; cause as when a hold ends; nothing holds it any more",
     "coalesced -> discarded":
-      "a held firing, when another one of the same incident and receiver states what it would, or no route names the receiver of a reminder any more",
+      "a held firing, when another one of the same incident and receiver states what it would",
+    "unnamed -> discarded":
+      "a held reminder, or another one that is sent whatever its receiver knows, when no route names the receiver any more",
     "agent_gone -> discarded": AGENT_GONE,
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },
@@ -212,3 +219,9 @@ export const OutboxTransitions = stateTable({
       "an operator replays it; not a firing of a resolved incident | attempts 0, age starts again, same id",
   },
 })
+
+/** The triggers of the moves that discard an item. */
+export type DiscardReason = Extract<
+  (typeof OutboxTransitions)[number],
+  { readonly to: "discarded" }
+>["trigger"]

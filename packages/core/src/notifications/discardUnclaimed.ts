@@ -1,14 +1,13 @@
 import { Duration, Effect } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { move } from "@tocsin/contract/TransitionTable"
 import { type Chore, type ChoreServices, isWhole } from "../engine/commits/Chore.ts"
 import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { LISTED_FOR, listedReceivers } from "../replicas/listings.ts"
-import { endedItem, isBehind, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
+import { discarded, isBehind, type OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Receivers } from "./Receivers.ts"
 import { attempted, isSending, LEASE_EXPIRED } from "./recordResults.ts"
 
@@ -39,8 +38,7 @@ export const discardUnclaimed = loneCommandOf(function* (
     if (isWaitingItsTurn(unit, item, untouchedSince)) continue
     count += 1
     const isWaiting = item.state === "pending" || item.state === "retry"
-    const state = isWaiting ? move(OutboxTransitions, item.state, "notifier_gone") : item.state
-    unit.outbox.put(endedItem(item, state, now))
+    unit.outbox.put(isWaiting ? discarded(item, "notifier_gone", now) : { ...item, updated_at: now })
   }
   return count
 })

@@ -13,7 +13,7 @@ import { heldItem } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
 import {
-  endedItem,
+  discarded,
   isBehind,
   isFiring,
   isHeld,
@@ -61,6 +61,7 @@ const enqueue = (
     first_parent_ended_at: undefined,
     released_at: undefined,
     last_error: undefined,
+    discarded_because: undefined,
     leased_until: undefined,
     created_at: now,
     age_starts_at: now,
@@ -166,7 +167,7 @@ export const closeResolved = (
   const firings = firingsOf(unit, incident)
   for (const item of firings) {
     if (item.state !== "pending" || wasAttempted(item)) continue
-    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "incident_resolved"), options.now))
+    unit.outbox.put(discarded(item, "incident_resolved", options.now))
   }
   if (notify) enqueueResolved(unit, incident, firings.filter(mayArrive), options)
 }
@@ -180,7 +181,7 @@ export const closeAgentGone = (unit: UnitOfWork, incident: IncidentRecord, optio
   const firings = firingsOf(unit, incident)
   for (const item of firings) {
     if (item.state !== "pending" && item.state !== "retry") continue
-    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "agent_gone"), options.now))
+    unit.outbox.put(discarded(item, "agent_gone", options.now))
   }
   const sent = firings.filter((item) => wasSent(item) || item.state === "sending")
   enqueueResolved(unit, incident, sent, options)

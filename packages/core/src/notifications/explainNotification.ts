@@ -1,14 +1,6 @@
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import type { HeldBy } from "../firings/readHolds.ts"
-import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import {
-  isBehind,
-  isHeld,
-  isShadow,
-  type OutboxRecord,
-  wasAttempted,
-  wasSent,
-} from "../model/OutboxRecord.ts"
+import { type DiscardReason, isBehind, isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
 
 const BECAUSE: Readonly<Record<FiringCause, string>> = {
   opened: "the first firing of the incident for this receiver",
@@ -19,7 +11,6 @@ const BECAUSE: Readonly<Record<FiringCause, string>> = {
 }
 
 interface Story {
-  readonly incident: IncidentRecord
   readonly outbox: ReadonlyArray<OutboxRecord>
   readonly held: HeldBy | undefined
   /** The receivers that servers send to now. */
@@ -39,12 +30,21 @@ export const explainNotification = (item: OutboxRecord, timeline: Story): string
     case "failed":
       return "refused, or attempted for too long; replay it"
     case "discarded":
-      if (isShadow(item)) return SHADOW
-      return item.event_type === "firing" ? whyDiscarded(item, timeline) : whyNotResolved(item, timeline)
+      return item.discarded_because === undefined
+        ? "an earlier version of Tocsin discarded it"
+        : DISCARDED[item.discarded_because]
   }
 }
 
-const SHADOW = "its receiver is a shadow, to which nothing is sent"
+const DISCARDED: Readonly<Record<DiscardReason, string>> = {
+  incident_resolved: "the incident resolved before it was sent",
+  firing_refused: "its receiver got no firing",
+  coalesced: "superseded by a newer notification",
+  unnamed: "no route names its receiver any more",
+  agent_gone: "its check or agent was deleted",
+  notifier_gone: "no replica had its receiver for 24 hours",
+  shadowed: "its receiver is a shadow, to which nothing is sent",
+}
 const NOT_SERVED = "no running server can use this receiver"
 
 const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
@@ -61,29 +61,3 @@ const reasonOf = ({ cause, event_type }: OutboxRecord): string =>
     : cause === undefined
       ? "the incident fired"
       : BECAUSE[cause]
-
-const DELETED = "its check or agent was deleted"
-const NO_RECEIVER = "no replica had its receiver for 24 hours"
-
-/** A discarded row changes no more, so its last change tells what happened then. */
-const whyDiscarded = (item: OutboxRecord, { incident, outbox }: Story): string => {
-  const { resolved_at, resolved_by } = incident
-  const isReplaced = outbox.some(
-    (other) =>
-      other.id !== item.id &&
-      other.receiver === item.receiver &&
-      other.event_type === "firing" &&
-      (other.state !== "discarded" || other.updated_at > item.updated_at),
-  )
-  if (isReplaced && item.updated_at !== resolved_at) return "superseded by a newer notification"
-  if (resolved_at === undefined || item.updated_at < resolved_at) return NO_RECEIVER
-  // An attempt may have been under way then.
-  if (wasAttempted(item) && resolved_by === "agent_gone") return DELETED
-  if (item.updated_at !== resolved_at) return NO_RECEIVER
-  return wasAttempted(item) ? DELETED : "the incident resolved before it was sent"
-}
-
-const whyNotResolved = (item: OutboxRecord, { outbox }: Story): string =>
-  outbox.some((other) => other.receiver === item.receiver && wasSent(other))
-    ? NO_RECEIVER
-    : "its receiver got no firing"

@@ -12,7 +12,7 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { SendResult } from "../ports/Notifiers.ts"
 import { recordDelivered } from "./alertDecisions.ts"
 import {
-  endedItem,
+  discarded,
   type OutboxRecord,
   OutboxTransitions,
   isFiring,
@@ -105,7 +105,8 @@ export const attempted = (
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: result.error }
   }
   if (result.outcome === "shadow") {
-    return { ...ended, state: move(OutboxTransitions, item.state, "shadowed"), last_error: undefined }
+    const state = move(OutboxTransitions, item.state, "shadowed")
+    return { ...ended, state, discarded_because: "shadowed", last_error: undefined }
   }
   if (result.outcome === "unsent") return withdrawn(item, now)
   // A program's own notifier may return any text, and not every storage keeps it.
@@ -198,11 +199,9 @@ const followWithdrawal = (unit: UnitOfWork, item: OutboxRecord, now: Instant.Ins
   if (incident?.resolved_at === undefined || item.event_type !== "firing" || item.state !== "pending") return
   const isFirst = !wasAttempted(item)
   if (!isFirst && !isAgentGone(incident)) return
-  const state = move(OutboxTransitions, item.state, isFirst ? "incident_resolved" : "agent_gone")
-  // As if it had been waiting then: the reason that is shown follows from this moment.
-  const discarded = endedItem(item, state, incident.resolved_at)
-  unit.outbox.put(discarded)
-  discardUnheard(unit, discarded, now)
+  const unsent = discarded(item, isFirst ? "incident_resolved" : "agent_gone", now)
+  unit.outbox.put(unsent)
+  discardUnheard(unit, unsent, now)
 }
 
 /**
@@ -214,8 +213,7 @@ const followFailure = (unit: UnitOfWork, firing: OutboxRecord, now: Instant.Inst
   if (incident === undefined || firing.event_type !== "firing") return
   if (firing.state === "retry") {
     if (!isAgentGone(incident)) return
-    const state = move(OutboxTransitions, firing.state, "agent_gone")
-    unit.outbox.put({ ...firing, state, next_attempt_at: undefined })
+    unit.outbox.put(discarded(firing, "agent_gone", now))
   }
   discardUnheard(unit, firing, now)
 }
@@ -229,7 +227,7 @@ export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Ins
   if (refused.event_type !== "firing" || items.some((item) => isFiring(item) && mayArrive(item))) return
   for (const item of items) {
     if (item.event_type !== "resolved" || item.state !== "pending") continue
-    unit.outbox.put(endedItem(item, move(OutboxTransitions, item.state, "firing_refused"), now))
+    unit.outbox.put(discarded(item, "firing_refused", now))
   }
 }
 

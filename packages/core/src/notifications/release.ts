@@ -6,8 +6,8 @@ import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
-import { canBeHeld, coalesced, freed } from "../firings/Hold.ts"
-import { isHeld, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
+import { canBeHeld, freed } from "../firings/Hold.ts"
+import { discarded, isHeld, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import { putInOrder } from "./enqueue.ts"
 
@@ -45,7 +45,7 @@ export const release = loneCommandOf(function* (
     const { onDue } = yield* gatherFacts(unit, [incident], options, now)
     if (onDue(incident, found).length === 0) return "not_held"
   }
-  for (const other of waiting) if (other.id !== id) unit.outbox.put(coalesced(other, now))
+  for (const other of waiting) if (other.id !== id) unit.outbox.put(discarded(other, "coalesced", now))
   const isFirst = found.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
   const cause = isFirst ? "opened" : found.cause
   putInOrder(unit, { ...freed(found, incident, "released", now), cause, released_at: now }, now)

@@ -226,7 +226,7 @@ export const toIncidentDetail = ({
     const heldBy = heldItems.get(item.id)
     return {
       ...toHeldOutboxItem(item, heldBy, incident),
-      why: explainNotification(item, { incident, outbox, held: heldBy, served }),
+      why: explainNotification(item, { outbox, held: heldBy, served }),
     }
   }),
 })

@@ -93,6 +93,7 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     first_parent_ended_at: maybe(instant),
     released_at: maybe(instant),
     last_error: maybe(output),
+    discarded_because: maybe(fc.constantFrom("incident_resolved" as const, "shadowed" as const)),
     leased_until: maybe(instant),
     created_at: instant,
     age_starts_at: instant,
@@ -101,6 +102,7 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
   .map((item) => ({
     ...item,
     first_attempted_at: item.first_attempted_at ?? (item.attempts > 0 ? item.updated_at : undefined),
+    discarded_because: item.state === "discarded" ? (item.discarded_because ?? "coalesced") : undefined,
     leased_until: item.state === "sending" ? (item.leased_until ?? item.updated_at) : undefined,
     next_attempt_at:
       item.state === "pending" || item.state === "retry"
