@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { pageStatement } from "@tocsin/adapter-pg/lists/readPage"
+import { pageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
 import type { PageStatement } from "@tocsin/adapter-pg/lists/selections"
-import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemReads"
+import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemCounts"
 import { findDueIncidents } from "@tocsin/adapter-pg/tables/IncidentTable"
 import {
   findHeldOutbox,

@@ -2,14 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import {
-  endReplica,
-  LISTED_FOR,
-  listedReceivers,
-  mayDecide,
-  replicaState,
-  reportReplica,
-} from "@tocsin/core/replicas/listings"
+import { LISTED_FOR, listedReceivers } from "@tocsin/core/replicas/listedReceivers"
+import { mayDecide, replicaState } from "@tocsin/core/replicas/replicaState"
+import { endReplica, reportReplica } from "@tocsin/core/replicas/reportReplica"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { type ReplicaRecord, ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"

@@ -1,6 +1,8 @@
+import type { CheckStatus, ListedStatus } from "@tocsin/contract/Status"
 import type { IncidentId, AgentId } from "@tocsin/contract/Identifiers"
 import { comparing } from "@tocsin/core/engine/comparing"
-import { hasWords, isOfStatus, searchedOf, pageBounds } from "@tocsin/core/engine/lists/arms"
+import { pageBounds } from "@tocsin/core/engine/lists/listPlan"
+import { hasWords, searchedOf } from "@tocsin/core/engine/lists/searchWords"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
 import {
@@ -46,6 +48,10 @@ const placeFor = <Row>(sorted: ReadonlyArray<Row>, row: Row, compare: (a: Row, b
   }
   return from
 }
+
+/** Whether a check's status is that of a filter. */
+const isOfStatus = (wanted: ListedStatus | undefined, status: CheckStatus | null): boolean =>
+  wanted === undefined || (wanted === "not_ok" ? status !== "ok" : wanted === status)
 
 /** Whether a row belongs to a list with this filter. */
 type Passes<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean

@@ -9,7 +9,7 @@ import { connect, type Database, read, indexSettings, retryTransient } from "./D
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer, TopicAnnouncer, remoteWakeups } from "./hints/remoteWakeups.ts"
-import { readPage } from "./lists/readPage.ts"
+import { readPage } from "./lists/pageStatement.ts"
 import { migrate } from "./migrations/migrate.ts"
 import {
   readChecks,
@@ -19,7 +19,7 @@ import {
   findCheck,
 } from "./tables/CheckTable.ts"
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
-import { readCounts, readMetricCounts } from "./reads/systemReads.ts"
+import { readCounts, readMetricCounts } from "./reads/systemCounts.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
 import { expire } from "./retention/expire.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"

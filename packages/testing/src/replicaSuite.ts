@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { endReplica, reportReplica } from "@tocsin/core/replicas/listings"
+import { endReplica, reportReplica } from "@tocsin/core/replicas/reportReplica"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,4 @@
-import type { AgentId, OutboxId, CheckId } from "@tocsin/contract/Identifiers"
+import type { CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { type Command, isLone, type LoneDecision, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
@@ -9,84 +9,7 @@ import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { Result } from "effect"
-
-/** Parts of requests, those of tables as `rows.TABLE` and `groups.TABLE`. */
-type Parts = ReadonlySet<string>
-
-export interface GroupKey {
-  readonly kind: "agent"
-  readonly agent_id: AgentId
-  readonly request: RowRequest
-}
-
-interface OutboxScope {
-  readonly kind: "outbox"
-  readonly outbox_ids: ReadonlyArray<OutboxId>
-  readonly request: RowRequest
-}
-
-/** The first request of a command that may share a transaction with others of its kind. */
-export type CommandGroup = GroupKey | OutboxScope
-
-const isAsked = (part: RowRequest[keyof RowRequest]): boolean =>
-  part !== undefined && !(Array.isArray(part) && part.length === 0)
-
-const asksOnlyFor = (request: RowRequest, parts: Parts): boolean => {
-  for (const part in request) {
-    // A request has no properties but its parts.
-    const name = part as keyof RowRequest
-    if (name === "rows" || name === "groups") {
-      for (const [table, named] of Object.entries(request[name] ?? {}))
-        if (named.length > 0 && !parts.has(`${name}.${table}`)) return false
-    } else if (!parts.has(name) && isAsked(request[name])) return false
-  }
-  return true
-}
-
-const firstParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
-  agent: new Set(["agents", "checks"]),
-  outbox: new Set(["rows.outbox"]),
-}
-
-/** Other agents would be locked out of order, and incidents are locked before their outbox items. */
-const furtherParts: { readonly [Kind in CommandGroup["kind"]]: Parts } = {
-  agent: new Set([
-    "rows.expectation",
-    "groups.expectation",
-    "history",
-    "incidents",
-    "openIncidents",
-    "rows.incident_member",
-    // Of this very agent, whose row is locked before it.
-    "rows.integration",
-    "worstMembers",
-  ]),
-  outbox: new Set(),
-}
-
-/** The scope of a command by its first request. The others are rare, may search, and run alone. */
-const commandScopeOf = (request: RowRequest): CommandGroup | undefined => {
-  const { agents = [], checks, rows } = request
-  const outbox_ids = rows?.outbox ?? []
-  if (outbox_ids.length > 0) {
-    return asksOnlyFor(request, firstParts.outbox) ? { kind: "outbox", outbox_ids, request } : undefined
-  }
-  const [agent_id, another] = agents
-  if (agent_id === undefined || another !== undefined || !asksOnlyFor(request, firstParts.agent)) {
-    return undefined
-  }
-  return checks === undefined || checks.agent_id === agent_id
-    ? { kind: "agent", agent_id, request }
-    : undefined
-}
-
-/** Whether a request repeats a part of the first requests of its group. */
-export const asksForFirstParts = (request: RowRequest, { kind }: CommandGroup): boolean =>
-  asksOnlyFor(request, firstParts[kind])
-
-/** Whether a command may ask for a request in a transaction that it shares. */
-export const mayShare = (request: RowRequest, { kind }: CommandGroup): boolean =>
-  asksOnlyFor(request, furtherParts[kind])
+import { type AgentScope, type CommandScope, commandScopeOf, mayShare } from "../transactions/CommandScope.ts"
 
 /** Rows of one agent that a command may be decided on. */
 export interface CachedRows {
@@ -96,7 +19,7 @@ export interface CachedRows {
 }
 
 interface StartedCommand {
-  readonly scope: CommandGroup
+  readonly scope: CommandScope
   readonly unit: UnitOfWork
   readonly decision: LoneDecision<Outcome<unknown>>
 }
@@ -136,11 +59,15 @@ export const beginCommand = (command: Command<Outcome<unknown>>, now: Instant): 
 /** Decides on rows that may be stale. A decision that read a row without writing it is not taken. */
 export const decideOptimistically = (
   begun: StartedCommand,
-  scope: GroupKey,
+  scope: AgentScope,
   rows: CachedRows,
 ): OptimisticResult => unlessThrown(() => attempt(begun, scope, rows), UNSHAREABLE)
 
-const attempt = ({ decision, unit }: StartedCommand, scope: GroupKey, rows: CachedRows): OptimisticResult => {
+const attempt = (
+  { decision, unit }: StartedCommand,
+  scope: AgentScope,
+  rows: CachedRows,
+): OptimisticResult => {
   if (!seed(unit, scope, rows)) return { kind: "unknown" }
   const step = decision.next()
   if (step.done !== true) {
@@ -152,9 +79,9 @@ const attempt = ({ decision, unit }: StartedCommand, scope: GroupKey, rows: Cach
   return changed === undefined ? NOTHING_MORE : { kind: "decided", outcome: step.value, ...changed }
 }
 
-const checkIdsOf = ({ request }: GroupKey): ReadonlyArray<CheckId> => request.checks?.check_ids ?? []
+const checkIdsOf = ({ request }: AgentScope): ReadonlyArray<CheckId> => request.checks?.check_ids ?? []
 
-const seed = (unit: UnitOfWork, scope: GroupKey, rows: CachedRows): boolean => {
+const seed = (unit: UnitOfWork, scope: AgentScope, rows: CachedRows): boolean => {
   const { agent_id, registration_id } = rows.agent
   unit.agents.load(agent_id, rows.agent)
   for (const check_id of checkIdsOf(scope)) {
@@ -167,7 +94,7 @@ const seed = (unit: UnitOfWork, scope: GroupKey, rows: CachedRows): boolean => {
 }
 
 /** The rows that a decision changed; `undefined` if the verifying statement cannot write them. */
-const changedRows = (unit: UnitOfWork, scope: GroupKey) => {
+const changedRows = (unit: UnitOfWork, scope: AgentScope) => {
   const { agent: agents, check_state: checks, ...others } = unit.changes()
   for (const changes of Object.values(others)) if (changes.length > 0) return undefined
   const [change] = agents

@@ -5,11 +5,11 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { type Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
-import type { CommandGroup } from "../cache/decideOptimistically.ts"
 import { type Written, compareAndSwap } from "../cache/optimisticUpdate.ts"
 import { type CommandDatabase, retryTransient } from "../Database.ts"
 import type { TopicAnnouncer } from "../hints/remoteWakeups.ts"
 import * as RealTime from "../RealTime.ts"
+import type { CommandScope } from "../transactions/CommandScope.ts"
 import { transactAlone } from "../transactions/commandTransaction.ts"
 import { CachedGroup } from "./CachedGroup.ts"
 import { Lane, type LaneWidth } from "./Lane.ts"
@@ -46,7 +46,16 @@ interface GroupCommitOptions {
   readonly topics: TopicAnnouncer
 }
 
-/** Commands that arrive during a commit share the next one. An idle storage commits immediately. */
+/**
+ * Commands that arrive during a commit share the next one. docs/architecture.md#group-commit-on-postgresql draws
+ * the states of a command. The lane of arrivals, those of locked agents and that of the outbox are each in one mode:
+ *
+ * - idle: no group runs, and the next command begins one immediately
+ * - busy: a group runs, and commands wait for its end
+ * - double: at least 16 arrivals wait beside a group that is being written, and a second group decides them
+ *
+ * After `#finish` every new command is refused, and what waits has 10 s to end.
+ */
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #cache: AgentCache
@@ -209,7 +218,7 @@ export class GroupCommit {
     return [...this.#agents, this.#outbox]
   }
 
-  #laneOf(scope: CommandGroup): Lane<Submission<"locked">> {
+  #laneOf(scope: CommandScope): Lane<Submission<"locked">> {
     if (scope.kind === "outbox") return this.#outbox
     return this.#agents[hashOf(scope.agent_id) % this.#agents.length] ?? this.#outbox
   }
@@ -252,5 +261,5 @@ const takeMembers = (lane: Lane<Submission<"locked">>): ReadonlyArray<Submission
   return members
 }
 
-const rowsOf = ({ request: { checks, rows } }: CommandGroup): number =>
+const rowsOf = ({ request: { checks, rows } }: CommandScope): number =>
   checks?.check_ids.length ?? rows?.outbox?.length ?? 0

@@ -4,7 +4,7 @@ import type { Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
 import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { type Clock, Effect } from "effect"
-import type { CommandGroup } from "../cache/decideOptimistically.ts"
+import type { CommandScope } from "../transactions/CommandScope.ts"
 
 /** The reply or failure of a command, with which its caller's fiber continues. */
 export type Answer = Effect.Effect<unknown, StorageError>
@@ -21,9 +21,9 @@ export interface Caller {
 interface Parts {
   readonly arrived: object
   readonly early: object
-  readonly cached: { readonly scope: CommandGroup; readonly outcome: Outcome<unknown> }
+  readonly cached: { readonly scope: CommandScope; readonly outcome: Outcome<unknown> }
   /** `next` is what it will probably ask for after its first request; `undefined` if not known. */
-  readonly locked: { readonly scope: CommandGroup; readonly next: RowRequest | undefined }
+  readonly locked: { readonly scope: CommandScope; readonly next: RowRequest | undefined }
   readonly alone: object
   /** An outcome is reported when its caller gets the reply, or would have got it. */
   readonly answered: { readonly answer: Answer | Outcome<unknown> }

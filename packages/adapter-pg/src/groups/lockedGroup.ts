@@ -8,18 +8,16 @@ import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { AgentCache, Versioned } from "../cache/AgentCache.ts"
-import {
-  type GroupKey,
-  asksForFirstParts,
-  type CommandGroup,
-  mayShare,
-  beginCommand,
-  decideOptimistically,
-  type CachedRows,
-} from "../cache/decideOptimistically.ts"
+import { beginCommand, decideOptimistically, type CachedRows } from "../cache/decideOptimistically.ts"
 import { versionOf } from "../cache/optimisticUpdate.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { type CommandDatabase, transaction } from "../Database.ts"
+import {
+  type AgentScope,
+  asksForFirstParts,
+  type CommandScope,
+  mayShare,
+} from "../transactions/CommandScope.ts"
 import { commandTransaction, type Committed } from "../transactions/commandTransaction.ts"
 import { type Loading, loadRows } from "../transactions/loadRows.ts"
 import { answerStep } from "../transactions/search.ts"
@@ -115,10 +113,10 @@ const decideShared = Effect.fnUntraced(function* (
   return moved(member, "answered", { answer: step.value })
 })
 
-const isLoaded = (unit: UnitOfWork, request: RowRequest, scope: CommandGroup): boolean =>
+const isLoaded = (unit: UnitOfWork, request: RowRequest, scope: CommandScope): boolean =>
   asksForFirstParts(request, scope) && load(unit, request).next().done === true
 
-const knownRowsIn = (unit: UnitOfWork, { agent_id }: GroupKey): CachedRows | undefined => {
+const knownRowsIn = (unit: UnitOfWork, { agent_id }: AgentScope): CachedRows | undefined => {
   const agent = unit.agents.isLoaded(agent_id) ? unit.agents.get(agent_id) : undefined
   if (agent === undefined) return undefined
   const { registration_id } = agent

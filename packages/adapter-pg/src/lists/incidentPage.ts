@@ -5,7 +5,7 @@ import {
   phasesOf,
   ranOutBy,
   startBeyond,
-} from "@tocsin/core/engine/lists/arms"
+} from "@tocsin/core/engine/lists/listPlan"
 import {
   orderColumns,
   type PageRequest,

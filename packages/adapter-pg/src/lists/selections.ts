@@ -1,5 +1,6 @@
 import { NotificationType } from "@tocsin/contract/Status"
-import { listedStatesOf, wordsOf } from "@tocsin/core/engine/lists/arms"
+import { listedStatesOf } from "@tocsin/core/engine/lists/listPlan"
+import { wordsOf } from "@tocsin/core/engine/lists/searchWords"
 import type { ListFilters, ListName, PageRequest } from "@tocsin/core/model/ListDefinitions"
 
 /** A statement that reads one page, made of constant fragments; every value is a parameter. */

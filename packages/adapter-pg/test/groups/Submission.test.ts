@@ -185,11 +185,11 @@ const live = (known: number, all: ReadonlyArray<Round>): Life => {
   return life
 }
 
+const [, drawing = ""] = readFileSync("docs/architecture.md", "utf8").split("## Group commit on PostgreSQL")
+
 /** The moves that the architecture page draws. */
 const DRAWN = Array.from(
-  readFileSync("docs/architecture.md", "utf8").matchAll(
-    /^ {2}(\[\*\]|arrived|early|cached|locked|alone) --> (\w+):/gm,
-  ),
+  drawing.matchAll(/^ {2}(\[\*\]|arrived|early|cached|locked|alone) --> (\w+):/gm),
   ([, from, to]) => `${from === "[*]" ? "absent" : from} ${to}`,
 ).toSorted()
 

@@ -5,8 +5,8 @@ import {
   listedStatesOf,
   phasesOf,
   ranOutBy,
-  wordsOf,
-} from "@tocsin/core/engine/lists/arms"
+} from "@tocsin/core/engine/lists/listPlan"
+import { wordsOf } from "@tocsin/core/engine/lists/searchWords"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import {
   type ListFilters,

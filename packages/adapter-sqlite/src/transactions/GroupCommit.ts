@@ -48,9 +48,15 @@ interface GroupCommitOptions extends LockOptions {
 }
 
 /**
- * The commands since the last commit are one transaction, answered once durable. Later groups run meanwhile,
- * unless they are small; an idle storage commits immediately. A failed group is repeated one command at a
- * time, so that no command fails because of another.
+ * The commands since the last commit are one transaction, answered once durable. A failed group is repeated one
+ * command at a time, so that no command fails because of another. docs/architecture.md#group-commit-on-sqlite draws
+ * the states of a command. Between two groups it is in one mode:
+ *
+ * - idle: no command waits, or the log takes no more before a sync has ended
+ * - due: a group begins in the next turn of the event loop; after a long group, up to 4 turns later
+ * - gathering: few commands wait while a sync is in progress, and they wait 2 ms for others
+ * - locked: another process writes to the file, and the group is tried again after a pause
+ * - closed: what waits is written, and new commands are refused
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection

@@ -10,7 +10,7 @@ import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
-import { unusableByAll } from "../replicas/listings.ts"
+import { unusableByAll } from "../replicas/listedReceivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 
 export interface NotificationMoment {

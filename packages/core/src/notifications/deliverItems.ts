@@ -93,7 +93,18 @@ export const waitForMore = Effect.fnUntraced(function* (
   yield* Effect.race(signal.after(seen), wait)
 })
 
-/** Delivers the outbox items of one receiver while it is in use: claims due items while attempts are free. */
+/**
+ * Delivers the outbox items of one receiver. Each round is in one mode:
+ *
+ * - unused: the policy in force has no such receiver; waits for a signal
+ * - full: all attempts are under way; the end of one gives a signal
+ * - single: claims an item for each free attempt, and some ahead (`claimSize`); one ahead whose attempt does not begin
+ *   in time is given back
+ * - digest: where the receiver has `digestOver`, claims no items ahead, and sends many due ones as a message of each type
+ * - refused digest: as single, for as many items as the digest had, or until none is due
+ *
+ * A round that claims less than it asked for waits for a signal, the next due item, or the next poll.
+ */
 export const deliverItems = Effect.fnUntraced(function* ({
   receiver,
   kind,

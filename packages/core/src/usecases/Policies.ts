@@ -24,12 +24,12 @@ import { followStoredPolicy, invalidPolicy } from "./followStoredPolicy.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
 import {
   currentReceivers,
-  liveReplicas,
-  policyHashes,
   unavailableReceivers,
   unusableByAll,
   unusableReceivers,
-} from "../replicas/listings.ts"
+} from "../replicas/listedReceivers.ts"
+import { policyHashes } from "../replicas/policyDifference.ts"
+import { liveReplicas } from "../replicas/replicaState.ts"
 import { CurrentOperator, systemOperator } from "../ports/CurrentOperator.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"

@@ -2,16 +2,9 @@ import { Context, Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import {
-  compareReplicas,
-  endReplica,
-  liveReplicas,
-  mayDecide,
-  type PolicyDifference,
-  policyHashes,
-  REPORT_EVERY,
-  reportReplica,
-} from "../replicas/listings.ts"
+import { compareReplicas, type PolicyDifference, policyHashes } from "../replicas/policyDifference.ts"
+import { liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
+import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
 import type { AuditId } from "@tocsin/contract/Audit"

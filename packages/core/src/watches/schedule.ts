@@ -3,7 +3,7 @@ import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { isPaused, type WatchRecord } from "../model/WatchRecord.ts"
-import { isNear, REPORT_EVERY } from "../replicas/listings.ts"
+import { isNear, REPORT_EVERY } from "../replicas/replicaState.ts"
 
 /** How often each replica looks for watches that are due. */
 export const LOOK_EVERY = Duration.seconds(5)

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
-import { servedReceivers, unusableReceivers } from "@tocsin/core/replicas/listings"
+import { servedReceivers, unusableReceivers } from "@tocsin/core/replicas/listedReceivers"
 import type { ReceiverListing } from "@tocsin/core/model/ReplicaRecord"
 
 const NOW = Instant.fromMillis(Date.UTC(2026, 0, 1))

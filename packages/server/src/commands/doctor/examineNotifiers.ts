@@ -17,12 +17,12 @@ import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/
 import { Storage } from "@tocsin/core/ports/Storage"
 import {
   currentReceivers,
-  liveReplicas,
-  policyHashes,
   servedReceivers,
   type UnusableReceiver,
   unusableReceivers,
-} from "@tocsin/core/replicas/listings"
+} from "@tocsin/core/replicas/listedReceivers"
+import { policyHashes } from "@tocsin/core/replicas/policyDifference"
+import { liveReplicas } from "@tocsin/core/replicas/replicaState"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
 import { ageText, plural } from "../../output/texts.ts"

@@ -14,7 +14,7 @@ import {
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { pageStatement } from "../../src/lists/readPage.ts"
+import { pageStatement } from "../../src/lists/pageStatement.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
 import { explain, rowsRead } from "./explain.ts"
 import { AGENTS, populateStatistics, ROWS } from "./populateStatistics.ts"

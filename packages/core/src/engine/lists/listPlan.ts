@@ -1,4 +1,4 @@
-import { type CheckStatus, type ListedStatus, OutboxState } from "@tocsin/contract/Status"
+import { OutboxState } from "@tocsin/contract/Status"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { ListFilters, ListName, PageRequest, Position, SortValue } from "../../model/ListDefinitions.ts"
 
@@ -69,34 +69,6 @@ export const ranOutBy = ({ acknowledged, at, state }: ListFilters["incidents"]):
 
 /** The phase of an incident that changes too often to be moved: its own row says the rest. */
 export const BUSY_PHASE = 3
-
-/** A text in which the case of ASCII letters does not count, as both databases compare it. */
-const withoutCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-
-/** The words of a search (docs/rules.md#lists). */
-export const wordsOf = (search: string | undefined): ReadonlyArray<string> =>
-  Array.from(new Set(withoutCase(search ?? "").split(/\s+/u))).filter((word) => word !== "")
-
-/** Whether each word of a search is in a text. */
-export const hasWords = (search: string | undefined, text: string): boolean => {
-  const searched = withoutCase(text)
-  return wordsOf(search).every((word) => searched.includes(word))
-}
-
-/** The text of a check that is searched, which the storages search too; that of an incident's opener. */
-export const searchedOf = ({
-  agent_id = "",
-  check_id = "",
-  summary = "",
-}: {
-  readonly agent_id?: string | undefined
-  readonly check_id?: string | undefined
-  readonly summary?: string | undefined
-}): string => `${agent_id}/${check_id} ${summary}`
-
-/** Whether a check's status is that of a filter. */
-export const isOfStatus = (wanted: ListedStatus | undefined, status: CheckStatus | null): boolean =>
-  wanted === undefined || (wanted === "not_ok" ? status !== "ok" : wanted === status)
 
 /** The states that storages index notifications by: `held` is a part of pending. */
 export const listedStatesOf = ({ held, state }: ListFilters["outbox"]): ReadonlyArray<string> => {

@@ -1,7 +1,5 @@
-import type { AgentId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import {
-  type StorageError,
   AGED_ITEMS,
   type Backlog,
   BACKLOG_STATES,
@@ -11,24 +9,13 @@ import {
   sortBacklog,
   type SummaryCounts,
 } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { IS_SILENT } from "../tables/AgentTable.ts"
 import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-
-/** How many agents one step of a scan reads: half a millisecond in which no request is answered. */
-const STEP = 2_000
-
-/** Sorts after all text. */
-const END = new Uint8Array()
 
 /** The only row of `system_total`. Triggers keep it, except for open incidents. */
 const FIND_TOTALS = `SELECT agents_accepted, checks_ok, checks_warning, checks_critical, checks_unknown, incidents_open
   FROM system_total WHERE writer = 0`
-
-/** Runs a read, and waits while another process has locked the file. */
-type Read = <A>(use: () => A) => Effect.Effect<A, StorageError>
 
 /** Prepares the counts of the summary; see `Storage.counts`. Call it in a snapshot. */
 export const makeCounts = (connection: SqliteConnection) => {
@@ -50,35 +37,6 @@ export const makeCounts = (connection: SqliteConnection) => {
       open_incidents: at(5),
     }
   }
-}
-
-/** Prepares `Storage.staleAgents`: a scan of all agents, step by step. Between two steps, requests are answered. */
-export const makeStaleAgents = (connection: SqliteConnection, read: Read) => {
-  const lastOfStep = connection.query<[AgentId]>(
-    `SELECT agent_id FROM agent WHERE agent_id > ? ORDER BY agent_id LIMIT 1 OFFSET ${STEP - 1}`,
-  )
-  const silentInStep = connection.query<[AgentId]>(
-    `SELECT agent_id FROM agent WHERE agent_id > ?1 AND agent_id <= ?3 AND ${IS_SILENT} ORDER BY agent_id`,
-  )
-  const step = (after: string, seenBefore: Instant.Instant) => {
-    const last = lastOfStep.get(after)?.[0]
-    return { silent: silentInStep.all(after, seenBefore, last ?? END).flat(), last }
-  }
-  return Effect.fnUntraced(function* (
-    seenBefore: Instant.Instant,
-    limit: number,
-  ): Effect.fn.Return<ReadonlyArray<AgentId>, StorageError> {
-    let found: ReadonlyArray<AgentId> = []
-    // Every id comes after the empty text.
-    let after = ""
-    while (true) {
-      const { last, silent } = yield* read(() => step(after, seenBefore))
-      found = [...found, ...silent]
-      if (last === undefined || found.length >= limit) return found.slice(0, limit)
-      after = last
-      yield* Effect.yieldNow
-    }
-  })
 }
 
 const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`

@@ -1,4 +1,4 @@
-import { pageBounds } from "@tocsin/core/engine/lists/arms"
+import { pageBounds } from "@tocsin/core/engine/lists/listPlan"
 import { forNames } from "@tocsin/core/model/StoredTables"
 import {
   type ListName,

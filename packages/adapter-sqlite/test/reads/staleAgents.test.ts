@@ -6,7 +6,7 @@ import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
-import { makeStaleAgents } from "../../src/reads/systemReads.ts"
+import { makeStaleAgents } from "../../src/reads/staleAgents.ts"
 import { makeTables } from "../../src/tables/makeTables.ts"
 
 const after = (micros: number): Instant.Instant => Instant.fromMicros(start + BigInt(micros))

@@ -13,7 +13,7 @@ import {
   type Order,
   startBeyond,
   pageBounds,
-} from "@tocsin/core/engine/lists/arms"
+} from "@tocsin/core/engine/lists/listPlan"
 import { forNames } from "@tocsin/core/model/StoredTables"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"

@@ -1,0 +1,90 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { UnavailableReceiver } from "@tocsin/contract/Policies"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
+import { liveReplicas } from "./replicaState.ts"
+
+/** Items of a receiver that no live replica has listed for this long are discarded. */
+export const LISTED_FOR = Duration.hours(24)
+
+export const listedUntil = (
+  { ended_at, seen_at }: ReplicaRecord,
+  { left_millis }: ReceiverListing,
+  now: Instant.Instant,
+): Instant.Instant =>
+  Instant.min(left_millis === undefined ? (ended_at ?? seen_at) : Instant.fromMillis(left_millis), now)
+
+/** The receivers that a replica sends to, by name. */
+export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
+  listings
+    .filter(({ left_millis }) => left_millis === undefined)
+    .map(({ name }) => name)
+    .toSorted()
+
+/** The receivers that a replica can use. */
+const usableReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
+  currentReceivers(listings.filter(({ unavailable }) => unavailable === undefined))
+
+/** The receivers that a replica cannot use, by name, each with the reason. */
+export const unavailableReceivers = (
+  listings: ReadonlyArray<ReceiverListing>,
+): ReadonlyArray<UnavailableReceiver> =>
+  listings
+    .flatMap(({ name: receiver, unavailable: reason }) =>
+      reason === undefined ? [] : [{ receiver, reason }],
+    )
+    .toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
+
+/** A receiver that some of the running replicas cannot use for one reason. */
+export interface UnusableReceiver extends UnavailableReceiver {
+  readonly replicas: number
+  readonly byNone: boolean
+}
+
+/** The receivers that running replicas cannot use, by name and reason. */
+export const unusableReceivers = (live: ReadonlyArray<ReplicaRecord>): ReadonlyArray<UnusableReceiver> => {
+  const usable = new Set(live.flatMap(({ receivers }) => usableReceivers(receivers)))
+  const found = new Map<string, UnusableReceiver>()
+  for (const { receivers } of live)
+    for (const { reason, receiver } of unavailableReceivers(receivers)) {
+      const replicas = (found.get(`${receiver} ${reason}`)?.replicas ?? 0) + 1
+      found.set(`${receiver} ${reason}`, { receiver, reason, replicas, byNone: !usable.has(receiver) })
+    }
+  return Array.from(found.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
+}
+
+/** The receivers that this process or a live replica can send to. */
+export const servedReceivers = (
+  own: ReadonlyMap<NotifierName, unknown>,
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlySet<NotifierName> => {
+  const served = liveReplicas(replicas, now).flatMap(({ receivers }) => usableReceivers(receivers))
+  return new Set([...own.keys(), ...served])
+}
+
+/** Of the receivers that this process cannot use, those that no live replica can use either, with the reasons. */
+export const unusableByAll = (
+  unavailable: ReadonlyMap<NotifierName, string>,
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyArray<readonly [NotifierName, string]> => {
+  const served = servedReceivers(new Map(), replicas, now)
+  return Array.from(unavailable).filter(([name]) => !served.has(name))
+}
+
+/** The receivers that some replica has listed within the last day. */
+export const listedReceivers = (
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlySet<NotifierName> => {
+  const since = Instant.minus(now, LISTED_FOR)
+  return new Set(
+    replicas.flatMap((replica) =>
+      replica.receivers
+        .filter((listing) => listedUntil(replica, listing, now) >= since)
+        .map(({ name }) => name),
+    ),
+  )
+}
