@@ -21,9 +21,9 @@ import { EnrolmentsApi, IntegrationsApi, NamedOperatorsApi, WatchesApi } from ".
 import { PolicyApi } from "./PolicyApi.ts"
 import {
   AgentAuthentication,
+  role,
   IgnoredBody,
   OperatorAuthentication,
-  RequiredRole,
   ValidParameters,
 } from "./operation.ts"
 import * as resources from "./opsResources.ts"
@@ -34,12 +34,7 @@ const Events = Schema.String.annotate({
 
 /** The stream of changed topics, for live views (docs/rules.md#live-views). */
 class StreamApi extends HttpApiGroup.make("stream")
-  .add(
-    HttpApiEndpoint.get("stream", "/stream", { success: Events, error: RateLimited.wire }).annotate(
-      RequiredRole,
-      "read",
-    ),
-  )
+  .add(role.read.get("stream", "/stream", { success: Events, error: RateLimited.wire }))
   .middleware(IgnoredBody)
   .middleware(OperatorAuthentication) {}
 
@@ -82,60 +77,51 @@ const check = { params: Parameters.CheckPathParameters, success, error: NotFound
 
 class OperationsApi extends HttpApiGroup.make("operations")
   .add(
-    HttpApiEndpoint.get("getOverview", "/summary", { success: resources.Overview }).annotate(
-      RequiredRole,
-      "read",
-    ),
-    HttpApiEndpoint.get("findAgents", "/agents", {
+    role.read.get("getOverview", "/summary", { success: resources.Overview }),
+    role.read.get("findAgents", "/agents", {
       query: Parameters.FoundAgentListParameters,
       success: AgentPage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("listExpectedChecks", "/checks", {
+    }),
+    role.read.get("listExpectedChecks", "/checks", {
       query: Parameters.ExpectedCheckListParameters,
       success: resources.ExpectedCheckStatePage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("listAvailability", "/availability", {
+    }),
+    role.read.get("listAvailability", "/availability", {
       query: AvailabilityParameters,
       success: pageOf(CheckAvailability, "AvailabilityPage"),
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.post("replay", "/notifiers/outbox/:id/replay", item).annotate(RequiredRole, "admin"),
-    HttpApiEndpoint.post("release", "/outbox/:id/release", item).annotate(RequiredRole, "admin"),
-    HttpApiEndpoint.get("listHeldOutbox", "/outbox", {
+    }),
+    role.admin.post("replay", "/notifiers/outbox/:id/replay", item),
+    role.admin.post("release", "/outbox/:id/release", item),
+    role.read.get("listHeldOutbox", "/outbox", {
       query: Parameters.HeldOutboxListParameters,
       success: pageOf(resources.HeldOutboxItem, "HeldOutboxPage"),
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.post("testNotifier", "/notifiers/:notifier/test", {
+    }),
+    role.respond.post("testNotifier", "/notifiers/:notifier/test", {
       params: resources.NotifierPath,
       success: resources.NotifierTest,
       error: NotFound.wire,
-    }).annotate(RequiredRole, "respond"),
-    HttpApiEndpoint.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.get("explain", "/explain", {
+    }),
+    role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
+    role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
+    role.read.get("explain", "/explain", {
       query: resources.CheckQuery,
       success: resources.CheckExplanation,
       error: NotFound.wire,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("listHeldIncidents", "/incidents", {
+    }),
+    role.read.get("listHeldIncidents", "/incidents", {
       query: Parameters.HeldIncidentListParameters,
       success: pageOf(resources.HeldIncident, "HeldIncidentPage"),
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("showIncident", "/incidents/:id", {
+    }),
+    role.read.get("showIncident", "/incidents/:id", {
       params: resources.IncidentPath,
       success: resources.IncidentDetail,
       error: NotFound.wire,
-    }).annotate(RequiredRole, "read"),
+    }),
     // The changes that people made (docs/rules.md#audit).
-    HttpApiEndpoint.get("listAudit", "/audit", {
+    role.read.get("listAudit", "/audit", {
       query: AuditListParameters,
       success: pageOf(AuditEntry, "AuditPage"),
-    }).annotate(RequiredRole, "read"),
+    }),
   )
   // The last one is the first that a request meets.
   .middleware(ValidParameters)

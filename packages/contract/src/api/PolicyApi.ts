@@ -9,9 +9,9 @@ import {
   WindowList,
 } from "../Policies.ts"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Conflict, PayloadTooLarge, PreconditionFailed, RateLimited, Validation } from "./ApiErrors.ts"
-import { IgnoredBody, OperatorAuthentication, RequiredRole, ValidParameters } from "./operation.ts"
+import { IgnoredBody, OperatorAuthentication, role, ValidParameters } from "./operation.ts"
 
 const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
   HttpApiSchema.asText({ contentType: "application/yaml" }),
@@ -20,34 +20,28 @@ const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 
 /** The policy in force (docs/rules.md#policy). */
 export class PolicyApi extends HttpApiGroup.make("policy")
   .add(
-    HttpApiEndpoint.get("listWindows", "/windows", { success: WindowList }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("getPolicy", "/policy", { success: PolicyInForceState }).annotate(
-      RequiredRole,
-      "read",
-    ),
-    HttpApiEndpoint.get("getPolicySchema", "/policy/schema.json", {
+    role.read.get("listWindows", "/windows", { success: WindowList }),
+    role.read.get("getPolicy", "/policy", { success: PolicyInForceState }),
+    role.read.get("getPolicySchema", "/policy/schema.json", {
       success: Schema.JsonObject.annotate({ description: "A JSON Schema, draft 2020-12." }),
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("listPolicyVersions", "/policy/versions", { success: PolicyVersionList }).annotate(
-      RequiredRole,
-      "admin",
-    ),
+    }),
+    role.admin.get("listPolicyVersions", "/policy/versions", { success: PolicyVersionList }),
   )
   // The others read their bodies themselves.
   .middleware(IgnoredBody)
   .add(
-    HttpApiEndpoint.post("checkPolicy", "/policy/check", {
+    role.admin.post("checkPolicy", "/policy/check", {
       payload: POLICY_TEXT,
       success: PolicyCheck,
       error: [Validation.wire, PayloadTooLarge.wire],
-    }).annotate(RequiredRole, "admin"),
-    HttpApiEndpoint.post("tryPolicy", "/policy/try", {
+    }),
+    role.admin.post("tryPolicy", "/policy/try", {
       payload: POLICY_TEXT,
       query: PolicyTrialParameters,
       success: PolicyTrial,
       error: [Validation.wire, PayloadTooLarge.wire, Conflict.wire, RateLimited.wire],
-    }).annotate(RequiredRole, "admin"),
-    HttpApiEndpoint.put("applyPolicy", "/policy", {
+    }),
+    role.admin.put("applyPolicy", "/policy", {
       headers: Schema.Struct({
         "if-match": Schema.optionalKey(Schema.String).annotateKey({
           description: "The hash of the policy that this one replaces; without it, whichever is in force.",
@@ -57,7 +51,7 @@ export class PolicyApi extends HttpApiGroup.make("policy")
       query: PolicyApplicationParameters,
       success: AppliedPolicy,
       error: [Validation.wire, PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
-    }).annotate(RequiredRole, "admin"),
+    }),
   )
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}

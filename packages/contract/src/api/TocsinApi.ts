@@ -6,9 +6,9 @@ import * as Responses from "../Responses.ts"
 import * as ApiErrors from "./ApiErrors.ts"
 import {
   AgentAuthentication,
+  role,
   IgnoredBody,
   OperatorAuthentication,
-  RequiredRole,
   ValidParameters,
 } from "./operation.ts"
 
@@ -57,70 +57,46 @@ const error = ApiErrors.NotFound.wire
 /** Operators' reads and decisions (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
 class OperatorsApi extends HttpApiGroup.make("operators")
   .add(
-    HttpApiEndpoint.get("listAgents", "/agents", {
+    role.read.get("listAgents", "/agents", {
       query: Parameters.PageParameters,
       success: Responses.AgentPage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }).annotate(
-      RequiredRole,
-      "read",
-    ),
-    HttpApiEndpoint.delete("deleteAgent", "/agents/:agent_id", { params, success, error }).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.post("blockAgent", "/agents/:agent_id/block", { params, success, error }).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.post("acceptAll", "/agents/admission/accept-all", {
+    }),
+    role.read.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }),
+    role.admin.delete("deleteAgent", "/agents/:agent_id", { params, success, error }),
+    role.admin.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }),
+    role.admin.post("blockAgent", "/agents/:agent_id/block", { params, success, error }),
+    role.admin.post("acceptAll", "/agents/admission/accept-all", {
       query: Parameters.AcceptAllParameters,
       success,
-    }).annotate(RequiredRole, "admin"),
-    HttpApiEndpoint.post("blockAll", "/agents/admission/block-all", { success }).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.post("removeAll", "/agents/admission/remove-all", { success }).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.get("listBlacklist", "/agents/admission/blacklist", {
+    }),
+    role.admin.post("blockAll", "/agents/admission/block-all", { success }),
+    role.admin.post("removeAll", "/agents/admission/remove-all", { success }),
+    role.read.get("listBlacklist", "/agents/admission/blacklist", {
       query: Parameters.BlacklistParameters,
       success: Responses.AgentBlacklistPage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.delete("deleteBlacklist", "/agents/admission/blacklist", { success }).annotate(
-      RequiredRole,
-      "admin",
-    ),
-    HttpApiEndpoint.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
+    }),
+    role.admin.delete("deleteBlacklist", "/agents/admission/blacklist", { success }),
+    role.admin.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
       params: Parameters.BlacklistPathParameters,
       success,
-    }).annotate(RequiredRole, "admin"),
-    HttpApiEndpoint.get("listChecks", "/checks", {
+    }),
+    role.read.get("listChecks", "/checks", {
       query: Parameters.CheckListParameters,
       success: Responses.CheckStatePage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("listIncidents", "/incidents", {
+    }),
+    role.read.get("listIncidents", "/incidents", {
       query: Parameters.IncidentListParameters,
       success: Responses.IncidentPage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("queryEvents", "/events/query", {
+    }),
+    role.read.get("queryEvents", "/events/query", {
       query: Parameters.EventListParameters,
       success: Responses.StoredCheckResultEventPage,
-    }).annotate(RequiredRole, "read"),
-    HttpApiEndpoint.get("getSummary", "/system-summary", { success: SystemSummary }).annotate(
-      RequiredRole,
-      "read",
-    ),
-    HttpApiEndpoint.get("listOutbox", "/notifiers/outbox", {
+    }),
+    role.read.get("getSummary", "/system-summary", { success: SystemSummary }),
+    role.read.get("listOutbox", "/notifiers/outbox", {
       query: Parameters.OutboxListParameters,
       success: Responses.NotificationOutboxPage,
-    }).annotate(RequiredRole, "read"),
+    }),
   )
   // The last one is the first that a request meets.
   .middleware(ValidParameters)

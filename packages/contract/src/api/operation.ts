@@ -1,5 +1,5 @@
 import { Context, type Redacted } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { Role } from "../Operators.ts"
 import { Forbidden, Internal, PayloadTooLarge, Unauthorized, Validation } from "./ApiErrors.ts"
 
@@ -63,3 +63,24 @@ export class OperatorAuthentication extends HttpApiMiddleware.Service<OperatorAu
 export class RequiredRole extends Context.Service<RequiredRole, Role>()(
   "@tocsin/adapter-http/api/RequiredRole",
 ) {}
+
+type MakeEndpoint = (...definition: ReadonlyArray<unknown>) => HttpApiEndpoint.Top
+
+const requiring = (needed: Role) => {
+  const making = <Make>(make: Make): Make => {
+    // The annotation leaves the type of an endpoint as it is.
+    const annotated: MakeEndpoint = (...definition) =>
+      (make as MakeEndpoint)(...definition).annotate(RequiredRole, needed)
+    return annotated as Make
+  }
+  return {
+    get: making(HttpApiEndpoint.get),
+    put: making(HttpApiEndpoint.put),
+    post: making(HttpApiEndpoint.post),
+    patch: making(HttpApiEndpoint.patch),
+    delete: making(HttpApiEndpoint.delete),
+  }
+}
+
+/** Makes endpoints of operators, by the role that they require and their method. */
+export const role = { read: requiring("read"), respond: requiring("respond"), admin: requiring("admin") }
