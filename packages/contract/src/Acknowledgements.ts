@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { closedStruct, timestamp } from "./Fields.ts"
+import { closedStruct, named, timestamp } from "./Fields.ts"
 import { IncidentId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { Severity } from "./Status.ts"
@@ -19,7 +19,7 @@ export const AcknowledgeRequest = closedStruct({
   severity: Schema.optionalKey(
     Severity.annotateKey({ description: "The severity that is meant; 409 if the incident has another one." }),
   ),
-}).annotate({ identifier: "AcknowledgeRequest", description: "Acknowledges an incident." })
+}).annotate(named("AcknowledgeRequest", "Acknowledges an incident."))
 export type AcknowledgeRequest = typeof AcknowledgeRequest.Type
 
 const IDS_RULE = { expected: `1 to ${MAX_IDS} ids` }
@@ -28,12 +28,12 @@ export const AcknowledgeAllRequest = closedStruct({
   ids: Schema.Array(IncidentId).check(Schema.isMinLength(1, IDS_RULE), Schema.isMaxLength(MAX_IDS, IDS_RULE)),
   note: Schema.optionalKey(Note),
   for: Schema.optionalKey(For),
-}).annotate({ identifier: "AcknowledgeAllRequest", description: "Acknowledges up to 200 incidents." })
+}).annotate(named("AcknowledgeAllRequest", "Acknowledges up to 200 incidents."))
 export type AcknowledgeAllRequest = typeof AcknowledgeAllRequest.Type
 
 export const NoteRequest = closedStruct({
   text: Schema.String.check(isPlainLines({ min: 1, max: 4096 })),
-}).annotate({ identifier: "NoteRequest", description: "A note on an incident." })
+}).annotate(named("NoteRequest", "A note on an incident."))
 export type NoteRequest = typeof NoteRequest.Type
 
 export const Acknowledgement = Schema.Struct({
@@ -42,17 +42,18 @@ export const Acknowledgement = Schema.Struct({
   at: InstantFromString,
   until: InstantFromString,
   severity: Severity.annotateKey({ description: "The incident's severity at that time." }),
-}).annotate({
-  identifier: "Acknowledgement",
-  description:
+}).annotate(
+  named(
+    "Acknowledgement",
     "An operator takes care of the incident. Until then, Tocsin sends no notification of it unless it worsens.",
-})
+  ),
+)
 
 export const AcknowledgedAll = Schema.Struct({
   items: Schema.Array(
     Schema.Struct({ id: IncidentId, outcome: Schema.Literals(["acknowledged", "resolved", "unknown"]) }),
   ),
-}).annotate({ identifier: "AcknowledgedAll", description: "The outcome for each incident." })
+}).annotate(named("AcknowledgedAll", "The outcome for each incident."))
 
 /** An entry of an incident's log, as it is shown. */
 export const IncidentLogEntry = Schema.Struct({
@@ -65,7 +66,4 @@ export const IncidentLogEntry = Schema.Struct({
   text: Schema.optionalKey(Schema.String),
   until: Schema.optionalKey(InstantFromString),
   severity: Schema.optionalKey(Severity),
-}).annotate({
-  identifier: "IncidentLogEntry",
-  description: "An entry of an incident's log: an operator's action, or Tocsin's.",
-})
+}).annotate(named("IncidentLogEntry", "An entry of an incident's log: an operator's action, or Tocsin's."))

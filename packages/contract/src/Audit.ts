@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { auditActionNames } from "./AuditActions.ts"
-import { optional, timestamp } from "./Fields.ts"
+import { named, optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { paging } from "./Parameters.ts"
 import { isPlainParameter } from "./Text.ts"
@@ -64,5 +64,5 @@ export const AuditEntry = Schema.Struct({
   request_id: Schema.NullOr(Schema.String).annotateKey({
     description: "The X-Request-Id of the request that made the change; null without one.",
   }),
-}).annotate({ identifier: "AuditEntry", description: "A change that someone made." })
+}).annotate(named("AuditEntry", "A change that someone made."))
 export type AuditEntry = typeof AuditEntry.Type

@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { optional, timestamp } from "./Fields.ts"
+import { named, optional, timestamp } from "./Fields.ts"
 import { AgentId, CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { Matcher, MAX_MATCHERS, parseMatcher } from "./Matcher.ts"
@@ -75,8 +75,5 @@ export const CheckAvailability = Schema.Struct({
     Schema.Array(AvailabilityPhase),
     "Its phases; each ends where the next begins, the last one at to.",
   ),
-}).annotate({
-  identifier: "CheckAvailability",
-  description: "How long a check was in each state during a span.",
-})
+}).annotate(named("CheckAvailability", "How long a check was in each state during a span."))
 export type CheckAvailability = typeof CheckAvailability.Type

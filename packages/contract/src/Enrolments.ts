@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
+import { closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
 import { AgentId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 
@@ -26,13 +26,12 @@ export const CreateEnrolmentRequest = closedStruct({
     "How long the token is valid: 1h unless given.",
   ),
   agent_id: optional(AgentId, "The only agent that the token admits; any agent unless given."),
-}).annotate({ identifier: "CreateEnrolmentRequest", description: "A new enrolment." })
+}).annotate(named("CreateEnrolmentRequest", "A new enrolment."))
 export type CreateEnrolmentRequest = typeof CreateEnrolmentRequest.Type
 
-export const EnrolmentState = Schema.Literals(["open", "used", "expired"]).annotate({
-  identifier: "EnrolmentState",
-  description: "open: it admits agents. used: every use is spent. expired: its time is over.",
-})
+export const EnrolmentState = Schema.Literals(["open", "used", "expired"]).annotate(
+  named("EnrolmentState", "open: it admits agents. used: every use is spent. expired: its time is over."),
+)
 export type EnrolmentState = typeof EnrolmentState.Type
 
 /** An enrolment, without its token. */
@@ -45,13 +44,13 @@ export const Enrolment = Schema.Struct({
   expires_at: InstantFromString,
   created_at: InstantFromString,
   created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
-}).annotate({ identifier: "Enrolment", description: "A token by which agents are accepted." })
+}).annotate(named("Enrolment", "A token by which agents are accepted."))
 export type Enrolment = typeof Enrolment.Type
 
 export const EnrolmentWithToken = Schema.Struct({
   ...Enrolment.fields,
   token: Schema.String.annotateKey({ description: "The token. It is not shown again." }),
-}).annotate({ identifier: "EnrolmentWithToken", description: "A new enrolment with its token." })
+}).annotate(named("EnrolmentWithToken", "A new enrolment with its token."))
 export type EnrolmentWithToken = typeof EnrolmentWithToken.Type
 
 export const EnrolRequest = closedStruct({
@@ -60,7 +59,7 @@ export const EnrolRequest = closedStruct({
       description: "The token of an enrolment.",
     }),
   ),
-}).annotate({ identifier: "EnrolRequest", description: "A token by which an agent is accepted." })
+}).annotate(named("EnrolRequest", "A token by which an agent is accepted."))
 export type EnrolRequest = typeof EnrolRequest.Type
 
 export const EnrolmentPath = Schema.Struct({

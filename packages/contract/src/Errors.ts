@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { named } from "./Fields.ts"
 
 /** The codes of all error responses with their statuses (docs/rules.md#errors). */
 export const errorStatus = {
@@ -17,10 +18,9 @@ export const errorStatus = {
 export type ErrorCode = keyof typeof errorStatus
 
 // Object.keys has lost the type of the names.
-export const ErrorCode = Schema.Literals(Object.keys(errorStatus) as ReadonlyArray<ErrorCode>).annotate({
-  identifier: "ErrorCode",
-  description: "The kind of error, for programs to act on.",
-})
+export const ErrorCode = Schema.Literals(Object.keys(errorStatus) as ReadonlyArray<ErrorCode>).annotate(
+  named("ErrorCode", "The kind of error, for programs to act on."),
+)
 
 /**
  * The request does not fit the contract. `message` is one sentence that names the first offending

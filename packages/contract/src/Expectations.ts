@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { booleanOr, closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
+import { booleanOr, closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { CheckLabels } from "./Labels.ts"
 import { Severity } from "./Status.ts"
@@ -30,7 +30,7 @@ export const ExpectedCheck = closedStruct({
     CheckLabels,
     "Names and values that matchers compare; without every and cron, the check need not report.",
   ),
-}).annotate({ identifier: "ExpectedCheck", description: "A check that must report, has labels, or both." })
+}).annotate(named("ExpectedCheck", "A check that must report, has labels, or both."))
 export type ExpectedCheck = typeof ExpectedCheck.Type
 
 export const MAX_EXPECTATIONS = 1_000
@@ -44,7 +44,7 @@ export const ExpectationsRequest = closedStruct({
     }),
   ),
   complete: booleanOr(false, "Whether checks that are not listed are no longer expected."),
-}).annotate({ identifier: "ExpectationsRequest", description: "Checks of one agent that must report." })
+}).annotate(named("ExpectationsRequest", "Checks of one agent that must report."))
 export type ExpectationsRequest = typeof ExpectationsRequest.Type
 
 export const ExpectationsResponse = Schema.Struct({
@@ -56,5 +56,5 @@ export const ExpectationsResponse = Schema.Struct({
         "Checks that keep their labels, which changed within the last minute; absent without any. Declare them again after it.",
     }),
   ),
-}).annotate({ identifier: "ExpectationsResponse", description: "The declaration was applied." })
+}).annotate(named("ExpectationsResponse", "The declaration was applied."))
 export type ExpectationsResponse = typeof ExpectationsResponse.Type

@@ -45,6 +45,9 @@ export const NonNegativeInteger = Schema.Number.check(
 export const isNonNegativeInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
+/** The name of a schema in documents, and what it is. */
+export const named = (identifier: string, description: string) => ({ identifier, description })
+
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema).annotateKey({ description })
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { named } from "./Fields.ts"
 import { isPlainText, plainText } from "./Text.ts"
 
 /** A name of at most so many characters. */
@@ -13,7 +14,7 @@ const isName = isNameUpTo(128)
 
 /** Names a monitored host or process; chosen by its operator (docs/rules.md#values). */
 export const AgentId = Schema.String.check(
-  isName.annotate({ identifier: "AgentId", description: "Names an agent; chosen by its operator." }),
+  isName.annotate(named("AgentId", "Names an agent; chosen by its operator.")),
 ).pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
 /** Whether a value is an {@link AgentId}; faster than the schema. */
@@ -21,7 +22,7 @@ export const isAgentId = (value: unknown): value is AgentId => typeof value === 
 
 /** Names one check of an agent (docs/rules.md#values). */
 export const CheckId = Schema.String.check(
-  isName.annotate({ identifier: "CheckId", description: "Names one check of an agent." }),
+  isName.annotate(named("CheckId", "Names one check of an agent.")),
 ).pipe(Schema.brand("CheckId"))
 export type CheckId = typeof CheckId.Type
 /** Whether a value is a {@link CheckId}; faster than the schema. */
@@ -38,11 +39,12 @@ const uuidOf = (identifier: string, thing: string) =>
 
 /** The sender's ID of one check result, for deduplication (RFC 9562, version 7). */
 export const EventId = Schema.String.check(
-  isUuidV7.annotate({
-    identifier: "EventId",
-    description:
+  isUuidV7.annotate(
+    named(
+      "EventId",
       "The sender's id of one check result: a lower-case UUID version 7. A repeated id is not stored twice.",
-  }),
+    ),
+  ),
 ).pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 /** Whether a value is an {@link EventId}; faster than the schema. */
@@ -85,10 +87,12 @@ export type KeyHash = typeof KeyHash.Type
  * (docs/rules.md#what-is-stored-of-a-key).
  */
 export const KeyFingerprint = Schema.String.check(
-  isHex(16).annotate({
-    identifier: "KeyFingerprint",
-    description: "The first 16 hex digits of the SHA-256 of an agent key: what people on both sides compare.",
-  }),
+  isHex(16).annotate(
+    named(
+      "KeyFingerprint",
+      "The first 16 hex digits of the SHA-256 of an agent key: what people on both sides compare.",
+    ),
+  ),
 ).pipe(Schema.brand("KeyFingerprint"))
 export type KeyFingerprint = typeof KeyFingerprint.Type
 
@@ -97,7 +101,7 @@ export type KeyFingerprint = typeof KeyFingerprint.Type
  * (docs/rules.md#what-is-stored-of-a-key).
  */
 export const BlacklistId = Schema.String.check(
-  isHex(64).annotate({ identifier: "BlacklistId", description: "Names a row of the blacklist; opaque." }),
+  isHex(64).annotate(named("BlacklistId", "Names a row of the blacklist; opaque.")),
 ).pipe(Schema.brand("BlacklistId"))
 export type BlacklistId = typeof BlacklistId.Type
 
@@ -109,11 +113,12 @@ const KEY_TEXT = plainText(KEY_LENGTH)
  * docs/rules.md#numbers-and-text).
  */
 export const IncidentKey = Schema.String.check(
-  isPlainText(KEY_LENGTH).annotate({
-    identifier: "IncidentKey",
-    description:
+  isPlainText(KEY_LENGTH).annotate(
+    named(
+      "IncidentKey",
       "The key that the checks of one incident share: named by their events, or made by the service.",
-  }),
+    ),
+  ),
 ).pipe(Schema.brand("IncidentKey"))
 export type IncidentKey = typeof IncidentKey.Type
 /** Whether a value is an {@link IncidentKey}; faster than the schema. */

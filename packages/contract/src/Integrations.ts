@@ -1,23 +1,21 @@
 import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "./durationMillis.ts"
-import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
+import { closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId, isNameUpTo } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 
 /** Names an integration, and the agent that has its checks (docs/rules.md#integrations). */
 export const IntegrationName = Schema.String.check(
-  isNameUpTo(64).annotate({
-    identifier: "IntegrationName",
-    description: "Names an integration, and the agent that has its checks.",
-  }),
+  isNameUpTo(64).annotate(
+    named("IntegrationName", "Names an integration, and the agent that has its checks."),
+  ),
 ).pipe(Schema.brand("AgentId"))
 export type IntegrationName = typeof IntegrationName.Type
 
 /** The protocol of each kind of sender (docs/rules.md#integrations). */
-export const IntegrationKind = Schema.Literals(["ping", "push", "alertmanager", "webhook"]).annotate({
-  identifier: "IntegrationKind",
-  description: "The protocol of its senders.",
-})
+export const IntegrationKind = Schema.Literals(["ping", "push", "alertmanager", "webhook"]).annotate(
+  named("IntegrationKind", "The protocol of its senders."),
+)
 export type IntegrationKind = typeof IntegrationKind.Type
 
 const MOST_CHECKS = 10_000
@@ -54,27 +52,27 @@ const SeverityOption = closedStruct({
   critical: values,
   warning: values,
   ignore: values,
-}).annotate({
-  identifier: "IntegrationSeverity",
-  description: "By a label: severity; critical, page, error; warning; info, none unless given.",
-})
+}).annotate(
+  named(
+    "IntegrationSeverity",
+    "By a label: severity; critical, page, error; warning; info, none unless given.",
+  ),
+)
 
 const MapOption = closedStruct({
   check: pointer,
   status: pointer,
   output: Schema.optionalKey(pointer),
-}).annotate({ identifier: "IntegrationMap", description: "Where a body states a result." })
+}).annotate(named("IntegrationMap", "Where a body states a result."))
 
-const ValuesOption = closedStruct({ ok: values, warning: values, critical: values }).annotate({
-  identifier: "IntegrationValues",
-  description: "Values by status: its name unless given.",
-})
+const ValuesOption = closedStruct({ ok: values, warning: values, critical: values }).annotate(
+  named("IntegrationValues", "Values by status: its name unless given."),
+)
 
 /** An integration's kind as it is shown: the service itself reports the results of its watches. */
-const ShownKind = Schema.Literals([...IntegrationKind.literals, "watch"]).annotate({
-  identifier: "ShownIntegrationKind",
-  description: "The protocol of its senders; watch for the results of watches.",
-})
+const ShownKind = Schema.Literals([...IntegrationKind.literals, "watch"]).annotate(
+  named("ShownIntegrationKind", "The protocol of its senders; watch for the results of watches."),
+)
 export type ShownKind = typeof ShownKind.Type
 
 export const IntegrationOptions = closedStruct({
@@ -103,19 +101,19 @@ export const IntegrationOptions = closedStruct({
   ),
   map: Schema.optionalKey(MapOption),
   values: Schema.optionalKey(ValuesOption),
-}).annotate({ identifier: "IntegrationOptions", description: "How to read what its senders report." })
+}).annotate(named("IntegrationOptions", "How to read what its senders report."))
 export type IntegrationOptions = typeof IntegrationOptions.Type
 
 export const CreateIntegrationRequest = closedStruct({
   name: IntegrationName,
   kind: IntegrationKind,
   options: Schema.optionalKey(IntegrationOptions),
-}).annotate({ identifier: "CreateIntegrationRequest", description: "A new integration." })
+}).annotate(named("CreateIntegrationRequest", "A new integration."))
 export type CreateIntegrationRequest = typeof CreateIntegrationRequest.Type
 
 export const ChangeIntegrationRequest = closedStruct({
   options: IntegrationOptions,
-}).annotate({ identifier: "ChangeIntegrationRequest", description: "All options, as they are to be." })
+}).annotate(named("ChangeIntegrationRequest", "All options, as they are to be."))
 export type ChangeIntegrationRequest = typeof ChangeIntegrationRequest.Type
 
 const Source = Schema.Struct({
@@ -123,12 +121,12 @@ const Source = Schema.Struct({
     description: "Its address; empty for alerts without one.",
   }),
   heard_at: InstantFromString.annotateKey({ description: "When it last sent an alert, to 5 s." }),
-}).annotate({ identifier: "IntegrationSource", description: "A sender of alerts." })
+}).annotate(named("IntegrationSource", "A sender of alerts."))
 
 const Refusal = Schema.Struct({
   at: InstantFromString,
   message: Schema.String.annotateKey({ description: "What its sender was answered." }),
-}).annotate({ identifier: "IntegrationRefusal", description: "A request that was refused." })
+}).annotate(named("IntegrationRefusal", "A request that was refused."))
 
 /** An integration, without its key. */
 export const Integration = Schema.Struct({
@@ -153,7 +151,7 @@ export const Integration = Schema.Struct({
   awaited_watchdog: Schema.NullOr(Schema.String).annotateKey({
     description: "The alert that always fires, until its first report: it is not missed before.",
   }),
-}).annotate({ identifier: "Integration", description: "Reports of senders that do not speak this API." })
+}).annotate(named("Integration", "Reports of senders that do not speak this API."))
 export type Integration = typeof Integration.Type
 
 export const IntegrationWithKey = Schema.Struct({
@@ -163,7 +161,7 @@ export const IntegrationWithKey = Schema.Struct({
     description:
       "Addresses to paste into a sender; paths below this server's where no public address is set.",
   }),
-}).annotate({ identifier: "IntegrationWithKey", description: "An integration with its new key." })
+}).annotate(named("IntegrationWithKey", "An integration with its new key."))
 export type IntegrationWithKey = typeof IntegrationWithKey.Type
 
 export const IntegrationPath = Schema.Struct({

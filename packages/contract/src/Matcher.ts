@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { compileGlob } from "./compileGlob.ts"
-import { closedStruct } from "./Fields.ts"
+import { closedStruct, named } from "./Fields.ts"
 import type { AgentId, CheckId, IncidentKey } from "./Identifiers.ts"
 import { FIELD_NAMES, FIELDS, LABEL_FIELD, OPERATORS, readMatcher } from "./matcherText.ts"
 import { Severity } from "./Status.ts"
@@ -37,10 +37,9 @@ export const MatcherField = Schema.Union([
 export type MatcherField = typeof MatcherField.Type
 
 /** How a matcher compares: the whole value, case included; `glob` knows `*` and `?`. */
-const MatcherOp = Schema.Literals(OPERATORS).annotate({
-  identifier: "MatcherOp",
-  description: "How a matcher compares; glob knows * and ?, and fits the whole value.",
-})
+const MatcherOp = Schema.Literals(OPERATORS).annotate(
+  named("MatcherOp", "How a matcher compares; glob knows * and ?, and fits the whole value."),
+)
 
 const isSeverity = Schema.is(Severity)
 /** Whether a condition on the severity compares it with what no incident has. */
@@ -89,18 +88,10 @@ export interface MatchedFacts {
 
 /** Compiles the reading of a field. An absent label is the empty text. */
 export const compileField = (field: MatcherField): ((facts: Partial<MatchedFacts>) => string) => {
-  switch (field) {
-    case "agent_id":
-    case "check_id":
-    case "incident_key":
-    case "hostname":
-    case "severity":
-      return (facts) => facts[field] ?? ""
-    default: {
-      const key = field.slice("label:".length)
-      return ({ labels }) => (labels && Object.hasOwn(labels, key) ? (labels[key] ?? "") : "")
-    }
-  }
+  const [, key] = /^label:(.*)$/su.exec(field) ?? []
+  // Another field is one of these.
+  if (key === undefined) return (facts) => facts[field as (typeof FIELDS)[number]] ?? ""
+  return ({ labels }) => (labels && Object.hasOwn(labels, key) ? (labels[key] ?? "") : "")
 }
 
 const compile = ({ field, op, value }: Matcher): ((facts: Partial<MatchedFacts>) => boolean) => {

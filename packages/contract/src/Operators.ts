@@ -1,13 +1,12 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { closedStruct, optional, timestamp } from "./Fields.ts"
+import { closedStruct, named, optional, timestamp } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 
 /** An operator's rights. Each role includes the ones before it (docs/rules.md#operators). */
-export const Role = Schema.Literals(["read", "respond", "admin"]).annotate({
-  identifier: "Role",
-  description: "The rights of an operator. Each role includes the ones before it.",
-})
+export const Role = Schema.Literals(["read", "respond", "admin"]).annotate(
+  named("Role", "The rights of an operator. Each role includes the ones before it."),
+)
 export type Role = typeof Role.Type
 
 export const includesRole = (held: Role, needed: Role): boolean =>
@@ -32,13 +31,13 @@ export const CreateOperatorRequest = closedStruct({
   name: OperatorName,
   role: Role,
   expires_at: Schema.optionalKey(timestamp("When the operator expires; never without.")),
-}).annotate({ identifier: "CreateOperatorRequest", description: "A new operator." })
+}).annotate(named("CreateOperatorRequest", "A new operator."))
 export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
 
 export const ChangeOperatorRequest = closedStruct({
   role: Schema.optionalKey(Role),
   expires_at: optional(Schema.NullOr(InstantFromString), "When the operator expires; null for never."),
-}).annotate({ identifier: "ChangeOperatorRequest", description: "Absent fields stay as they are." })
+}).annotate(named("ChangeOperatorRequest", "Absent fields stay as they are."))
 export type ChangeOperatorRequest = typeof ChangeOperatorRequest.Type
 
 export const RotateOperatorRequest = closedStruct({
@@ -46,7 +45,7 @@ export const RotateOperatorRequest = closedStruct({
     DurationText({ min: "0 seconds", max: "7 days" }),
     "How long the former token stays valid: 24h unless given, 0s for not at all.",
   ),
-}).annotate({ identifier: "RotateOperatorRequest", description: "How to replace a token." })
+}).annotate(named("RotateOperatorRequest", "How to replace a token."))
 export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
 
 /** A named operator, without its token. */
@@ -59,13 +58,13 @@ export const Operator = Schema.Struct({
   last_used_at: Schema.NullOr(InstantFromString).annotateKey({
     description: "Updated at most once a minute; null if it was never used.",
   }),
-}).annotate({ identifier: "Operator", description: "Someone with a token of their own." })
+}).annotate(named("Operator", "Someone with a token of their own."))
 export type Operator = typeof Operator.Type
 
 export const OperatorWithToken = Schema.Struct({
   ...Operator.fields,
   token: Schema.String.annotateKey({ description: "The new token. It is not shown again." }),
-}).annotate({ identifier: "OperatorWithToken", description: "An operator with its new token." })
+}).annotate(named("OperatorWithToken", "An operator with its new token."))
 export type OperatorWithToken = typeof OperatorWithToken.Type
 
 export const Me = Schema.Struct({
@@ -77,5 +76,5 @@ export const Me = Schema.Struct({
   acknowledges_for: Schema.String.annotateKey({
     description: "How long an acknowledgement lasts that says neither for nor until, such as 8h.",
   }),
-}).annotate({ identifier: "Me", description: "The operator whose token the request has." })
+}).annotate(named("Me", "The operator whose token the request has."))
 export type Me = typeof Me.Type

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { optional } from "./Fields.ts"
+import { named, optional } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { flag } from "./Parameters.ts"
 import { NotifierName } from "./Status.ts"
@@ -9,18 +9,18 @@ import { PolicyDocument, Window } from "./PolicyDocument.ts"
 const Occurrence = Schema.Struct({
   starts_at: InstantFromString,
   ends_at: InstantFromString.annotateKey({ description: "The first moment at which it is over." }),
-}).annotate({ identifier: "WindowOccurrence", description: "One time of a maintenance window." })
+}).annotate(named("WindowOccurrence", "One time of a maintenance window."))
 
 const PlannedWindow = Schema.Struct({
   ...Window.fields,
   occurrences: Schema.Array(Occurrence).annotateKey({
     description: "The one in force, if there is one, and the next ones: five in all.",
   }),
-}).annotate({ identifier: "PlannedWindow", description: "A maintenance window with its next times." })
+}).annotate(named("PlannedWindow", "A maintenance window with its next times."))
 
 export const WindowList = Schema.Struct({
   items: Schema.Array(PlannedWindow).annotateKey({ description: "All windows, in the policy's order." }),
-}).annotate({ identifier: "WindowList", description: "The maintenance windows of the policy." })
+}).annotate(named("WindowList", "The maintenance windows of the policy."))
 export type WindowList = typeof WindowList.Type
 
 const ReceiverInForce = Schema.Struct({
@@ -31,12 +31,12 @@ const ReceiverInForce = Schema.Struct({
   unavailable: Schema.optionalKey(Schema.Literal(true)).annotateKey({
     description: "This server cannot read its secrets, and leaves its notifications to the others.",
   }),
-}).annotate({ identifier: "ReceiverInForce", description: "A receiver of the policy in force." })
+}).annotate(named("ReceiverInForce", "A receiver of the policy in force."))
 
 const UnavailableReceiver = Schema.Struct({
   receiver: NotifierName,
   reason: Schema.String.annotateKey({ description: "The secret that it lacks, and why." }),
-}).annotate({ identifier: "UnavailableReceiver", description: "A receiver that a server cannot use." })
+}).annotate(named("UnavailableReceiver", "A receiver that a server cannot use."))
 export type UnavailableReceiver = typeof UnavailableReceiver.Type
 
 const ReplicaState = Schema.Struct({
@@ -49,7 +49,7 @@ const ReplicaState = Schema.Struct({
   }),
   started_at: InstantFromString,
   seen_at: InstantFromString.annotateKey({ description: "Its latest report." }),
-}).annotate({ identifier: "Replica", description: "A running server of this installation." })
+}).annotate(named("Replica", "A running server of this installation."))
 
 export const PolicyInForceState = Schema.Struct({
   policy: PolicyDocument,
@@ -63,19 +63,18 @@ export const PolicyInForceState = Schema.Struct({
   replicas_differ: Schema.Boolean.annotateKey({
     description: "Whether these servers follow different policies: reload or restart those that differ.",
   }),
-}).annotate({
-  identifier: "PolicyInForce",
-  description: "The policy in force. It names files and variables with secrets, never their contents.",
-})
+}).annotate(
+  named(
+    "PolicyInForce",
+    "The policy in force. It names files and variables with secrets, never their contents.",
+  ),
+)
 export type PolicyInForceState = typeof PolicyInForceState.Type
 
 const FiringCount = Schema.Struct({
   receiver: NotifierName,
   count: Schema.Int,
-}).annotate({
-  identifier: "FiringCount",
-  description: "Firings of one receiver.",
-})
+}).annotate(named("FiringCount", "Firings of one receiver."))
 /** The firings that a receiver gets immediately under another policy. */
 export type FiringCount = typeof FiringCount.Type
 
@@ -95,7 +94,7 @@ const PolicyVersion = Schema.Struct({
   applied_at: InstantFromString,
   applied_by: Schema.String,
   text: Schema.String.annotateKey({ description: "YAML or JSON, as it was applied." }),
-}).annotate({ identifier: "PolicyVersion", description: "A stored version of the policy." })
+}).annotate(named("PolicyVersion", "A stored version of the policy."))
 
 export const AppliedPolicy = Schema.Struct({
   ...PolicyVersion.fields,
@@ -103,30 +102,26 @@ export const AppliedPolicy = Schema.Struct({
   unavailable: Schema.Array(UnavailableReceiver).annotateKey({
     description: "The receivers that this server cannot use. `GET /ops/v1/policy` has those of all servers.",
   }),
-}).annotate({
-  identifier: "AppliedPolicy",
-  description: "The stored version, and what it sends immediately.",
-})
+}).annotate(named("AppliedPolicy", "The stored version, and what it sends immediately."))
 export type AppliedPolicy = typeof AppliedPolicy.Type
 
 export const PolicyVersionList = Schema.Struct({
   items: Schema.Array(PolicyVersion).annotateKey({ description: "The last 100, the newest first." }),
-}).annotate({ identifier: "PolicyVersionList", description: "The stored versions of the policy." })
+}).annotate(named("PolicyVersionList", "The stored versions of the policy."))
 export type PolicyVersionList = typeof PolicyVersionList.Type
 
 const PolicyIssue = Schema.Struct({
   path: Schema.String.annotateKey({ description: "Where in the policy; empty for the whole." }),
   line: Schema.Int.annotateKey({ description: "The line of the text, from 1." }),
   message: Schema.String.annotateKey({ description: "The fault, without its subject." }),
-}).annotate({ identifier: "PolicyIssue", description: "One thing that is wrong with a policy." })
+}).annotate(named("PolicyIssue", "One thing that is wrong with a policy."))
 /** One thing that is wrong with the text of a policy. */
 export type PolicyIssue = typeof PolicyIssue.Type
 
 const { line: _, ...warned } = PolicyIssue.fields
-const PolicyWarning = Schema.Struct(warned).annotate({
-  identifier: "PolicyWarning",
-  description: "A valid part of a policy that few people mean.",
-})
+const PolicyWarning = Schema.Struct(warned).annotate(
+  named("PolicyWarning", "A valid part of a policy that few people mean."),
+)
 
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
@@ -134,7 +129,7 @@ export const PolicyCheck = Schema.Struct({
     description: "Of a valid policy: parts that few people mean.",
   }),
   firings: Schema.optionalKey(firings),
-}).annotate({ identifier: "PolicyCheck", description: "Every problem of a policy." })
+}).annotate(named("PolicyCheck", "Every problem of a policy."))
 export type PolicyCheck = typeof PolicyCheck.Type
 
 const TRIAL_BOUNDS = { min: "1 second", max: "366 days" } as const
@@ -150,7 +145,7 @@ const TriedReceiver = Schema.Struct({
   receiver: NotifierName,
   in_force: Schema.Int.annotateKey({ description: "Messages under the policy in force." }),
   tried: Schema.Int.annotateKey({ description: "Messages under the policy that is tried." }),
-}).annotate({ identifier: "TriedReceiver", description: "The messages of one receiver under both policies." })
+}).annotate(named("TriedReceiver", "The messages of one receiver under both policies."))
 export type TriedReceiver = typeof TriedReceiver.Type
 
 const HeldCount = Schema.Struct({
@@ -163,10 +158,7 @@ const HeldCount = Schema.Struct({
       "`sent`: once the hold had ended. `resolved`: the incident resolved first. `replaced`: a later firing took its place.",
   }),
   firings: Schema.Int,
-}).annotate({
-  identifier: "HeldCount",
-  description: "Firings of one receiver that were held, and what became of them.",
-})
+}).annotate(named("HeldCount", "Firings of one receiver that were held, and what became of them."))
 /** Firings of one receiver that were held, and what became of them. */
 export type HeldCount = typeof HeldCount.Type
 
@@ -184,8 +176,7 @@ export const PolicyTrial = Schema.Struct({
   unknown: Schema.Array(Schema.String).annotateKey({
     description: "What the history does not know, for people.",
   }),
-}).annotate({
-  identifier: "PolicyTrial",
-  description: "The messages that a policy would have sent, beside those of the policy in force.",
-})
+}).annotate(
+  named("PolicyTrial", "The messages that a policy would have sent, beside those of the policy in force."),
+)
 export type PolicyTrial = typeof PolicyTrial.Type

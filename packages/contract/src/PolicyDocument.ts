@@ -1,4 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { named } from "./Fields.ts"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
@@ -74,10 +75,7 @@ export const Quiet = Schema.Struct({
   days: Schema.optionalKey(
     text("The weekdays on which the hours begin, as in cron, such as mon-fri; every day by default."),
   ),
-}).annotate({
-  identifier: "Quiet",
-  description: "When a receiver is not notified of incidents that are milder than a severity.",
-})
+}).annotate(named("Quiet", "When a receiver is not notified of incidents that are milder than a severity."))
 export type Quiet = typeof Quiet.Type
 
 const quiet = Schema.optionalKey(Quiet)
@@ -205,10 +203,9 @@ export const Dependency = Schema.Struct({
       description: "How long a firing of a child waits for a parent from its due time on.",
     }),
   ),
-}).annotate({
-  identifier: "Dependency",
-  description: "Firings of the incidents of child wait while an incident of parent is open.",
-})
+}).annotate(
+  named("Dependency", "Firings of the incidents of child wait while an incident of parent is open."),
+)
 export type Dependency = typeof Dependency.Type
 
 /** The address of a runbook: no character means anything in a message. */
@@ -223,10 +220,9 @@ export const Runbook = Schema.Struct({
   note: Schema.optionalKey(
     Schema.String.check(isPlainText({ min: 1, max: 200 })).annotate({ description: "Its title." }),
   ),
-}).annotate({
-  identifier: "Runbook",
-  description: "A page for those who see an incident of a check. The first rule that matches counts.",
-})
+}).annotate(
+  named("Runbook", "A page for those who see an incident of a check. The first rule that matches counts."),
+)
 export type Runbook = typeof Runbook.Type
 
 export type FoundRunbook = Pick<Runbook, "url" | "note">

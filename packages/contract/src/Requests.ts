@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { booleanOr, closedStruct, NonNegativeInteger, timestamp } from "./Fields.ts"
+import { booleanOr, closedStruct, named, NonNegativeInteger, timestamp } from "./Fields.ts"
 import { AgentId, CheckId, EventId, IncidentKey } from "./Identifiers.ts"
 import { Labels } from "./Labels.ts"
 import { CheckStatus } from "./Status.ts"
@@ -8,7 +8,7 @@ import { CheckOutput, Hostname } from "./Text.ts"
 export const AgentFeatures = closedStruct({
   push: Schema.Boolean.annotate({ description: "The agent pushes heartbeats and events to the service." }),
   metrics: Schema.Boolean.annotate({ description: "The agent exposes a text-based metrics endpoint." }),
-}).annotate({ identifier: "AgentFeatures", description: "The agent's abilities." })
+}).annotate(named("AgentFeatures", "The agent's abilities."))
 export type AgentFeatures = typeof AgentFeatures.Type
 
 export const HeartbeatRequest = closedStruct({
@@ -17,7 +17,7 @@ export const HeartbeatRequest = closedStruct({
   hostname: Hostname,
   features: AgentFeatures,
   labels: Schema.optionalKey(Labels),
-}).annotate({ identifier: "HeartbeatRequest", description: "A sign of life of one agent." })
+}).annotate(named("HeartbeatRequest", "A sign of life of one agent."))
 export type HeartbeatRequest = typeof HeartbeatRequest.Type
 
 /** One result of one check, as its agent sends it (docs/rules.md#timestamps). */
@@ -35,7 +35,7 @@ export const CheckResultEvent = closedStruct({
     "When false, the service stores state and incidents but enqueues no notification for this event.",
   ),
   incident_key: Schema.optionalKey(IncidentKey),
-}).annotate({ identifier: "CheckResultEvent", description: "One result of one check." })
+}).annotate(named("CheckResultEvent", "One result of one check."))
 export type CheckResultEvent = typeof CheckResultEvent.Type
 
 /** The largest batch (docs/rules.md#values). */
@@ -56,5 +56,5 @@ const hasBatchSize = Schema.makeFilter<ReadonlyArray<unknown>>(
 export const EventBatchRequest = closedStruct({
   agent_id: AgentId,
   events: Schema.Array(CheckResultEvent).check(hasBatchSize),
-}).annotate({ identifier: "EventBatchRequest", description: "Results of checks of one agent." })
+}).annotate(named("EventBatchRequest", "Results of checks of one agent."))
 export type EventBatchRequest = typeof EventBatchRequest.Type

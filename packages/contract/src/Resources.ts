@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { booleanOr, NonNegativeInteger, optional, timestamp } from "./Fields.ts"
+import { booleanOr, named, NonNegativeInteger, optional, timestamp } from "./Fields.ts"
 import {
   AgentId,
   BlacklistId,
@@ -39,7 +39,7 @@ export const Agent = Schema.Struct({
   last_seen_at: timestamp("When the service last heard of the agent."),
   features: AgentFeatures,
   labels: Schema.optionalKey(Labels),
-}).annotate({ identifier: "Agent", description: "A monitored host or process that pushes to the service." })
+}).annotate(named("Agent", "A monitored host or process that pushes to the service."))
 export type Agent = typeof Agent.Type
 
 export const AgentBlacklistItem = Schema.Struct({
@@ -49,7 +49,7 @@ export const AgentBlacklistItem = Schema.Struct({
   hostname: Hostname,
   created_at: timestamp("When the key was blocked."),
   last_seen_at: timestamp("When the key was last used, to within a minute."),
-}).annotate({ identifier: "AgentBlacklistItem", description: "A blocked agent key." })
+}).annotate(named("AgentBlacklistItem", "A blocked agent key."))
 export type AgentBlacklistItem = typeof AgentBlacklistItem.Type
 
 export const CheckState = Schema.Struct({
@@ -66,7 +66,7 @@ export const CheckState = Schema.Struct({
       Schema.isMaxCodePoints(8192, { description: "The output of the newest applied result." }),
     ),
   ),
-}).annotate({ identifier: "CheckState", description: "The current state of one check." })
+}).annotate(named("CheckState", "The current state of one check."))
 export type CheckState = typeof CheckState.Type
 
 /** A result that changed its check, as the history keeps it. */
@@ -74,10 +74,7 @@ export const StoredCheckResultEvent = Schema.Struct({
   ...CheckResultEvent.fields,
   agent_id: AgentId,
   received_at: timestamp("When the service received it, by the server's clock."),
-}).annotate({
-  identifier: "StoredCheckResultEvent",
-  description: "A result that changed the status of its check.",
-})
+}).annotate(named("StoredCheckResultEvent", "A result that changed the status of its check."))
 export type StoredCheckResultEvent = typeof StoredCheckResultEvent.Type
 
 /** Checks that are or were not ok, gathered under one key (docs/rules.md#incidents). */
@@ -97,10 +94,7 @@ export const Incident = Schema.Struct({
       description: "First line of the output of the most severe, most recent member.",
     }),
   ),
-}).annotate({
-  identifier: "Incident",
-  description: "Checks that are or were not ok, gathered under one key.",
-})
+}).annotate(named("Incident", "Checks that are or were not ok, gathered under one key."))
 export type Incident = typeof Incident.Type
 
 /** One notification to one notifier (docs/rules.md#delivery). */
@@ -119,10 +113,7 @@ export const NotificationOutboxItem = Schema.Struct({
     "Why the last attempt failed, or shadow for a shadow receiver; null or absent when none did.",
   ),
   updated_at: Schema.optionalKey(timestamp("When the item last changed.")),
-}).annotate({
-  identifier: "NotificationOutboxItem",
-  description: "One notification on its way to one notifier.",
-})
+}).annotate(named("NotificationOutboxItem", "One notification on its way to one notifier."))
 export type NotificationOutboxItem = typeof NotificationOutboxItem.Type
 
 const count = (description: string) => NonNegativeInteger.annotate({ description })
@@ -137,8 +128,5 @@ export const SystemSummary = Schema.Struct({
   checks_unknown: count("Checks whose status is unknown."),
   open_incidents: count("Incidents that are open."),
   generated_at: timestamp("The moment at which the counts hold."),
-}).annotate({
-  identifier: "SystemSummaryResponse",
-  description: "Counts of agents, checks and open incidents.",
-})
+}).annotate(named("SystemSummaryResponse", "Counts of agents, checks and open incidents."))
 export type SystemSummary = typeof SystemSummary.Type

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { ErrorCode } from "./Errors.ts"
-import { NonNegativeInteger, optional } from "./Fields.ts"
+import { named, NonNegativeInteger, optional } from "./Fields.ts"
 import {
   Agent,
   AgentBlacklistItem,
@@ -10,10 +10,9 @@ import {
   StoredCheckResultEvent,
 } from "./Resources.ts"
 
-export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate({
-  identifier: "HealthResponse",
-  description: "The service is well.",
-})
+export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate(
+  named("HealthResponse", "The service is well."),
+)
 export type HealthResponse = typeof HealthResponse.Type
 
 /** The reply to a heartbeat (docs/rules.md#agent-keys). */
@@ -21,19 +20,19 @@ export const AcceptedResponse = Schema.Struct({
   accepted: Schema.Boolean.annotate({
     description: "Whether an operator has accepted the key that was used.",
   }),
-}).annotate({ identifier: "AcceptedResponse", description: "The heartbeat was taken." })
+}).annotate(named("AcceptedResponse", "The heartbeat was taken."))
 export type AcceptedResponse = typeof AcceptedResponse.Type
 
 /** The reply to a batch; the two counts add up to its events (docs/rules.md#events). */
 export const EventBatchAcceptedResponse = Schema.Struct({
   accepted: NonNegativeInteger.annotate({ description: "Events that produced a new status-change row." }),
   deduplicated: NonNegativeInteger.annotate({ description: "Events not stored as a change." }),
-}).annotate({ identifier: "EventBatchAcceptedResponse", description: "The batch was applied." })
+}).annotate(named("EventBatchAcceptedResponse", "The batch was applied."))
 export type EventBatchAcceptedResponse = typeof EventBatchAcceptedResponse.Type
 
 export const ActionCountResponse = Schema.Struct({
   count: NonNegativeInteger.annotate({ description: "How many rows the action concerned." }),
-}).annotate({ identifier: "ActionCountResponse", description: "The action was carried out." })
+}).annotate(named("ActionCountResponse", "The action was carried out."))
 export type ActionCountResponse = typeof ActionCountResponse.Type
 
 /** The body of every error (docs/rules.md#errors). */
@@ -45,7 +44,7 @@ export const ErrorResponse = Schema.Struct({
       description: "Names the request, as the header X-Request-Id does.",
     }),
   }),
-}).annotate({ identifier: "ErrorResponse", description: "The request failed." })
+}).annotate(named("ErrorResponse", "The request failed."))
 export type ErrorResponse = typeof ErrorResponse.Type
 
 export const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>

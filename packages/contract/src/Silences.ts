@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { MatcherList, Matchers } from "./Matcher.ts"
 import { DurationText } from "./DurationText.ts"
-import { closedStruct, optional, timestamp } from "./Fields.ts"
+import { closedStruct, named, optional, timestamp } from "./Fields.ts"
 import { SilenceId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { Incident } from "./Resources.ts"
@@ -20,19 +20,18 @@ export const SilenceRequest = closedStruct({
     Schema.Boolean,
     "Required for a silence that covers more than half of the accepted agents, and more than 10.",
   ),
-}).annotate({ identifier: "SilenceRequest", description: "A new silence." })
+}).annotate(named("SilenceRequest", "A new silence."))
 export type SilenceRequest = typeof SilenceRequest.Type
 
 export const SilenceChangeRequest = closedStruct({
   ends_at: Schema.optionalKey(timestamp("When it ends.")),
   comment: Schema.optionalKey(Comment),
-}).annotate({ identifier: "SilenceChangeRequest", description: "Absent fields stay as they are." })
+}).annotate(named("SilenceChangeRequest", "Absent fields stay as they are."))
 export type SilenceChangeRequest = typeof SilenceChangeRequest.Type
 
-export const SilenceStateName = Schema.Literals(["scheduled", "active", "expired"]).annotate({
-  identifier: "SilenceState",
-  description: "scheduled: it has not begun. expired: it has ended.",
-})
+export const SilenceStateName = Schema.Literals(["scheduled", "active", "expired"]).annotate(
+  named("SilenceState", "scheduled: it has not begun. expired: it has ended."),
+)
 
 export const Silence = Schema.Struct({
   id: SilenceId,
@@ -44,10 +43,7 @@ export const Silence = Schema.Struct({
   comment: Schema.String,
   created_by: Schema.String,
   created_at: InstantFromString,
-}).annotate({
-  identifier: "Silence",
-  description: "While it is active, it holds the firings of the incidents that it covers.",
-})
+}).annotate(named("Silence", "While it is active, it holds the firings of the incidents that it covers."))
 export type Silence = typeof Silence.Type
 
 export const SilencePreview = Schema.Struct({
@@ -56,8 +52,5 @@ export const SilencePreview = Schema.Struct({
   held_now: Schema.Int.annotateKey({ description: "Notifications that it would hold now." }),
   needs_confirm: Schema.Boolean.annotateKey({ description: "Whether it is refused without confirm." }),
   sample: Schema.Array(Incident).annotateKey({ description: "Up to 20 of the incidents." }),
-}).annotate({
-  identifier: "SilencePreview",
-  description: "The agents and rows that a silence would cover now.",
-})
+}).annotate(named("SilencePreview", "The agents and rows that a silence would cover now."))
 export type SilencePreview = typeof SilencePreview.Type

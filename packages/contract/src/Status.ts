@@ -1,10 +1,10 @@
 import { Schema } from "effect"
+import { named } from "./Fields.ts"
 
 /** The status that a check reported (docs/rules.md#values). */
-export const CheckStatus = Schema.Literals(["ok", "warning", "critical", "unknown"]).annotate({
-  identifier: "CheckStatus",
-  description: "The status that a check reported.",
-})
+export const CheckStatus = Schema.Literals(["ok", "warning", "critical", "unknown"]).annotate(
+  named("CheckStatus", "The status that a check reported."),
+)
 export type CheckStatus = typeof CheckStatus.Type
 /** Whether a value is a {@link CheckStatus}; faster than the schema. */
 export const isCheckStatus = (value: unknown): value is CheckStatus =>
@@ -14,31 +14,30 @@ export const ListedStatus = Schema.Literals([...CheckStatus.literals, "not_ok"])
 export type ListedStatus = typeof ListedStatus.Type
 
 /** The severity of an incident: critical > unknown > warning (docs/rules.md#incidents). */
-export const Severity = Schema.Literals(["warning", "critical", "unknown"]).annotate({
-  identifier: "Severity",
-  description: "How bad an incident is; critical is above unknown, unknown above warning.",
-})
+export const Severity = Schema.Literals(["warning", "critical", "unknown"]).annotate(
+  named("Severity", "How bad an incident is; critical is above unknown, unknown above warning."),
+)
 export type Severity = typeof Severity.Type
 
 /** Whether an agent has been seen lately, by server time (docs/rules.md#agent-status). */
-export const AgentStatus = Schema.Literals(["alive", "stale", "dead"]).annotate({
-  identifier: "AgentStatus",
-  description: "Whether the agent was heard of lately, by the server's clock.",
-})
+export const AgentStatus = Schema.Literals(["alive", "stale", "dead"]).annotate(
+  named("AgentStatus", "Whether the agent was heard of lately, by the server's clock."),
+)
 export type AgentStatus = typeof AgentStatus.Type
 
 /** Whether an operator has accepted a key of the agent (docs/rules.md#agent-keys). */
-export const AdmissionState = Schema.Literals(["pending", "accepted"]).annotate({
-  identifier: "AdmissionState",
-  description: "Whether an operator has accepted a key of the agent. Blocked keys are held in the blacklist.",
-})
+export const AdmissionState = Schema.Literals(["pending", "accepted"]).annotate(
+  named(
+    "AdmissionState",
+    "Whether an operator has accepted a key of the agent. Blocked keys are held in the blacklist.",
+  ),
+)
 export type AdmissionState = typeof AdmissionState.Type
 
 /** Whether an incident still has members that are not ok (docs/rules.md#incidents). */
-export const IncidentState = Schema.Literals(["open", "resolved"]).annotate({
-  identifier: "IncidentState",
-  description: "Whether any check of the incident is still not ok.",
-})
+export const IncidentState = Schema.Literals(["open", "resolved"]).annotate(
+  named("IncidentState", "Whether any check of the incident is still not ok."),
+)
 export type IncidentState = typeof IncidentState.Type
 
 /** The state of a notification (docs/rules.md#delivery). */
@@ -49,17 +48,13 @@ export const OutboxState = Schema.Literals([
   "retry",
   "failed",
   "discarded",
-]).annotate({
-  identifier: "OutboxState",
-  description: "Where the notification is on its way to its notifier.",
-})
+]).annotate(named("OutboxState", "Where the notification is on its way to its notifier."))
 export type OutboxState = typeof OutboxState.Type
 
 /** The kinds of built-in notifiers (docs/rules.md#outbox). */
-export const NotifierKind = Schema.Literals(["debug", "messenger", "webhook", "alert_router"]).annotate({
-  identifier: "NotifierKind",
-  description: "The kind of notifier that delivers a notification.",
-})
+export const NotifierKind = Schema.Literals(["debug", "messenger", "webhook", "alert_router"]).annotate(
+  named("NotifierKind", "The kind of notifier that delivers a notification."),
+)
 export type NotifierKind = typeof NotifierKind.Type
 
 /** The name of a notifier: its kind or, in the library, a name chosen by the host program. */
@@ -73,10 +68,9 @@ export const NotifierName = Schema.String.check(
 export type NotifierName = typeof NotifierName.Type
 
 /** The type of a notification (docs/rules.md#outbox). */
-export const NotificationType = Schema.Literals(["firing", "resolved"]).annotate({
-  identifier: "NotificationType",
-  description: "Whether the notification says that the incident fires, or that it is resolved.",
-})
+export const NotificationType = Schema.Literals(["firing", "resolved"]).annotate(
+  named("NotificationType", "Whether the notification says that the incident fires, or that it is resolved."),
+)
 export type NotificationType = typeof NotificationType.Type
 
 /** Why a firing was enqueued (docs/rules.md#when-a-row-is-written). */
@@ -86,8 +80,10 @@ export const FiringCause = Schema.Literals([
   "reminder",
   "escalation",
   "ack_ran_out",
-]).annotate({
-  identifier: "FiringCause",
-  description: "Why this firing was sent: opened for the first that its receiver gets of an incident.",
-})
+]).annotate(
+  named(
+    "FiringCause",
+    "Why this firing was sent: opened for the first that its receiver gets of an incident.",
+  ),
+)
 export type FiringCause = typeof FiringCause.Type

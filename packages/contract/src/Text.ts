@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import { named } from "./Fields.ts"
 import { cleanOutput, isShortOutput, MAX_OUTPUT_BYTES } from "./outputText.ts"
 
 // With the u flag this class counts code points, and its surrogates match only lone ones.
@@ -49,10 +50,7 @@ const TEXT = plainText(LENGTH)
 
 /** The host name that an agent reports: 1 to 253 characters (docs/rules.md#numbers-and-text). */
 export const Hostname = Schema.String.check(
-  isPlainText(LENGTH).annotate({
-    identifier: "Hostname",
-    description: "The name of the host that the agent runs on.",
-  }),
+  isPlainText(LENGTH).annotate(named("Hostname", "The name of the host that the agent runs on.")),
 )
 
 /** Whether a value is a {@link Hostname}; faster than the schema. */

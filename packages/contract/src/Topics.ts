@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { named } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 
 /** The subjects of changes, each with the lists to fetch again (docs/rules.md#live-views). */
@@ -26,10 +27,7 @@ export const TopicsChanged = Schema.Struct({
     description: `Topics to fetch again: ${topicNames.join(", ")}. A newer version may know more.`,
   }),
   at: InstantFromString.annotateKey({ description: "When the event was written." }),
-}).annotate({
-  identifier: "TopicsChanged",
-  description: "Names what has changed since the event before. Carries no data.",
-})
+}).annotate(named("TopicsChanged", "Names what has changed since the event before. Carries no data."))
 /** An event of this version. */
 export interface TopicsChanged extends Omit<typeof TopicsChanged.Type, "topics"> {
   readonly topics: ReadonlyArray<Topic>

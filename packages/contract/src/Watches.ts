@@ -1,6 +1,6 @@
 import { Result, Schema, SchemaParser } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { closedStruct, NonNegativeInteger, optional } from "./Fields.ts"
+import { closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { CheckStatus } from "./Status.ts"
@@ -64,17 +64,14 @@ const HttpWatch = closedStruct({
     Schema.Record(Schema.String, ofLength(4_096)),
     "Header fields to send to this origin, at most 50. No answer shows them.",
   ),
-}).annotate({ identifier: "HttpWatch", description: "Asks for a page." })
+}).annotate(named("HttpWatch", "Asks for a page."))
 
 const hostAndPort = {
   host: hostName.annotateKey({ description: "A host name or an address." }),
   port: bounded(1, 65_535),
 }
 
-const TcpWatch = closedStruct({ ...hostAndPort, timeout }).annotate({
-  identifier: "TcpWatch",
-  description: "Connects to a port.",
-})
+const TcpWatch = closedStruct({ ...hostAndPort, timeout }).annotate(named("TcpWatch", "Connects to a port."))
 
 const TlsWatch = closedStruct({
   ...hostAndPort,
@@ -83,7 +80,7 @@ const TlsWatch = closedStruct({
   verify,
   days,
   timeout,
-}).annotate({ identifier: "TlsWatch", description: "Examines the certificate of a server." })
+}).annotate(named("TlsWatch", "Examines the certificate of a server."))
 
 const DnsWatch = closedStruct({
   name: ofLength(253)
@@ -94,7 +91,7 @@ const DnsWatch = closedStruct({
     "The type of records: A unless given.",
   ),
   timeout,
-}).annotate({ identifier: "DnsWatch", description: "Resolves a name." })
+}).annotate(named("DnsWatch", "Resolves a name."))
 
 const probes = {
   http: optional(HttpWatch, "Asks for a page."),
@@ -127,7 +124,7 @@ export const WatchTrial = Schema.Struct({
     description: "The status and the time, in words; of the answer's body, only the wanted text.",
   }),
   duration_ms: NonNegativeInteger.annotate({ description: "How long the probe took, in milliseconds." }),
-}).annotate({ identifier: "WatchTrial", description: "The result of a probe that nothing stores." })
+}).annotate(named("WatchTrial", "The result of a probe that nothing stores."))
 export type WatchTrial = typeof WatchTrial.Type
 
 const times = bounded(1, 10)
@@ -135,7 +132,7 @@ const times = bounded(1, 10)
 const Confirm = closedStruct({
   bad: optional(times, "How many results in a row must not be ok: 2 unless given."),
   good: optional(times, "How many results in a row must be ok: 1 unless given."),
-}).annotate({ identifier: "WatchConfirm", description: "When a status counts." })
+}).annotate(named("WatchConfirm", "When a status counts."))
 
 const Every = DurationText({ min: "10 seconds", max: "1 day" })
 
@@ -156,20 +153,16 @@ export const MOST_WATCHES = 1_000
 /** Names a watch, and its check. */
 const WatchName = CheckId
 
-export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings }).annotate({
-  identifier: "CreateWatchRequest",
-  description: "A new watch, with exactly one probe.",
-})
+export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings }).annotate(
+  named("CreateWatchRequest", "A new watch, with exactly one probe."),
+)
 export type CreateWatchRequest = typeof CreateWatchRequest.Type
 
 /** The body of POST watches/try (docs/rules.md#watches). */
 export const TryWatchRequest = closedStruct({
   name: optional(WatchName, "Any name: a trial has none."),
   ...settings,
-}).annotate({
-  identifier: "TryWatchRequest",
-  description: "A watch as it would be created, or its probe alone.",
-})
+}).annotate(named("TryWatchRequest", "A watch as it would be created, or its probe alone."))
 export type TryWatchRequest = typeof TryWatchRequest.Type
 
 /** A watch that a policy defines. Header fields may be secrets, which stay outside the policy. */
@@ -183,17 +176,19 @@ export type PolicyWatch = typeof PolicyWatch.Type
 export const ChangeWatchRequest = closedStruct({
   ...settings,
   is_paused: optional(Schema.Boolean, "Whether to probe no more until false is sent."),
-}).annotate({
-  identifier: "ChangeWatchRequest",
-  description: "Absent fields stay as they are. A probe replaces the former one, with its headers.",
-})
+}).annotate(
+  named(
+    "ChangeWatchRequest",
+    "Absent fields stay as they are. A probe replaces the former one, with its headers.",
+  ),
+)
 export type ChangeWatchRequest = typeof ChangeWatchRequest.Type
 
 export const PauseWatchRequest = closedStruct({
   for: DurationText({ min: "0 seconds", max: "1 day" }).annotateKey({
     description: "For how long to probe no more, up to 24h; 0s ends a pause.",
   }),
-}).annotate({ identifier: "PauseWatchRequest", description: "How long a pause lasts." })
+}).annotate(named("PauseWatchRequest", "How long a pause lasts."))
 export type PauseWatchRequest = typeof PauseWatchRequest.Type
 
 /** A watch as it is shown: without header fields. */
@@ -219,10 +214,9 @@ export const Watch = Schema.Struct({
     description: "The status that counts; null before the first one.",
   }),
   last: Schema.NullOr(
-    Schema.Struct({ at: InstantFromString, status: CheckStatus, output: Schema.String }).annotate({
-      identifier: "WatchProbe",
-      description: "The result of the latest probe.",
-    }),
+    Schema.Struct({ at: InstantFromString, status: CheckStatus, output: Schema.String }).annotate(
+      named("WatchProbe", "The result of the latest probe."),
+    ),
   ).annotateKey({ description: "The latest probe, whether its status counts or not." }),
   unconfirmed: NonNegativeInteger.annotateKey({
     description: "How many results in a row contradict the status that counts.",
@@ -230,7 +224,7 @@ export const Watch = Schema.Struct({
   next_probe_at: InstantFromString,
   created_at: InstantFromString,
   created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
-}).annotate({ identifier: "Watch", description: "A probe that the service repeats." })
+}).annotate(named("Watch", "A probe that the service repeats."))
 export type Watch = typeof Watch.Type
 
 export const WatchPath = Schema.Struct({

@@ -25,27 +25,20 @@ const appendSegment = (path: string, segment: PropertyKey): string => {
 /** A path as messages show it: `routes[0].to`. Cuts and cleans names that the sender chose. */
 export const fieldPath = (path: ReadonlyArray<PropertyKey>): string => path.reduce(appendSegment, "")
 
+const TYPES: Readonly<Record<string, string>> = {
+  String: "a string",
+  Number: "a number",
+  Boolean: "true or false",
+  Objects: "an object",
+  Arrays: "an array",
+}
+
 const expectedBy = (ast: SchemaAST.AST): string => {
   const annotated = SchemaAST.resolveAt<unknown>("expected")(ast)
   if (typeof annotated === "string") return annotated
-  switch (ast._tag) {
-    case "String":
-      return "a string"
-    case "Number":
-      return "a number"
-    case "Boolean":
-      return "true or false"
-    case "Objects":
-      return "an object"
-    case "Arrays":
-      return "an array"
-    case "Literal":
-      return String(ast.literal)
-    case "Union":
-      return `one of ${ast.types.map(expectedBy).join(", ")}`
-    default:
-      return "a valid value"
-  }
+  if (ast._tag === "Literal") return String(ast.literal)
+  if (ast._tag === "Union") return `one of ${ast.types.map(expectedBy).join(", ")}`
+  return TYPES[ast._tag] ?? "a valid value"
 }
 
 const text = (annotation: unknown): string | undefined =>

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Acknowledgement, IncidentLogEntry } from "../Acknowledgements.ts"
 import { Labels } from "../Labels.ts"
-import { NonNegativeInteger, timestamp } from "../Fields.ts"
+import { named, NonNegativeInteger, timestamp } from "../Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
 import { InstantFromString } from "../Instant.ts"
 import { OperatorName } from "../Operators.ts"
@@ -40,10 +40,7 @@ export const HeldIncident = Schema.Struct({
         "With with_receivers: each receiver, with the state of the firing that reached it, or else of its newest one. That of a shadow is discarded. What holds the incident is left out.",
     }),
   ),
-}).annotate({
-  identifier: "HeldIncident",
-  description: "An incident with its acknowledgement and what withholds its firings.",
-})
+}).annotate(named("HeldIncident", "An incident with its acknowledgement and what withholds its firings."))
 
 /** A notification with its receiver, its cause, and what withholds it. */
 export const HeldOutboxItem = Schema.Struct({
@@ -59,10 +56,7 @@ export const HeldOutboxItem = Schema.Struct({
   summary: Schema.NullOr(Schema.String).annotateKey({
     description: "The summary that its incident has now.",
   }),
-}).annotate({
-  identifier: "HeldOutboxItem",
-  description: "A notification with its receiver, its cause and what withholds it.",
-})
+}).annotate(named("HeldOutboxItem", "A notification with its receiver, its cause and what withholds it."))
 
 const few = (description: string) =>
   NonNegativeInteger.annotate({ description: `${description} At most 500.` })
@@ -80,7 +74,7 @@ export const Overview = Schema.Struct({
   acknowledged_incidents: few("Open incidents that are acknowledged."),
   waiting_keys: few("Agents of which a key waits for acceptance."),
   dead_letters: NonNegativeInteger.annotate({ description: "Notifications that failed for good." }),
-}).annotate({ identifier: "Overview", description: "Counts of what there is, and of what waits for people." })
+}).annotate(named("Overview", "Counts of what there is, and of what waits for people."))
 
 export const OutboxPath = Schema.Struct({
   id: OutboxId.annotateKey({
@@ -112,10 +106,9 @@ const expectedAt = InstantFromString.annotate({
   description: "When the check must have reported again; null if nothing is expected of it.",
 })
 
-const checkLabels = Labels.annotate({
-  identifier: "CheckLabels",
-  description: "The labels that the check has now; empty if it has none.",
-})
+const checkLabels = Labels.annotate(
+  named("CheckLabels", "The labels that the check has now; empty if it has none."),
+)
 
 const ExpectedCheckState = Schema.Struct({
   agent_id: AgentId,
@@ -128,15 +121,12 @@ const ExpectedCheckState = Schema.Struct({
   expected_at: Schema.NullOr(expectedAt),
   is_overdue: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
   labels: checkLabels,
-}).annotate({
-  identifier: "ExpectedCheckState",
-  description: "The state of a check, and when it must report.",
-})
+}).annotate(named("ExpectedCheckState", "The state of a check, and when it must report."))
 
 export const ExpectedCheckStatePage = Schema.Struct({
   ...CheckStatePage.fields,
   items: Schema.Array(ExpectedCheckState),
-}).annotate({ identifier: "ExpectedCheckStatePage", description: "One page of a list." })
+}).annotate(named("ExpectedCheckStatePage", "One page of a list."))
 
 export const NotifierTest = Schema.Struct({
   outcome: Schema.Literals(["delivered", "deferred", "refused"]).annotate({
@@ -144,7 +134,7 @@ export const NotifierTest = Schema.Struct({
   }),
   status: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status, if it gave one." }),
   error: Schema.NullOr(Schema.String).annotate({ description: "The failure." }),
-}).annotate({ identifier: "NotifierTest", description: "The result of a test message." })
+}).annotate(named("NotifierTest", "The result of a test message."))
 
 const Member = Schema.Struct({
   agent_id: AgentId,
@@ -154,7 +144,7 @@ const Member = Schema.Struct({
   joined_at: InstantFromString,
   left_at: Schema.NullOr(InstantFromString).annotate({ description: "Null while it is a member." }),
   labels: checkLabels,
-}).annotate({ identifier: "IncidentMember", description: "A check that is or was part of an incident." })
+}).annotate(named("IncidentMember", "A check that is or was part of an incident."))
 
 const Change = Schema.Struct({
   at: InstantFromString,
@@ -163,29 +153,26 @@ const Change = Schema.Struct({
   check_id: Schema.String,
   severity: Severity.annotateKey({ description: "The member's; of one that left, the last it had." }),
   incident_severity: Schema.NullOr(Severity).annotate({ description: "Null when the incident resolved." }),
-}).annotate({ identifier: "IncidentChange", description: "Something that happened to an incident." })
+}).annotate(named("IncidentChange", "Something that happened to an incident."))
 
 const Delivery = Schema.Struct({
   ...HeldOutboxItem.fields,
   why: Schema.String.annotate({ description: "Why it was sent, waits or is not sent; for people." }),
-}).annotate({ identifier: "IncidentDelivery", description: "A notification, and why it was sent or not." })
+}).annotate(named("IncidentDelivery", "A notification, and why it was sent or not."))
 
 const Notified = Schema.Struct({
   receiver: NotifierName,
   cause: HeldOutboxItem.fields.cause,
   severity: Severity.annotateKey({ description: "The incident's severity in that firing." }),
   at: InstantFromString,
-}).annotate({
-  identifier: "NotifiedReceiver",
-  description: "A receiver that got a firing of the incident, and the last one.",
-})
+}).annotate(named("NotifiedReceiver", "A receiver that got a firing of the incident, and the last one."))
 
 const NextHold = Schema.Struct({
   hold: Schema.String.annotate({
     description: "Its name, such as ack, quiet, outage, parent:INCIDENT_KEY, silence:ID or window:NAME.",
   }),
   until: Schema.NullOr(timestamp("Its end as far as it is known; null if only a change ends it.")),
-}).annotate({ identifier: "NextHold", description: "A hold of a firing that comes next." })
+}).annotate(named("NextHold", "A hold of a firing that comes next."))
 
 const NextFiring = Schema.Struct({
   receiver: NotifierName,
@@ -194,10 +181,7 @@ const NextFiring = Schema.Struct({
   holds: Schema.Array(NextHold).annotate({
     description: "Its holds when it is due. Without any it is sent then.",
   }),
-}).annotate({
-  identifier: "NextFiring",
-  description: "The firing that a receiver gets next if nothing else happens.",
-})
+}).annotate(named("NextFiring", "The firing that a receiver gets next if nothing else happens."))
 
 const IncidentSilence = Schema.Struct({
   ...Silence.fields,
@@ -205,10 +189,7 @@ const IncidentSilence = Schema.Struct({
     description:
       "Whether it matches all members that the incident shows, with the labels that they have now.",
   }),
-}).annotate({
-  identifier: "IncidentSilence",
-  description: "A silence that covered an incident, or a part of it.",
-})
+}).annotate(named("IncidentSilence", "A silence that covered an incident, or a part of it."))
 
 /** One incident with its members and its timeline, newest first. */
 export const IncidentDetail = Schema.Struct({
@@ -240,7 +221,7 @@ export const IncidentDetail = Schema.Struct({
     description: "How many older silences are left out.",
   }),
   deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
-}).annotate({ identifier: "IncidentDetail", description: "An incident with its members and timeline." })
+}).annotate(named("IncidentDetail", "An incident with its members and timeline."))
 
 export const CheckExplanation = Schema.Struct({
   agent: Agent,
@@ -253,4 +234,4 @@ export const CheckExplanation = Schema.Struct({
   }),
   last_change: Schema.NullOr(StoredCheckResultEvent),
   incident: Schema.NullOr(Incident),
-}).annotate({ identifier: "CheckExplanation", description: "Why a check is in the state it is in." })
+}).annotate(named("CheckExplanation", "Why a check is in the state it is in."))
