@@ -149,34 +149,10 @@ export const endpointCalls = Effect.fnUntraced(
     const httpClient = boundedAttempts(unbounded, options)
     const v1 = yield* HttpApiClient.makeWith(TocsinApi, { httpClient, baseUrl })
     const ops = yield* HttpApiClient.makeWith(OpsApi, { httpClient, baseUrl })
-    const testNotifier = yield* HttpApiClient.endpoint(OpsApi, {
-      group: "operations",
-      endpoint: "testNotifier",
-      httpClient: boundedAttempts(unbounded, { ...options, timeout: options.testTimeout }),
-      baseUrl,
-    })
-    const tryPolicy = yield* HttpApiClient.endpoint(OpsApi, {
-      group: "policy",
-      endpoint: "tryPolicy",
-      httpClient: boundedAttempts(unbounded, { ...options, timeout: options.tryTimeout }),
-      baseUrl,
-    })
     // `read` gives each method what it takes, by the schema of its endpoint.
-    const methods = {
-      ...v1.agents,
-      ...v1.operators,
-      ...ops.agents,
-      ...ops.operations,
-      testNotifier,
-      ...ops.operators,
-      ...ops.integrations,
-      ...ops.enrolments,
-      ...ops.incidentActions,
-      ...ops.policy,
-      tryPolicy,
-      ...ops.watches,
-      ...ops.silences,
-    } as unknown as Methods
+    const { health: _, ...ofSecrets } = v1
+    const groups = [ofSecrets, ops].flatMap<object>(Object.values)
+    const methods: Methods = Object.assign({}, ...groups)
     const withClientErrors = toClientError(origin)
     const call = (endpoint: EndpointName) => {
       const { read, write } = endpointCodecs[endpoint]

@@ -22,17 +22,10 @@ type V1 = (typeof TocsinApi)["groups"]
 type Ops = (typeof OpsApi)["groups"]
 
 /** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
-type Endpoints = V1["agents"]["endpoints"] &
-  V1["operators"]["endpoints"] &
-  Ops["agents"]["endpoints"] &
-  Ops["operations"]["endpoints"] &
-  Ops["operators"]["endpoints"] &
-  Ops["integrations"]["endpoints"] &
-  Ops["enrolments"]["endpoints"] &
-  Ops["incidentActions"]["endpoints"] &
-  Ops["policy"]["endpoints"] &
-  Ops["silences"]["endpoints"] &
-  Ops["watches"]["endpoints"]
+type Endpoints = AllOf<(V1["agents" | "operators"] | Ops[Exclude<keyof Ops, "stream">])["endpoints"]>
+type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void
+  ? All
+  : never
 export type EndpointName = keyof Endpoints
 
 interface TypesOfSchema {
@@ -204,22 +197,13 @@ const codecOf = (endpoint: AnyEndpoint) => {
   }
 }
 
-const endpoints: Endpoints = {
-  ...TocsinApi.groups.agents.endpoints,
-  ...TocsinApi.groups.operators.endpoints,
-  ...OpsApi.groups.agents.endpoints,
-  ...OpsApi.groups.operations.endpoints,
-  ...OpsApi.groups.operators.endpoints,
-  ...OpsApi.groups.integrations.endpoints,
-  ...OpsApi.groups.enrolments.endpoints,
-  ...OpsApi.groups.incidentActions.endpoints,
-  ...OpsApi.groups.policy.endpoints,
-  ...OpsApi.groups.watches.endpoints,
-  ...OpsApi.groups.silences.endpoints,
-}
+const { stream: _, ...groups } = OpsApi.groups
+const endpoints = [TocsinApi.groups.agents, TocsinApi.groups.operators, ...Object.values(groups)].map(
+  (group) => group.endpoints,
+)
 
 export const endpointCodecs = Record.map(
   // No schema of the API needs a service to decode or encode.
-  endpoints as unknown as Readonly<Record<EndpointName, AnyEndpoint>>,
+  Object.assign({}, ...endpoints) as Readonly<Record<EndpointName, AnyEndpoint>>,
   codecOf,
 )

@@ -45,19 +45,19 @@ export interface ReadOptions {
   readonly origin: string
   readonly token: Redacted.Redacted | undefined
   readonly agentKey: Redacted.Redacted | undefined
-  readonly timeout: Duration.Duration
-  /** Of a test message. */
-  readonly testTimeout: Duration.Duration
-  /** Of a policy that is tried. */
-  readonly tryTimeout: Duration.Duration
+  /** The time limit of an attempt at an address. */
+  readonly timeoutOf: (url: string) => Duration.Duration
   readonly retries: { readonly times: number; readonly within: Duration.Duration }
 }
 
 const DEFAULT_TIMEOUT = Duration.seconds(15)
-/** The service waits up to 15 s for the receiver of a test message, and then answers. */
-const DEFAULT_TEST_TIMEOUT = Duration.seconds(20)
-/** The service tries a policy for at most a minute. */
-const DEFAULT_TRY_TIMEOUT = Duration.seconds(75)
+/** The service waits up to 15 s for the receiver of a test message, and tries a policy for at most a minute. */
+const LONGER_TIMEOUTS = [
+  [/\/notifiers\/[^/]*\/test$/, Duration.seconds(20)],
+  [/\/policy\/try$/, Duration.seconds(75)],
+] as const
+const timeoutOf = (url: string): Duration.Duration =>
+  LONGER_TIMEOUTS.find(([path]) => path.test(url))?.[1] ?? DEFAULT_TIMEOUT
 const DEFAULT_TIMES = 5
 const DEFAULT_WITHIN = Duration.minutes(1)
 
@@ -106,14 +106,13 @@ export const readOptions = (
   if (read?.baseUrl === undefined || problems.length > 0)
     return Result.fail(new TocsinClientError("options", problems.join("\n")))
   const { href, origin } = read.baseUrl
+  const { timeout } = read
   return Result.succeed({
     baseUrl: withoutTrailing(href, "/"),
     origin,
     token: read.token,
     agentKey: read.agentKey,
-    timeout: read.timeout ?? DEFAULT_TIMEOUT,
-    testTimeout: read.timeout ?? DEFAULT_TEST_TIMEOUT,
-    tryTimeout: read.timeout ?? DEFAULT_TRY_TIMEOUT,
+    timeoutOf: timeout === undefined ? timeoutOf : () => timeout,
     retries: { times: read.retries?.times ?? DEFAULT_TIMES, within: read.retries?.within ?? DEFAULT_WITHIN },
   })
 }

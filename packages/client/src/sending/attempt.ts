@@ -81,10 +81,10 @@ export const withoutRedirects = <R>(context: Context.Context<R>): Context.Contex
     redirect: "manual",
   })
 
-/** Bounds each attempt, body included, by `timeout`, after which its connection is closed. */
+/** Bounds the time of each attempt, body included, after which its connection is closed. */
 export const boundedAttempts = (
   client: HttpClient.HttpClient,
-  { timeout, origin }: ReadOptions,
+  { timeoutOf, origin }: ReadOptions,
 ): HttpClient.HttpClient => {
   const scoped = HttpClient.withScope(client)
   return HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
@@ -92,7 +92,10 @@ export const boundedAttempts = (
       scoped.execute(request).pipe(
         Effect.flatMap((response) => wholeAnswer(response, origin)),
         Effect.scoped,
-        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(timedOut(request, origin)) }),
+        Effect.timeoutOrElse({
+          duration: timeoutOf(request.url),
+          orElse: () => Effect.fail(timedOut(request, origin)),
+        }),
         Effect.updateContext(withoutRedirects<never>),
       ),
     ),
