@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import { FindMyWay, HttpMiddleware, type HttpServerRequest } from "effect/http"
-import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 
 /**
  * Paths are compared as they are. The router does not limit a parameter's length: one that is too
@@ -18,20 +18,30 @@ export interface KnownRoute {
   readonly path: FindMyWay.PathInput
 }
 
+/** The endpoints of an API, each with the name of its group. */
+export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+) => {
+  const found: Array<{ readonly group: string; readonly endpoint: HttpApiEndpoint.Top }> = []
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => found.push({ group: group.identifier, endpoint }),
+  })
+  return found
+}
+
 /** The routes of an API, and that of its OpenAPI document. */
 export const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   documentPath: FindMyWay.PathInput,
-): ReadonlyArray<KnownRoute> => {
-  const routes: Array<KnownRoute> = [{ method: "GET", path: documentPath }]
-  HttpApi.reflect(api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint: { method, path } }) =>
-      // The paths of a definition begin with a slash; its erased type has forgotten it.
-      routes.push({ method, path: path as FindMyWay.PathInput }),
-  })
-  return routes
-}
+): ReadonlyArray<KnownRoute> => [
+  { method: "GET", path: documentPath },
+  // The paths of a definition begin with a slash; its erased type has forgotten it.
+  ...endpointsOf(api).map(({ endpoint: { method, path } }) => ({
+    method,
+    path: path as FindMyWay.PathInput,
+  })),
+]
 
 /** The path of a request's target, without its query. */
 export const pathOf = (url: string): string => {

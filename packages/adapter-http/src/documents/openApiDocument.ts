@@ -1,7 +1,8 @@
 import type { Role } from "@tocsin/contract/Operators"
 import { RequiredRole } from "@tocsin/contract/api/operation"
 import { Array, Context, Order, Predicate, Record } from "effect"
-import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { endpointsOf } from "../routes.ts"
 import type { DocumentedOperation, Examples, Tag } from "./examples.ts"
 import {
   errorName,
@@ -138,7 +139,7 @@ const responses = (
 const documented = (
   operation: Operation,
   { tags }: Documentation,
-  roles: ReadonlyMap<string, Role>,
+  roles: ReadonlyMap<string, Role | undefined>,
   hasKey: boolean,
 ): JsonObject => {
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
@@ -199,21 +200,6 @@ const withPlainIds = (node: unknown): unknown => {
     : node
 }
 
-/** The role that each endpoint of operators requires, by its name. */
-const requiredRoles = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  api: HttpApi.HttpApi<Id, Groups>,
-): ReadonlyMap<string, Role> => {
-  const roles = new Map<string, Role>()
-  HttpApi.reflect(api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint }) => {
-      const role = Context.getOrUndefined(endpoint.annotations, RequiredRole)
-      if (role !== undefined) roles.set(endpoint.identifier, role)
-    },
-  })
-  return roles
-}
-
 /** The OpenAPI 3.1 document of an API: its definition, with examples and instructions. */
 export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -222,7 +208,12 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
   const generated = withPlainIds(OpenApi.fromApi(api)) as OpenApi.OpenAPISpec
   const { title, summary, version } = generated.info
   const { schemas, securitySchemes } = generated.components
-  const roles = requiredRoles(api)
+  const roles = new Map(
+    endpointsOf(api).map(({ endpoint }) => [
+      endpoint.identifier,
+      Context.getOrUndefined(endpoint.annotations, RequiredRole),
+    ]),
+  )
   return {
     openapi: generated.openapi,
     info: {

@@ -10,11 +10,12 @@ import { Readiness } from "@tocsin/core/health/Readiness"
 import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
 import { Clock, type Context, Duration, Effect, type Layer, Option, Schema, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { IsStillAuthorized } from "../request/authentication.ts"
 import { readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
 import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
+import { endpointsOf } from "../routes.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
 
 /** The handlers of a group, while they are registered. */
@@ -47,23 +48,23 @@ const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<ApiId, Groups>,
   name: string,
 ): ReadonlyMap<string, Served> => {
-  const served = new Map<string, Served>()
-  HttpApi.reflect(api, {
-    predicate: ({ group: { identifier } }) => identifier === name,
-    onGroup: () => {},
-    onEndpoint: ({ endpoint }) => {
+  const ofGroup = endpointsOf(api).filter((each) => each.group === name)
+  return new Map(
+    ofGroup.map(({ endpoint }) => {
       const [body] = endpoint.payload.values()
       const payload = (body?.schemas[0] ?? Schema.Unknown) as Codec
       const read: ReadBody =
         body?.encoding._tag === "Text" ? readText : (request) => readBody(request, payload)
       const success = Array.from(endpoint.success) as unknown as ReadonlyArray<Codec>
-      served.set(endpoint.identifier, {
-        ...(endpoint.method !== "GET" && { codec: codecOf(payload, Schema.Union(success)) }),
-        ...(body !== undefined && { read }),
-      })
-    },
-  })
-  return served
+      return [
+        endpoint.identifier,
+        {
+          ...(endpoint.method !== "GET" && { codec: codecOf(payload, Schema.Union(success)) }),
+          ...(body !== undefined && { read }),
+        },
+      ]
+    }),
+  )
 }
 
 /** Answers the requests to a group of an API: each endpoint calls the use case of its name. */

@@ -1,15 +1,8 @@
-import type {
-  AgentBlocked,
-  AgentNotAccepted,
-  AgentNotFound,
-  KeyConflict,
-  NotAnAgentKey,
-  RateLimited,
-} from "@tocsin/core/admission/AdmissionErrors"
+import type * as AdmissionErrors from "@tocsin/core/admission/AdmissionErrors"
 import type { ErrorResponse } from "@tocsin/contract/Responses"
 import { type ErrorCode, errorStatus, type ValidationError } from "@tocsin/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { AnotherPolicy, type NotFound, type StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import * as OperationErrors from "@tocsin/core/usecases/OperationErrors"
 import { Cause, Effect, Option, References, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
@@ -27,17 +20,15 @@ export interface Failure<Code extends ErrorCode = ErrorCode> {
 
 /** Every error that a use case of the core may end with. */
 export type CoreError =
-  | AgentBlocked
-  | AnotherPolicy
-  | AgentNotAccepted
-  | AgentNotFound
-  | KeyConflict
-  | NotAnAgentKey
-  | NotFound
-  | StateConflict
-  | RateLimited
+  | InstanceOf<typeof AdmissionErrors>
+  | InstanceOf<typeof OperationErrors>
   | StorageError
   | ValidationError
+
+/** The instances of the classes of a module. */
+type InstanceOf<Module> = {
+  [Name in keyof Module]: Module[Name] extends new (fields: never) => infer Instance ? Instance : never
+}[keyof Module]
 
 /** The code of each error of the core (docs/rules.md#errors). */
 export const codes = {
@@ -169,9 +160,11 @@ export const toApiError = <A, E extends CoreError, R>(
   )
 
 /** The same for a request with If-Match: 412 where that does not match. */
-export const answeringMatch = <A, E extends CoreError, R>(effect: Effect.Effect<A, E | AnotherPolicy, R>) =>
+export const answeringMatch = <A, E extends CoreError, R>(
+  effect: Effect.Effect<A, E | OperationErrors.AnotherPolicy, R>,
+) =>
   Effect.flatMap(toApiError(Effect.catchTag(effect, "AnotherPolicy", Effect.succeed)), (answer) =>
-    Schema.is(AnotherPolicy)(answer)
+    Schema.is(OperationErrors.AnotherPolicy)(answer)
       ? Effect.flatMap(RequestId, (request_id) =>
           Effect.fail(new ApiErrors.PreconditionFailed({ message: answer.message, request_id })),
         )

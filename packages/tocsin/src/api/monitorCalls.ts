@@ -9,24 +9,16 @@ import {
 } from "@tocsin/client/calls/endpoints"
 import { MAX_LIMIT } from "@tocsin/contract/Parameters"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import type { Admission } from "@tocsin/core/usecases/Admission"
-import type { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
-import type { Operators } from "@tocsin/core/usecases/Operators"
-import type { Policies } from "@tocsin/core/usecases/Policies"
 import { toNotifierTest } from "@tocsin/core/usecases/toResources"
-import type { Queries } from "@tocsin/core/usecases/Queries"
-import type { Watches } from "@tocsin/core/usecases/Watches"
 import { Context, Effect } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import { type Calls, type CodeOf, readSigned, type Reply, type SignedInput } from "./Calls.ts"
 import { refuseFurther } from "./AgentCalls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
 
-const useCasesOf = (
-  services: Context.Context<Admission | Integrations | Queries | Operations | Operators | Policies | Watches>,
-) => {
+const useCasesOf = (services: Parameters<typeof opsUseCases>[0]) => {
   const ops = opsUseCases(services)
   return {
     ...v1UseCases(services).operators,
