@@ -51,31 +51,23 @@ export const readExpectation = (
   fields: Readonly<Record<string, unknown>>,
   line: number,
 ): Result.Result<Expectation, string> | undefined => {
+  const made = (kind: Expectation["kind"], least: number, most: number) => ({ kind, line, least, most })
   if ("expect" in fields)
     return Result.map(readers.expect(fields), ({ expect: of, ...rest }) => ({
-      kind: "expect",
-      line,
+      ...made("expect", 1, Infinity),
       of,
-      least: 1,
-      most: Infinity,
       ...rest,
     }))
   if ("expect_none" in fields)
     return Result.map(readers.expect_none(fields), ({ expect_none: of, ...rest }) => ({
-      kind: "expect_none",
-      line,
+      ...made("expect_none", 0, 0),
       of,
-      least: 0,
-      most: 0,
       ...rest,
     }))
   if ("expect_at_most" in fields)
     return Result.map(readers.expect_at_most(fields), ({ expect_at_most: { count, ...of }, ...rest }) => ({
-      kind: "expect_at_most",
-      line,
+      ...made("expect_at_most", 0, count),
       of,
-      least: 0,
-      most: count,
       ...rest,
     }))
   return undefined

@@ -1,6 +1,6 @@
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
-import { isCheckId } from "@tocsin/contract/Identifiers"
+import { isCheckId, isIncidentKey } from "@tocsin/contract/Identifiers"
 import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
 import { isLabels } from "@tocsin/contract/Labels"
 import { unknownOptions } from "@tocsin/contract/nearestName"
@@ -31,7 +31,6 @@ const EVERY = { min: 1_000 }
 const DEFAULT_TIMEOUT_MILLIS = 30_000
 const CLOSE_MILLIS = 5_000
 const AFTER_DEFECT_MILLIS = 1_000
-const MOST_INCIDENT_KEY_CHARACTERS = 256
 
 type Outcome = Pick<CheckReport, "status" | "exitCode" | "output">
 
@@ -257,13 +256,8 @@ export class ReportingAgent implements ProgramAgent {
   }
 
   #marks({ incidentKey, notificationsEnabled = true }: ReportOptions) {
-    const isKey =
-      incidentKey === undefined ||
-      (incidentKey !== "" &&
-        Array.from(incidentKey).length <= MOST_INCIDENT_KEY_CHARACTERS &&
-        // oxlint-disable-next-line eslint/no-control-regex -- the server refuses these
-        !/[\u0000-\u001f]|[\ud800-\udfff]/u.test(incidentKey))
-    if (!isKey) throw this.#refuse("incidentKey must be 1 to 256 characters without control characters")
+    if (incidentKey !== undefined && !isIncidentKey(incidentKey))
+      throw this.#refuse("incidentKey must be 1 to 256 characters without control characters")
     return { notificationsEnabled, incidentKey }
   }
 
