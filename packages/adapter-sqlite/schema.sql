@@ -3,6 +3,7 @@
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
 -- 3 discard_reasons breaking sha256:465cdf29afad547ca7a2b3fa5e9f2987ccb2c77ad5b74f73518b80b552b6575c
+-- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -124,6 +125,8 @@ CREATE INDEX audit_subject_by_actor ON audit_subject (subject_id, actor, recorde
 CREATE INDEX audit_subject_by_actor_and_action ON audit_subject (subject_id, actor, action, recorded_at, audit_id);
 
 CREATE INDEX audit_subject_by_time ON audit_subject (subject_id, recorded_at, audit_id);
+
+CREATE TABLE change_stamp (name TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE check_event (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

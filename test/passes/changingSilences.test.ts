@@ -24,7 +24,11 @@ const openIncidents = Effect.gen(function* () {
   const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
   const process = yield* service.open("only")
   const { commits, operations, policy, rules, storage } = process
-  const options = incidentOptions(service.ids, policy, rules)
+  const options = {
+    incidents: incidentOptions(service.ids, policy, rules),
+    labels: Effect.succeed(""),
+    parentChanges: () => 0,
+  }
   const silence = (check: string) =>
     operations.silence({
       matchers: [{ field: "check_id", op: "=", value: check }],
@@ -47,11 +51,7 @@ it.effect("a silence that ends while held firings are looked at frees all of the
     yield* opened
     const held = () => Array.from(rows().outbox.values()).filter(isHeld).length
     assert.strictEqual(held(), AGENTS.length * NAMES.length)
-    const look = evaluationPass(storage, commits, {
-      incidents: options,
-      labels: Effect.succeed(""),
-      limit: LIMIT,
-    })
+    const look = evaluationPass(storage, commits, { ...options, limit: LIMIT })
     assert.isTrue(yield* look)
     yield* operations.expireSilence(id)
     while (yield* look);
@@ -63,11 +63,7 @@ it.effect("a look at incidents under another policy ends, though silences change
   Effect.gen(function* () {
     const { commits, opened, options, policy, rows, silence, storage } = yield* openIncidents
     yield* opened
-    const look = evaluationPass(storage, commits, {
-      incidents: options,
-      labels: Effect.succeed(""),
-      limit: LIMIT,
-    })
+    const look = evaluationPass(storage, commits, { ...options, limit: LIMIT })
     while (yield* look);
     yield* policy.replace(compilePolicy(documentOf({ routes: [{ remind: "1h" }] }), NAMES))
     for (let piece = 0; piece * LIMIT < AGENTS.length; piece++) {
@@ -107,7 +103,7 @@ it.effect.each([
       yield* opened
       let digest = ""
       const labels = Effect.sync(() => digest)
-      const look = evaluationPass(storage, commits, { incidents: options, labels, limit: LIMIT })
+      const look = evaluationPass(storage, commits, { ...options, labels, limit: LIMIT })
       const isDueAfter = Effect.fnUntraced(function* (time: Duration.Input) {
         yield* TestClock.adjust(time)
         const isDue = yield* look
@@ -144,7 +140,7 @@ it.effect("once labels changed, routes that compare labels have each incident ev
     }
     let digest = ""
     const labels = Effect.sync(() => digest)
-    const look = evaluationPass(watched, commits, { incidents: options, labels, limit: LIMIT })
+    const look = evaluationPass(watched, commits, { ...options, labels, limit: LIMIT })
     const readAfter = Effect.fnUntraced(function* (seconds: number) {
       yield* TestClock.adjust(Duration.seconds(seconds))
       read.clear()
@@ -178,11 +174,7 @@ it.effect("a look at incidents with many members evaluates all of them", () =>
         unit.incidents.put(incidentRecord(`${n}`, { members_critical: MOST_MEMBERS, ...acknowledged }))
     })
     yield* policy.replace(compilePolicy(documentOf({ routes: [{ remind: "1h" }] }), NAMES))
-    const look = evaluationPass(storage, commits, {
-      incidents: options,
-      labels: Effect.succeed(""),
-      limit: 100,
-    })
+    const look = evaluationPass(storage, commits, { ...options, limit: 100 })
     while (yield* look);
     const incidents = yield* rowsOf({ storage }, "incidents")
     assert.isEmpty(incidents.filter(({ ack_until }) => ack_until !== undefined))

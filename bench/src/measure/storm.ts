@@ -126,8 +126,8 @@ export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: Stor
     yield* Effect.scoped(struck)
   }
   const held = yield* strike(bench, { ...one, incidents: one.held }, "everythingWaits")
-  // Labels are read every five minutes. The first time after the storm, agents are new, and all is evaluated again.
-  yield* Effect.sleep(bench.measures.soakSeconds * 500)
+  // The pass at the start is repeated a minute later.
+  yield* Effect.sleep(bench.measures.soakSeconds * 200)
   const heldPercent = yield* shareOf(held.server.pid, bench.measures.soakSeconds / 2)
   const ratios = routed.map(({ perSecond }, index) => perSecond / (plain[index]?.perSecond ?? Number.NaN))
   const byCpu = routed.map(

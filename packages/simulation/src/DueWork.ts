@@ -5,6 +5,7 @@ import type { Step } from "@tocsin/core/unitOfWork/Decision"
 import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { answerFrom } from "@tocsin/adapter-memory/transact"
+import { changesParents } from "@tocsin/core/firings/parents"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import type { Policy } from "@tocsin/core/policy/compilePolicy"
 import * as Instant from "@tocsin/contract/Instant"
@@ -91,8 +92,12 @@ export class DueWork {
     return Instant.earliest(times.filter((at) => at !== undefined))
   }
 
-  note({ incident }: Pick<UnitOfWorkChanges, "incident">, now: Instant.Instant): void {
-    if (this.#hasParents && incident.some(changesParents)) this.examineAll(now)
+  note(
+    { change_stamp, incident }: Pick<UnitOfWorkChanges, "change_stamp" | "incident">,
+    now: Instant.Instant,
+  ): void {
+    const isParent = this.#hasParents && incident.some(changesParents)
+    if (isParent || change_stamp.length > 0) this.examineAll(now)
     if (this.#openings === undefined) return
     for (const { after, before } of incident)
       if (before === undefined && after !== undefined) this.#openings.note(after)
@@ -126,10 +131,6 @@ export class DueWork {
     return Array.from(new Set([...due, ...taken.map(({ incident_id }) => incident_id)]))
   }
 }
-
-/** Whether an incident may be a parent of others than before. */
-const changesParents = ({ after, before }: UnitOfWorkChanges["incident"][number]): boolean =>
-  before?.member_changes !== after?.member_changes || before?.announced !== after?.announced
 
 const laterThan = (now: Instant.Instant, at: Instant.Instant | undefined): Instant.Instant | undefined =>
   at !== undefined && at > now ? at : undefined

@@ -1,6 +1,5 @@
 import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
 import { Duration } from "effect"
-import { isSameReport } from "@tocsin/core/model/AgentRecord"
 import { heartbeat } from "@tocsin/core/admission/heartbeat"
 import type { Signature } from "@tocsin/core/audit/Signature"
 import { applyBatch } from "@tocsin/core/checks/applyBatch"
@@ -104,12 +103,7 @@ export class SimulatedService {
   heartbeat(request: HeartbeatRequest, at: Instant.Instant): void {
     this.#watched.add(request.agent_id)
     this.#quietUntil ??= Instant.plus(at, this.#silences[0])
-    const before = this.#tables.agents.get(request.agent_id)
     this.#heartbeat(request, at)
-    const after = this.#tables.agents.get(request.agent_id)
-    // Matchers compare hostnames and labels.
-    if (before?.hostname !== after?.hostname || !isSameReport(before?.labels ?? {}, after?.labels ?? {}))
-      this.#due.examineAll(at)
   }
 
   /** Takes results. An agent without a known heartbeat registers first. */
@@ -173,7 +167,6 @@ export class SimulatedService {
   /** Does something about silences, and has what they withhold evaluated soon. */
   silence<A>(command: Command<A>, at: Instant.Instant): A {
     const reply = this.#commits.run(command, at)
-    this.#due.examineAll(at)
     if (this.#options.policy().hasTimers) this.#evaluateAllAt ??= at
     return reply
   }

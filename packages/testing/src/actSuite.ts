@@ -166,6 +166,7 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepStrictEqual(yield* claim, [])
         const pass = evaluationPass(replica.storage, replica.commits, {
           incidents: replica.incidents,
+          parentChanges: () => 0,
           labels: Effect.succeed(""),
           limit: 10,
         })

@@ -3,6 +3,7 @@ import { actSuite } from "./actSuite.ts"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { auditScenarioSuite } from "./model/auditScenarioSuite.ts"
 import { auditSuite } from "./auditSuite.ts"
+import { changeStampSuite } from "./changeStampSuite.ts"
 import { checkRemovalSuite } from "./checkRemovalSuite.ts"
 import { checkLabelSuite } from "./checkLabelSuite.ts"
 import { alertClaimSuite } from "./alertClaimSuite.ts"
@@ -97,6 +98,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     timerSuite(subject)
     parentSuite(subject)
     silenceSuite(subject)
+    changeStampSuite(subject)
     actSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)

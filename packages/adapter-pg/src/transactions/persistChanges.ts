@@ -94,7 +94,7 @@ const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<W
 
 /** How new rows of a table are written, where it is not as the transaction asks. */
 const newRowsOf = (name: KeyedName, newRows: NewRows): NewRows =>
-  name === "alert" || name === "incident_member"
+  name === "alert" || name === "change_stamp" || name === "incident_member"
     ? "upserted"
     : name === "expectation" || name === "outbox"
       ? newRows

@@ -53,7 +53,7 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
     case "accepted":
       unit.putAgent(
         found.agent.heartbeat_incident_id === undefined
-          ? refreshed(found.agent, input, now)
+          ? refreshed(unit, found.agent, input, now)
           : yield* heard(unit, found.agent, input, now),
       )
       return "seen"
@@ -87,7 +87,8 @@ const heard = (
   agent: AgentRecord,
   input: HeartbeatInput,
   now: Instant.Instant,
-): Decision<AgentRecord> => resolveHeartbeatIncident(unit, refreshed(agent, input, now), now, input.incidents)
+): Decision<AgentRecord> =>
+  resolveHeartbeatIncident(unit, refreshed(unit, agent, input, now), now, input.incidents)
 
 const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
   hostname,
@@ -101,14 +102,16 @@ const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatReques
  * (docs/rules.md#heartbeats).
  */
 const refreshed = (
+  unit: UnitOfWork,
   agent: AgentRecord,
-  { request, rules }: HeartbeatInput,
+  { incidents, request, rules }: HeartbeatInput,
   now: Instant.Instant,
 ): AgentRecord => {
   const reachable_from = reachableFrom(agent, now, rules.staleAfter)
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, reachable_from }
   const { observed_at } = request
   const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request) }
+  if (said !== agent && isComparedOtherwise(agent, said)) unit.raise("labels", incidents.newEventId(now))
   return { ...said, observed_at, last_seen_at: now, reachable_from }
 }
 
@@ -118,6 +121,11 @@ const refreshed = (
  */
 const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
   agent.hostname === hostname && isSameReport(agent.features, features) && isSameReport(agent.labels, labels)
+
+/** Whether matchers may compare another hostname or other labels. A pending agent has no checks that they compare. */
+const isComparedOtherwise = (before: AgentRecord, after: AgentRecord): boolean =>
+  before.admission_state === "accepted" &&
+  !(before.hostname === after.hostname && isSameReport(before.labels, after.labels))
 
 function* pendingSeen(
   unit: UnitOfWork,
@@ -133,7 +141,7 @@ function* pendingSeen(
   }
   unit.keys.put(key)
   const isFirstKey = found.agent.admission_state === "pending"
-  if (isFirstKey) unit.putAgent(refreshed(found.agent, input, now))
+  if (isFirstKey) unit.putAgent(refreshed(unit, found.agent, input, now))
   return "pending"
 }
 

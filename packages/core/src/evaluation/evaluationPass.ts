@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect"
+import { Duration, Effect, type Scope, Stream } from "effect"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import * as Instant from "@tocsin/contract/Instant"
@@ -6,75 +6,131 @@ import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { OPEN_INCIDENTS, passes, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
 import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { readRow } from "../unitOfWork/load.ts"
 import { find } from "../unitOfWork/Search.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
-import { MOST_PARENTS, readParentMarks } from "../firings/parents.ts"
+import { changesParents, MOST_PARENTS } from "../firings/parents.ts"
 import { isOfAgent, type Policy } from "../policy/compilePolicy.ts"
-import type { LabelDigest } from "../policy/labelDigest.ts"
+import type { FollowedLabels } from "../policy/followLabels.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
+import { liveReplicas } from "../replicas/replicaState.ts"
+import { NO_TOPICS, topic } from "../topics/Topics.ts"
 import { countByReceiver, EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
 
 /**
- * A silence may begin and end between two pieces, and a claim may still be under way that decided by
- * the former silences, policy or labels: held firings are evaluated again this long after a change.
+ * A claim may still be under way that decided by the former silences, policy or labels: held firings are
+ * evaluated again this long after a change.
  */
 const RECENTLY = Duration.minutes(1)
 
-/** The silences in force, or recently so, and the incidents that may be parents, as texts to compare. */
-const look = loneCommandOf(function* (
-  _unit,
-  now,
-  dependencies: Policy["dependencies"],
-): LoneDecision<{
-  readonly silences: string
-  readonly parents: string
-  readonly silencesReadAgents: boolean
-}> {
-  const found = yield* find("silencesInForce", { endingAfter: Instant.minus(now, RECENTLY) })
-  const silences = found.silences.map(({ ends_at, id }) => `${id} ${ends_at}`).toSorted()
-  const silencesReadAgents = found.silences.some(({ matchers }) => matchers.some(isOfAgent))
-  return {
-    silences: silences.join(),
-    silencesReadAgents,
-    parents: yield* readParentMarks(dependencies),
+/**
+ * Counts the moments at which other incidents may have become parents, until the scope closes: those of this
+ * process, and any change of incidents by another one.
+ */
+export const countParentChanges = Effect.fnUntraced(function* ({
+  commits,
+  storage: { remoteChanges },
+}: Pick<ChoreServices, "commits" | "storage">): Effect.fn.Return<() => number, never, Scope.Scope> {
+  let count = 0
+  const countIf = (isChange: boolean) => {
+    if (isChange) count += 1
   }
+  yield* commits.listen({ committed: ({ incidents }) => countIf(incidents.some(changesParents)) })
+  yield* Effect.forkScoped(
+    Stream.runForEach(remoteChanges, (topics) =>
+      Effect.sync(() => countIf((topics & topic("incidents")) !== NO_TOPICS)),
+    ),
+  )
+  return () => count
 })
 
 interface FollowOptions {
   readonly incidents: IncidentOptions
-  readonly labels: LabelDigest
+  readonly labels: FollowedLabels
+  readonly parentChanges: () => number
 }
 
-/** Makes a check for a pass over held firings that is due: holds may have ended. */
-const makeHeldDue = (
-  storage: Storage["Service"],
-  transact: Commits["Service"]["transact"],
-  { incidents, labels }: FollowOptions,
-): Effect.Effect<boolean, StorageError> => {
-  const see = Effect.fnUntraced(function* (policy: Policy, at: Instant.Instant) {
-    const { dependencies, holdsReadAgents, routesReadAgents } = policy
-    const { parents, silences, silencesReadAgents } = yield* transact(look(dependencies))
-    // Where routes read agents, the pass over open incidents evaluates these.
-    const readsAgents = !routesReadAgents && (holdsReadAgents || silencesReadAgents)
-    const stale = dependencies?.takesStale
-      ? yield* storage.staleAgents(Instant.minus(at, incidents.staleAfter), MOST_PARENTS)
-      : []
-    const seen = [silences, parents, stale.join(), readsAgents ? yield* labels : ""].join(" ")
-    return { policy, at, seen }
-  })
-  let lastHeld: (Effect.Success<ReturnType<typeof see>> & { readonly isAfterChange: boolean }) | undefined
-  return Effect.gen(function* () {
-    const now = yield* see(incidents.policy(), yield* Instant.now)
-    const before = lastHeld
-    const isAfterChange = before?.policy !== now.policy || before.seen !== now.seen
-    if (!isAfterChange && (!before.isAfterChange || Instant.isRecent(before.at, RECENTLY, now.at)))
-      return false
-    lastHeld = { ...now, isAfterChange }
-    return true
-  })
+/** The changes that a process has followed. Nothing of it is stored: a start follows everything. */
+interface Followed {
+  readonly policy: Policy
+  /** Whether it is the first policy since the start. */
+  readonly isFirst: boolean
+  /** The receivers of the firings of the first passes under the policy; absent once these have ended. */
+  due?: Array<NotifierName> | undefined
+  /** The changes before the last pass over held firings, and whether the one a minute later has begun. */
+  held?: Changes & { readonly at: Instant.Instant; readonly isRepeated: boolean }
+  /** The labels before the last pass over open incidents. */
+  openLabels?: string
 }
+
+/** What evaluates held firings again when it differs. */
+interface Changes {
+  readonly labels: string
+  /** The stamp of the silences, and what shows that parents may have changed. */
+  readonly others: string
+}
+
+type ReadChanges = (policy: Policy, now: Instant.Instant) => Effect.Effect<Changes, StorageError>
+
+const readingChanges = (
+  storage: Storage["Service"],
+  { transact }: Pick<Commits["Service"], "transact">,
+  { incidents, labels, parentChanges }: FollowOptions,
+): ReadChanges =>
+  Effect.fnUntraced(function* ({ dependencies, routesReadAgents }, now) {
+    const silences = (yield* transact(readRow("change_stamp", "silences")))?.stamp
+    const others: Array<unknown> = [silences]
+    if (dependencies !== undefined) {
+      others.push(parentChanges())
+      // One that died may have changed parents without having announced it.
+      others.push(
+        ...liveReplicas(yield* storage.replicas, now)
+          .map(({ id }) => id)
+          .toSorted(),
+      )
+    }
+    if (dependencies?.takesStale === true)
+      others.push(...(yield* storage.staleAgents(Instant.minus(now, incidents.staleAfter), MOST_PARENTS)))
+    // Where routes read agents, the pass over open incidents evaluates these.
+    return { others: others.join(), labels: routesReadAgents ? "" : yield* labels }
+  })
+
+/** Whether holds compare hostnames or labels. */
+const areLabelsCompared = loneCommandOf(function* (_unit, now, policy: Policy): LoneDecision<boolean> {
+  if (policy.holdsReadAgents) return true
+  const { silences } = yield* find("silencesInForce", { endingAfter: now })
+  return silences.some(({ matchers }) => matchers.some(isOfAgent))
+})
+
+/** Whether a pass over held firings is due, since holds may have ended. */
+const isHeldDue = Effect.fnUntraced(function* (
+  followed: Followed,
+  readChanges: ReadChanges,
+  { transact }: Pick<Commits["Service"], "transact">,
+): Effect.fn.Return<boolean, StorageError> {
+  const { held: before, policy } = followed
+  const at = yield* Instant.now
+  const now = yield* readChanges(policy, at)
+  const isChanged =
+    before?.others !== now.others ||
+    (before.labels !== now.labels && (yield* transact(areLabelsCompared(policy))))
+  const isRepeated = !isChanged && (before.isRepeated || !Instant.isRecent(before.at, RECENTLY, at))
+  const isDue = isChanged || isRepeated !== before.isRepeated
+  followed.held = { ...now, at: isChanged ? at : before.at, isRepeated }
+  return isDue
+})
+
+/** Whether a pass over open incidents is due. Another policy may have been in force when the service stopped. */
+const isOpenDue = Effect.fnUntraced(function* (
+  followed: Followed,
+  labels: FollowedLabels,
+): Effect.fn.Return<boolean, StorageError> {
+  const { isFirst, openLabels, policy } = followed
+  followed.openLabels = policy.routesReadAgents ? yield* labels : ""
+  return openLabels === undefined ? !isFirst || policy.hasRoutes : openLabels !== followed.openLabels
+})
 
 const FOLLOWED = "open incidents were evaluated under the policy"
 
@@ -82,53 +138,46 @@ const FOLLOWED = "open incidents were evaluated under the policy"
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
  * Incidents with held firings are evaluated under other silences or another policy, after parents ended or
  * changed, and at a start; all open ones under another policy. Where labels and hostnames are compared, that
- * happens again once these have changed.
+ * happens again once these have changed. A change is read before the pass that follows it begins, so one
+ * that comes during a pass starts another.
  */
 export const evaluationPass = (
   storage: Storage["Service"],
-  { transact }: Pick<Commits["Service"], "transact">,
-  { incidents, labels, limit }: FollowOptions & { readonly limit: number },
+  commits: Pick<Commits["Service"], "transact">,
+  options: FollowOptions & { readonly limit: number },
 ): Effect.Effect<boolean, StorageError> => {
-  let followed: Policy | undefined
-  // The receivers of the firings of the first passes under a policy.
-  let due: Array<NotifierName> | undefined
+  const { incidents, labels, limit } = options
+  let followed: Followed | undefined
+  const follow = (): Followed => {
+    const policy = incidents.policy()
+    if (followed?.policy !== policy) followed = { policy, isFirst: followed === undefined, due: [] }
+    return followed
+  }
   const evaluate = Effect.fnUntraced(function* (found: ReadonlyArray<IncidentId>) {
     let left: ReadonlyArray<IncidentId> = Array.from(new Set(found))
     while (left.length > 0) {
-      const piece = yield* transact(evaluateIncidents(incidents, left))
-      for (const receiver of piece.due) due?.push(receiver)
+      const piece = yield* commits.transact(evaluateIncidents(incidents, left))
+      for (const receiver of piece.due) followed?.due?.push(receiver)
       left = piece.left
     }
   })
+  const readChanges = readingChanges(storage, commits, options)
   const held = passes(storage, PENDING_FIRINGS, {
     limit,
-    begin: makeHeldDue(storage, transact, { incidents, labels }),
+    begin: Effect.suspend(() => isHeldDue(follow(), readChanges, commits)),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
   })
-  let lastOpen: { readonly policy: Policy; readonly labels: string } | undefined
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
-    begin: Effect.gen(function* () {
-      const policy = incidents.policy()
-      const now = { policy, labels: policy.routesReadAgents ? yield* labels : "" }
-      const isSame = lastOpen?.policy === policy && lastOpen.labels === now.labels
-      // Another policy may have been in force when the service stopped.
-      const isDue = lastOpen ? !isSame : policy.hasRoutes
-      if (isDue) lastOpen = now
-      return isDue
-    }),
+    begin: Effect.suspend(() => isOpenDue(follow(), labels)),
     evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
   })
   return Effect.gen(function* () {
-    if (followed !== incidents.policy()) {
-      followed = incidents.policy()
-      due = []
-    }
     const isMoreHeld = yield* held
     const isMoreOpen = yield* open
     if (isMoreHeld || isMoreOpen) return true
-    const firings = countByReceiver(due ?? []).map(({ count, receiver }) => `${receiver} ${count}`)
-    due = undefined
+    const firings = countByReceiver(followed?.due ?? []).map(({ count, receiver }) => `${receiver} ${count}`)
+    if (followed !== undefined) followed.due = undefined
     if (firings.length > 0)
       yield* Effect.annotateLogs(Effect.logInfo(FOLLOWED), { firings: firings.join(", ") })
     return false

@@ -5,6 +5,7 @@ import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Severity } from "@tocsin/contract/Status"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { find } from "../unitOfWork/Search.ts"
+import type { Change } from "../unitOfWork/Table.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -265,10 +266,6 @@ const asParent = ({ agent_id, hostname, labels = {} }: AgentRecord): PossiblePar
   }
 }
 
-/** Reads the incidents that may be parents under a policy, as a text: another one means that holds may differ. */
-export function* readParentMarks(dependencies: Dependencies | undefined): Decision<string> {
-  if (dependencies === undefined) return ""
-  const asked = { ...dependencies.search, staleSince: undefined, limit: MOST_PARENTS }
-  const { incidents } = yield* find("parents", asked)
-  return incidents.map(({ announced, id, member_changes }) => `${id} ${member_changes} ${announced}`).join()
-}
+/** Whether an incident may be a parent of others than before. */
+export const changesParents = ({ after, before }: Change<IncidentRecord>): boolean =>
+  before?.member_changes !== after?.member_changes || before?.announced !== after?.announced

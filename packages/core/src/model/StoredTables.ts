@@ -1,5 +1,6 @@
 import { agent, agent_key, type AgentKeyRecord, removed_registration } from "./AgentRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
+import { change_stamp } from "./ChangeStampRecord.ts"
 import { check_event, check_state } from "./CheckRecord.ts"
 import { enrolment } from "./EnrolmentRecord.ts"
 import { expectation } from "./ExpectationRecord.ts"
@@ -61,6 +62,7 @@ export const storedTables = {
   audit_subject,
   silence,
   service_heartbeat,
+  change_stamp,
   removed_registration,
 }
 

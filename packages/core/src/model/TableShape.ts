@@ -51,7 +51,8 @@ export type RecordOf<Shape extends { readonly columns: Columns }> = {
 
 /**
  * The locks of a transaction on a table: the rows that it asks for; the groups too, so that it waits for
- * transactions that add rows to them; or none, since the lock of an agent or an incident guards its rows.
+ * transactions that add rows to them; or none, since the lock of an agent or an incident guards its rows, or
+ * since no decision depends on the row that it overwrites.
  */
 export type Locking = "rows" | "groups" | "guarded"
 

@@ -135,6 +135,8 @@ export const declareExpectations = commandOf(function* (
     // Of a check that its agent does not expect the policy may, and its rules may compare labels.
     yield* followPolicy(unit, incidents, { agent: found.agent, check_id }, inForce)
   }
+  if (relabelled.some((ref) => unit.checks.get(ref) !== undefined))
+    unit.raise("labels", input.incidents.newEventId(now))
   yield* evaluateLabelled(unit, relabelled, inForce.policy, now)
   const expected = unit.expectations.group(registration_id).filter(hasTerms).length
   return {

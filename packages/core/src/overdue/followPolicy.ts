@@ -17,7 +17,7 @@ import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_CHECKS, firstRows, passes } from "../engine/lists/readPage.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
-import type { LabelDigest } from "../policy/labelDigest.ts"
+import type { FollowedLabels } from "../policy/followLabels.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
@@ -135,7 +135,7 @@ const APPLY_EVERY = Duration.seconds(5)
  */
 export const overdueRulesChore = (
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
-  { inForce, labels }: { readonly inForce: PolicyInForce["Service"]; readonly labels: LabelDigest },
+  { inForce, labels }: { readonly inForce: PolicyInForce["Service"]; readonly labels: FollowedLabels },
   incidents: IncidentOptions,
 ): Chore => {
   let last: { readonly policy: Policy; readonly labels: string } | undefined

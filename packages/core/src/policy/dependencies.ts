@@ -36,8 +36,6 @@ export const listed = ({ agents, checks, hostnames, isAll, keys, labelled }: Par
 
 export const compileDependencies = (dependencies: ReadonlyArray<Dependency>) => {
   const rules = dependencies.map(compileRule)
-  const everything = emptySearches()
-  for (const { addTo } of rules) addTo(everything)
   return {
     rules,
     /** Finds the positions of the rules of whose parents, or children, some facts are. */
@@ -46,8 +44,6 @@ export const compileDependencies = (dependencies: ReadonlyArray<Dependency>) => 
       child: indexMatchers(rules.map(({ child }) => child)),
     },
     takesStale: rules.some(({ takesStale }) => takesStale),
-    /** Finds every incident that may be a parent. */
-    search: listed(everything),
   }
 }
 
@@ -80,10 +76,9 @@ const compileRule = ({ child, equal = [], grace = Duration.zero, parent }: Depen
       const values = shared.map(({ read }) => read(facts))
       return values.includes("") ? undefined : values.join(SEPARATOR)
     },
-    /** Adds to a search the rows that parents of some facts are among, or without facts those of any. */
-    addTo: (search: ParentSearches, facts?: Partial<MatchedFacts>): void => {
-      const values =
-        facts === undefined ? [] : shared.map(({ field, read }) => ({ field, value: read(facts) }))
+    /** Adds to a search the rows that parents of some facts are among. */
+    addTo: (search: ParentSearches, facts: Partial<MatchedFacts>): void => {
+      const values = shared.map(({ field, read }) => ({ field, value: read(facts) }))
       if (values.every(({ value }) => value !== "")) addTo(search, values)
     },
   }

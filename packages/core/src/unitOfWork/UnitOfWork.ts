@@ -1,5 +1,6 @@
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { AuditRecord } from "../model/AuditRecord.ts"
+import type { ChangeStampRecord } from "../model/ChangeStampRecord.ts"
 import type { CheckRecord, CheckRef, HistoryRecord } from "../model/CheckRecord.ts"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { OutboxState } from "@tocsin/contract/Status"
@@ -150,6 +151,11 @@ export class UnitOfWork {
     this.#incidentChanges.push(change)
     const cut = cutOf(change.incident_id, change.seq)
     if (cut !== undefined) (this.#timelineCuts ??= new Map()).set(cut.incident_id, cut)
+  }
+
+  /** Raises a stamp: passes follow what this transaction changes. */
+  raise(name: ChangeStampRecord["name"], stamp: string): void {
+    this.of("change_stamp").put({ name, stamp })
   }
 
   recordAudit(row: AuditRecord): void {

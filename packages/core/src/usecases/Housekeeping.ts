@@ -11,11 +11,11 @@ import { type IncidentOptions, incidentOptions } from "../incidents/incidentOpti
 import { evaluateReported } from "../integrations/sweepAlerts.ts"
 import { integrationsChore } from "../integrations/seeIntegrations.ts"
 import { evaluationChore } from "../evaluation/evaluateIncidents.ts"
-import { evaluationPassChore } from "../evaluation/evaluationPass.ts"
+import { countParentChanges, evaluationPassChore } from "../evaluation/evaluationPass.ts"
 import { deadAgentsChore } from "../deadAgents/heartbeatIncident.ts"
 import { unclaimedChore } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import { makeLabelDigest } from "../policy/labelDigest.ts"
+import { followLabels } from "../policy/followLabels.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Hashing } from "../ports/Hashing.ts"
@@ -102,13 +102,14 @@ export const layer = Layer.effectDiscard(
     const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
     const incidents = incidentOptions(yield* Ids, policy, rules)
     const { sha256 } = yield* Hashing
-    const labels = makeLabelDigest(services.storage, sha256)
+    const labels = followLabels(services.commits)
+    const parentChanges = yield* countParentChanges(services)
     const chores = [
       serviceHeartbeatChore(services),
       deadAgentsChore(services, incidents),
       overdueChore(services, incidents, (input) => evaluateReported({ ...input, sha256 })),
       evaluationChore(services, incidents),
-      evaluationPassChore(services, { incidents, labels }),
+      evaluationPassChore(services, { incidents, labels, parentChanges }),
       overdueRulesChore(services, { inForce: policy, labels }, incidents),
       integrationsChore(services, incidents),
       ...retentionChores(services, yield* Retention, incidents),

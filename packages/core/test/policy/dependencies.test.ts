@@ -7,7 +7,7 @@ import { compileDependencies, emptySearches, listed } from "../../src/policy/dep
 const is = (field: Matcher["field"], value: string): Matcher => ({ field, op: "=", value })
 
 /** The search for parents of facts, without its empty lists. */
-const searchFor = (rule: Omit<Dependency, "child">, facts?: Partial<MatchedFacts>) => {
+const searchFor = (rule: Omit<Dependency, "child">, facts: Partial<MatchedFacts>) => {
   const search = emptySearches()
   for (const one of compileDependencies([{ ...rule, child: [] }]).rules) one.addTo(search, facts)
   const found = Object.entries(listed(search))
@@ -27,12 +27,6 @@ describe("the search for the parents of an incident", () => {
     assert.deepStrictEqual(searchFor({ parent: gate, equal: ["hostname"] }, web), { hostnames: ["web-1"] })
     assert.deepStrictEqual(searchFor({ parent: gate, equal: ["agent_id"] }, web), { agents: ["web"] })
     assert.deepStrictEqual(searchFor({ parent: [is("hostname", "gate-1")] }, web), { hostnames: ["gate-1"] })
-  })
-
-  it("without a child reads by those alone", () => {
-    const found = searchFor({ parent: gate, equal: ["label:site"] })
-    assert.deepStrictEqual(found, { labelled: [{ labels: { role: "gate" }, check_id: undefined }] })
-    assert.deepStrictEqual(searchFor({ parent: [], equal: ["label:site"] }), { isAll: true })
   })
 
   it("reads nothing for an empty value, which equals none, and everything for a label that parents lack", () => {

@@ -1,0 +1,17 @@
+import { keyedTable, type RecordOf, text, uuid } from "./TableShape.ts"
+
+/**
+ * Shows passes that something changed: the transaction that changed it replaces the stamp
+ * (docs/rules.md#evaluation). Each stamp is another ID, not a count, so that no transaction reads or locks it.
+ */
+export const change_stamp = keyedTable({
+  name: "change_stamp",
+  key: ["name"],
+  locks: "guarded",
+  columns: {
+    /** `labels` stands for hostnames too. */
+    name: text<"labels" | "silences">(),
+    stamp: uuid<string>(),
+  },
+})
+export type ChangeStampRecord = RecordOf<typeof change_stamp>
