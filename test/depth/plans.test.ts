@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { pageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
-import type { PageStatement } from "@tocsin/adapter-pg/lists/selections"
+import { type PageStatement, pageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
 import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemCounts"
 import { findDueIncidents } from "@tocsin/adapter-pg/tables/IncidentTable"
 import {

@@ -1,7 +1,7 @@
 import type { CheckStatus, ListedStatus } from "@tocsin/contract/Status"
 import type { IncidentId, AgentId } from "@tocsin/contract/Identifiers"
 import { comparing } from "@tocsin/core/engine/comparing"
-import { pageBounds } from "@tocsin/core/engine/lists/listPlan"
+import { pageBounds } from "@tocsin/core/engine/lists/pageArms"
 import { hasWords, searchedOf } from "@tocsin/core/engine/lists/searchWords"
 import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
 import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"

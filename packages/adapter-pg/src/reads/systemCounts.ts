@@ -14,7 +14,7 @@ import {
   type SummaryCounts,
 } from "@tocsin/core/ports/Storage"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import { notifiersOf } from "../lists/selections.ts"
+import { notifiersOf } from "../lists/notifiersOf.ts"
 
 const sumsOf = (totals: ReadonlyArray<string>): string =>
   totals.map((total) => `coalesce(sum(${total}), 0)::float8 AS ${total}`).join(", ")

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { PageStatement } from "../../src/lists/selections.ts"
+import type { PageStatement } from "../../src/lists/pageStatement.ts"
 
 /** A node of a plan as EXPLAIN shows it; the actual values are of a plan that was run. */
 export interface PlanNode {

@@ -5,19 +5,24 @@ import {
   listShape,
   orderColumns,
   type PageRequest,
-  type Position,
 } from "@tocsin/core/model/ListDefinitions"
-import {
-  type Fixed,
-  listedStatesOf,
-  type Order,
-  startBeyond,
-  pageBounds,
-} from "@tocsin/core/engine/lists/listPlan"
+import { type Fragment, LISTED_STATES, type ListPart, listPlan } from "@tocsin/core/engine/lists/listPlan"
+import { type Arm, armsOf, type Order, pageBounds, type Start } from "@tocsin/core/engine/lists/pageArms"
 import { forNames } from "@tocsin/core/model/StoredTables"
+import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
-import { areEqual, type Fragment, type Occurring, type Selection, selectionOf } from "./selections.ts"
+
+/** A statement with the values of its parameters. */
+interface Statement {
+  readonly sql: string
+  readonly values: ReadonlyArray<SQLInputValue>
+}
+
+/** Values that occur in a table, and are not known before. */
+interface Occurring {
+  readonly notifiers: ReadonlyArray<string>
+}
 
 /** The table of each list, the columns of its rows, and how they are read. */
 interface Listed<Row> {
@@ -41,11 +46,6 @@ const FIND_NOTIFIERS = `
   )
   SELECT DISTINCT notifier FROM found WHERE notifier IS NOT NULL`
 
-/** Whether pages of a list are merged from ranges of indexes. */
-const isMerged = (list: ListName): boolean => list === "incidents" || list === "outbox"
-
-const isOfOneNotifier = (filter: object): boolean => "notifier" in filter && filter.notifier !== undefined
-
 /** Keeps prepared statements: one for each list, sort, direction and set of filters, some hundreds. */
 export const makePageReads = (connection: SqliteConnection) => {
   const notifiers = connection.query<[string]>(FIND_NOTIFIERS)
@@ -60,18 +60,17 @@ export const makePageReads = (connection: SqliteConnection) => {
     occurring: Occurring,
   ): ReadonlyArray<ListRows[L]> => {
     const decode: (row: object) => ListRows[L] = tables[request.list].decode
-    const parts = pageStatements(request, occurring).map(({ sql, values }) => prepare(sql).all(...values))
-    const rows = parts.flat().map(decode)
-    return isMerged(request.list) ? firstOf(request, rows) : rows
+    const read = pageStatements(request, occurring).map(({ sql, values }) => prepare(sql).all(...values))
+    const rows = read.flat().map(decode)
+    const isMerged = listPlan(request).parts.some(({ partitions }) => partitions !== undefined)
+    return isMerged ? firstOf(request, rows) : rows
   }
-  return <L extends ListName>(request: PageRequest<L>): ReadonlyArray<ListRows[L]> => {
-    if (request.list !== "outbox" || isOfOneNotifier(request.filter))
-      return rowsOf(request, { notifiers: [] })
-    return connection.snapshot(() => {
-      const states = JSON.stringify(listedStatesOf({}))
-      return rowsOf(request, { notifiers: notifiers.all(states).map(([name]) => name) })
-    })
-  }
+  return <L extends ListName>(request: PageRequest<L>): ReadonlyArray<ListRows[L]> =>
+    listPlan(request).occurring === undefined
+      ? rowsOf(request, { notifiers: [] })
+      : connection.snapshot(() =>
+          rowsOf(request, { notifiers: notifiers.all(JSON.stringify(LISTED_STATES)).map(([name]) => name) }),
+        )
 }
 
 const firstOf = <L extends ListName>(
@@ -105,43 +104,41 @@ const MOST_ARMS = 56
  */
 export const pageStatements = <L extends ListName>(
   request: PageRequest<L>,
-  occurring: Occurring,
-): ReadonlyArray<Fragment> => {
-  const selection = selectionOf(request, occurring)
+  { notifiers }: Occurring,
+): ReadonlyArray<Statement> => {
+  const { occurring, parts } = listPlan(request)
   const columns = orderColumns(request.list, request.sort).map((column) => column.name)
   const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
-  const { start, end } = pageBounds(request)
-  const arms = [selection, ...(selection.others ?? [])].flatMap((part) =>
-    armsOf(part, order).flatMap((fixed) => {
-      const beyond = beyondPosition(start, fixed, order, part.ordered)
-      const before = beyondPosition(end, fixed, { columns, isAscending: !order.isAscending }, part.ordered)
-      if (beyond === undefined || before === undefined) return []
-      return [
-        { ...part, conditions: [...part.conditions, ...areEqual(part.ordered, fixed), ...beyond, ...before] },
-      ]
-    }),
-  )
-  const isFixed = (column: string) => selection.fixed.some((one) => one.column === column)
-  const inOrder = (owner: string) =>
+  const bounds = pageBounds(request)
+  const { columns: all, table } = tables[request.list]
+  const known: ReadonlyArray<ListPart> =
+    occurring === undefined
+      ? parts
+      : parts.map((part) => ({
+          ...part,
+          partitions: [...(part.partitions ?? []), notifiers.map((value) => [{ column: occurring, value }])],
+        }))
+  const arms = known.flatMap((part) => armsOf(part, bounds, order).map((arm) => ({ part, arm })))
+  const inOrder = (owner: string, fixed: ListPart["fixed"]) =>
     `ORDER BY ${columns
-      .filter((column) => !isFixed(column))
+      .filter((column) => !fixed.some((one) => one.column === column))
       .map((column) => `${owner}${column} ${order.isAscending ? "ASC" : "DESC"}`)
       .join(", ")} LIMIT ?`
-  const { columns: all, table } = tables[request.list]
-  const select = (names: ReadonlyArray<string>, { conditions, from, ordered }: Selection) =>
-    selectWhere(
-      names.map((name) => `${columns.includes(name) ? ordered : "r"}.${name} AS ${name}`).join(", "),
-      from,
-      conditions,
-    )
   const [only, ...more] = arms
   if (only !== undefined && more.length === 0) {
-    const { sql, values } = select(all, only)
-    return [{ sql: `${sql} ${inOrder(`${only.ordered}.`)}`, values: [...values, request.limit] }]
+    const { sql, values } = select(table, only, all, order)
+    return [
+      {
+        sql: `${sql} ${inOrder(`${orderedOf(only.part)}.`, only.part.fixed)}`,
+        values: [...values, request.limit],
+      },
+    ]
   }
   return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) => {
-    const merged = arms.slice(n * MOST_ARMS, (n + 1) * MOST_ARMS).map((arm) => select(columns, arm))
-    const page = `${merged.map(({ sql }) => sql).join(" UNION ALL ")} ${inOrder("")}`
+    const merged = arms
+      .slice(n * MOST_ARMS, (n + 1) * MOST_ARMS)
+      .map((arm) => select(table, arm, columns, order))
+    const page = `${merged.map(({ sql }) => sql).join(" UNION ALL ")} ${inOrder("", [])}`
     return {
       sql: `SELECT ${all.map((name) => `r.${name}`).join(", ")}
         FROM (${page}) AS page CROSS JOIN ${table} AS r ON r.id = page.id`,
@@ -150,37 +147,70 @@ export const pageStatements = <L extends ListName>(
   })
 }
 
-const selectWhere = (results: string, from: Fragment, conditions: ReadonlyArray<Fragment>): Fragment => ({
-  sql:
-    conditions.length === 0
-      ? `SELECT ${results} FROM ${from.sql}`
-      : `SELECT ${results} FROM ${from.sql} WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}`,
-  values: [...from.values, ...conditions.flatMap(({ values }) => values)],
-})
+/** The table whose index has the order of a part. */
+const orderedOf = ({ by, isSorted }: ListPart): "l" | "r" => (by === undefined || isSorted ? "r" : "l")
 
-/** One for each combination of the partitions. A partition that begins the order itself needs no parts. */
-const armsOf = ({ fixed, partitions }: Selection, order: Order): ReadonlyArray<ReadonlyArray<Fixed>> => {
-  const isOrdered = (fixes: ReadonlyArray<Fixed>) =>
-    fixes.every(({ column }) => order.columns.includes(column))
-  return partitions
-    .filter((choices) => choices.length < 2 || !choices.every(isOrdered))
-    .reduce<ReadonlyArray<ReadonlyArray<Fixed>>>(
-      (arms, choices) => arms.flatMap((arm) => choices.map((choice) => [...arm, ...choice])),
-      [fixed],
-    )
+/** The tables that lead to rows of a list. */
+const LEADING = {
+  listed_member: "listed_member",
+  audit_subject: "(SELECT subject_id, audit_id AS id, recorded_at, actor, action FROM audit_subject)",
+} as const
+
+/** Hides rows of deleted agents. The rows come first, in their order, each with a lookup of its agent. */
+const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id"
+
+/** A check that never reported has no row in the second table. */
+const REPORTED = `LEFT JOIN check_state AS c
+  ON c.agent_id = r.agent_id AND c.check_id = r.check_id AND c.registration_id = r.registration_id`
+
+const sourceOf = (
+  table: string,
+  { by, few, hasReported, index, isOfPresentAgents, isSorted }: ListPart,
+): string => {
+  const rows = index === undefined ? `${table} AS r` : `${table} AS r INDEXED BY ${index}`
+  const leading = by && `${LEADING[by]} AS ${isSorted ? "b" : "l"}`
+  if (leading !== undefined)
+    return few === undefined
+      ? `${leading} CROSS JOIN ${rows} ON r.id = ${isSorted ? "b" : "l"}.id`
+      : `${rows} CROSS JOIN ${leading} ON b.id = r.id`
+  return [rows, ...(isOfPresentAgents ? [PRESENT] : []), ...(hasReported ? [REPORTED] : [])].join(" ")
 }
 
-/** The condition for rows beyond a position, where some columns are fixed; see {@link startBeyond}. */
-const beyondPosition = (
-  position: Position | undefined,
-  fixed: ReadonlyArray<Fixed>,
+const select = (
+  table: string,
+  { arm, part }: { readonly arm: Arm; readonly part: ListPart },
+  names: ReadonlyArray<string>,
   order: Order,
-  table: Selection["ordered"],
-): ReadonlyArray<Fragment> | undefined => {
-  const start = startBeyond(position, fixed, order)
-  if (start === undefined || start.compared.length === 0) return start && []
-  const names = start.compared.map(({ column }) => `${table}.${column}`).join(", ")
-  const marks = start.compared.map(() => "?").join(", ")
-  const operator = `${order.isAscending ? ">" : "<"}${start.isInclusive ? "=" : ""}`
-  return [{ sql: `(${names}) ${operator} (${marks})`, values: start.compared.map(({ value }) => value) }]
+): Statement => {
+  const ordered = orderedOf(part)
+  const fixedIn = part.by === undefined ? "r" : part.isSorted ? "b" : "l"
+  const conditions: ReadonlyArray<Fragment> = [
+    ...(part.few === undefined ? [] : [part.few]),
+    ...(part.conditions ?? []),
+    ...(part.searched?.words ?? []).map((word) => ({
+      sql: `instr(${part.searched?.text}, ?) > 0`,
+      values: [word],
+    })),
+    ...arm.fixed.map(({ column, value }) => ({ sql: `${fixedIn}.${column} = ?`, values: [value] })),
+    ...beyond(ordered, arm.start, order.isAscending),
+    ...beyond(ordered, arm.end, !order.isAscending),
+  ]
+  const results = names.map((name) => `${order.columns.includes(name) ? ordered : "r"}.${name} AS ${name}`)
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}`
+  return {
+    sql: `SELECT ${results.join(", ")} FROM ${sourceOf(table, part)} ${where}`,
+    values: conditions.flatMap(({ values }) => values),
+  }
+}
+
+const beyond = (
+  table: string,
+  { compared, isInclusive }: Start,
+  isAscending: boolean,
+): ReadonlyArray<Fragment> => {
+  if (compared.length === 0) return []
+  const names = compared.map(({ column }) => `${table}.${column}`).join(", ")
+  const marks = compared.map(() => "?").join(", ")
+  const operator = `${isAscending ? ">" : "<"}${isInclusive ? "=" : ""}`
+  return [{ sql: `(${names}) ${operator} (${marks})`, values: compared.map(({ value }) => value) }]
 }

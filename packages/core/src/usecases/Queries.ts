@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { ListFilters, ListName, ListSort } from "../model/ListDefinitions.ts"
+import type { ListFilters, ListName, ListRows, ListSort } from "../model/ListDefinitions.ts"
 import {
   ALL_AGENTS,
   firstRows,
@@ -132,50 +132,34 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
   static readonly layer = Layer.effect(Queries, Queries.make)
 }
 
-const lists = (page: ReturnType<typeof pageReader>) => ({
-  checks: ({ agent_id, ...parameters }: Narrowed<"checks">) =>
-    page(
-      { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" },
-      parameters,
-      resources.toCheckState,
-    ),
-  history: ({ agent_id, check_id, ...parameters }: Narrowed<"history">) =>
-    page(
-      { list: "history", filter: { agent_id, check_id }, sort: "stored", direction: "desc" },
-      parameters,
-      resources.toStoredEvent,
-    ),
-  incidents: ({ state, severity, agent_id, check_id, sort, direction, ...parameters }: Sorted<"incidents">) =>
-    page(
-      { list: "incidents", filter: { state, severity, agent_id, check_id }, sort, direction },
-      parameters,
-      resources.toIncident,
-    ),
-  outbox: ({ state, notifier, event_type, sort, direction, ...parameters }: Sorted<"outbox">) =>
-    page(
-      { list: "outbox", filter: { state, notifier, event_type }, sort, direction },
-      parameters,
-      resources.toOutboxItem,
-    ),
-  blacklist: (parameters: PageParameters) =>
-    page(
-      { list: "blacklist", filter: {}, sort: "stored", direction: "desc" },
-      parameters,
-      resources.toBlacklistItem,
-    ),
-  /** Changes that someone made, newest first (docs/rules.md#audit). */
-  audit: ({ actor, action, subject, from, to, ...parameters }: Narrowed<"audit">) =>
-    page(
-      {
-        list: "audit",
-        filter: { actor, action, subject, from, to },
-        sort: "recorded_at",
-        direction: "desc",
-      },
-      parameters,
-      resources.toAuditEntry,
-    ),
-})
+const lists = (page: ReturnType<typeof pageReader>) => {
+  const sorted =
+    <L extends ListName, Item>(list: L, toItem: (row: ListRows[L], now: Instant.Instant) => Item) =>
+    ({ back, cursor, direction, limit, sort, ...filter }: Sorted<L>) =>
+      // The other parameters are those of the filter.
+      page(
+        { list, filter: filter as unknown as ListFilters[L], sort, direction },
+        { back, cursor, limit },
+        toItem,
+      )
+  const inOrder = <L extends ListName, Item>(
+    list: L,
+    order: Pick<Sorted<L>, "sort" | "direction">,
+    toItem: (row: ListRows[L], now: Instant.Instant) => Item,
+  ) => {
+    const read = sorted(list, toItem)
+    return (parameters: Narrowed<L>) => read({ ...parameters, ...order })
+  }
+  return {
+    checks: inOrder("checks", { sort: "agent_id", direction: "asc" }, resources.toCheckState),
+    history: inOrder("history", { sort: "stored", direction: "desc" }, resources.toStoredEvent),
+    incidents: sorted("incidents", resources.toIncident),
+    outbox: sorted("outbox", resources.toOutboxItem),
+    blacklist: inOrder("blacklist", { sort: "stored", direction: "desc" }, resources.toBlacklistItem),
+    /** Changes that someone made, newest first (docs/rules.md#audit). */
+    audit: inOrder("audit", { sort: "recorded_at", direction: "desc" }, resources.toAuditEntry),
+  }
+}
 
 export type FoundAgentParameters = PageParameters & {
   readonly search?: string | undefined
