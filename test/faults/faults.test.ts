@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { allFaults } from "./allFaults.ts"
 import { renderPage } from "./page.ts"
 import { processFaults } from "./process.ts"
-import { Results } from "./Results.ts"
+import { readResults } from "./Results.ts"
 import { runFault } from "./runFault.ts"
 
 describe("npm run faults", () => {
@@ -26,9 +26,7 @@ describe("npm run faults", () => {
   })
 
   it("keeps its results in docs/reliability.md", () => {
-    const results = Schema.decodeUnknownSync(Schema.fromJsonString(Results))(
-      readFileSync("test/faults/results.json", "utf8"),
-    )
+    const results = readResults(readFileSync("test/faults/results.jsonl", "utf8"))
     const page = readFileSync("docs/reliability.md", "utf8")
     assert.strictEqual(page, renderPage(page, allFaults, results))
   })

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { Cause, Effect, Exit, Schema, type Scope } from "effect"
+import { Cause, Effect, Exit, type Scope } from "effect"
 import bundlePrograms from "../processes/bundledPrograms.ts"
 import { allFaults } from "./allFaults.ts"
 import type { Fault, Setup } from "./Fault.ts"
@@ -11,11 +11,11 @@ import { type FaultyPostgres, missingPostgres, startFaultyPostgres } from "./Fau
 import type { Verdict } from "./judge.ts"
 import { type Options, readOptions } from "./options.ts"
 import { renderPage, tableOf } from "./page.ts"
-import { Results, type Row, withRows } from "./Results.ts"
+import { readResults, type Row, withRows, writeResults } from "./Results.ts"
 import { runFault } from "./runFault.ts"
 
 const HERE = import.meta.dirname
-const RESULTS = join(HERE, "results.json")
+const RESULTS = join(HERE, "results.jsonl")
 const PAGE = join(HERE, "../../docs/reliability.md")
 /** Of each kind of violation, how many are printed. */
 const PRINTED = 5
@@ -62,9 +62,9 @@ const noteViolations = (verdict: Verdict): void => {
 
 /** Keeps the rows, and renews the page. */
 const write = (rows: ReadonlyArray<Row>, machine: string): void => {
-  const earlier = Schema.decodeUnknownSync(Schema.fromJsonString(Results))(readFileSync(RESULTS, "utf8"))
+  const earlier = readResults(readFileSync(RESULTS, "utf8"))
   const results = { machine, rows: withRows(earlier.rows, rows) }
-  writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`)
+  writeFileSync(RESULTS, writeResults(results))
   writeFileSync(PAGE, renderPage(readFileSync(PAGE, "utf8"), allFaults, results))
 }
 
