@@ -72,6 +72,16 @@ const MUTED: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical"],
   },
+  "a silence begins and ends at the instant of a worsening, after an opening": {
+    receivers: ["chat"],
+    steps: [
+      [20, shared("warning")],
+      [0, silence("incident_key = k")],
+      [0, shared("critical")],
+      [0, { step: "expire", which: 0 }],
+    ],
+    expected: ["20 chat firing opened warning", "20 chat firing worsened critical"],
+  },
   "a silence by labels covers an event that a later one does not share": {
     receivers: ["chat"],
     steps: [

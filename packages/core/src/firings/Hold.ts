@@ -55,14 +55,15 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
 
 /**
  * The firings for one receiver that wait under holds, in their order: where one was found to be held,
- * those behind it wait too. They become due as one.
+ * those behind it wait too, and those before it belong to their events. They become due as one.
  */
 export const waitingUnderHolds = (
   items: ReadonlyArray<OutboxRecord>,
   receiver: OutboxRecord["receiver"],
 ): ReadonlyArray<OutboxRecord> => {
-  const waiting = items.filter((item) => item.receiver === receiver && canBeHeld(item))
-  return waiting.some(isHeld) ? waiting.toSorted(inOrder) : []
+  const waiting = items.filter((item) => item.receiver === receiver && canBeHeld(item)).toSorted(inOrder)
+  const first = waiting.findIndex(isHeld)
+  return first === -1 ? [] : waiting.slice(first)
 }
 
 /** A firing under these holds: not due, and evaluated again when the last of them ends, or may have. */
