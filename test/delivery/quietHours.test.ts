@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { heldIncidents } from "@tocsin/core/firings/readHolds"
+import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect } from "effect"
 import { openUnder } from "./PolicyStory.ts"
 
@@ -22,6 +24,26 @@ describe("quiet hours", () => {
       yield* after("65 seconds")
       assert.deepStrictEqual(messages(), ["opened unknown"])
       assert.deepStrictEqual(yield* held, [])
+    }),
+  )
+
+  it.effect.each([
+    { pager: {}, until: [] },
+    { pager: { quiet: { ...MORNING, hours: "08:00-11:00" } }, until: [30] },
+  ])("hold an incident until the first end where all its receivers are quiet: $until", ({ pager, until }) =>
+    Effect.gen(function* () {
+      const { process, service, turns } = yield* openUnder({
+        receivers: { chat: { kind: "debug", quiet: MORNING }, pager: { kind: "debug", ...pager } },
+      })
+      const now = yield* Instant.now
+      yield* turns("disk", "warning")
+      const options = { policy: process.policy.current, staleAfter: Duration.minutes(2) }
+      const ids = Array.from(service.rows().incidents.values(), ({ id }) => id)
+      const held = Array.from((yield* process.commits.transact(heldIncidents(ids, options))).values())
+      assert.deepStrictEqual(
+        held.map(({ held_until = now }) => Number(held_until - now) / 60_000_000),
+        until,
+      )
     }),
   )
 

@@ -299,6 +299,21 @@ describe("flapping", () => {
     }),
   )
 
+  it.effect("does not count an explicit key that equals an automatic one, in one batch", () =>
+    Effect.gen(function* () {
+      const { messages, process } = yield* openSilences({
+        routes: [{ flapping: { openings: 2, within: "1h", after: "10m" } }],
+      })
+      const [status, key] = ["warning", "a/disk"] as const
+      yield* report(process, [
+        { check: "disk", status },
+        { check: "load", status, key },
+      ])
+      yield* settled
+      assert.deepStrictEqual(messages(), ["opened warning", "opened warning"])
+    }),
+  )
+
   it.effect("counts the openings within the span of its own route", () =>
     Effect.gen(function* () {
       const flapping = (openings: number, within: string) => ({ openings, within, after: "30m" })

@@ -1,5 +1,12 @@
 import { describe } from "@effect/vitest"
 import { type Case, disk, load, playCases, shared } from "./playCases.ts"
+import type { Happening, Reported } from "./Story.ts"
+
+const reports = (agent: string, check: string, status: Reported["status"], key?: string): Happening => ({
+  step: "report",
+  agent,
+  results: [{ check, status, loud: true, key }],
+})
 
 /** Cases of dependencies and quiet hours. Their messages are written by hand from docs/rules.md. */
 const CASES: Readonly<Record<string, Case>> = {
@@ -23,10 +30,12 @@ const CASES: Readonly<Record<string, Case>> = {
       "140 chat resolved critical",
     ],
   },
-  "a parent lacks the label in equal": {
+  "a parent lacks one of the values in equal": {
     receivers: ["chat"],
     policy: {
-      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:site"] }],
+      dependencies: [
+        { parent: ["check_id = disk"], child: ["check_id = load"], equal: ["agent_id", "label:site"] },
+      ],
     },
     steps: [
       [20, disk("critical")],
@@ -45,6 +54,65 @@ const CASES: Readonly<Record<string, Case>> = {
       [600, disk("ok")],
     ],
     expected: [
+      "20 chat firing opened critical",
+      "680 chat resolved critical",
+      "800 chat firing opened critical",
+    ],
+  },
+  "a parent returns and ends again while a silence covers its child": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, { step: "silence", match: ["check_id = load"], lasts: 440 }],
+      [60, load("critical")],
+      [60, disk("ok")],
+      [60, disk("critical")],
+      [220, disk("ok")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "200 chat resolved critical",
+      "260 chat firing opened critical",
+      "480 chat resolved critical",
+      "600 chat firing opened critical",
+    ],
+  },
+  "a parent comes and goes for ten minutes": {
+    receivers: ["chat"],
+    policy: {
+      routes: [
+        { match: ["check_id = load"], to: ["chat"] },
+        { match: ["check_id = disk"], to: ["chat"], after: 900 },
+      ],
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, load("critical")],
+      ...[120, 60, 120, 60, 120, 60, 120, 60, 120].map((wait, n): readonly [number, Happening] => [
+        wait,
+        disk(n % 2 === 0 ? "ok" : "critical"),
+      ]),
+    ],
+    expected: ["800 chat firing opened critical"],
+  },
+  "one of two parents ends, each of which explains a member": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["agent_id"] }],
+    },
+    steps: [
+      [20, reports("a", "disk", "critical")],
+      [0, reports("b", "disk", "critical")],
+      [60, reports("a", "load", "critical", "k")],
+      [0, reports("b", "load", "critical", "k")],
+      [600, reports("b", "disk", "ok")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
       "20 chat firing opened critical",
       "680 chat resolved critical",
       "800 chat firing opened critical",

@@ -55,7 +55,7 @@ const sent = (receiver: NotifierName, severity: Severity, at = 0): OutboxRecord 
   })
 
 const held = (receiver: NotifierName, changes: Partial<OutboxRecord> = {}): OutboxRecord =>
-  outboxRecord(`${receiver} held`, "i", {
+  outboxRecord(`${receiver} held ${changes.incident_seq}`, "i", {
     receiver,
     held_by: ["after"],
     next_attempt_at: undefined,
@@ -212,6 +212,8 @@ describe("an evaluation of an incident", () => {
       ["chat", "held", "silence:s", "outage"],
     ])
     expect(decided(given, 61).held).toEqual([["chat", "due", "opened"]])
+    const longer = [heldAtClaim({ incident, row }, [{ ...silence, until: minute(120) }], minute(13))]
+    expect(decided({ ...given, firings: longer }, 59).held).toEqual([["chat", "due", "opened"]])
   })
 
   it("reminds after the last attempt, also under holds, and through a firing that is not owed", () => {
@@ -277,7 +279,7 @@ describe("an evaluation of an incident", () => {
   )
   const story = fc.record({
     announced: severity,
-    firings: fc.array(firing, { maxLength: 5 }),
+    firings: fc.uniqueArray(firing, { maxLength: 5, selector: ({ id }) => id }),
     delays: fc.dictionary(receiver, fc.nat(30), { maxKeys: 2 }),
     covering: fc.constantFrom([], [silence]),
     now: fc.integer({ min: 0, max: 40 }),
@@ -301,6 +303,9 @@ describe("an evaluation of an incident", () => {
           expect(kept.length + added.length).toBeLessThanOrEqual(1)
           const had = firings.filter((item) => item.receiver === name && isHeld(item))
           expect(moved.filter((one) => one.item.receiver === name)).toHaveLength(had.length)
+          // The last one takes the place of the others.
+          const last = Math.max(...had.map(({ incident_seq }) => incident_seq))
+          for (const { item } of kept) expect(item.incident_seq).toBe(last)
           const knows = firings
             .filter((item) => item.receiver === name && !isHeld(item))
             .map((item) => SEVERITY_RANK[item.severity])
@@ -334,6 +339,10 @@ describe("an event", () => {
     expect(owed([sent("chat", "critical"), sent("pager", "critical")], true)).toEqual([
       ["chat", "worsened", true],
       ["pager", "worsened", true],
+    ])
+    expect(owed([sent("chat", "critical")], true)).toEqual([
+      ["chat", "worsened", true],
+      ["pager", "escalation", true],
     ])
   })
 

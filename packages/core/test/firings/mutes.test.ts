@@ -36,6 +36,8 @@ describe("the covers in force", () => {
       const before = mutes([silence("disk")]).find
       expect(mutes(changed).find).not.toBe(before)
     }
+    // The row of a silence without matchers is damaged: it covers nothing.
+    expect(mutes([{ ...silence("disk"), matchers: [] }]).mutes).toEqual([])
     // The same id stands for other matchers in another storage.
     expect(mutes([silence("load")]).find({ labels: {} })).toEqual([])
     expect(mutes([silence("")]).find({ labels: {} })).toEqual([0])

@@ -7,6 +7,28 @@ import { NO_PARENTS } from "../../src/firings/parents.ts"
 const second = (n: number) => Instant.fromMillis(1_900_000_000_000 + n * 1_000)
 const GRACE = { ...NO_PARENTS, grace: Duration.seconds(200) }
 
+describe("a parent", () => {
+  const looksAgain = (parent: object, held_by: ReadonlyArray<"parent:a"> = []) => {
+    const row = {
+      held_by,
+      created_at: second(0),
+      age_starts_at: second(0),
+      next_evaluation_at: undefined,
+      parent_ended_at: undefined,
+      first_parent_ended_at: undefined,
+    }
+    const parents = { ...GRACE, names: ["parent:a"], isPresent: true, ...parent } as const
+    const { holds } = holdByParents(row, parents, { now: second(100) })
+    return holds.map(({ by, lookAgainAt }) => [by, lookAgainAt])
+  }
+
+  it("is looked for again after 15 s where it is new, or a stale agent, and needs no grace", () => {
+    expect(looksAgain({})).toEqual([["parent:a", second(115)]])
+    expect(looksAgain({ isStale: true }, ["parent:a"])).toEqual([["parent:a", second(115)]])
+    expect(looksAgain({}, ["parent:a"])).toEqual([["parent:a", undefined]])
+  })
+})
+
 describe("the grace of a dependency", () => {
   it.each([
     ["counts from when a firing is due", { created: 0, from: 0, heldBy: undefined }, 200],
