@@ -5,14 +5,12 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { OPEN_INCIDENTS, passes, PENDING_FIRINGS } from "../engine/lists/readPage.ts"
-import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { readRow } from "../unitOfWork/load.ts"
-import { find } from "../unitOfWork/Search.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import { changesParents, MOST_PARENTS } from "../firings/parents.ts"
-import { isOfAgent, type Policy } from "../policy/compilePolicy.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
 import type { FollowedLabels } from "../policy/followLabels.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { liveReplicas } from "../replicas/replicaState.ts"
@@ -59,67 +57,46 @@ interface Followed {
   readonly isFirst: boolean
   /** The receivers of the firings of the first passes under the policy; absent once these have ended. */
   due?: Array<NotifierName> | undefined
-  /** The changes before the last pass over held firings, and whether the one a minute later has begun. */
-  held?: Changes & { readonly at: Instant.Instant; readonly isRepeated: boolean }
+  /** The changes before the last pass over held firings, and whether it was the one a minute later. */
+  held?: { readonly changes: string; readonly at: Instant.Instant; readonly isRepeated: boolean }
   /** The labels before the last pass over open incidents. */
   openLabels?: string
 }
 
-/** What evaluates held firings again when it differs. */
-interface Changes {
-  readonly labels: string
-  /** The stamp of the silences, and what shows that parents may have changed. */
-  readonly others: string
-}
+type ReadChanges = (policy: Policy, now: Instant.Instant) => Effect.Effect<string, StorageError>
 
-type ReadChanges = (policy: Policy, now: Instant.Instant) => Effect.Effect<Changes, StorageError>
-
+/** Reads the stamps, and what shows that parents may have changed, as a text to compare. */
 const readingChanges = (
   storage: Storage["Service"],
   { transact }: Pick<Commits["Service"], "transact">,
   { incidents, labels, parentChanges }: FollowOptions,
 ): ReadChanges =>
   Effect.fnUntraced(function* ({ dependencies, routesReadAgents }, now) {
-    const silences = (yield* transact(readRow("change_stamp", "silences")))?.stamp
-    const others: Array<unknown> = [silences]
+    const silences = yield* transact(readRow("change_stamp", "silences"))
+    // Where routes read agents, the pass over open incidents evaluates these.
+    const changes: Array<unknown> = [silences?.stamp, routesReadAgents ? "" : yield* labels]
     if (dependencies !== undefined) {
-      others.push(parentChanges())
-      // One that died may have changed parents without having announced it.
-      others.push(
-        ...liveReplicas(yield* storage.replicas, now)
-          .map(({ id }) => id)
-          .toSorted(),
-      )
+      // A process that died may have changed parents without having announced it.
+      const running = liveReplicas(yield* storage.replicas, now).map(({ id }) => id)
+      changes.push(parentChanges(), ...running.toSorted())
     }
     if (dependencies?.takesStale === true)
-      others.push(...(yield* storage.staleAgents(Instant.minus(now, incidents.staleAfter), MOST_PARENTS)))
-    // Where routes read agents, the pass over open incidents evaluates these.
-    return { others: others.join(), labels: routesReadAgents ? "" : yield* labels }
+      changes.push(...(yield* storage.staleAgents(Instant.minus(now, incidents.staleAfter), MOST_PARENTS)))
+    return changes.join()
   })
-
-/** Whether holds compare hostnames or labels. */
-const areLabelsCompared = loneCommandOf(function* (_unit, now, policy: Policy): LoneDecision<boolean> {
-  if (policy.holdsReadAgents) return true
-  const { silences } = yield* find("silencesInForce", { endingAfter: now })
-  return silences.some(({ matchers }) => matchers.some(isOfAgent))
-})
 
 /** Whether a pass over held firings is due, since holds may have ended. */
 const isHeldDue = Effect.fnUntraced(function* (
   followed: Followed,
   readChanges: ReadChanges,
-  { transact }: Pick<Commits["Service"], "transact">,
 ): Effect.fn.Return<boolean, StorageError> {
   const { held: before, policy } = followed
   const at = yield* Instant.now
-  const now = yield* readChanges(policy, at)
-  const isChanged =
-    before?.others !== now.others ||
-    (before.labels !== now.labels && (yield* transact(areLabelsCompared(policy))))
-  const isRepeated = !isChanged && (before.isRepeated || !Instant.isRecent(before.at, RECENTLY, at))
-  const isDue = isChanged || isRepeated !== before.isRepeated
-  followed.held = { ...now, at: isChanged ? at : before.at, isRepeated }
-  return isDue
+  const changes = yield* readChanges(policy, at)
+  const isRepeated = before?.changes === changes
+  if (isRepeated && (before.isRepeated || Instant.isRecent(before.at, RECENTLY, at))) return false
+  followed.held = { changes, at, isRepeated }
+  return true
 })
 
 /** Whether a pass over open incidents is due. Another policy may have been in force when the service stopped. */
@@ -164,7 +141,7 @@ export const evaluationPass = (
   const readChanges = readingChanges(storage, commits, options)
   const held = passes(storage, PENDING_FIRINGS, {
     limit,
-    begin: Effect.suspend(() => isHeldDue(follow(), readChanges, commits)),
+    begin: Effect.suspend(() => isHeldDue(follow(), readChanges)),
     evaluate: (rows) => evaluate(rows.filter(isHeld).map(({ incident_id }) => incident_id)),
   })
   const open = passes(storage, OPEN_INCIDENTS, {
