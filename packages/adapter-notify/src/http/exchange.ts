@@ -110,8 +110,10 @@ export const makeExchange = Effect.fnUntraced(function* (
     )
 })
 
-/** A status line, behind interim answers. */
-const STATUS_LINE = /^(?:HTTP\/1\.[01] 1\d\d\s[^]*?\n\r?\n)*HTTP\/1\.[01] ([2-5]\d\d)(?=\s)/u
+/** A head, behind interim answers: its status, and its fields as far as they arrived. */
+const HEAD =
+  /^(?:HTTP\/1\.[01] 1\d\d\s[^]*?\n\r?\n)*HTTP\/1\.[01] ([2-5]\d\d)(?=\s)([^]*?)(?:\n\r?\n|\r\r|$)/u
+const RETRY_AFTER = /[\r\n]retry-after[\t ]*:([^\r\n]*)[\r\n]/iu
 /** Interim answers and a status line are shorter. */
 const MOST_LINES = 4_096
 
@@ -130,8 +132,9 @@ const unparsedAnswer = (request: ClientRequest) => {
     request.once("close", () => socket.off("data", note))
   })
   return (): Answer | undefined => {
-    const status = STATUS_LINE.exec(seen)?.[1]
-    return status === undefined ? undefined : { status: Number(status), retryAfter: undefined, body: "" }
+    const [, status, fields = ""] = HEAD.exec(seen) ?? []
+    const retryAfter = RETRY_AFTER.exec(`${fields}\n`)?.[1]
+    return status === undefined ? undefined : { status: Number(status), retryAfter, body: "" }
   }
 }
 

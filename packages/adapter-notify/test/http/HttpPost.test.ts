@@ -257,6 +257,21 @@ describe("a status line decides, whatever follows it:", () => {
     )
   }
 
+  it.effect.each([
+    ["HTTP/1.1 503 Down\nRetry-After: 90\ncontent-length: 0\n\n", 90],
+    ["HTTP/1.1 429 Too Many Requests\r\nx\r\nretry-after:90\r\n\r\n", 90],
+    ["HTTP/1.1 103 Early Hints\r\nretry-after: 5\r\n\r\nHTTP/1.1 503 Down\nRetry-After : 90 \n\n", 90],
+    ["HTTP/1.1 503 Down\nx: a\n\nRetry-After: 90\n", undefined],
+    ["HTTP/1.1 503 Down\nx-retry-after: 90\n\n", undefined],
+  ] as const)("and Retry-After behind it is honoured: %j", ([answer, seconds]) =>
+    Effect.gen(function* () {
+      const host = yield* brokenReceiver((socket) => socket.end(answer, "latin1"))
+      const { result } = yield* (yield* posting(`http://${host}/`))("{}")
+      const wait = seconds !== undefined && { retryAfterSeconds: seconds }
+      assert.deepEqual({ ...result, error: "" }, { outcome: "deferred", error: "", ...wait })
+    }),
+  )
+
   it.live("a head that never ends in time", () =>
     Effect.gen(function* () {
       const host = yield* brokenReceiver((socket) => socket.write("HTTP/1.1 200 OK\r\nx: y\r\n"))
