@@ -4,6 +4,7 @@ import { NameLookup, type ResolveName } from "@tocsin/adapter-notify/http/Target
 import { Duration, Effect, Result } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"
+import { createServer as createTcpServer } from "node:net"
 import type { WatchProbe } from "@tocsin/contract/Watches"
 import { checkedSettings } from "../src/settings/checkedSettings.ts"
 import { watchProbes } from "../src/watchProbes.ts"
@@ -88,6 +89,33 @@ describe("a probe of the server", () => {
         const { output, status } = yield* probing(LOOPBACK, { http: { url } })
         assert.strictEqual(status, "critical")
         assert.include(output, "is a link-local or metadata address, which no watch may reach")
+      }
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("shows nothing of an answer that it cannot read", () =>
+    Effect.gen(function* () {
+      const OK = "HTTP/1.1 200 OK\r\n"
+      for (const answer of [
+        "secret\r\n\r\n",
+        `${OK}secret\r\n\r\n`,
+        `${OK}content-length: secret\r\n\r\n`,
+        `${OK}secret: a\rb\r\n\r\n`,
+        `${OK}content-type: text/plain; charset=secret\r\n\r\na`,
+        `${OK}content-encoding: secret\r\n\r\na`,
+        "HTTP/1.1 302 Found\r\nlocation: secret://x\r\n\r\n",
+      ]) {
+        const server = createTcpServer((socket) =>
+          socket.on("error", () => {}).once("data", () => socket.end(answer, "latin1")),
+        ).listen(0, "127.0.0.1")
+        yield* Effect.promise(() => once(server, "listening"))
+        const bound = server.address()
+        const port = typeof bound === "object" ? (bound?.port ?? 0) : 0
+        const watch = { http: { url: `http://127.0.0.1:${port}/`, text: "well" } }
+        const { output, status } = yield* probing(LOOPBACK, watch)
+        server.close()
+        assert.strictEqual(status, "critical", answer)
+        assert.notInclude(output, "secret")
       }
     }).pipe(Effect.scoped),
   )

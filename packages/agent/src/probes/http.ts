@@ -99,7 +99,7 @@ export const http = probe({ name: "http", lane: "network" }, reader, async (sett
       faults: faultsOf(page, shown, settings),
     }
   } catch (error) {
-    return critical(`${shown}: ${explainError(error)}`)
+    return critical(`${shown}: ${explainError(error, around.targets === undefined)}`)
   }
 })
 
@@ -144,7 +144,7 @@ const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround)
   const answered = clock.steady() - begun
   const isTimed = warning !== undefined || crit !== undefined
   const patience = Math.min((millis - answered) * PATIENT_PART, isTimed ? Infinity : PATIENCE_MILLIS)
-  const read = await bodyOf(answer, { ...settings, patience, clock, isCut: around.targets !== undefined })
+  const read = await bodyOf(answer, { ...settings, patience, clock, isWatch: around.targets !== undefined })
   // A page that ends with its connection looks whole where the limit closed the connection.
   around.signal.throwIfAborted()
   const seconds = (read.isEndless ? answered : clock.steady() - begun) / MILLIS_PER_SECOND
@@ -155,16 +155,17 @@ const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround)
 interface Wanted extends Pick<HttpSettings, "text" | "pattern">, Pick<ProbeAround, "clock"> {
   /** After it, a body is read on only for a text or a pattern that is not found yet. */
   readonly patience: number
-  readonly isCut: boolean
+  /** A watch reads the first MiB, and its words quote nothing of the answer. */
+  readonly isWatch: boolean
 }
 
 const bodyOf = async (
   { end, response }: Awaited<ReturnType<typeof visitPage>>,
-  { clock, isCut, patience, pattern: written, text: wanted }: Wanted,
+  { clock, isWatch, patience, pattern: written, text: wanted }: Wanted,
 ) => {
   const chunks: Array<Buffer> = []
   let [bytes, isEndless] = [0, false]
-  const read = () => pageText(response.headers, Buffer.concat(chunks))
+  const read = () => pageText(response.headers, Buffer.concat(chunks), !isWatch)
   const look = (): void => {
     const isFound = written === undefined && (wanted === undefined || read().body.includes(wanted))
     isEndless = isFound || bytes > LONGEST_BODY
@@ -177,7 +178,7 @@ const bodyOf = async (
     for await (const part of response as AsyncIterable<Buffer>) {
       if (bytes < LONGEST_BODY) chunks.push(part)
       bytes += part.length
-      if (isCut && bytes > LONGEST_BODY) break
+      if (isWatch && bytes > LONGEST_BODY) break
     }
   } catch (error) {
     if (!isEndless) throw error

@@ -41,13 +41,15 @@ const MARKUP = /^$|\b(?:html|xml)\b/i
 const META =
   /<meta\s[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)|^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']+)/i
 
-/** A page as text, and the words for what a search in it depended on. */
+/** A page as text, and the words for what a search in it depended on, which may quote its header fields. */
 export const pageText = (
   { "content-encoding": coding = "identity", "content-type": type = "" }: IncomingHttpHeaders,
   raw: Buffer,
+  isQuoted = true,
 ) => {
   const bytes = decompressed(raw, coding)
-  if (bytes === undefined) return { body: "", where: ` in its compressed form (${coding})` }
+  if (bytes === undefined)
+    return { body: "", where: ` in its compressed form${isQuoted ? ` (${coding})` : ""}` }
   const page = bytes.subarray(0, LONGEST_BODY)
   const part = bytes.length > LONGEST_BODY ? " in its first MiB" : ""
   const start = page.toString("latin1", 0, PRESCAN)
@@ -61,7 +63,8 @@ export const pageText = (
     return { body: new TextDecoder(label).decode(page), where: part }
   } catch {
     // No message shows a text of the body.
-    const name = declared === undefined ? "the charset in its markup" : `its charset ${declared.slice(0, 40)}`
+    const shown = isQuoted ? ` ${declared?.slice(0, 40)}` : ""
+    const name = declared === undefined ? "the charset in its markup" : `its charset${shown}`
     return { body: page.toString(), where: `${part} as UTF-8, because ${name} is unknown` }
   }
 }

@@ -60,7 +60,7 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
     answer.end()
     if (followed >= most) throw new Error(`more than ${most} redirects`)
     cookies.keep(url, answered["set-cookie"])
-    url = redirected(next, url)
+    url = redirected(next, url, around.targets === undefined)
     if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
     // The body may be a secret, like a header field.
     if (body !== undefined && originOf(url) !== originOf(first))
@@ -83,13 +83,14 @@ const bytesOf = (text: string): string => Buffer.from(text).toString("latin1")
 const hasUser = ({ password, username }: URL): boolean => username + password !== ""
 
 /** Other bytes than ASCII are asked for as they came, as browsers do. */
-const redirected = (location: string, { href }: URL): URL => {
+const redirected = (location: string, { href }: URL, isQuoted: boolean): URL => {
   const escaped = location.replaceAll(
     /[\u0080-\u00ff]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   const url = URL.parse(escaped, href)
   if (url === null) throw new Error("redirected to an address that cannot be read: correct its Location")
-  if (!["http:", "https:"].includes(url.protocol)) throw new Error(`redirected to ${url.protocol}`)
+  if (!["http:", "https:"].includes(url.protocol))
+    throw new Error(`redirected to ${isQuoted ? url.protocol : "what is no page"}`)
   return url
 }

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { explainError } from "../../src/sending/explainError.ts"
 
 /** The words for a request that these bytes answer. */
-const wordsFor = async (answer: string, isLenient: boolean) => {
+const wordsFor = async (answer: string, isLenient: boolean, isQuoted = true) => {
   const bytes = Buffer.from(answer, "latin1")
   const server = createServer((socket) =>
     socket.on("error", () => {}).once("data", () => socket.end(bytes)),
@@ -16,7 +16,7 @@ const wordsFor = async (answer: string, isLenient: boolean) => {
   const sent = request({ host: "127.0.0.1", port, agent: false, insecureHTTPParser: isLenient }).end()
   const [error] = await once(sent, "error")
   server.close()
-  return explainError(error)
+  return explainError(error, isQuoted)
 }
 
 const OK = "HTTP/1.1 200 OK\r\n"
@@ -45,6 +45,18 @@ describe("the words for an answer that cannot be read", () => {
     [`${OK}X: y`, "the connection was closed without an answer"],
   ])("%j: %s", async (answer, words) => {
     for (const isLenient of [false, true]) assert.include(await wordsFor(answer, isLenient), words)
+  })
+
+  it.each([
+    "secret\r\n",
+    "HTTP/2 200 secret\r\n\r\n",
+    `${OK}A: b\r\nsecret\r\n\r\n`,
+    `${OK}secret: a\rb\r\n\r\n`,
+    `${OK}Content-Length: secret\r\n\r\n`,
+    `${OK}Content-Length: 4\r\nContent-Length: secret\r\n\r\n`,
+  ])("%j: quotes nothing of it for a watch", async (answer) => {
+    for (const isLenient of [false, true])
+      assert.notInclude(await wordsFor(answer, isLenient, false), "secret")
   })
 
   it.each([
