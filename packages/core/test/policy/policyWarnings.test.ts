@@ -34,6 +34,15 @@ it("a policy warns of values in quotes, wherever it compares", () => {
   assert.include(found[0], '(label:team = "db"); leave them out')
 })
 
+it("a policy warns of typographic quotes, too", () => {
+  const values = ["“db”", "‘db’", "„db“", "”db”", "«db»", "‚db‘", "db”", "d‘b’", "“"]
+  const routes = values.map((value) => ({ match: [`label:team = ${value}`] }))
+  assert.deepStrictEqual(
+    warned({ routes }).map((text) => text.split(" ")[0]),
+    [0, 1, 2, 3, 4, 5].map((n) => `routes.${n}.match.0`),
+  )
+})
+
 it("a policy warns of a cron with a day and a weekday, which fires on either", () => {
   const windows = ["0 2 13 * fri", "0 2 */2 * fri", "0 2 13 * *", "0 2 * * fri", "0 2 1-7 * 1"]
   const found = warned({
