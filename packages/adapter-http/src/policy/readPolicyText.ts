@@ -62,12 +62,13 @@ export const openPolicyText = (
   // A file that was truncated must not end all routes; {} states a policy without any.
   if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
-  const read = readPolicy(value, receiversGiven(Object(value), given), given.watchProblem)
+  const others = receiversGiven(Object(value), given)
+  const read = readPolicy(value, others, given.watchProblem)
   const problems = Result.isFailure(read) ? read.failure : []
   return Result.succeed({
     receivers: () => soundReceivers(value, read),
     followed: () => {
-      const document = Result.isSuccess(read) ? read.success : followedDespite(value, read.failure)
+      const document = Result.isSuccess(read) ? read.success : followedDespite(value, others, read.failure)
       return document && { document, outdated: problems.map(locate).toSorted(byLine) }
     },
     accept: (found) =>

@@ -68,18 +68,25 @@ export const soundReceivers = (
  * A stored policy that an earlier version took, despite its problems by the rules of this one. Decisions do without
  * {@link LATER_RULES}, and a malformed watch is left out. Any other problem may be of a later version's policy.
  */
-export const followedDespite = (value: unknown, problems: Problems): PolicyDocument | undefined => {
-  const { watches, ...others } = Object(value)
-  const left = problems.filter(({ message, path: [list] }) => list === "watches" && message !== UNKNOWN_FIELD)
-  const places = new Set(left.map(({ path }) => path[1]))
-  const kept = Array.isArray(watches) && watches.filter((_, n) => !places.has(n))
+export const followedDespite = (
+  value: unknown,
+  others: ReadonlyArray<NotifierName>,
+  problems: Problems,
+): PolicyDocument | undefined => {
+  if (problems.some(({ message }) => message === UNKNOWN_FIELD)) return undefined
+  const places = new Set(problems.flatMap(({ path: [list, place] }) => (list === "watches" ? [place] : [])))
+  const { watches } = Object(value)
+  const kept = Array.isArray(watches)
+    ? { ...Object(value), watches: watches.filter((_, n) => !places.has(n)) }
+    : value
+  // A malformed watch may have hidden problems of other parts.
+  const read = readPolicy(kept, others)
+  if (Result.isSuccess(read)) return read.success
   const isBearable = ({ message, path }: FieldProblem): boolean =>
     LATER_RULES.has(message) ||
     (message === TIME_ZONE_RULE &&
-      timeZoneOf(path.reduce((part, name) => Object(part)[name], Object(value))) !== undefined)
-  return problems.every((problem) => left.includes(problem) || isBearable(problem))
-    ? Result.getOrUndefined(decode(kept ? { ...others, watches: kept } : value))
-    : undefined
+      timeZoneOf(path.reduce((part, name) => Object(part)[name], kept)) !== undefined)
+  return read.failure.every(isBearable) ? Result.getOrUndefined(decode(kept)) : undefined
 }
 
 /** The names of receivers that a document defines, well-formed or not. */

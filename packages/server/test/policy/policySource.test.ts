@@ -107,6 +107,9 @@ describe("a stored policy of an earlier version", () => {
       for (const text of [
         "routes: [{ soon: 1m }]",
         "watches: [{ name: a, soon: 1m, tcp: { host: a, port: 1 } }]",
+        'watches: [{ name: a, soon: 1m, dns: { name: "dns://x" } }]',
+        "watches: [{ name: Not a name, tcp: { host: a, port: 1 } }]\nroutes: [{ to: [nobody] }]",
+        "watches: [{ name: [], tcp: { host: a, port: 1 } }]\nroutes: [{ to: [nobody], after: 1m }]",
         windowOf("agent_id = a", "Mars/Olympus"),
         windowOf("agent_id ~~ a"),
         `${windowOf("label:node = ")}\nroutes: [{ to: [nobody] }]`,
