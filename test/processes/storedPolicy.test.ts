@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { jsonOf, tocsin } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
@@ -312,6 +312,40 @@ describe("a stored policy", () => {
         checked.stderr,
         "tocsin policy apply would refuse it: policy.yaml:1: receivers.chat.url_file must be the name of a file",
       )
+    }),
+  )
+
+  it.live("that takes a second to read makes no other request wait", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      writeFileSync(join(cwd, "policy.yaml"), "{}")
+      const started = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_SECRETS_DIR: cwd }
+      const servers = yield* Effect.all([
+        startServer({ cwd, environment: started }),
+        startServer({
+          cwd,
+          environment: { ...started, DATABASE_URL: "memory:", SERVICE_POLICY_FILE: "policy.yaml" },
+        }),
+      ])
+      const acts = [
+        [servers[0], "PUT", "?confirm=true", 200],
+        [servers[0], "POST", "/check", 200],
+        [servers[1], "POST", "/check", 200],
+        [servers[0], "POST", "/try", 200],
+      ] as const
+      for (const [server, method, below, status] of acts) {
+        const reading = yield* Effect.forkChild(
+          send(server, method, below, `${"\n".repeat(490_000)}routes: []`),
+        )
+        let answered = 0
+        while (reading.pollUnsafe() === undefined) {
+          yield* operate(server, "GET", "/api/v1/health")
+          answered += 1
+        }
+        assert.strictEqual((yield* Fiber.join(reading)).status, status)
+        // While the server itself reads, it answers one or two.
+        assert.isAbove(answered, 20, `${method} ${below}`)
+      }
     }),
   )
 

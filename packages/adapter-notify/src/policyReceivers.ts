@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import type { FieldProblem } from "@tocsin/contract/describeIssue"
+import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument, Receiver } from "@tocsin/contract/PolicyDocument"
 import type { Ids } from "@tocsin/core/ports/Ids"
@@ -51,15 +51,30 @@ export const policyReceivers = Effect.fnUntraced(function* (
   return { made, problems }
 })
 
-/** Makes the receivers of a policy, unless it is refused for their problems or others. */
-export const acceptedReceivers = Effect.fnUntraced(function* <E>(
+/** Why receivers cannot be used, by name: their problems have it in their paths. */
+export const unavailableBy = (problems: ReadonlyArray<FieldProblem>): ReadonlyMap<NotifierName, string> => {
+  const unavailable = new Map<NotifierName, string>()
+  for (const { message, path } of problems) {
+    const problem = `${fieldPath(path)} ${message}`
+    const name = String(path[1])
+    const before = unavailable.get(name)
+    unavailable.set(name, before === undefined ? problem : `${before}; ${problem}`)
+  }
+  return unavailable
+}
+
+/** Makes the receivers of a policy, unless it is refused for others of its problems, or for theirs that it must not have. */
+export const acceptedReceivers = Effect.fnUntraced(function* <E, F = never>(
   {
     accept,
+    mayLack,
     receivers,
   }: {
     /** Those of which no problem is known. */
     readonly receivers: NonNullable<PolicyDocument["receivers"]>
     readonly accept: (found: ReadonlyArray<FieldProblem>) => Result.Result<PolicyDocument, E>
+    /** Whether it may have receivers that cannot be used here; it may not unless given. */
+    readonly mayLack?: (unavailable: ReadonlyMap<NotifierName, string>) => Effect.Effect<boolean, F>
   },
   posting: PostingOptions,
 ) {
@@ -69,9 +84,11 @@ export const acceptedReceivers = Effect.fnUntraced(function* <E>(
     Scope.Scope,
     scope,
   )
-  const accepted = accept(problems)
+  const unavailable = unavailableBy(problems)
+  const isBorne = problems.length > 0 && mayLack !== undefined && (yield* mayLack(unavailable))
+  const accepted = accept(isBorne ? [] : problems)
   if (Result.isFailure(accepted)) yield* Scope.close(scope, Exit.void)
-  return { document: yield* Effect.fromResult(accepted), made }
+  return { document: yield* Effect.fromResult(accepted), made, unavailable }
 })
 
 const SHADOW = Effect.succeed({ outcome: "shadow" } as const)

@@ -17,7 +17,7 @@ process.on("SIGUSR1", () => {})
 
 const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
-if (!isMainThread) await (await import("./policy/historyThread.ts")).runThread()
+if (!isMainThread) await (await import("./threads/runThread.ts")).runThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
   const { serve } = await import("./serve.ts")

@@ -11,8 +11,8 @@ import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./watchProbes.ts"
 import { watchdogReceiver } from "./notifiers.ts"
 import { linkKey, operatorTokens } from "./keptSecret.ts"
-import { policyBacktest } from "./policy/historyThread.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
+import { policyReader } from "./policy/policyReading.ts"
 import { policyReloading, policySource } from "./policy/policySource.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
@@ -26,6 +26,7 @@ import {
   storageLayer,
   storageName,
 } from "./storage.ts"
+import { policyBacktest } from "./threads/historyThread.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
@@ -79,7 +80,10 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           ).pipe(Layer.provide(Layer.effectDiscard(verifyWatchAgent))),
         ),
         Layer.provide(
-          Layer.provideMerge(services, Layer.merge(watchProbes(settings), policyBacktest(settings))),
+          Layer.provideMerge(
+            services,
+            Layer.mergeAll(watchProbes(settings), policyBacktest(settings), policyReader(settings)),
+          ),
         ),
       )
     }),

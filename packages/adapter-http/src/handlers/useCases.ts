@@ -1,6 +1,6 @@
 import { fieldPath } from "@tocsin/contract/describeIssue"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
 import { invalidPolicy } from "@tocsin/core/usecases/followStoredPolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -20,6 +20,7 @@ import { Context, Effect, Predicate, Record, Result, Schema } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import type { OpsApi } from "@tocsin/contract/api/OpsApi"
+import { PolicyReader } from "../policy/PolicyReader.ts"
 import type { CoreError } from "../response/failures.ts"
 
 /** A function for each endpoint, from its decoded parameters to its decoded answer. */
@@ -61,13 +62,6 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
 
 /** A hash as If-Match has it: in quotes, or as people write it. */
 const unquoted = (hash: string | undefined): string | undefined => hash?.replaceAll('"', "")
-
-/** The parser of YAML is loaded by the first policy that is read. */
-const readPolicy = (text: string, given: PolicyNotifiers) =>
-  Effect.flatMap(
-    Effect.promise(() => import("../policy/readPolicyText.ts")),
-    ({ readPolicyText }) => Effect.fromResult(readPolicyText(text, given)),
-  )
 
 const ROOT = "Policy"
 
@@ -115,14 +109,15 @@ const policyUseCases = (policies: Policies["Service"]) =>
       Effect.gen(function* () {
         const { given, source } = policies
         const read = yield* Effect.result(
-          source.source === "stored" ? source.read(payload) : readPolicy(payload, given),
+          source.source === "stored" ? source.read(payload) : (yield* PolicyReader)(payload, given),
         )
         if (Result.isFailure(read)) return { issues: read.failure }
         const warnings = warningsOf(read.success)
         return { issues: [], warnings, firings: yield* policies.firings(compileGiven(read.success, given)) }
       }),
     tryPolicy: ({ payload, query }) =>
-      readPolicy(payload, policies.given).pipe(
+      PolicyReader.pipe(
+        Effect.flatMap((read) => read(payload, policies.given)),
         Effect.mapError(invalidPolicy),
         Effect.flatMap((document) => policies.try(document, query)),
       ),

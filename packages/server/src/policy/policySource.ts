@@ -1,11 +1,10 @@
-import { policyReceivers, secretPlaceProblems } from "@tocsin/adapter-notify/policyReceivers"
+import { policyReceivers, unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { fieldPath } from "@tocsin/contract/describeIssue"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
-import type { PolicySource } from "@tocsin/core/ports/PolicySource"
+import type { FollowedPolicy, PolicySource } from "@tocsin/core/ports/PolicySource"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -15,6 +14,7 @@ import { policyNotifiers } from "../rules.ts"
 import type { Secrets } from "../Secrets.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { loadPolicy } from "./loadPolicy.ts"
+import { readApplied, readStored } from "./policyReading.ts"
 
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
@@ -24,13 +24,6 @@ const OUTDATED =
 
 const UNAVAILABLE =
   "a receiver of the stored policy is unavailable here; its notifications wait for a server that can use it"
-
-const openText = (text: string, given: PolicyNotifiers) =>
-  Effect.flatMap(
-    // The parser of YAML is loaded by the first policy that is read.
-    Effect.promise(() => import("@tocsin/adapter-http/policy/readPolicyText")),
-    ({ openPolicyText }) => Effect.fromResult(openPolicyText(text, given)),
-  )
 
 /**
  * Where the policy of a process with these settings comes from. One that is stored follows `secrets`.
@@ -45,46 +38,26 @@ export const policySource = Effect.fnUntraced(function* (
   secrets?.follow((read) => Effect.sync(() => void (settings = read)))
   const context = yield* Effect.context<Ids | Scope.Scope>()
   const make = Effect.fnUntraced(function* ({ receivers }: PolicyDocument) {
-    const unavailable = new Map<NotifierName, string>()
-    if (receivers === undefined) return { made: yield* receiversOfSettings(settings), unavailable }
+    if (receivers === undefined)
+      return { made: yield* receiversOfSettings(settings), unavailable: new Map<NotifierName, string>() }
     const only = { path: settings.SERVICE_SECRETS_DIR }
     const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), only)
-    for (const { message, path } of problems) {
-      const problem = `${fieldPath(path)} ${message}`
-      // Problems of receivers have their names in their paths.
-      const name = String(path[1])
-      const before = unavailable.get(name)
-      unavailable.set(name, before === undefined ? problem : `${before}; ${problem}`)
-    }
-    return { made, unavailable }
+    return { made, unavailable: unavailableBy(problems) }
   })
   const warn = ({ unavailable }: { readonly unavailable: ReadonlyMap<string, string> }) =>
     // A command sends nothing.
     Effect.forEach(secrets === undefined ? [] : unavailable.values(), (problem) =>
       Effect.annotateLogs(Effect.logWarning(UNAVAILABLE), { problem }),
     )
+  const warnOfOutdated = ({ outdated }: FollowedPolicy) =>
+    // A command sends nothing.
+    Effect.forEach(secrets === undefined ? [] : outdated, ({ line, message, path }) =>
+      Effect.annotateLogs(Effect.logWarning(OUTDATED), { problem: `line ${line}: ${path} ${message}` }),
+    )
   return {
     source: "stored",
-    read: Effect.fnUntraced(function* (text) {
-      const { accept, receivers } = yield* openText(text, policyNotifiers(settings))
-      const isFolderMissing = settings.SERVICE_SECRETS_DIR === undefined
-      return yield* Effect.fromResult(accept(secretPlaceProblems(receivers(), isFolderMissing)))
-    }),
-    follow: Effect.fnUntraced(function* (text) {
-      // A stored policy remains in force when the settings change; its watches then show their refusal.
-      const { watchProblem: _, ...given } = policyNotifiers(settings)
-      const { accept, followed, receivers } = yield* openText(text, given)
-      const kept = followed()
-      const misplaced = secretPlaceProblems(kept?.document.receivers ?? receivers(), false)
-      if (kept === undefined || misplaced.length > 0)
-        return { document: yield* Effect.fromResult(accept(misplaced)), outdated: [] }
-      // A command sends nothing.
-      for (const { line, message: problem, path } of secrets === undefined ? [] : kept.outdated)
-        yield* Effect.annotateLogs(Effect.logWarning(OUTDATED), {
-          problem: `line ${line}: ${path} ${problem}`,
-        })
-      return kept
-    }),
+    read: (text) => readApplied(text, settings),
+    follow: (text) => Effect.tap(readStored(text, settings), warnOfOutdated),
     notifiers: (document) => make(document).pipe(Effect.tap(warn), Effect.provideContext(context)),
     unavailable: (document) =>
       Effect.provideContext(
