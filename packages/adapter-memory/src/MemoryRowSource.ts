@@ -253,6 +253,12 @@ export class MemoryRowSource implements RowSource {
     return Array.from(this.#tables.keyed.silence.values()).filter(({ ends_at }) => ends_at > now)
   }
 
+  newestPolicy() {
+    return Array.from(this.#tables.keyed.policy_version.values())
+      .toSorted(comparing((row) => row.version))
+      .at(-1)
+  }
+
   idlePendingAgents({ seenBefore, limit }: Asked<"idlePendingAgents">) {
     return Array.from(this.#tables.agents.values())
       .filter((agent) => agent.admission_state === "pending" && agent.last_seen_at <= seenBefore)

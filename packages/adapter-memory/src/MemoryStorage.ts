@@ -6,6 +6,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import { keyText } from "@tocsin/core/model/StoredTables"
+import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
 import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import {
@@ -81,10 +82,10 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         ),
       ),
     replicas: Effect.sync(() => Array.from(tables.keyed.replica.values())),
-    policyVersions: (after, limit) =>
+    policyVersions: (after, limit, upTo = LAST_VERSION) =>
       Effect.sync(() =>
         Array.from(tables.keyed.policy_version.values())
-          .filter(({ version }) => version > after)
+          .filter(({ version }) => version > after && version <= upTo)
           .toSorted((a, b) => b.version - a.version)
           .slice(0, limit),
       ),

@@ -1,4 +1,5 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
+import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
 import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
@@ -236,7 +237,8 @@ const make = (
     incident: (id, limits) => retryTransient(readIncidentTimeline(sql, id, limits)),
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
     replicas: findAll(replica.findGroups.text, [], replica.decode),
-    policyVersions: (after, limit) => findAll(findPolicyVersions, [after, limit], policyVersionTable.decode),
+    policyVersions: (after, limit, upTo = LAST_VERSION) =>
+      findAll(findPolicyVersions, [after, upTo, limit], policyVersionTable.decode),
     serviceHeartbeat: findOne(heartbeat.find.text, heartbeat.find.parameters(["service"]), heartbeat.decode),
     establish: (name, value) =>
       retryTransient(

@@ -1,5 +1,6 @@
 import { fdatasync } from "node:fs"
 import * as Instant from "@tocsin/contract/Instant"
+import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { decideSync, isLone } from "@tocsin/core/unitOfWork/Decision"
 import { answer } from "@tocsin/core/unitOfWork/RowSource"
@@ -153,7 +154,8 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       ),
     operatorOfToken: (hash) => read(() => tables.operator.ofToken(hash)),
     replicas: read(() => tables.keyed.replica.ofGroup("all")),
-    policyVersions: (after, limit) => read(() => tables.policy_version.after(after, limit)),
+    policyVersions: (after, limit, upTo = LAST_VERSION) =>
+      read(() => tables.policy_version.newest(after, upTo, limit)),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
     counts: (...asked) => read(() => connection.snapshot(() => counts(...asked))),
     metricCounts: read(() => connection.snapshot(metricCounts)),

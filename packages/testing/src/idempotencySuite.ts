@@ -53,8 +53,8 @@ const applying = (text: string) =>
 
 /** Changes nothing. */
 const looking = commandOf(function* (unit) {
-  yield { groups: { policy_version: ["all"] } }
-  return unit.of("policy_version").group("all").length
+  yield { rows: { policy_version: [1] } }
+  return unit.of("policy_version").get(1)?.version
 })
 
 type Move = "changed" | "unchanged" | "answered" | "expired"

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
-import { observe } from "./observe.ts"
+import { rowOf } from "./observe.ts"
 import { atOnce, race } from "./race.ts"
 import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
@@ -29,14 +29,12 @@ const versionRecord: fc.Arbitrary<PolicyVersionRecord> = fc.record({
   applied_by: plain(64),
 })
 
-const stored = [{ groups: { policy_version: ["all"] } }] as const
-
 const roundTrip = (replica: Replica) =>
   forAll(versionRecord, { runs: RUNS }, (row) =>
     Effect.gen(function* () {
+      const stored = [{ rows: { policy_version: [row.version] } }] as const
       yield* write(replica, stored, (unit) => unit.of("policy_version").put(row))
-      const read = observe(replica, stored, (unit) => unit.of("policy_version").group("all"))
-      assertSame(yield* read, [row])
+      assertSame(yield* rowOf(replica, "policy_version", row.version), row)
       assertSame(yield* replica.storage.policyVersions(0, 2), [row])
       assertSame(yield* replica.storage.policyVersions(row.version, 2), [])
       yield* write(replica, stored, (unit) => unit.of("policy_version").delete(row.version))
@@ -71,6 +69,11 @@ export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepStrictEqual(kept[0]?.text, `# policy ${count}\n{}`)
         const [after] = yield* replica.storage.policyVersions(count - 1, count)
         assert.deepStrictEqual(after, kept[0])
+        assert.deepStrictEqual(yield* replica.storage.policyVersions(0, 2, count - 1), kept.slice(1, 3))
+        assert.deepStrictEqual(
+          yield* replica.storage.policyVersions(7, 1, 8),
+          kept.slice(count - 8, count - 7),
+        )
         assert.deepStrictEqual(
           (yield* replica.storage.policyVersions(0, 2)).map(({ version }) => version),
           [count, count - 1],

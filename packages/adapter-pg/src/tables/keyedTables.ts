@@ -90,7 +90,7 @@ export const policyVersionTable = keyedTables.policy_version
 const { alias, columns } = policyVersionTable
 
 export const findPolicyVersions = `SELECT ${columns} FROM policy_version AS ${alias}
-  WHERE ${alias}.version > $1 ORDER BY ${alias}.version DESC LIMIT $2`
+  WHERE ${alias}.version > $1 AND ${alias}.version <= $2 ORDER BY ${alias}.version DESC LIMIT $3`
 
 export const silenceTable = keyedTables.silence
 

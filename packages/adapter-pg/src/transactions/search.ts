@@ -1,5 +1,6 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import type { Step } from "@tocsin/core/unitOfWork/Decision"
 import {
   type Asked,
@@ -34,9 +35,12 @@ import {
 } from "../tables/IncidentTable.ts"
 import {
   keyedTables,
+  findPolicyVersions,
   findUnendedSilences,
   findSilencesInForce,
+  lockGroup,
   lockSilenceCount,
+  policyVersionTable,
   silenceTable,
 } from "../tables/keyedTables.ts"
 import { readStorageTime } from "../Database.ts"
@@ -71,6 +75,11 @@ const searches: {
   unendedSilences: Effect.fnUntraced(function* (loading, _asked, now) {
     yield* loading.pg.query(lockSilenceCount, [])
     return yield* silencesEndingAfter(loading, now)
+  }),
+  newestPolicy: Effect.fnUntraced(function* ({ pg }) {
+    yield* pg.query(lockGroup, ["policy_version"])
+    const [newest] = yield* pg.query(findPolicyVersions, [0, LAST_VERSION, 1])
+    return newest && policyVersionTable.decode(newest)
   }),
   unclaimedOutbox: Effect.fnUntraced(function* ({ pg, unit }, { limit, listed, untouchedSince }, now) {
     const waiting = (yield* pg.query(findWaitingReceivers, [])).map((row) => row["receiver"])

@@ -48,7 +48,9 @@ export const makeTables = (connection: SqliteConnection) => {
       ofToken: one<[KeyHash]>("WHERE token_hash = ?1 OR former_token_hash = ?1"),
     })),
     policy_version: withMore(makeKeyedTable(connection, "policy_version"), ({ all }) => ({
-      after: all<[version: number, limit: number]>("WHERE version > ? ORDER BY version DESC LIMIT ?"),
+      newest: all<[after: number, upTo: number, limit: number]>(
+        "WHERE version > ? AND version <= ? ORDER BY version DESC LIMIT ?",
+      ),
     })),
     silence: withMore(makeKeyedTable(connection, "silence"), ({ all }) => ({
       /** The silences that have begun by the first moment, and end after the second. */

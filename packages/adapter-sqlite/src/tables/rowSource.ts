@@ -1,10 +1,21 @@
+import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import type { RowSource } from "@tocsin/core/unitOfWork/RowSource"
 import type { RowCache } from "../cache/RowCache.ts"
 
 /** The rows that transactions read: the cached ones, and those of the tables. All users of a file share a machine. */
 export const rowSource = (rows: RowCache): RowSource => {
   const { tables } = rows
-  const { agents, alert, expectation, incident_member: members, incidents, keyed, outbox, silence } = tables
+  const {
+    agents,
+    alert,
+    expectation,
+    incident_member: members,
+    incidents,
+    keyed,
+    outbox,
+    policy_version,
+    silence,
+  } = tables
   return {
     agent: (id) => rows.agent(id),
     blockedKey: tables.agent_key.findBlocked,
@@ -33,6 +44,7 @@ export const rowSource = (rows: RowCache): RowSource => {
       serviceHeartbeat: keyed.service_heartbeat.find("service"),
     }),
     unendedSilences: silence.unended,
+    newestPolicy: () => policy_version.newest(0, LAST_VERSION, 1)[0],
     idlePendingAgents: ({ limit, seenBefore }) => agents.idlePending(seenBefore, limit),
   }
 }

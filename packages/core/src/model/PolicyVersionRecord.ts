@@ -1,14 +1,12 @@
 import { instant, integer, keyedTable, type RecordOf, text } from "./TableShape.ts"
 
 /**
- * A policy that was applied (docs/rules.md#a-stored-policy). The newest one is in force. All versions are one group:
- * transactions that apply a policy wait for one another.
+ * A policy that was applied (docs/rules.md#a-stored-policy). The newest one is in force.
  */
 export const policy_version = keyedTable({
   name: "policy_version",
   key: ["version"],
-  group: [],
-  locks: "groups",
+  locks: "rows",
   columns: {
     /** Counts from 1. */
     version: integer,
@@ -22,3 +20,6 @@ export const policy_version = keyedTable({
 export type PolicyVersionRecord = RecordOf<typeof policy_version>
 
 export const KEPT_VERSIONS = 100
+
+/** Where a search for versions begins that leaves out none. */
+export const LAST_VERSION = 2_147_483_647

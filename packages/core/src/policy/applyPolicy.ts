@@ -2,7 +2,8 @@ import { Predicate, Record, Schema } from "effect"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { load } from "../unitOfWork/load.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { find } from "../unitOfWork/Search.ts"
+import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -21,24 +22,23 @@ export type AppliedPolicy =
  * Stores a policy as the newest version, unless that has the same text already. `none` is the hash
  * of the policy without rules, which is in force before the first version.
  */
-export const applyPolicy = commandOf(function* (
+export const applyPolicy = loneCommandOf(function* (
   unit,
   now,
   { hash, replaces, text }: PolicyToApply,
   none: string,
   signature: Signature,
-): Decision<AppliedPolicy> {
-  yield* load(unit, { groups: { policy_version: ["all"] } })
-  const versions = unit.of("policy_version")
-  const known = versions.group("all").toSorted((a, b) => a.version - b.version)
-  const newest = known.at(-1)
+): LoneDecision<AppliedPolicy> {
+  const newest = yield* find("newestPolicy", undefined)
   if (newest?.text === text) return { outcome: "applied", version: newest }
   const former = newest?.hash ?? none
   if (replaces !== undefined && replaces !== former) return { outcome: "another", hash: former }
   const version = (newest?.version ?? 0) + 1
   const row = { version, hash, text, applied_at: now, applied_by: signature.actor }
+  yield* load(unit, { rows: { policy_version: [version, version - KEPT_VERSIONS] } })
+  const versions = unit.of("policy_version")
   versions.put(row)
-  for (const { version: old } of known) if (old <= version - KEPT_VERSIONS) versions.delete(old)
+  versions.delete(version - KEPT_VERSIONS)
   recordAudit(unit, now, signature, "policy.applied", [hash], { version, former, text })
   return { outcome: "applied", version: row }
 })

@@ -177,10 +177,11 @@ export class Storage extends Context.Service<
     readonly operatorOfToken: (hash: KeyHash) => Effect.Effect<OperatorRecord | undefined, StorageError>
     /** Reads the rows of all replicas, in no order. */
     readonly replicas: Effect.Effect<ReadonlyArray<ReplicaRecord>, StorageError>
-    /** Reads the versions of the policy after one, the newest first; 0 comes before the first. */
+    /** Reads versions of the policy after one, and up to one if it is given, the newest first; 0 comes before the first. */
     readonly policyVersions: (
       after: number,
       limit: number,
+      upTo?: number,
     ) => Effect.Effect<ReadonlyArray<PolicyVersionRecord>, StorageError>
     readonly serviceHeartbeat: Effect.Effect<ServiceHeartbeatRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */

@@ -74,6 +74,7 @@ export interface RowSource {
   readonly openings: (asked: OneOf<"openings">) => ReadonlyArray<Instant>
   readonly silencesInForce: (asked: SearchAsked<"silencesInForce">, now: Instant) => Found<"silencesInForce">
   readonly unendedSilences: (now: Instant) => Found<"unendedSilences">
+  readonly newestPolicy: () => Found<"newestPolicy">
   readonly idlePendingAgents: (asked: SearchAsked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
 }
 
@@ -138,6 +139,7 @@ const searches: { readonly [N in SearchName]: (reading: Reading, asked: SearchAs
   silencesInForce: ({ now, source }, asked) => source.silencesInForce(asked, now),
   silencesEndingAfter: ({ source }, moment) => source.unendedSilences(moment),
   unendedSilences: ({ now, source }) => source.unendedSilences(now),
+  newestPolicy: ({ source }) => source.newestPolicy(),
   idlePendingAgents: ({ source, unit }, asked) => {
     const agents = source.idlePendingAgents(asked)
     for (const agent of agents) unit.agents.load(agent.agent_id, agent)

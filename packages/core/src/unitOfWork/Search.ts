@@ -7,6 +7,7 @@ import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
+import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
@@ -132,6 +133,8 @@ export interface Searches {
    * their limit is exact.
    */
   readonly unendedSilences: (asked: undefined) => ReadonlyArray<SilenceRecord>
+  /** The newest version of the policy. Transactions that look for it wait for one another from here on. */
+  readonly newestPolicy: (asked: undefined) => PolicyVersionRecord | undefined
 }
 
 export type SearchName = keyof Searches

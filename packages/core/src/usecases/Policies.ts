@@ -12,7 +12,7 @@ import { nextOccurrences } from "../policy/occurrences.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { PolicyBacktest, PolicySource } from "../ports/PolicySource.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
-import { KEPT_VERSIONS } from "../model/PolicyVersionRecord.ts"
+import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { FiringCount, PolicyInForceState } from "@tocsin/contract/Policies"
 import { Ids } from "../ports/Ids.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
@@ -134,6 +134,9 @@ const shownPolicy = (
 
 const SHOWN_OCCURRENCES = 5
 
+/** A text has up to 1 MiB. */
+const VERSIONS_AT_ONCE = 10
+
 /** Windows, each with the one in force at a moment and the next, five in all. */
 export const withOccurrences = (windows: Policy["windows"], now: Instant.Instant) =>
   windows.map((window) => ({ ...window, occurrences: nextOccurrences(window, now, SHOWN_OCCURRENCES) }))
@@ -202,7 +205,23 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const others = live.length - following.length
         return { following: following.length, others, unusable: unusableReceivers(following) }
       }),
-      versions: Effect.map(storage.policyVersions(0, KEPT_VERSIONS), (items) => ({ items })),
+      /** The last stored versions, the newest first. */
+      versions: Effect.gen(function* () {
+        const items: Array<PolicyVersionRecord> = []
+        while (items.length < KEPT_VERSIONS) {
+          const last = items.at(-1)
+          const page = yield* storage.policyVersions(0, VERSIONS_AT_ONCE, last && last.version - 1)
+          items.push(...page)
+          if (page.length < VERSIONS_AT_ONCE) break
+        }
+        return { items }
+      }),
+      /** One stored version, or the newest. */
+      version: (version?: number) =>
+        Effect.map(
+          storage.policyVersions(version === undefined ? 0 : version - 1, 1, version),
+          ([found]) => found,
+        ),
       /**
        * Puts another policy in force with the notifiers of its receivers, once the audit has it. Refused
        * while a server runs that would not follow it.

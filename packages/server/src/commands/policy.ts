@@ -121,14 +121,11 @@ const get = act({
     ),
   },
 })(function* ({ version }) {
-  const { items } = yield* Policies.use(({ versions }) => versions)
-  const found = Option.match(version, {
-    onNone: () => items[0],
-    onSome: (wanted) => items.find((item) => item.version === wanted),
-  })
+  const { version: read } = yield* Policies
+  const found = yield* read(Option.getOrUndefined(version))
   if (found !== undefined) return { answer: found, text: found.text }
   return yield* notFound(
-    items.length === 0
+    (yield* read()) === undefined
       ? "no policy is stored: apply one with tocsin policy apply FILE"
       : "no such version is stored: list them with tocsin policy versions",
   )

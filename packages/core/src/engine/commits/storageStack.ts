@@ -89,7 +89,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         incident: (id, limits) => read(storage.incident(id, limits)),
         serviceHeartbeat: bounded(storage.serviceHeartbeat),
         replicas: bounded(storage.replicas),
-        policyVersions: (after, most) => bounded(storage.policyVersions(after, most)),
+        policyVersions: (...range) => bounded(storage.policyVersions(...range)),
         operatorOfToken: (hash) => bounded(storage.operatorOfToken(hash)),
         dueExpectations: (request) => bounded(storage.dueExpectations(request)),
         expectations: (checks) => read(storage.expectations(checks)),
