@@ -118,6 +118,24 @@ describe("the policy of a monitor", () => {
     )
   })
 
+  it("must be confirmed where no process can read the secrets of a receiver, which then waits", async () => {
+    await using monitor = await createTestMonitor()
+    const lacking: PolicyOption = { receivers: { mail: { kind: "messenger", url_env: "NO_SUCH_VARIABLE" } } }
+    const problem = "policy.receivers.mail.url_env names a variable that is not set"
+    assert.deepStrictEqual(await problemsOf(monitor.setPolicy(lacking)), ["validation", [problem]])
+    await monitor.setPolicy(lacking, { confirm: true })
+    const { receivers, replicas } = await monitor.policy.get()
+    assert.deepInclude(receivers, { name: "mail", notifier: "messenger", unavailable: true })
+    assert.deepStrictEqual(
+      replicas.map(({ unavailable }) => unavailable),
+      [[{ receiver: "mail", reason: problem.replace("policy.", "") }]],
+    )
+    // A running process lists it as usable no more than this one.
+    assert.strictEqual((await problemsOf(monitor.setPolicy(lacking)))[0], "validation")
+    const other: PolicyOption = { ...lacking, routes: [{ to: ["nobody"] }] }
+    assert.strictEqual((await problemsOf(monitor.setPolicy(other, { confirm: true })))[0], "validation")
+  })
+
   it("must be confirmed where it sends a receiver more than 100 firings immediately", async () => {
     const { notifiers, sent } = recording()
     await using monitor = await createTestMonitor({ notifiers, policy: { routes: [{ to: ["chat"] }] } })

@@ -247,15 +247,22 @@ describe("a stored policy", () => {
       assert.strictEqual(unheard.code, EXIT_CODES.refused.code)
       assert.include(
         unheard.stderr,
-        `version 1 is stored, but no running server can use the receiver a: ${reason}`,
+        `no running server can use the receiver a: ${reason}: give a server its secrets, or confirm the policy with --confirm; the former policy is in force again`,
       )
+      assert.deepStrictEqual(yield* versionsAt(server), [
+        [2, "{}"],
+        [1, policyOf("a")],
+      ])
       const applied = yield* tocsin({ cwd, environment }, ...apply, "--confirm")
       assert.deepStrictEqual(
         [applied.code, applied.stdout.split("\n").at(-2)],
         [0, `no running server can use the receiver a: ${reason}`],
       )
       const again = yield* jsonOf({ cwd, environment }, ...apply, "--confirm")
-      assert.deepInclude(again, { version: 1, unavailable: [{ receiver: "a", reason }] })
+      assert.deepInclude(again, { version: 3, unavailable: [{ receiver: "a", reason }] })
+      // What was in force before it remains so.
+      const repeated = yield* tocsin({ cwd, environment }, ...apply)
+      assert.include(repeated.stderr, "; version 3 is in force")
       const { replicas } = yield* policyAt(server)
       assert.deepStrictEqual(replicas[0].unavailable, [{ receiver: "a", reason }])
       const test = yield* operate(server, "POST", "/ops/v1/notifiers/a/test")
@@ -304,6 +311,17 @@ describe("a stored policy", () => {
         )
         for (const { message } of issues) assert.include(applied.message, message)
       }
+      // The command says which secrets its own shell lacks, whatever the servers have.
+      writeFileSync(join(cwd, "policy.yaml"), chat("url_file: chat-url"))
+      const lacking = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
+      assert.strictEqual(lacking.code, 0)
+      assert.include(
+        lacking.stderr,
+        "this shell cannot use the receiver chat, as receivers.chat.url_file names a file that cannot be read",
+      )
+      writeFileSync(join(cwd, "chat-url"), "https://chat.example/hook")
+      const found = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
+      assert.deepStrictEqual([found.code, found.stderr.includes("this shell")], [0, false])
       // Without a folder of secrets it may be meant as a file.
       writeFileSync(join(cwd, "policy.yaml"), chat("url_file: /run/secrets/chat-url"))
       const checked = yield* tocsin({ cwd, environment: {} }, "policy", "check", "policy.yaml")

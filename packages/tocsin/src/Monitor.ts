@@ -67,8 +67,9 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
 
   /**
    * Puts another policy in force, as `createMonitor` takes it. Rejects with `validation` and every problem
-   * by its path, and with `conflict` where a receiver would get more than 100 firings immediately, unless
-   * `confirm` is set; the policy in force then stays.
+   * by its path, secrets that no process of this storage can read included, and with `conflict` where a
+   * receiver would get more than 100 firings immediately; the policy in force then stays. `confirm` permits
+   * both: receivers without their secrets are then unavailable, and what is for them waits.
    *
    * @example
    * ```ts

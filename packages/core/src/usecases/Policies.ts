@@ -165,6 +165,8 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       }).pipe(Effect.uninterruptible, inTurn)
     const firings = (policy: Policy) =>
       countFirings(storage, { transact }, { ...rules, policy: () => policy })
+    const unusable = (here: ReadonlyMap<NotifierName, string>) =>
+      Effect.zipWith(storage.replicas, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
     return {
       ...(yield* followStoredPolicy(given, { begin: put, replace })),
       /**
@@ -180,7 +182,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const counts = yield* firings(compileGiven(document, given))
         if (!confirm) {
           const unavailable = yield* source.unavailable(document)
-          yield* refuseUnusable(unusableByAll(unavailable, yield* storage.replicas, yield* Instant.now))
+          yield* refuseUnusable(yield* unusable(unavailable))
           yield* refuseMany(counts)
         }
         const hash = policyHash(document, hashing)
@@ -229,6 +231,8 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       replace,
       /** Counts the firings that each receiver would get immediately under a policy. */
       firings,
+      /** Those of the receivers that this process cannot use which no running server lists as usable. */
+      unusable,
       /** Notifiers that a policy may name without defining them. */
       given,
       /** Where the policy of this process comes from, which is how a new one is read. */

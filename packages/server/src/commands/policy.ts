@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { secretProblems, unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
 import { fieldPath } from "@tocsin/contract/describeIssue"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
@@ -32,6 +33,8 @@ import { act, command, group } from "./define.ts"
 
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
   firings.map(({ count, receiver }) => `${receiver} gets ${plural(count, "firing")} immediately\n`).join("")
+
+const NO_RULES = "{}"
 
 // Servers look for another policy every 3 s.
 const LOOKS = { schedule: Schedule.spaced("250 millis"), times: 24 }
@@ -90,16 +93,21 @@ const apply = act({
   reads: ({ file }) => policyFileText(file),
 })(function* (text, { confirm, replaces }) {
   const policies = yield* Policies
+  const former = yield* policies.version()
   const stored = yield* policies
     .apply(text, { confirm, replaces })
     .pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
   const { firings, hash, version } = stored
   const followers = yield* followersOf(policies, hash)
   const unheard = followers.unusable.find(({ byNone }) => byNone)
-  if (unheard !== undefined && confirm !== true)
+  if (unheard !== undefined && confirm !== true) {
+    // Only servers that follow it know what they can read.
+    const restoring = policies.apply(former?.text ?? NO_RULES, { confirm: true, replaces: hash })
+    const isRestored = former?.version !== version && Result.isSuccess(yield* Effect.result(restoring))
     return yield* refusal(
-      `version ${version} is stored, but ${unusableText(unheard)}; give a server its secrets, or apply the former policy again`,
+      `${unusableText(unheard)}: give a server its secrets, or confirm the policy with --confirm; ${isRestored ? "the former policy is in force again" : `version ${version} is in force`}`,
     )
+  }
   return {
     answer: {
       ...stored,
@@ -181,10 +189,14 @@ const readAsGiven = Effect.fnUntraced(
     const asFile = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
     const settings = Result.getOrUndefined(commandSettings(process.env))
     const source = settings && (yield* policySource(settings))
-    if (source?.source !== "stored") return { read: asFile, refusal: [] }
+    const receivers = (Result.isSuccess(asFile) && asFile.success.receivers) || {}
+    const unavailable = unavailableBy(secretProblems(receivers))
+    if (source?.source !== "stored") return { read: asFile, refusal: [], unavailable }
     const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), source.read))
-    if (settings?.SERVICE_SECRETS_DIR !== undefined) return { read: applied, refusal: [] }
-    return { read: asFile, refusal: Result.isFailure(applied) ? applied.failure : [] }
+    if (settings?.SERVICE_SECRETS_DIR === undefined)
+      return { read: asFile, refusal: Result.isFailure(applied) ? applied.failure : [], unavailable }
+    const lacking = Result.isSuccess(applied) ? yield* source.unavailable(applied.success) : unavailable
+    return { read: applied, refusal: [], unavailable: lacking }
   },
   (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),
 )
@@ -193,12 +205,12 @@ const check = command({
   name: "check",
   description:
     "Check a policy, and name its problems by line and path; correcting some may show others. Of a valid one,\n" +
-    "  count the firings that each receiver would get immediately, if the settings name a database. Opens no file\n" +
-    "  and no variable that the policy names",
+    "  count the firings that each receiver would get immediately, if the settings name a database, and name the\n" +
+    "  receivers whose secrets this shell cannot read",
   short: "Check a policy",
   parameters: { file: flags.argument("FILE", "A policy in YAML or JSON"), json: flags.json },
   run: Effect.fnUntraced(function* ({ file, json }) {
-    const { read, refusal: refused } = yield* readAsGiven(file)
+    const { read, refusal: refused, unavailable } = yield* readAsGiven(file)
     if (Result.isSuccess(read)) {
       const counted = yield* Effect.result(firingsOf(read.success))
       const firings = Result.getOrUndefined(counted)
@@ -213,6 +225,8 @@ const check = command({
       if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)
       for (const line of issueLines(file, refused))
         yield* note(`tocsin policy apply would refuse it: ${line}\n`)
+      for (const [name, reason] of unavailable)
+        yield* note(`this shell cannot use the receiver ${name}, as ${reason}; the servers' secrets count\n`)
       return
     }
     const issues = read.failure

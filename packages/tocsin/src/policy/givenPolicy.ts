@@ -9,6 +9,7 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import { StorageError } from "@tocsin/core/ports/Storage"
 import { Policies, refuseMany } from "@tocsin/core/usecases/Policies"
 import { Context, Effect, Layer, Record, Result, Schema, SchemaParser, Scope } from "effect"
 import { asJson } from "@tocsin/client/calls/endpoints"
@@ -98,14 +99,19 @@ export const replacePolicy = Effect.fnUntraced(function* (
 ) {
   const { by, input } = yield* Effect.fromResult(readSigned([options], 1))
   const { confirm } = yield* Effect.fromResult(readOptions(input[0]))
-  const { document, made } = yield* acceptedReceivers(openGivenPolicy(given, notifiers), posting).pipe(
-    Effect.mapError((lines) => new TocsinError("validation", lines.join("\n"))),
+  const { firings, replace, unusable } = Context.get(services, Policies)
+  const mayLack = (lacking: ReadonlyMap<NotifierName, string>) =>
+    confirm === true ? Effect.succeed(true) : Effect.map(unusable(lacking), ({ length }) => length === 0)
+  const opened = { ...openGivenPolicy(given, notifiers), mayLack }
+  const { document, made, unavailable } = yield* acceptedReceivers(opened, posting).pipe(
+    Effect.mapError((failure) =>
+      failure instanceof StorageError ? failure : new TocsinError("validation", failure.join("\n")),
+    ),
     Effect.provideService(Ids, Context.get(services, Ids)),
     Effect.provideService(Scope.Scope, scope),
   )
   const own = Array.from(Context.get(services, Notifiers)).filter(([name]) => notifiers.includes(name))
-  const { firings, replace } = Context.get(services, Policies)
-  const policy = compilePolicy(document, notifiers)
+  const policy = { ...compilePolicy(document, notifiers), unavailable }
   if (confirm !== true) yield* refuseMany(yield* firings(policy))
   yield* Effect.provideService(
     replace(policy, new Map([...own, ...made])),
