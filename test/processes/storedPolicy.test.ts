@@ -260,7 +260,7 @@ describe("a stored policy", () => {
       )
       const again = yield* jsonOf({ cwd, environment }, ...apply, "--confirm")
       assert.deepInclude(again, { version: 3, unavailable: [{ receiver: "a", reason }] })
-      // What was in force before it remains so.
+      // A policy that was in force before remains so.
       const repeated = yield* tocsin({ cwd, environment }, ...apply)
       assert.include(repeated.stderr, "; version 3 is in force")
       const { replicas } = yield* policyAt(server)

@@ -137,6 +137,18 @@ const SHOWN_OCCURRENCES = 5
 /** A text has up to 1 MiB. */
 const VERSIONS_AT_ONCE = 10
 
+/** The last stored versions, the newest first. */
+const readVersions = Effect.fnUntraced(function* ({ policyVersions }: Storage["Service"]) {
+  const items: Array<PolicyVersionRecord> = []
+  while (items.length < KEPT_VERSIONS) {
+    const last = items.at(-1)
+    const page = yield* policyVersions(0, VERSIONS_AT_ONCE, last && last.version - 1)
+    items.push(...page)
+    if (page.length < VERSIONS_AT_ONCE) break
+  }
+  return { items }
+})
+
 /** Windows, each with the one in force at a moment and the next, five in all. */
 export const withOccurrences = (windows: Policy["windows"], now: Instant.Instant) =>
   windows.map((window) => ({ ...window, occurrences: nextOccurrences(window, now, SHOWN_OCCURRENCES) }))
@@ -207,17 +219,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const others = live.length - following.length
         return { following: following.length, others, unusable: unusableReceivers(following) }
       }),
-      /** The last stored versions, the newest first. */
-      versions: Effect.gen(function* () {
-        const items: Array<PolicyVersionRecord> = []
-        while (items.length < KEPT_VERSIONS) {
-          const last = items.at(-1)
-          const page = yield* storage.policyVersions(0, VERSIONS_AT_ONCE, last && last.version - 1)
-          items.push(...page)
-          if (page.length < VERSIONS_AT_ONCE) break
-        }
-        return { items }
-      }),
+      versions: readVersions(storage),
       /** One stored version, or the newest. */
       version: (version?: number) =>
         Effect.map(

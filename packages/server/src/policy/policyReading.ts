@@ -84,7 +84,7 @@ const read = Effect.fnUntraced(function* (
   return document === undefined ? yield* Effect.fail(issues) : { document, outdated: issues }
 })
 
-/** What survives the way to a thread. */
+/** As plain data. */
 const plain = ({ keepsNotifiers, notifierKinds, notifiers }: PolicyNotifiers) => ({
   keepsNotifiers,
   notifierKinds,

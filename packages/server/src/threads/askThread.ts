@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads"
 import { ProgramModule } from "@tocsin/simulation/backtestThread"
 import { Effect } from "effect"
 
-/** What a thread of this program is started for, as plain data. */
+/** The work of a thread of this program, as plain data. */
 export interface Order {
   readonly work: "history" | "policy"
 }
