@@ -137,6 +137,18 @@ const SHOWN_OCCURRENCES = 5
 /** A text has up to 1 MiB. */
 const VERSIONS_AT_ONCE = 10
 
+/** Those of the receivers that this process cannot use which no running server lists as usable. */
+const findUnusable =
+  ({ replicas: listed }: Storage["Service"]) =>
+  (here: ReadonlyMap<NotifierName, string>) =>
+    Effect.zipWith(listed, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
+
+/** One stored version, or the newest. */
+const readVersion =
+  ({ policyVersions }: Storage["Service"]) =>
+  (version?: number) =>
+    Effect.map(policyVersions(version === undefined ? 0 : version - 1, 1, version), ([found]) => found)
+
 /** The last stored versions, the newest first. */
 const readVersions = Effect.fnUntraced(function* ({ policyVersions }: Storage["Service"]) {
   const items: Array<PolicyVersionRecord> = []
@@ -177,8 +189,6 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       }).pipe(Effect.uninterruptible, inTurn)
     const firings = (policy: Policy) =>
       countFirings(storage, { transact }, { ...rules, policy: () => policy })
-    const unusable = (here: ReadonlyMap<NotifierName, string>) =>
-      Effect.zipWith(storage.replicas, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
     return {
       ...(yield* followStoredPolicy(given, { begin: put, replace })),
       /**
@@ -194,7 +204,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const counts = yield* firings(compileGiven(document, given))
         if (!confirm) {
           const unavailable = yield* source.unavailable(document)
-          yield* refuseUnusable(yield* unusable(unavailable))
+          yield* refuseUnusable(yield* findUnusable(storage)(unavailable))
           yield* refuseMany(counts)
         }
         const hash = policyHash(document, hashing)
@@ -220,12 +230,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         return { following: following.length, others, unusable: unusableReceivers(following) }
       }),
       versions: readVersions(storage),
-      /** One stored version, or the newest. */
-      version: (version?: number) =>
-        Effect.map(
-          storage.policyVersions(version === undefined ? 0 : version - 1, 1, version),
-          ([found]) => found,
-        ),
+      version: readVersion(storage),
       /**
        * Puts another policy in force with the notifiers of its receivers, once the audit has it. Refused
        * while a server runs that would not follow it.
@@ -233,8 +238,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       replace,
       /** Counts the firings that each receiver would get immediately under a policy. */
       firings,
-      /** Those of the receivers that this process cannot use which no running server lists as usable. */
-      unusable,
+      unusable: findUnusable(storage),
       /** Notifiers that a policy may name without defining them. */
       given,
       /** Where the policy of this process comes from, which is how a new one is read. */
