@@ -38,13 +38,16 @@ export interface Expectation {
   readonly most: number
 }
 
-const readers = {
-  expect: lineReader(closedStruct({ ...ofLine, expect: Counted })),
-  expect_none: lineReader(closedStruct({ ...ofLine, expect_none: Counted })),
-  expect_at_most: lineReader(
-    closedStruct({ ...ofLine, expect_at_most: closedStruct({ ...counted, count: NonNegativeInteger }) }),
-  ),
-}
+const Some = closedStruct({ ...ofLine, expect: Counted })
+const None = closedStruct({ ...ofLine, expect_none: Counted })
+const Few = closedStruct({
+  ...ofLine,
+  expect_at_most: closedStruct({ ...counted, count: NonNegativeInteger }),
+})
+const readers = { expect: lineReader(Some), expect_none: lineReader(None), expect_at_most: lineReader(Few) }
+
+/** A line about an expectation, as it is written. */
+export type WrittenExpectation = typeof Some.Encoded | typeof None.Encoded | typeof Few.Encoded
 
 /** Reads a line of a story that expects messages; nothing if it is about something else. */
 export const readExpectation = (

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { NonNegativeInteger } from "@tocsin/contract/Fields"
 import { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { type Instant, InstantFromString } from "@tocsin/contract/Instant"
+import { IncidentDetail } from "@tocsin/contract/api/opsResources"
 import { Incident } from "@tocsin/contract/Resources"
 import { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
@@ -23,20 +24,11 @@ export interface SimulationSettings extends Partial<
   readonly until?: Instant | undefined
 }
 
-const Change = Schema.Struct({
-  at: InstantFromString,
-  change: Schema.Literals(["joined", "worsened", "improved", "left"]),
-  agent_id: AgentId,
-  // Wider than CheckId, for the member @heartbeat of a dead agent.
-  check_id: Schema.String,
-  /** The member's severity; its last one if it left. */
-  severity: Severity,
-  /** The incident's severity afterwards; null when it resolved. */
-  incident_severity: Schema.NullOr(Severity),
-})
-
 /** An incident as the API shows it, with its changes, oldest first. */
-export const SimulatedIncident = Schema.Struct({ ...Incident.fields, timeline: Schema.Array(Change) })
+export const SimulatedIncident = Schema.Struct({
+  ...Incident.fields,
+  timeline: IncidentDetail.fields.timeline,
+})
 export type SimulatedIncident = typeof SimulatedIncident.Type
 
 /** The holds of a firing: `ack`, `after`, `silence:NAME` as the input names it, or `window:NAME`. */

@@ -37,8 +37,13 @@ const Added = closedStruct({ ...ofSilence, add: closedStruct({ by, ...SilenceReq
 const Extended = closedStruct({ ...ofSilence, extend: closedStruct({ by, ...SilenceChangeRequest.fields }) })
 const Expired = closedStruct({ ...ofSilence, expire: closedStruct({ by }) })
 
-type ActOnIncident = typeof Acknowledged.Type | typeof Withdrawn.Type
-type ActOnSilence = typeof Added.Type | typeof Extended.Type | typeof Expired.Type
+const ActOnIncident = Schema.Union([Acknowledged, Withdrawn])
+type ActOnIncident = typeof ActOnIncident.Type
+const ActOnSilence = Schema.Union([Added, Extended, Expired])
+type ActOnSilence = typeof ActOnSilence.Type
+
+/** A line about an act of a person, as it is written. */
+export type WrittenAct = typeof ActOnIncident.Encoded | typeof ActOnSilence.Encoded
 
 type ActEntry = (ActOnIncident | ActOnSilence) & {
   readonly entry: "act"

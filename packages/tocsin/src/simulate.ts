@@ -1,14 +1,13 @@
 import type {
   EventBatchRequest,
   HeartbeatRequest,
-  NewSilence,
   Page,
-  SilenceChanges,
   StoredCheckResultEvent,
 } from "@tocsin/client/Resources"
 import { asGiven, duration, group, type Reader, texts } from "@tocsin/client/options/readers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { FiringCause, NotificationType, Severity } from "@tocsin/contract/Status"
+import type { WrittenExpectation } from "@tocsin/simulation/Expectation"
+import type { WrittenAct } from "@tocsin/simulation/readLines"
 import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import { Result, Schema } from "effect"
@@ -21,46 +20,6 @@ interface Received {
   readonly received_at: string
 }
 
-/** A person acknowledges the open incident of a key, or withdraws that. */
-type SimulatedAct =
-  | {
-      readonly incident_key: string
-      readonly acknowledge: {
-        readonly by?: string | undefined
-        readonly note?: string | undefined
-        readonly for?: string | undefined
-        readonly until?: string | undefined
-        readonly severity?: Severity | undefined
-      }
-    }
-  | { readonly incident_key: string; readonly withdraw: Actor }
-
-interface Actor {
-  readonly by?: string | undefined
-}
-
-/** A person adds a silence under a name, extends or expires it. */
-type SimulatedSilenceAct = { readonly silence: string } & (
-  | { readonly add: NewSilence & Actor }
-  | { readonly extend: SilenceChanges & Actor }
-  | { readonly expire: Actor }
-)
-
-interface ExpectedMessages {
-  readonly receiver: string
-  readonly event?: NotificationType | undefined
-  readonly cause?: FiringCause | undefined
-  /** From `received_at` on: `"15m"`. */
-  readonly within?: string | undefined
-}
-
-/** Messages that a receiver gets, or does not get. The report states whether that holds. */
-type SimulatedExpectation = { readonly incident_key?: string | undefined } & (
-  | { readonly expect: ExpectedMessages }
-  | { readonly expect_none: ExpectedMessages }
-  | { readonly expect_at_most: ExpectedMessages & { readonly count: number } }
-)
-
 /**
  * One input of a service: a heartbeat or a batch with its `received_at`, a stored result or a page of them,
  * an act of a person, or an expectation. A text is one of them as JSON.
@@ -70,7 +29,8 @@ export type SimulationInput =
   | (EventBatchRequest & Received)
   | StoredCheckResultEvent
   | Page<StoredCheckResultEvent>
-  | ((SimulatedAct | SimulatedSilenceAct | SimulatedExpectation) & Received)
+  | WrittenAct
+  | WrittenExpectation
   | string
 
 /** The settings of the simulated service. */
