@@ -1,17 +1,3 @@
-/** The kinds of thing that a change can concern. docs/operators.md#actions has the form of their IDs. */
-export type AuditSubjectKind =
-  | "agent"
-  | "check"
-  | "key"
-  | "enrolment"
-  | "notification"
-  | "incident"
-  | "integration"
-  | "operator"
-  | "policy"
-  | "silence"
-  | "watch"
-
 /**
  * Every change that the audit knows (docs/rules.md#audit): its kind of subject and a verb, the change to each
  * subject, and the names of what the row adds. The documents, the filter and the page on operators derive from it.
@@ -58,9 +44,12 @@ export const AuditActions = {
   "watch.resumed": ["its pause was ended"],
   "watch.removed": ["removed with its check and history"],
 } as const satisfies Readonly<
-  Record<`${AuditSubjectKind}.${string}`, readonly [change: string, ...parameters: ReadonlyArray<string>]>
+  Record<`${string}.${string}`, readonly [change: string, ...parameters: ReadonlyArray<string>]>
 >
 export type AuditActionName = keyof typeof AuditActions
+
+/** The kinds of thing that a change can concern. docs/operators.md#actions has the form of their IDs. */
+export type AuditSubjectKind = AuditActionName extends `${infer Kind}.${string}` ? Kind : never
 
 /** The names of what the row of an action adds. */
 export type AuditParameterName<Action extends AuditActionName> =
