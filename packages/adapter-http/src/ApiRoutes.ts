@@ -1,15 +1,3 @@
-import type { Commits } from "@tocsin/core/engine/commits/Commits"
-import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import type { Admission } from "@tocsin/core/usecases/Admission"
-import type { Operators } from "@tocsin/core/usecases/Operators"
-import type { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import type { Policies } from "@tocsin/core/usecases/Policies"
-import type { Integrations } from "@tocsin/core/usecases/Integrations"
-import type { Watches } from "@tocsin/core/usecases/Watches"
-import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import type { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
-import type { Queries } from "@tocsin/core/usecases/Queries"
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
@@ -26,7 +14,6 @@ import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
 import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
-import type { Readiness } from "@tocsin/core/health/Readiness"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 /** The options of the API. */
@@ -41,22 +28,6 @@ export interface ApiOptions extends OperatorTokens {
   /** Metrics at /metrics, if given. */
   readonly metrics?: MetricsOptions | undefined
 }
-
-/** The services that the API requires. */
-export type ApiServices =
-  | Commits
-  | Ingest
-  | Admission
-  | Queries
-  | Operators
-  | Integrations
-  | Watches
-  | Policies
-  | PolicyInForce
-  | TopicFeed
-  | Ids
-  | Hashing
-  | Readiness
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(TocsinApi).pipe(

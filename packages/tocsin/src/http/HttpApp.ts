@@ -4,8 +4,6 @@ import * as Intake from "@tocsin/adapter-http/request/Intake"
 import * as FailureLog from "@tocsin/adapter-http/response/FailureLog"
 import { routerConfig } from "@tocsin/adapter-http/routes"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { HealthExamination } from "@tocsin/core/health/HealthExamination"
-import type { Operations } from "@tocsin/core/usecases/Operations"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import { belowBasePath } from "./hostHandlers.ts"
@@ -20,8 +18,6 @@ export interface HttpOptions extends ApiRoutes.ApiOptions {
   /** The console at `/`, and what it says of the service; none unless given. */
   readonly pages?: { readonly console: ConsoleFiles; readonly about: About } | undefined
 }
-
-type Required = ApiRoutes.ApiServices | Operations | HealthExamination
 
 /** The v1 API with `/ops/v1`, for hosts of both kinds. */
 export class HttpApp extends Context.Service<
@@ -84,6 +80,7 @@ const appOn = (
 
 type NodeHttp = Effect.Success<typeof nodeHttp>
 type Platform = Layer.Success<NodeHttp["nodeServices"]>
+type Required = Exclude<Layer.Services<ReturnType<typeof routesOf>>, HttpRouter.HttpRouter | Platform>
 type OfRequest = HttpServerRequest.HttpServerRequest | Scope.Scope
 
 const withoutBasePath =
