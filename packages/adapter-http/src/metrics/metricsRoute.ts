@@ -73,17 +73,14 @@ const readingLines = (definition: MetricDefinition, reading: Reading): ReadonlyA
 
 /** Metrics as text. Families of one definition become one; families without a reading are left out. */
 export const exposition = (families: ReadonlyArray<MetricFamily>): string => {
-  const readings = new Map<MetricDefinition, Array<Reading>>()
-  for (const family of families) {
-    if (family.readings.length === 0) continue
-    const known = readings.get(family.definition)
-    if (known === undefined) readings.set(family.definition, Array.from(family.readings))
-    else for (const reading of family.readings) known.push(reading)
-  }
-  const lines = Array.from(readings, ([definition, all]) => [
+  const known = Map.groupBy(
+    families.filter(({ readings }) => readings.length > 0),
+    ({ definition }) => definition,
+  )
+  const lines = Array.from(known, ([definition, all]) => [
     `# HELP ${definition.name} ${escapeHelp(definition.help)}`,
     `# TYPE ${definition.name} ${definition.type}`,
-    ...all.flatMap((reading) => readingLines(definition, reading)),
+    ...all.flatMap(({ readings }) => readings.flatMap((reading) => readingLines(definition, reading))),
   ])
   return lines
     .flat()

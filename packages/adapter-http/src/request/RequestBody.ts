@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http"
 import { overfullBody, overfullSenderBody } from "@tocsin/contract/decodeRequest"
 import { describeIssue } from "@tocsin/contract/describeIssue"
-import { ByteSize, Effect, Result, type Schema, SchemaParser } from "effect"
+import { ByteSize, Effect, Result, type Schema, SchemaParser, Semaphore } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { fail } from "../response/failures.ts"
@@ -115,36 +115,15 @@ const decodeText = (bytes: Uint8Array, contentEncoding?: string): Result.Result<
     ? Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 })
     : Result.fail(ENCODED)
 
-/** Does one piece of work in each turn of the event loop, so that other work gets its time between. */
-export class Turns {
-  readonly #waiting: Array<() => void> = []
-  readonly #next = () => this.#doNext()
-
-  add(work: () => void): void {
-    if (this.#waiting.push(work) === 1) setImmediate(this.#next)
-  }
-
-  #doNext(): void {
-    const [work] = this.#waiting
-    try {
-      work?.()
-    } finally {
-      this.#waiting.shift()
-      if (this.#waiting.length > 0) setImmediate(this.#next)
-    }
-  }
-}
-
 /** Larger bodies take milliseconds to parse and check. */
 const LARGE_BYTES = 65_536
 
-const largeBodies = new Turns()
+const largeBodies = Semaphore.makeUnsafe(1)
+const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
-/** One large body a turn: those that arrive together would otherwise block all other requests. */
+/** One large body a turn of the event loop: those that arrive together would otherwise block all other requests. */
 const turnOf = (body: Uint8Array) =>
-  body.length > LARGE_BYTES
-    ? Effect.callback<void>((resume) => largeBodies.add(() => resume(Effect.void)))
-    : Effect.void
+  body.length > LARGE_BYTES ? largeBodies.withPermit(nextTurn) : Effect.void
 
 const readAs =
   <A>(parse: (bytes: Uint8Array, contentEncoding: string | undefined) => Result.Result<A, string>) =>

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { readJson, Turns } from "../../src/request/RequestBody.ts"
+import { readJson } from "../../src/request/RequestBody.ts"
 import { RequestId } from "../../src/response/headerFields.ts"
 import { heartbeat } from "../http.ts"
 import { REQUEST_ID } from "../TestServer.ts"
@@ -24,28 +24,6 @@ const turnsOfLoop = Effect.map(
       }),
   ),
   (counted) => () => counted.turns,
-)
-
-it.live("work is done in order, a piece a turn, even after a failure", () =>
-  Effect.gen(function* () {
-    const turn = yield* turnsOfLoop
-    const turns = new Turns()
-    const done: Array<readonly [piece: number, turn: number]> = []
-    yield* Effect.callback<void>((resume) => {
-      for (const piece of [1, 2, 3, 4]) {
-        turns.add(() => {
-          done.push([piece, turn()])
-          if (piece === 2) turns.add(() => resume(Effect.void))
-        })
-      }
-      assert.deepStrictEqual(done, [])
-    })
-    assert.deepStrictEqual(
-      done.map(([piece]) => piece),
-      [1, 2, 3, 4],
-    )
-    assert.strictEqual(new Set(done.map(([, at]) => at)).size, 4)
-  }).pipe(Effect.scoped),
 )
 
 const LARGE = JSON.stringify(heartbeat).padEnd(1_000_000, " ")
