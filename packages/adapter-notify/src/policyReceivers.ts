@@ -19,7 +19,7 @@ import { webhook } from "./webhook/webhook.ts"
 const SECRETS = ["url", "secret", "telegram_token", "token", "user", "routing_key", "key"] as const
 type SecretName = (typeof SECRETS)[number]
 
-export type ReceiverSecrets = Partial<Record<SecretName, Redacted.Redacted>>
+export type ReceiverSecrets = { [Name in SecretName]?: Redacted.Redacted | undefined }
 
 /** The folder of the only files that a policy may name; none if the path is absent. */
 export interface SecretsFolder {

@@ -23,7 +23,7 @@ export const postingOf = (settings: Settings) => ({
 export const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
   const enabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))
   const made = new Map<NotifierName, Notifier>()
-  for (const { definition, secrets } of configured(settings)) {
+  for (const [definition, secrets] of definable(settings)) {
     const name = ("type" in definition ? definition.type : undefined) ?? definition.kind
     if (!enabled.has(name)) continue
     made.set(name, yield* Effect.orDie(makeReceiver(definition, secrets, postingOf(settings))))
@@ -31,58 +31,25 @@ export const receiversOfSettings = Effect.fnUntraced(function* (settings: Settin
   return made
 })
 
-interface Configured {
-  readonly definition: Receiver
-  readonly secrets: ReceiverSecrets
-}
-
-const given = <A>(value: A | undefined, receiver: (value: A) => Configured): ReadonlyArray<Configured> =>
-  value === undefined ? [] : [receiver(value)]
-
-const configured = (settings: Settings): ReadonlyArray<Configured> => {
-  const secret = settings.SERVICE_WEBHOOK_SECRET?.map(Redacted.value).join(" ")
-  const from = settings.SERVICE_EMAIL_FROM
-  const to = settings.SERVICE_EMAIL_TO
-  const chats = {
-    ntfy: settings.SERVICE_NTFY_URL,
-    discord: settings.SERVICE_DISCORD_URL,
-    teams: settings.SERVICE_TEAMS_URL,
-  } as const
+/** Every receiver that settings can define; only those with an address are ever enabled. */
+const definable = (settings: Settings): ReadonlyArray<readonly [Receiver, ReceiverSecrets]> => {
+  const { SERVICE_EMAIL_FROM: from = "", SERVICE_EMAIL_TO: to = [], SERVICE_TELEGRAM_CHAT: chat } = settings
+  const secret = Redacted.make(settings.SERVICE_WEBHOOK_SECRET?.map(Redacted.value).join(" ") ?? "")
+  const telegram = chat !== undefined && { telegram_chat: chat }
   return [
-    { definition: { kind: "debug" }, secrets: {} },
-    ...given(settings.SERVICE_WEBHOOK_URL, (url) => ({
-      definition: { kind: "webhook" },
-      secrets: { url, secret: Redacted.make(secret ?? "") },
-    })),
-    ...messenger(settings),
-    ...given(settings.SERVICE_ALERT_ROUTER_URL, (url) => ({
-      definition: { kind: "alert_router" },
-      secrets: { url },
-    })),
-    ...(from === undefined || to === undefined
-      ? []
-      : given(settings.SERVICE_SMTP_URL, (url) => ({
-          definition: { kind: "messenger", type: "email", from, to },
-          secrets: { url },
-        }))),
-    ...(["ntfy", "discord", "teams"] as const).flatMap((type) =>
-      given(chats[type], (url) => ({ definition: { kind: "messenger", type }, secrets: { url } })),
-    ),
-    ...given(settings.SERVICE_PAGERDUTY_KEY, (routing_key) => ({
-      definition: { kind: "alert_router", type: "pagerduty" },
-      secrets: { routing_key },
-    })),
+    [{ kind: "debug" }, {}],
+    [{ kind: "webhook" }, { url: settings.SERVICE_WEBHOOK_URL, secret }],
+    [
+      { kind: "messenger", ...telegram },
+      { url: settings.SERVICE_MESSENGER_URL, telegram_token: settings.SERVICE_TELEGRAM_TOKEN },
+    ],
+    [{ kind: "alert_router" }, { url: settings.SERVICE_ALERT_ROUTER_URL }],
+    [{ kind: "messenger", type: "email", from, to }, { url: settings.SERVICE_SMTP_URL }],
+    [{ kind: "messenger", type: "ntfy" }, { url: settings.SERVICE_NTFY_URL }],
+    [{ kind: "messenger", type: "discord" }, { url: settings.SERVICE_DISCORD_URL }],
+    [{ kind: "messenger", type: "teams" }, { url: settings.SERVICE_TEAMS_URL }],
+    [{ kind: "alert_router", type: "pagerduty" }, { routing_key: settings.SERVICE_PAGERDUTY_KEY }],
   ]
-}
-
-const messenger = (settings: Settings): ReadonlyArray<Configured> => {
-  const { SERVICE_MESSENGER_URL, SERVICE_TELEGRAM_CHAT, SERVICE_TELEGRAM_TOKEN } = settings
-  if (SERVICE_MESSENGER_URL === undefined && SERVICE_TELEGRAM_CHAT !== undefined)
-    return given(SERVICE_TELEGRAM_TOKEN, (telegram_token) => ({
-      definition: { kind: "messenger", telegram_chat: SERVICE_TELEGRAM_CHAT },
-      secrets: { telegram_token },
-    }))
-  return given(SERVICE_MESSENGER_URL, (url) => ({ definition: { kind: "messenger" }, secrets: { url } }))
 }
 
 /**

@@ -157,6 +157,13 @@ interface Conflict {
   readonly isMissing?: true
 }
 
+const TOGETHER = [
+  ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
+  ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
+  ["SERVICE_EMAIL_FROM", "SERVICE_SMTP_URL"],
+  ["SERVICE_EMAIL_TO", "SERVICE_SMTP_URL"],
+] as const satisfies ReadonlyArray<readonly [Name, Name]>
+
 const conflicts = (values: Values): ReadonlyArray<Conflict> => {
   const has = (name: Name) => values[name] !== undefined
   const { SERVICE_DEAD_AFTER: deadAfter, SERVICE_STALE_AFTER: staleAfter } = values
@@ -186,24 +193,14 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
         acknowledgementProblems({ acknowledgedFor, longestAcknowledgement }).length > 0,
     },
     {
-      names: ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
-      message: "SERVICE_WEBHOOK_SECRET and SERVICE_WEBHOOK_URL must be set together",
-      holds: has("SERVICE_WEBHOOK_URL") !== has("SERVICE_WEBHOOK_SECRET"),
-    },
-    {
-      names: ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
-      message: "SERVICE_TELEGRAM_CHAT and SERVICE_TELEGRAM_TOKEN must be set together",
-      holds: has("SERVICE_TELEGRAM_TOKEN") !== has("SERVICE_TELEGRAM_CHAT"),
-    },
-    {
       names: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
       message: "SERVICE_MESSENGER_URL and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
       holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
     },
-    ...(["SERVICE_EMAIL_FROM", "SERVICE_EMAIL_TO"] as const).map((name): Conflict => ({
-      names: [name, "SERVICE_SMTP_URL"],
-      message: `${name} and SERVICE_SMTP_URL must be set together`,
-      holds: has("SERVICE_SMTP_URL") !== has(name),
+    ...TOGETHER.map((names): Conflict => ({
+      names,
+      message: `${names[0]} and ${names[1]} must be set together`,
+      holds: has(names[0]) !== has(names[1]),
     })),
     ...(values.SERVICE_NOTIFIERS ?? []).map((receiver): Conflict => ({
       names: ["SERVICE_NOTIFIERS", ...NOTIFIER_ADDRESSES[receiver]],
