@@ -12,6 +12,7 @@ import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
+import { NO_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
@@ -204,9 +205,17 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
   const hinted = yield* PubSub.unbounded<number>()
   const hintsInTurn = typeof hints === "object" ? hints : hints === true ? [[0]] : []
   let moves = 0
-  const watched = watchStorage(storage ?? (yield* memory), (move) => {
-    onMove?.(move)
-    for (const millis of hintsInTurn[moves++ % hintsInTurn.length] ?? []) PubSub.publishUnsafe(hinted, millis)
+  /** What a storage announces to its other processes. */
+  const announced = yield* PubSub.unbounded<{ readonly client: string; readonly topics: Topics }>()
+  const watched = watchStorage(storage ?? (yield* memory), {
+    onMove: (move) => {
+      onMove?.(move)
+      for (const millis of hintsInTurn[moves++ % hintsInTurn.length] ?? [])
+        PubSub.publishUnsafe(hinted, millis)
+    },
+    onCommit: (client, topics) => {
+      if (topics !== NO_TOPICS) PubSub.publishUnsafe(announced, { client, topics })
+    },
   })
   const serviceRules = { ...defaultRules, heartbeatRate: UNLIMITED, ...changes }
   const idsLayer = ids === undefined ? SeededIds.layer("service") : Layer.succeed(Ids, ids)
@@ -233,7 +242,9 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
 
   const open = Effect.fnUntraced(function* (name: string, opened: ProcessOptions = {}) {
     const rules = { ...serviceRules, ...opened.rules }
-    const client = watched.clientOf(name)
+    const others = Stream.filter(Stream.fromPubSub(announced), ({ client }) => client !== name)
+    const remoteChanges = Stream.map(others, ({ topics }) => topics)
+    const client = { ...watched.clientOf(name), remoteChanges }
     const { storage, faults } = faultyStorage(
       Storage.of({
         ...(clientOf?.(client) ?? client),

@@ -2,6 +2,8 @@ import { likewise } from "@tocsin/core/unitOfWork/Decision"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
+import { NO_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
+import { Effect } from "effect"
 import { applyChanges, noRows, type Rows } from "./Rows.ts"
 
 /** One change of an outbox item. */
@@ -22,13 +24,20 @@ export interface WatchedStorage {
   readonly clientOf: (client: string) => Storage["Service"]
 }
 
+/** What a test is called with. */
+interface Watchers {
+  readonly onMove?: (move: OutboxMove) => void
+  /** Receives the process whose command was committed, and the topics that it changed. */
+  readonly onCommit?: (client: string, topics: Topics) => void
+}
+
 /**
  * Watches a storage that never fails. `onMove` receives each move in its transaction, after the rows have
  * changed. Where a storage decides a command again, the incidents of its decision before are gone.
  */
 export const watchStorage = (
   storage: Storage["Service"],
-  onMove: (move: OutboxMove) => void = () => {},
+  { onCommit, onMove }: Watchers = {},
 ): WatchedStorage => {
   const moves: Array<OutboxMove> = []
   let rows = noRows
@@ -40,8 +49,10 @@ export const watchStorage = (
         ...storage,
         transact: (command) => {
           let opened: ReadonlyArray<string> = []
+          let topics = NO_TOPICS
           const watched = likewise(command, function* (unit, now) {
             const reply = yield* command(unit, now)
+            topics = reply.changes.topics
             const changes = unit.changes()
             rows = applyChanges(withoutIncidents(rows, opened), changes)
             opened = changes.incident.flatMap(({ after, before }) => (before || !after ? [] : [after.id]))
@@ -49,11 +60,11 @@ export const watchStorage = (
               if (after === undefined) continue
               const move = { at: now, client, before, after }
               moves.push(move)
-              onMove(move)
+              onMove?.(move)
             }
             return reply
           })
-          return storage.transact(watched)
+          return Effect.tap(storage.transact(watched), () => Effect.sync(() => onCommit?.(client, topics)))
         },
       }),
   }
