@@ -4,6 +4,7 @@
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
 -- 3 discard_reasons breaking sha256:465cdf29afad547ca7a2b3fa5e9f2987ccb2c77ad5b74f73518b80b552b6575c
 -- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
+-- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -445,15 +446,12 @@ CREATE TABLE outbox (
   cause TEXT,
   first_attempted_at INTEGER,
   next_evaluation_at INTEGER,
-  held_by TEXT,
   must_send INTEGER NOT NULL DEFAULT false,
   is_backfill INTEGER NOT NULL DEFAULT false,
-  parent_ended_at INTEGER,
-  first_parent_ended_at INTEGER,
   released_at INTEGER,
   listed_state TEXT NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
-, discarded_because TEXT) STRICT, WITHOUT ROWID;
+, discarded_because TEXT, holds TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { namesInForce } from "@tocsin/core/model/OutboxRecord"
 import { Effect } from "effect"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { documentOf, openFiringCase } from "./FiringCase.ts"
@@ -74,7 +75,7 @@ describe("the holds of a firing (docs/rules.md#holds)", () => {
       yield* turns("critical")
       yield* service.open("sender", { keepsHouse: true, rules: { policy: documentOf(policy) } })
       yield* after("15 seconds")
-      const states = () => firings("chat").map(({ held_by, state }) => [state, ...(held_by ?? [])])
+      const states = () => firings("chat").map((item) => [item.state, ...namesInForce(item)])
       assert.sameDeepMembers(states(), [["discarded"], ["pending", "window:hourly"]])
       yield* after("26 minutes")
       assert.deepStrictEqual(messages(), ["25 min: chat opened critical"])

@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { isFiring, isHeld, isUnended, type OutboxRecord, wasAttempted } from "@tocsin/core/model/OutboxRecord"
+import {
+  isFiring,
+  holdsInForce,
+  isHeld,
+  isUnended,
+  type OutboxRecord,
+  wasAttempted,
+} from "@tocsin/core/model/OutboxRecord"
 import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Duration, Effect } from "effect"
@@ -47,7 +54,7 @@ const isOfAct = (hold: string) => hold === "ack" || hold.startsWith("silence:")
 
 /** Whether a row is held, and by no act but these. */
 const isHeldBy = (item: OutboxRecord, names: ReadonlyArray<string>) =>
-  isHeld(item) && item.held_by?.every((hold) => !isOfAct(hold) || names.includes(hold)) === true
+  isHeld(item) && holdsInForce(item).every(({ by }) => !isOfAct(by) || names.includes(by))
 
 /** A service whose clock moves on to the next moment that pages state. Returns faults, and what it compared. */
 const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
@@ -78,7 +85,7 @@ const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
   // Since the pages were read, an incident may have opened on which this one depends.
   const hasOpened = Array.from(rows().incidents.values()).some(({ opened_at }) => opened_at > began)
   const isHeldByOpened = (item: OutboxRecord) =>
-    hasOpened && isHeld(item) && item.held_by?.some((hold) => hold.startsWith("parent:")) === true
+    hasOpened && isHeld(item) && holdsInForce(item).some(({ by }) => by.startsWith("parent:"))
   for (const firing of stated.filter(({ incident_id }) => isSame(incident_id))) {
     if (firing.due_at !== null && firing.due_at !== target) continue
     const rowsOf = of(firing).filter(({ cause }) => (cause ?? null) === firing.cause)
@@ -97,7 +104,7 @@ const moveOn = Effect.fnUntraced(function* (played: Played, isFirst: boolean) {
       const names = [...firing.holds.map(({ hold }) => hold), ...ended]
       if (!rowsOf.some((item) => isHeldBy(item, names)))
         faults.push(
-          `not held: ${wordsOf(firing)}: ${rowsOf.map(({ held_by, state }) => `${state} ${held_by?.join()}`)}`,
+          `not held: ${wordsOf(firing)}: ${rowsOf.map(({ holds, state }) => `${state} ${JSON.stringify(holds)}`)}`,
         )
     }
   }

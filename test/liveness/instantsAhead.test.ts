@@ -68,8 +68,6 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   // Of items that wait, and of those that reminders follow.
   "outbox.next_attempt_at": LONGEST_RETRY,
   "outbox.next_evaluation_at": LONGEST_TIMER,
-  "outbox.parent_ended_at": MAY_BE_AHEAD,
-  "outbox.first_parent_ended_at": MAY_BE_AHEAD,
   "outbox.released_at": HISTORY,
   "outbox.leased_until": LEASE,
   "outbox.age_starts_at": 0,

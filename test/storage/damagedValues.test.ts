@@ -105,7 +105,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       labels: { team: "web" },
       labelled_at: start,
     })
-    unit.outbox.put(outboxRecord("item", "x", { held_by: ["ack"], next_evaluation_at: start }))
+    unit.outbox.put(outboxRecord("item", "x", { holds: [{ by: "ack" }], next_evaluation_at: start }))
     unit.of("replica").put({
       id: idOf("replica"),
       version: "1.0.0",

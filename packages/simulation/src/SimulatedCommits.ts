@@ -2,15 +2,14 @@ import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync, lone } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { type FiringOptions, gatherFacts } from "@tocsin/core/firings/gatherFacts"
-import { canBeHeld, heldAtClaim } from "@tocsin/core/firings/Hold"
+import type { FiringOptions } from "@tocsin/core/firings/gatherFacts"
 import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord, IncidentChangeRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { keyText } from "@tocsin/core/model/StoredTables"
 import { persistChanges } from "@tocsin/adapter-memory/transact"
-import { claim } from "@tocsin/core/notifications/claimOutbox"
-import { isHeld, type OutboxRecord, type HoldName } from "@tocsin/core/model/OutboxRecord"
+import { claim, judgeDue } from "@tocsin/core/notifications/claimOutbox"
+import { isHeld, namesInForce, type OutboxRecord, type HoldName } from "@tocsin/core/model/OutboxRecord"
 import { attempted } from "@tocsin/core/notifications/recordResults"
 import type { DueWork } from "./DueWork.ts"
 import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
@@ -108,24 +107,17 @@ export class SimulatedCommits {
   #deliver(at: Instant.Instant): void {
     const due = this.#due.take(at)
     if (due.length === 0) return
-    const firings = due.flatMap(({ incident, row }) => (canBeHeld(row) ? [incident] : []))
-    const gather = lone((unit, now) => gatherFacts(unit, firings, this.#options, now))
-    const holds = firings.length === 0 ? undefined : this.#decide(gather, new UnitOfWork(), at)
-    for (const found of due) {
-      const { incident, row } = found
-      const by = holds?.onDue(incident, row) ?? []
-      if (by.length > 0) {
-        this.#tables.keyed.outbox.set(row.id, heldAtClaim(found, by, at))
-        this.#noteHolds(
-          row.id,
-          by.map((hold) => hold.by),
-        )
-      } else {
-        const { item, notification } = claim(found, at, at)
-        this.#tables.keyed.outbox.set(row.id, attempted(item, { outcome: "delivered" }, at, 0))
-        this.#listener.sent({ at, notification, heldBy: this.#held.get(row.id) ?? [] })
-        this.#held.delete(row.id)
-      }
+    const judge = lone((unit, now) => judgeDue(unit, due, this.#options, now))
+    const { free, held } = this.#decide(judge, new UnitOfWork(), at)
+    for (const item of held) {
+      this.#tables.keyed.outbox.set(item.id, item)
+      this.#noteHolds(item.id, namesInForce(item))
+    }
+    for (const found of free) {
+      const { item, notification } = claim(found, at, at)
+      this.#tables.keyed.outbox.set(item.id, attempted(item, { outcome: "delivered" }, at, 0))
+      this.#listener.sent({ at, notification, heldBy: this.#held.get(item.id) ?? [] })
+      this.#held.delete(item.id)
     }
   }
 

@@ -68,7 +68,7 @@ const SEARCHES: Readonly<Record<string, DueSearch>> = {
   "held items": {
     put: (unit, n) => {
       putIncident(unit, n)
-      const held = { next_attempt_at: undefined, held_by: ["ack"], next_evaluation_at: start } as const
+      const held = { next_attempt_at: undefined, holds: [{ by: "ack" }], next_evaluation_at: start } as const
       unit.outbox.put(itemOf(n, held))
     },
     idOf: (n) => outboxIdOf(`${n}`),

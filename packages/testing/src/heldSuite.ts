@@ -15,7 +15,7 @@ import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
-const HELD = { next_attempt_at: undefined, held_by: ["ack"], next_evaluation_at: after(60) } as const
+const HELD = { next_attempt_at: undefined, holds: [{ by: "ack" }], next_evaluation_at: after(60) } as const
 
 const acknowledged = (replica: Replica, incident: string) =>
   transact(

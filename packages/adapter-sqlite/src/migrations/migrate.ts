@@ -12,9 +12,16 @@ import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
 import { migration as discardReasons } from "./0003_discard_reasons.ts"
 import { migration as changeStamps } from "./0004_change_stamps.ts"
+import { migration as storedHolds } from "./0005_stored_holds.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [first, acceptancesLeave, discardReasons, changeStamps]
+export const migrations: ReadonlyArray<Migration> = [
+  first,
+  acceptancesLeave,
+  discardReasons,
+  changeStamps,
+  storedHolds,
+]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

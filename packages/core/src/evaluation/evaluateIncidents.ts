@@ -14,11 +14,11 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { decideFirings, type Evaluation, type HeldFiring } from "../firings/decideFirings.ts"
 import { type FiringOptions, gatherFacts } from "../firings/gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
-import { freed, heldItem, evaluatedAt } from "../firings/Hold.ts"
+import { freed, heldItem } from "../firings/Hold.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { discarded, isHeld, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { discarded, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { enqueueFiring, type EnqueueOptions, firingsOf, putInOrder } from "../notifications/enqueue.ts"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import type { Commits } from "../engine/commits/Commits.ts"
@@ -87,7 +87,7 @@ function* decide(
     evaluation: decideFirings(facts(incident, firingsOf(unit, incident)), now),
   }))
   const due = decided.flatMap(({ evaluation: { held, written } }) => [
-    ...written.filter(({ holds }) => holds.length === 0).map(({ receiver }) => receiver),
+    ...written.filter(({ holds }) => holds.inForce.length === 0).map(({ receiver }) => receiver),
     ...held.filter(({ becomes }) => becomes === "due").map(({ item }) => item.receiver),
   ])
   return { decided, due, left: found.slice(piece.length).map(({ id }) => id) }
@@ -142,13 +142,13 @@ const asEvaluated = (
 ): OutboxRecord | undefined => {
   const { item } = firing
   if (firing.becomes === "discarded") return discarded(item, firing.because, now)
-  if (firing.becomes === "due") return freed(item, incident, "hold_ended", now)
+  if (firing.becomes === "due") return freed(item, incident, "hold_ended", { now, past: firing.past })
+  const held = heldItem(item, firing.holds, now)
   const isSame =
-    isHeld(item) &&
-    !firing.isChanged &&
-    item.next_evaluation_at === evaluatedAt(firing.holds) &&
-    item.held_by?.join() === firing.holds.map(({ by }) => by).join()
-  return isSame ? undefined : heldItem(item, firing.holds, now)
+    !firing.isRestated &&
+    item.next_evaluation_at === held.next_evaluation_at &&
+    JSON.stringify(item.holds) === JSON.stringify(held.holds)
+  return isSame ? undefined : held
 }
 
 const endAcknowledgement = (

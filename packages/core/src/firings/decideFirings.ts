@@ -2,26 +2,20 @@ import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Status"
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
-import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
-import { isHeld, isUnended, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { holdsInForce, isHeld, isUnended, namesInForce, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type NamedReceivers, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
-import { waitingUnderHolds, hasWaited, incidentHolds, type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
-import { hasSameTimes, type HeldRow, holdByParents, type Moments, type ParentTimes } from "./parentHolds.ts"
-import type { Parents } from "./parents.ts"
+import { decideHolds, type HeldFacts, type HoldFacts } from "./decideHolds.ts"
+import { type Holds, momentOf, waitingUnderHolds } from "./Hold.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 
 /** Everything that decides on the firings of an open incident. */
-export interface FiringFacts {
-  readonly incident: IncidentRecord
+export interface FiringFacts extends HoldFacts {
   /** Its firings that are not discarded. */
   readonly firings: ReadonlyArray<OutboxRecord>
   /** Absent while no loud member is present. */
   readonly naming: Naming | undefined
-  /** The silences and windows that cover it. */
-  readonly covering: ReadonlyArray<Hold>
-  readonly parents: Parents
   readonly quiet: QuietReceivers
   /** Until when agents may still have to report from an outage. */
   readonly graceUntil: Instant.Instant | undefined
@@ -36,7 +30,7 @@ export interface NewFiring {
   readonly must_send: boolean
   /** Whether it is owed by a policy or a label, not by an event or in time. */
   readonly is_backfill?: boolean
-  readonly holds: ReadonlyArray<Hold>
+  readonly holds: Holds
 }
 
 /** A held firing, and what becomes of it. */
@@ -44,11 +38,11 @@ export type HeldFiring =
   | {
       readonly item: OutboxRecord
       readonly becomes: "held"
-      readonly holds: ReadonlyArray<Hold>
-      /** Whether its cause, or what it keeps of its parents, is another now. */
-      readonly isChanged: boolean
+      readonly holds: Holds
+      /** Whether its cause is another now. */
+      readonly isRestated: boolean
     }
-  | { readonly item: OutboxRecord; readonly becomes: "due" }
+  | { readonly item: OutboxRecord; readonly becomes: "due"; readonly past: Holds["past"] }
   | { readonly item: OutboxRecord; readonly becomes: "discarded"; readonly because: "coalesced" | "unnamed" }
 
 export interface Evaluation {
@@ -116,21 +110,6 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   return { written, held, nextEvaluationAt: Instant.earliest(next) }
 }
 
-interface HeldAt extends Moments {
-  readonly quiet: ReadonlyArray<Hold>
-  /** Absent for a new firing. */
-  readonly row?: HeldRow | undefined
-}
-
-/** The holds on a firing of an open incident, without its delay, and what it keeps of its parents. */
-export const holdsOn = (
-  { covering, incident, parents }: Pick<FiringFacts, "covering" | "incident" | "parents">,
-  { quiet, row, ...moments }: HeldAt,
-) => {
-  const { holds, times } = holdByParents(row, parents, moments)
-  return { holds: [...incidentHolds(incident, moments.now), ...covering, ...quiet, ...holds], times }
-}
-
 const situationOf = (facts: FiringFacts, receiver: NotifierName) => {
   const { firings, incident, naming } = facts
   const waiting = waitingUnderHolds(firings, receiver)
@@ -143,19 +122,13 @@ const situationOf = (facts: FiringFacts, receiver: NotifierName) => {
   const due = isOwed && known === undefined && naming ? dueByRoutes(incident, naming, receiver) : undefined
   // The last one states what those that are merged with it would; another one may have been evaluated.
   const held = waiting.at(-1)
-  const { held_by, next_evaluation_at, first_parent_ended_at, parent_ended_at } =
-    waiting.findLast(isHeld) ?? {}
-  const evaluated = held && {
-    ...held,
-    held_by,
-    next_evaluation_at,
-    first_parent_ended_at,
-    parent_ended_at,
-  }
+  const evaluated = waiting.findLast(isHeld)
+  const row = held && { ...held, holds: evaluated?.holds, next_evaluation_at: evaluated?.next_evaluation_at }
   // One that stays named has no delay but that under which its firing waits.
-  const isDelayed = isOwed && known === undefined && held_by?.includes("after") === true
-  const dueAt = due?.at ?? (isDelayed ? next_evaluation_at : undefined)
-  return { step, known, isOwed, due, dueAt, held, evaluated, merged: waiting.slice(0, -1), others }
+  const delay = row && holdsInForce(row).find(({ by }) => by === "after")?.until
+  const isDelayed = isOwed && known === undefined && delay !== undefined
+  const dueAt = due?.at ?? (isDelayed ? momentOf(delay) : undefined)
+  return { step, known, isOwed, due, dueAt, held, row, merged: waiting.slice(0, -1), others }
 }
 type Situation = ReturnType<typeof situationOf>
 
@@ -170,44 +143,37 @@ export const decideFor = (
   readonly next?: Instant.Instant | undefined
 } => {
   const situation = situationOf(facts, receiver)
-  const { due, dueAt, held, isOwed, known, step } = situation
+  const { due, dueAt, held, isOwed, known, row, step } = situation
   const timer = timerOf(situation, facts, now)
   // A firing that is due by time has no delay.
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
-  const delayed = isTimed ? undefined : held === undefined ? due && Instant.max(due.at, now) : due?.at
-  const quiet = quietHolds(facts.quiet, receiver, facts.incident)
-  const { holds: common, times } = holdsOn(facts, { quiet, row: situation.evaluated, now, due: delayed })
+  const waiting = {
+    row,
+    quiet: quietHolds(facts.quiet, receiver, facts.incident),
+    due: isTimed ? undefined : held === undefined ? due && Instant.max(due.at, now) : due?.at,
+    after: isTimed || dueAt === undefined || dueAt <= now ? undefined : dueAt,
+  }
   const merged = situation.merged.map(
     (item) => ({ item, becomes: "discarded", because: "coalesced" }) as const,
   )
-  if (facts.naming === undefined) {
-    const silent = [...common, { by: "notifications_off", until: UNTIL_A_CHANGE } as const]
-    const holds = withOutage(silent, facts, now, held)
-    return { held: held ? [...merged, { ...withTimes(held, times), becomes: "held", holds }] : merged }
-  }
-  const after = dueAt !== undefined && now < dueAt ? [{ by: "after", until: dueAt } as const] : []
   // A firing that is due by time brings the next reminder in its time.
   const reminded = step?.remind && Instant.plus(now, step.remind)
   const next = timer.cause === undefined ? timer.at : reminded
-  if (held !== undefined) {
-    const present = heldAs(situation, withTimes(held, times), timer, facts, [...after, ...common], now)
-    return { held: [...merged, present], next }
+  if (held !== undefined)
+    return { held: [...merged, heldAs(situation, held, timer, { facts, waiting, now })], next }
+  if (timer.cause === undefined) {
+    if (!isOwed || !facts.hasRoutes) return { held: merged, next }
+    if (due?.isWritten === false && now < due.at) return { held: merged, next: due.at }
   }
-  if (timer.cause !== undefined) {
-    const holds = withOutage(common, facts, now)
-    return { written: { receiver, cause: timer.cause, must_send: true, holds }, held: merged, next }
-  }
-  if (!isOwed || !facts.hasRoutes) return { held: merged, next }
-  if (due?.isWritten === false && now < due.at) return { held: merged, next: due.at }
-  const found = [...after, ...common]
-  const holds = due?.isDelayed === true ? withOutage(found, facts, now) : found
+  const isDelayed = timer.cause !== undefined || due?.isDelayed === true
+  const reportsUntil = isDelayed ? facts.graceUntil : undefined
   return {
     written: {
       receiver,
-      cause: causeFor(known, due),
-      must_send: false,
-      is_backfill: isBackfill(due, now),
-      holds,
+      cause: timer.cause ?? causeFor(known, due),
+      must_send: timer.cause !== undefined,
+      is_backfill: timer.cause === undefined && isBackfill(due, now),
+      holds: decideHolds(facts, { ...waiting, reportsUntil }, now),
     },
     held: merged,
     next: reminded,
@@ -221,55 +187,34 @@ const isBackfill = (due: Due | undefined, now: Instant.Instant): boolean =>
 /** Steps are due and written within this. */
 const SOON = Duration.minutes(1)
 
-const withTimes = (item: OutboxRecord, times: ParentTimes) => {
-  const isChanged = !hasSameTimes(item, times)
-  return { item: isChanged ? { ...item, ...times } : item, isChanged }
-}
-
 const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran_out" || cause === "reminder"
 
-/** Adds the wait after an outage where nothing else holds a firing. It waits so once. */
-const withOutage = (
-  others: ReadonlyArray<Hold>,
-  { graceUntil }: FiringFacts,
-  now: Instant.Instant,
-  held?: OutboxRecord,
-): ReadonlyArray<Hold> => {
-  const marks = held && hasWaited(held) ? (held.held_by?.length ?? 0) : 0
-  const isAlone = others.length === 0
-  if (!isAlone && marks === 0) return others
-  const before = marks === 0 ? undefined : held?.next_evaluation_at
-  const end = graceUntil && Instant.min(before ?? graceUntil, graceUntil)
-  // A clock that was set back may have dated the end ahead; beside other holds, it is theirs.
-  const isWaiting = end !== undefined && now < end && (marks < 2 || before === end)
-  if (isAlone) return isWaiting ? [{ by: "outage", until: end }] : []
-  return [
-    ...others,
-    isWaiting ? { by: "outage", until: end, lookAgainAt: end } : { by: "outage", until: now },
-  ]
-}
-
 const heldAs = (
-  { due, isOwed, known, step }: Situation,
-  { item: before, isChanged: hasOtherTimes }: ReturnType<typeof withTimes>,
+  { due, isOwed, known, row, step }: Situation,
+  before: OutboxRecord,
   timer: Timer,
-  facts: FiringFacts,
-  found: ReadonlyArray<Hold>,
-  now: Instant.Instant,
+  {
+    facts,
+    now,
+    waiting,
+  }: { readonly facts: FiringFacts; readonly now: Instant.Instant; readonly waiting: HeldFacts },
 ): HeldFiring => {
+  const isSilent = facts.naming === undefined
   const must_send = before.must_send || timer.cause !== undefined
-  if (must_send && step === undefined) return { item: before, becomes: "discarded", because: "unnamed" }
+  if (!isSilent && must_send && step === undefined)
+    return { item: before, becomes: "discarded", because: "unnamed" }
   const isLater = due?.isLater ?? before.cause === "escalation"
   const cause = timer.cause ?? (isByTime(before.cause) ? before.cause : causeFor(known, { isLater }))
-  const isRestated = cause !== before.cause || must_send !== before.must_send
+  const isRestated = !isSilent && (cause !== before.cause || must_send !== before.must_send)
   const item = isRestated ? { ...before, cause, must_send } : before
-  const isChanged = isRestated || hasOtherTimes
-  const waits = isByTime(cause) ? found.filter(({ by }) => by !== "after") : found
-  const owing = isOwed || must_send ? [] : [{ by: "not_owed", until: UNTIL_A_CHANGE } as const]
-  const present = [...waits, ...owing]
+  const lacks = isSilent ? "notifications_off" : isOwed || must_send ? undefined : "not_owed"
   // A clock that was set back is no outage.
-  const holds = before.held_by?.join() === "clock" ? present : withOutage(present, facts, now, before)
-  return holds.length > 0 ? { item, becomes: "held", holds, isChanged } : { item, becomes: "due" }
+  const wasAhead = row !== undefined && namesInForce(row).join() === "clock"
+  const reportsUntil = wasAhead ? undefined : facts.graceUntil
+  const holds = decideHolds(facts, { ...waiting, lacks, reportsUntil }, now)
+  return holds.inForce.length > 0
+    ? { item, becomes: "held", holds, isRestated }
+    : { item, becomes: "due", past: holds.past }
 }
 
 /** The firing that is due to a receiver by time, whatever it knows; or when the next reminder is. */

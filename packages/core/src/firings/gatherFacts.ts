@@ -12,7 +12,8 @@ import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { compilePolicy, isOfAgent, type Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, Naming } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
-import { type FiringFacts, holdsOn } from "./decideFirings.ts"
+import type { FiringFacts } from "./decideFirings.ts"
+import { decideHolds } from "./decideHolds.ts"
 import {
   matchedFacts,
   MOST_MEMBERS,
@@ -23,7 +24,7 @@ import {
   readLoudMembers,
 } from "./loudMembers.ts"
 import { firstDue, nameReceivers } from "./nameReceivers.ts"
-import { type Hold, canBeHeld } from "./Hold.ts"
+import { type Hold, type Holds, canBeHeld, NO_HOLDS } from "./Hold.ts"
 import { activeMutes, type Mutes, mutingHolds, quietHolds, quietReceivers, sharedQuiet } from "./mutes.ts"
 import { NO_PARENTS, readParents } from "./parents.ts"
 import { lastOutage } from "../liveness/outage.ts"
@@ -62,7 +63,7 @@ export interface Gathered {
   /** The silences and windows that cover one of these incidents. */
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
   /** The holds of a firing of one of these incidents that is due; none of one that cannot be held. */
-  readonly onDue: (incident: IncidentRecord, item: OutboxRecord) => ReadonlyArray<Hold>
+  readonly onDue: (incident: IncidentRecord, item: OutboxRecord) => Holds
   /** The runbook of the worst check of one of these incidents, if it is open. */
   readonly runbookOf: (incident: IncidentRecord) => FoundRunbook | undefined
   /** The holds of a firing for a receiver that knows nothing of one of these incidents. */
@@ -117,23 +118,23 @@ export function* gatherFacts(
       }
     },
     onDue: (incident, item) => {
-      if (!canBeHeld(item) || incident.state !== "open") return []
+      if (!canBeHeld(item) || incident.state !== "open") return NO_HOLDS
       const ofReceiver = quietHolds(quiet, item.receiver, incident)
-      return holdsOn(muting(incident), { quiet: ofReceiver, row: item, now }).holds
+      return decideHolds(muting(incident), { quiet: ofReceiver, row: item }, now)
     },
     onNew: (incident) => {
       if (incident.state !== "open") return []
       const naming = seen.get(incident.id)?.naming()
       const due = naming && (firstDue(incident, naming) ?? incident.opened_at)
-      const after = due === undefined || due <= now ? [] : [{ by: "after", until: due } as const]
+      const after = due !== undefined && now < due ? due : undefined
       const shared = naming ? sharedQuiet(quiet, naming.named.keys(), incident) : []
-      return [...after, ...holdsOn(muting(incident), { quiet: shared, now, due }).holds]
+      return decideHolds(muting(incident), { quiet: shared, due, after }, now).inForce
     },
   }
 }
 
 /**
- * The holds, without a delay, of a firing that an event writes now, given when the delay ends if it has one. Reads what the
+ * The holds of a firing that an event writes now, given when its delay ends if it has one. Reads what the
  * transaction leaves, and nothing but silences where neither these nor the policy may hold it. Locks nothing.
  */
 export function* gatherHolds(
@@ -141,7 +142,7 @@ export function* gatherHolds(
   incident: IncidentRecord,
   policy: Policy,
   { now, staleAfter }: { readonly now: Instant.Instant; readonly staleAfter: Duration.Duration },
-): Decision<(receiver: NotifierName, due: Instant.Instant | undefined) => ReadonlyArray<Hold>> {
+): Decision<(receiver: NotifierName, due: Instant.Instant | undefined) => Holds> {
   const stored = yield* findOnce(unit, "silencesEndingAfter", now)
   const changed = unit.keyed.changesOf("silence").flatMap(({ after }) => after ?? [])
   const silences = new Map([...stored, ...changed].map((silence) => [silence.id, silence]))
@@ -160,7 +161,8 @@ export function* gatherHolds(
   }
   return (receiver, due) => {
     const ofReceiver = quietHolds(quiet, receiver, incident)
-    return holdsOn({ covering, incident, parents }, { quiet: ofReceiver, now, due }).holds
+    // Whether a delay that is over fell into an outage, the evaluation decides.
+    return decideHolds({ covering, incident, parents }, { quiet: ofReceiver, due, after: due }, now)
   }
 }
 

@@ -1,8 +1,8 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import type { OutboxRecord } from "../model/OutboxRecord.ts"
-import { type Hold, UNTIL_A_CHANGE } from "./Hold.ts"
-import { isParentName, type ParentName, type Parents } from "./parents.ts"
+import { holdsInForce, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
+import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
+import { isParentName, PARENT, type ParentName, type Parents } from "./parents.ts"
 
 /** After its last parent ended, an incident has this long for its own recovery. */
 const RECOVERY = Duration.minutes(2)
@@ -11,75 +11,68 @@ const LONGEST = Duration.minutes(10)
 /** A stale agent returns without an incident, and a parent may end unnoticed where it was just found. */
 const LOOK_AGAIN = Duration.seconds(15)
 
-/** The moments that a held firing keeps of its parents. */
-export type ParentTimes = Pick<OutboxRecord, "first_parent_ended_at" | "parent_ended_at">
-
-const NEVER: ParentTimes = { first_parent_ended_at: undefined, parent_ended_at: undefined }
-
-/** The columns of a firing on which the holds of parents depend. */
-export type HeldRow = ParentTimes &
-  Pick<OutboxRecord, "age_starts_at" | "created_at" | "held_by" | "next_evaluation_at">
+/** The columns of a firing on which its holds depend. */
+export type HeldRow = Pick<OutboxRecord, "age_starts_at" | "created_at" | "holds" | "next_evaluation_at">
 
 /** `due` is when its delay ends, if a firing has one. */
-export interface Moments {
+interface Moments {
   readonly now: Instant.Instant
   readonly due?: Instant.Instant | undefined
 }
 
-/** The holds of parents on a firing, and what it keeps of them. A new one has no `row` yet. */
-export const holdByParents = (
-  row: HeldRow | undefined,
-  parents: Parents,
-  { due, now }: Moments,
-): { readonly holds: ReadonlyArray<Hold>; readonly times: ParentTimes } => {
-  const known = row === undefined ? NEVER : clampTimes(row, now)
-  const before = row?.held_by?.filter(isParentName) ?? []
-  const { holds, times } = parents.isPresent
-    ? holdByPresent(known, before, parents, now)
-    : holdByEnded(known, before, parents, now)
-  return { holds: [...holds, ...graceHolds(parents, graceFrom(row, { due, now }), now)], times }
+type ParentHold = StoredHold & { readonly by: ParentName }
+
+const isParent = (hold: StoredHold): hold is ParentHold => isParentName(hold.by)
+
+/** The holds of parents on a firing. A new one has no `row` yet. */
+export const holdByParents = (row: HeldRow | undefined, parents: Parents, { due, now }: Moments): Holds => {
+  const grace = graceHolds(parents, graceFrom(row, { due, now }), now)
+  const since = row?.holds?.find((hold) => isParent(hold) && hold.since !== undefined)?.since
+  // A clock that was set back may have dated it ahead.
+  const known = since === undefined ? undefined : Instant.min(momentOf(since), now)
+  const before = row === undefined ? [] : holdsInForce(row).filter(isParent)
+  const { inForce, past } = parents.isPresent
+    ? holdByPresent(before, parents, known, now)
+    : holdByEnded(before, parents, known, now)
+  return { inForce: [...inForce, ...grace], past }
 }
 
+/** Parents hold no more. Their first end is kept: they hold a bounded time from then on. */
+const noParents = (since: Instant.Instant | undefined): Holds =>
+  since === undefined
+    ? NO_HOLDS
+    : { inForce: [], past: [{ by: PARENT, since: Number(since), hasEnded: true }] }
+
 const holdByPresent = (
-  known: ParentTimes,
-  before: ReadonlyArray<ParentName>,
+  before: ReadonlyArray<ParentHold>,
   { isStale, names }: Parents,
+  since: Instant.Instant | undefined,
   now: Instant.Instant,
-) => {
-  const times = { ...known, parent_ended_at: undefined }
-  const first = known.first_parent_ended_at
-  const until = first === undefined ? UNTIL_A_CHANGE : Instant.plus(first, LONGEST)
-  if (until <= now) return { holds: [], times }
-  const isNew = names.some((name) => !before.includes(name))
+): Holds => {
+  const until = since === undefined ? UNTIL_A_CHANGE : Instant.plus(since, LONGEST)
+  if (until <= now || names.length === 0) return noParents(since)
+  const isNew = names.some((name) => !before.some(({ by }) => by === name))
   const lookAgainAt = isStale || isNew ? Instant.plus(now, LOOK_AGAIN) : undefined
-  return { holds: names.map((by) => ({ by, until, lookAgainAt })), times }
+  const hold = { until, lookAgainAt, ...(since !== undefined && { since }) }
+  return { inForce: names.map((by) => ({ by, ...hold })), past: [] }
 }
 
 /** A member that no parent explains ends no parent: then nothing waits for a recovery. */
 const holdByEnded = (
-  known: ParentTimes,
-  before: ReadonlyArray<ParentName>,
+  before: ReadonlyArray<ParentHold>,
   { lasting }: Parents,
+  since: Instant.Instant | undefined,
   now: Instant.Instant,
-) => {
-  const hasEnded = before.some((name) => !lasting.has(name))
-  const ended = known.parent_ended_at ?? (hasEnded ? now : undefined)
-  if (ended === undefined) return { holds: [], times: known }
-  const first = known.first_parent_ended_at ?? ended
-  const until = Instant.min(Instant.plus(ended, RECOVERY), Instant.plus(first, LONGEST))
-  const times = { parent_ended_at: ended, first_parent_ended_at: first }
-  return { holds: until <= now ? [] : before.map((by) => ({ by, until })), times }
+): Holds => {
+  const recovering = before.find(({ hasEnded }) => hasEnded)
+  const hasEnded = recovering !== undefined || before.some(({ by }) => !lasting.has(by))
+  if (!hasEnded) return noParents(since)
+  const first = since ?? now
+  const latest = Instant.min(Instant.plus(now, RECOVERY), Instant.plus(first, LONGEST))
+  const until = recovering?.until === undefined ? latest : Instant.min(momentOf(recovering.until), latest)
+  if (until <= now) return noParents(first)
+  return { inForce: before.map(({ by }) => ({ by, until, since: first, hasEnded: true as const })), past: [] }
 }
-
-/** A clock that was set back may have dated them ahead. */
-const clampTimes = ({ first_parent_ended_at, parent_ended_at }: ParentTimes, now: Instant.Instant) => ({
-  first_parent_ended_at: first_parent_ended_at && Instant.min(first_parent_ended_at, now),
-  parent_ended_at: parent_ended_at && Instant.min(parent_ended_at, now),
-})
-
-/** Whether a firing keeps the same of its parents. */
-export const hasSameTimes = (a: ParentTimes, b: ParentTimes): boolean =>
-  a.first_parent_ended_at === b.first_parent_ended_at && a.parent_ended_at === b.parent_ended_at
 
 /** The due time of a firing; absent if its holds have ended before. */
 const graceFrom = (row: HeldRow | undefined, { due, now }: Moments): Instant.Instant | undefined => {

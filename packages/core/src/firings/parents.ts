@@ -10,7 +10,7 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT, SEVERITY_RANK, isBelow } from "../model/MemberRecord.ts"
-import { isHeld } from "../model/OutboxRecord.ts"
+import { isHeld, namesInForce } from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import {
   addParent,
@@ -33,9 +33,10 @@ import { comparesShared } from "./mutes.ts"
 /** A parent's name among the holds of a firing. */
 export type ParentName = `parent:${string}`
 
-const PREFIX = "parent:"
+/** The beginning of the name of each parent; alone, it stands for all of them. */
+export const PARENT = "parent:"
 
-export const isParentName = (by: string): by is ParentName => by.startsWith(PREFIX)
+export const isParentName = (by: string): by is ParentName => by.startsWith(PARENT)
 
 /** An open incident, or a stale agent as its heartbeat incident. */
 interface PossibleParent {
@@ -147,7 +148,7 @@ interface Child {
 
 const holdingParents = (unit: UnitOfWork, { id }: IncidentRecord): ReadonlySet<ParentName> =>
   new Set(
-    unit.outbox.group(id).flatMap((item) => (isHeld(item) ? (item.held_by ?? []).filter(isParentName) : [])),
+    unit.outbox.group(id).flatMap((item) => (isHeld(item) ? namesInForce(item).filter(isParentName) : [])),
   )
 
 /** A parent that holds a child lasts while one of its loud members equals one of the child, by any rule. */
@@ -208,7 +209,7 @@ export function* readParents(
     const rules = rulesOfChild(dependencies, loud)
     for (const { rule } of rules) for (const facts of loud.members) rule.addTo(search, facts)
     const holding = holdingParents(unit, incident)
-    for (const name of holding) addParent(search, name.slice(PREFIX.length))
+    for (const name of holding) addParent(search, name.slice(PARENT.length))
     return rules.length === 0 && holding.size === 0 ? [] : [{ incident, loud, rules, holding }]
   })
   if (dependent.length === 0) return found

@@ -6,6 +6,7 @@ import { find } from "../unitOfWork/Search.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
   type HoldName,
+  holdsInForce,
   inOrder,
   isFiring,
   type OutboxRecord,
@@ -17,7 +18,15 @@ import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
 import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "./loudMembers.ts"
-import { canBeHeld, type Hold, lastEnd, UNTIL_A_CHANGE, waitingUnderHolds } from "./Hold.ts"
+import {
+  canBeHeld,
+  type Hold,
+  lastEnd,
+  momentOf,
+  NO_HOLDS,
+  UNTIL_A_CHANGE,
+  waitingUnderHolds,
+} from "./Hold.ts"
 import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { decideFor, type FiringFacts } from "./decideFirings.ts"
 
@@ -76,21 +85,18 @@ const heldFirings = (
 ) =>
   heldOf(firings, (item) => {
     const incident = incidents.get(item.incident_id)
-    return incident === undefined ? [] : [...storedHolds(item, now), ...onDue(incident, item)]
+    return incident === undefined ? [] : [...storedHolds(item, now), ...onDue(incident, item).inForce]
   })
 
-/** The holds of the last evaluation that a claim does not find. */
-const storedHolds = (
-  { held_by, next_evaluation_at }: OutboxRecord,
-  now: Instant.Instant,
-): ReadonlyArray<Hold> =>
-  next_evaluation_at === undefined || next_evaluation_at <= now
-    ? []
-    : (held_by ?? []).filter(isStored).map((by) => ({ by, until: next_evaluation_at }))
+/** The holds that only an evaluation finds. */
+const EVALUATED: ReadonlySet<HoldName> = new Set(["after", "notifications_off", "not_owed", "outage"])
 
-/** Beside other holds, `outage` may be over. */
-const isStored = (by: HoldName, _: number, { length }: ReadonlyArray<HoldName>): boolean =>
-  by === "after" || by === "notifications_off" || by === "not_owed" || (by === "outage" && length === 1)
+/** Those of the last evaluation. */
+const storedHolds = (item: OutboxRecord, now: Instant.Instant): ReadonlyArray<Hold> =>
+  holdsInForce(item)
+    .filter(({ by }) => EVALUATED.has(by))
+    .map(({ by, until }) => ({ by, until: until === undefined ? UNTIL_A_CHANGE : momentOf(until) }))
+    .filter(({ until }) => now < until)
 
 /** Reads the incidents of rows. Locks nothing. */
 export const readIncidents = loneCommandOf(function* (
@@ -206,7 +212,12 @@ export const nextFirings = (
     const onItsWay = nextAttempt(firings, receiver)
     if (onItsWay !== undefined) {
       const { cause, next_attempt_at: due } = onItsWay
-      return { receiver, cause, due: due && due > now ? due : undefined, holds: onDue(incident, onItsWay) }
+      return {
+        receiver,
+        cause,
+        due: due && due > now ? due : undefined,
+        holds: onDue(incident, onItsWay).inForce,
+      }
     }
     for (let at: Instant.Instant | undefined = now; at !== undefined;) {
       const step = lookAt(receiver, at === now ? facts : factsAt(facts, at), at)
@@ -247,8 +258,8 @@ const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant)
   const { held, next, written } = decideFor(facts, receiver, at)
   const waiting = held.find(({ becomes }) => becomes !== "discarded")
   const firing = written ?? waiting?.item
-  const found = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : [])
-  const holds = found.filter(({ until }) => until > at)
+  const found = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : NO_HOLDS)
+  const holds = found.inForce.filter(({ until }) => until > at)
   const after = holds.find(({ by }) => by === "after")
   const isOwed = holds.every(({ by }) => by !== "not_owed")
   if (firing !== undefined && isOwed && after === undefined) return { found: { cause: firing.cause, holds } }

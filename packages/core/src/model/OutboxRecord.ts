@@ -33,6 +33,17 @@ export type HoldName =
   | `silence:${string}`
   | `window:${string}`
 
+/** A hold as the row of a firing keeps it. Times are microseconds. */
+export interface StoredHold {
+  readonly by: HoldName
+  /** Absent where a change ends it. */
+  readonly until?: number
+  /** Of a parent: when the last one ended for the first time. From then on, parents hold a bounded time. */
+  readonly since?: number
+  /** It has ended. With `until`, it is a parent whose child recovers until then; without, it is remembered. */
+  readonly hasEnded?: true
+}
+
 /** One notification to one receiver, as stored. */
 export const outbox = keyedTable({
   name: "outbox",
@@ -60,16 +71,12 @@ export const outbox = keyedTable({
     next_attempt_at: orUndefined(instant),
     /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
     next_evaluation_at: orUndefined(instant),
-    /** The holds of a held firing when its incident was last evaluated; of another, `outage` if that held it. */
-    held_by: orUndefined(array<HoldName>()),
+    /** The holds of a firing by its last decision, and past ones that later decisions depend on. */
+    holds: orUndefined(array<StoredHold>()),
     /** A reminder, or another firing that is sent whatever its receiver knows (docs/rules.md#firings). */
     must_send: boolean,
     /** A policy or a label made its receiver owed it, after its time: claims take all others first. */
     is_backfill: boolean,
-    /** When the last parent of a held firing ended; absent while it has one (docs/rules.md#dependencies). */
-    parent_ended_at: orUndefined(instant),
-    /** When its last parent ended for the first time: from then on, parents hold it a bounded time. */
-    first_parent_ended_at: orUndefined(instant),
     /** When it was released by hand: nothing holds it any more. */
     released_at: orUndefined(instant),
     last_error: orUndefined(text()),
@@ -110,6 +117,13 @@ export const isFiring = (item: OutboxRecord): boolean => item.event_type === "fi
 export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>
   state === "pending" && next_evaluation_at !== undefined
 
+/** The stored holds that keep a firing waiting. */
+export const holdsInForce = ({ holds = [] }: Pick<OutboxRecord, "holds">): ReadonlyArray<StoredHold> =>
+  holds.filter(({ hasEnded, until }) => hasEnded !== true || until !== undefined)
+
+export const namesInForce = (item: Pick<OutboxRecord, "holds">): ReadonlyArray<HoldName> =>
+  holdsInForce(item).map(({ by }) => by)
+
 /** An item that waits, as it is discarded. */
 export const discarded = (
   item: OutboxRecord,
@@ -123,7 +137,7 @@ export const discarded = (
     state: move(OutboxTransitions, item.state, because),
     discarded_because: because,
     next_attempt_at: undefined,
-    held_by: undefined,
+    holds: undefined,
     next_evaluation_at: undefined,
     updated_at: now,
   }

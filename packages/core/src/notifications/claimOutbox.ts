@@ -97,21 +97,49 @@ interface FreeItem extends WithIncident<OutboxRecord> {
   readonly runbook: FoundRunbook | undefined
 }
 
+interface JudgedItems {
+  readonly free: ReadonlyArray<FreeItem>
+  /** The others, as they wait under their holds. */
+  readonly held: ReadonlyArray<OutboxRecord>
+}
+
 /**
- * Finds due items, and parts those that are to be held from at most `limit` that are free. Judges each once, and as
- * many as have so many members in their incidents: the next claim judges the others.
+ * Looks for holds of due items. They were decided when each became due, but a silence, a window, quiet hours, a parent or
+ * another policy may have begun since (docs/decisions/0038).
+ */
+export function* judgeDue(
+  unit: UnitOfWork,
+  due: ReadonlyArray<WithIncident<OutboxRecord>>,
+  options: FiringOptions,
+  now: Instant.Instant,
+): LoneDecision<JudgedItems> {
+  const firings = due.filter(({ row }) => row.event_type === "firing")
+  const { onDue, runbookOf } = yield* gatherFacts(unit, firings.map(incidentOf), options, now)
+  const free: Array<FreeItem> = []
+  const held: Array<OutboxRecord> = []
+  for (const found of due) {
+    const holds = onDue(found.incident, found.row)
+    if (holds.inForce.length > 0) held.push(heldAtClaim(found, holds, now))
+    else free.push({ ...found, runbook: runbookOf(found.incident) })
+  }
+  return { free, held }
+}
+
+/**
+ * Finds due items until `limit` of them are free. A search has no place to continue from, so each round reads twice as
+ * many from the start, and judges the new ones. It judges only as many as have so many members in their incidents:
+ * the next claim judges the others.
  */
 function* search(
   unit: UnitOfWork,
   { holds: options = WITHOUT_POLICY, limit, receivers }: ClaimInput,
   now: Instant.Instant,
 ): LoneDecision<
-  Pick<Found<"claimableOutbox">, "expired" | "storageTime"> & {
-    /** How many are due and not held, as far as they were judged. */
-    readonly due: number
-    readonly free: ReadonlyArray<FreeItem>
-    readonly held: ReadonlyArray<OutboxRecord>
-  }
+  Pick<Found<"claimableOutbox">, "expired" | "storageTime"> &
+    JudgedItems & {
+      /** How many are due and not held, as far as they were judged. */
+      readonly due: number
+    }
 > {
   const judged = new Set<OutboxId>()
   const free: Array<FreeItem> = []
@@ -120,18 +148,12 @@ function* search(
     const { due, expired, storageTime } = yield* find("claimableOutbox", { receivers, limit: width })
     const piece = firstPiece(due.map(incidentOf), MOST_EVALUATED)
     const others = due.slice(0, piece.length).filter(({ row }) => !judged.has(row.id))
-    const firings = others.filter(({ row }) => row.event_type === "firing")
-    const { onDue, runbookOf } = yield* gatherFacts(unit, firings.map(incidentOf), options, now)
-    for (const found of others) {
-      const { incident, row } = found
-      judged.add(row.id)
-      const holds = onDue(incident, row)
-      if (holds.length > 0) held.push(heldAtClaim(found, holds, now))
-      else if (free.length < limit)
-        free.push({ ...found, runbook: row.event_type === "firing" ? runbookOf(incident) : undefined })
-    }
+    for (const { row } of others) judged.add(row.id)
+    const found = yield* judgeDue(unit, others, options, now)
+    free.push(...found.free)
+    held.push(...found.held)
     const mayFindMore = piece.length === width && width < MOST_READ
-    if (free.length === limit || !mayFindMore)
+    if (free.length >= limit || !mayFindMore)
       return { due: Math.min(due.length - held.length, limit), expired, free, held, storageTime }
   }
 }

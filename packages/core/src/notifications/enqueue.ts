@@ -9,7 +9,7 @@ import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
 import { gatherHolds, readOpenings } from "../firings/gatherFacts.ts"
 import { readLoudMembers, MOST_MEMBERS } from "../firings/loudMembers.ts"
 import { nameReceivers } from "../firings/nameReceivers.ts"
-import { heldItem } from "../firings/Hold.ts"
+import { heldItem, NO_HOLDS } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Naming } from "../policy/routing.ts"
 import {
@@ -38,7 +38,7 @@ const enqueue = (
   { newOutboxId, now }: EnqueueOptions,
 ): void => {
   const { receiver, notifier, event_type, cause } = notification
-  const { holds = [], must_send = false, is_backfill = false } = notification
+  const { holds = NO_HOLDS, must_send = false, is_backfill = false } = notification
   const item: OutboxRecord = {
     id: newOutboxId(now),
     receiver,
@@ -53,12 +53,10 @@ const enqueue = (
     attempts: 0,
     first_attempted_at: undefined,
     next_attempt_at: now,
-    held_by: undefined,
+    holds: undefined,
     next_evaluation_at: undefined,
     must_send,
     is_backfill,
-    parent_ended_at: undefined,
-    first_parent_ended_at: undefined,
     released_at: undefined,
     last_error: undefined,
     discarded_because: undefined,
@@ -67,7 +65,7 @@ const enqueue = (
     age_starts_at: now,
     updated_at: now,
   }
-  putInOrder(unit, holds.length === 0 ? item : heldItem(item, holds, now), now)
+  putInOrder(unit, holds.inForce.length === 0 ? item : heldItem(item, holds, now), now)
 }
 
 /**
@@ -123,15 +121,8 @@ export function* enqueueOwed(
   if (written.length === 0) return
   const holdsOf = yield* gatherHolds(unit, incident, policy, options)
   for (const { due, ...firing } of written) {
-    // Whether a delay that is over fell into an outage, the evaluation decides.
     const until = due?.isDelayed === true ? Instant.max(due.at, now) : undefined
-    const after = until === undefined ? [] : [{ by: "after", until } as const]
-    enqueueFiring(
-      unit,
-      incident,
-      { ...firing, holds: [...after, ...holdsOf(firing.receiver, until)] },
-      options,
-    )
+    enqueueFiring(unit, incident, { ...firing, holds: holdsOf(firing.receiver, until) }, options)
   }
 }
 

@@ -43,12 +43,12 @@ export const release = loneCommandOf(function* (
   if (!waiting.some(isHeld)) {
     // No claim has examined them. Lists show what one would decide.
     const { onDue } = yield* gatherFacts(unit, [incident], options, now)
-    if (onDue(incident, found).length === 0) return "not_held"
+    if (onDue(incident, found).inForce.length === 0) return "not_held"
   }
   for (const other of waiting) if (other.id !== id) unit.outbox.put(discarded(other, "coalesced", now))
   const isFirst = found.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
   const cause = isFirst ? "opened" : found.cause
-  putInOrder(unit, { ...freed(found, incident, "released", now), cause, released_at: now }, now)
+  putInOrder(unit, { ...freed(found, incident, "released", { now, past: [] }), cause, released_at: now }, now)
   recordAudit(unit, now, by, "notification.released", [id], {})
   return "released"
 })

@@ -76,7 +76,7 @@ const holdReads = ({ commits: { transact }, options }: Sources) => {
     const firings = yield* transact(readFirings(ids))
     const holds = yield* holdsOfItems(firings.filter(({ incident_id }) => !held.has(incident_id)))
     return Map.groupBy(
-      firings.map((item) => ({ ...item, held_by: holds.get(item.id)?.held_by })),
+      firings.map((item) => ({ ...item, held_by: holds.get(item.id)?.held_by ?? [] })),
       ({ incident_id }) => incident_id,
     )
   })

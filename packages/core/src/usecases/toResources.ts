@@ -107,10 +107,10 @@ export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined,
 
 /** Whether a receiver was notified of an incident, by the firing that says it. */
 export const toNotifiedReceiver = ({
-  held_by = [],
+  held_by,
   receiver,
   state,
-}: Pick<OutboxRecord, "receiver" | "state" | "held_by">) => ({ receiver, state, held_by })
+}: Pick<OutboxRecord, "receiver" | "state"> & Pick<HeldBy, "held_by">) => ({ receiver, state, held_by })
 
 /** A notification with what withholds it, as /ops/v1 shows it. */
 export const toHeldOutboxItem = (

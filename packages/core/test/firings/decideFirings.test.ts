@@ -5,6 +5,7 @@ import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { Duration } from "effect"
 import * as fc from "fast-check"
 import { decideFirings, type FiringFacts, owedFirings } from "../../src/firings/decideFirings.ts"
+import { decideHolds } from "../../src/firings/decideHolds.ts"
 import { freed, heldAtClaim, type Hold } from "../../src/firings/Hold.ts"
 import { NO_PARENTS } from "../../src/firings/parents.ts"
 import { announce, NOT_ANNOUNCED, reachedAt, SEVERITIES } from "../../src/model/Announced.ts"
@@ -57,7 +58,7 @@ const sent = (receiver: NotifierName, severity: Severity, at = 0): OutboxRecord 
 const held = (receiver: NotifierName, changes: Partial<OutboxRecord> = {}): OutboxRecord =>
   outboxRecord(`${receiver} held ${changes.incident_seq}`, "i", {
     receiver,
-    held_by: ["after"],
+    holds: [{ by: "after", until: Number(minute(5)) }],
     next_attempt_at: undefined,
     next_evaluation_at: minute(5),
     ...changes,
@@ -72,12 +73,12 @@ const decided = (given: Partial<FiringFacts>, now: number) => {
     written: evaluation.written.map(({ cause, holds, receiver }) => [
       receiver,
       cause,
-      ...holds.map(({ by }) => by),
+      ...holds.inForce.map(({ by }) => by),
     ]),
     held: evaluation.held.map((one) => [
       one.item.receiver,
       one.becomes,
-      ...(one.becomes === "held" ? one.holds.map(({ by }) => by) : [one.item.cause]),
+      ...(one.becomes === "held" ? one.holds.inForce.map(({ by }) => by) : [one.item.cause]),
     ]),
     next: evaluation.nextEvaluationAt,
   }
@@ -172,8 +173,9 @@ describe("an evaluation of an incident", () => {
     expect(isBackfill(17)).toBe(true)
     const waiting = held("chat", { is_backfill: true })
     const { incident } = steps
-    expect(freed(waiting, incident, "hold_ended", minute(5)).is_backfill).toBe(true)
-    expect(freed(waiting, incident, "released", minute(5)).is_backfill).toBe(false)
+    const at = { now: minute(5), past: [] }
+    expect(freed(waiting, incident, "hold_ended", at).is_backfill).toBe(true)
+    expect(freed(waiting, incident, "released", at).is_backfill).toBe(false)
   })
 
   it("sends what must be sent while its receiver is named, and discards it otherwise", () => {
@@ -201,19 +203,20 @@ describe("an evaluation of an incident", () => {
 
   it("waits so once, also where its claim finds another hold before it is sent", () => {
     const incident = incidentRecord("i", { opened_at: minute(0), ...critical })
-    const waiting = held("chat", { held_by: ["outage"], next_evaluation_at: minute(12) })
+    const waiting = held("chat", {
+      holds: [{ by: "outage", until: Number(minute(12)) }],
+      next_evaluation_at: minute(12),
+    })
     expect(decided({ graceUntil: minute(12), firings: [waiting] }, 12).held).toEqual([
       ["chat", "due", "opened"],
     ])
-    const row = freed(waiting, incident, "hold_ended", minute(12))
-    const firings = [heldAtClaim({ incident, row }, [silence], minute(13))]
-    const given = { graceUntil: minute(62), firings }
-    expect(decided({ ...given, covering: [silence] }, 59).held).toEqual([
-      ["chat", "held", "silence:s", "outage"],
-    ])
-    expect(decided(given, 61).held).toEqual([["chat", "due", "opened"]])
-    const longer = [heldAtClaim({ incident, row }, [{ ...silence, until: minute(120) }], minute(13))]
-    expect(decided({ ...given, firings: longer }, 59).held).toEqual([["chat", "due", "opened"]])
+    const [ended] = decideFirings(facts({ firings: [waiting] }), minute(12)).held
+    const past = ended?.becomes === "due" ? ended.past : []
+    const row = freed(waiting, incident, "hold_ended", { now: minute(12), past })
+    const holds = decideHolds(facts({ covering: [silence] }), { row, quiet: [] }, minute(13))
+    const given = { graceUntil: minute(62), firings: [heldAtClaim({ incident, row }, holds, minute(13))] }
+    expect(decided({ ...given, covering: [silence] }, 59).held).toEqual([["chat", "held", "silence:s"]])
+    for (const now of [20, 61]) expect(decided(given, now).held).toEqual([["chat", "due", "opened"]])
   })
 
   it("reminds after the last attempt, also under holds, and through a firing that is not owed", () => {
@@ -313,7 +316,8 @@ describe("an evaluation of an incident", () => {
           expect(kept.length + added.length === 1 || !isOwed).toBe(true)
           const isDue = knows.length > 0 || (delays[name] ?? 0) <= now
           const isFree =
-            kept.some(({ becomes }) => becomes === "due") || added.some(({ holds }) => holds.length === 0)
+            kept.some(({ becomes }) => becomes === "due") ||
+            added.some(({ holds }) => holds.inForce.length === 0)
           const isDecided = isOwed && !had.some(({ must_send }) => must_send)
           expect(isDecided ? isFree : isDue && covering.length === 0).toBe(isDue && covering.length === 0)
         }

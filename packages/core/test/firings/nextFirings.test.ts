@@ -5,11 +5,11 @@ import type { FiringCause, NotifierName } from "@tocsin/contract/Status"
 import { incidentRecord, outboxRecord } from "@tocsin/testing/records"
 import { Duration } from "effect"
 import type { FiringFacts } from "../../src/firings/decideFirings.ts"
-import type { Hold } from "../../src/firings/Hold.ts"
+import { type Hold, NO_HOLDS } from "../../src/firings/Hold.ts"
 import { nextFirings } from "../../src/firings/readHolds.ts"
 import { NO_PARENTS } from "../../src/firings/parents.ts"
 import type { IncidentRecord } from "../../src/model/IncidentRecord.ts"
-import type { OutboxRecord } from "../../src/model/OutboxRecord.ts"
+import type { HoldName, OutboxRecord } from "../../src/model/OutboxRecord.ts"
 import type { NamedReceiver } from "../../src/policy/routing.ts"
 
 /** All cases are looked at ten minutes after the opening. */
@@ -34,10 +34,13 @@ const sent = (receiver: NotifierName, at = 0): OutboxRecord =>
     updated_at: minute(at),
   })
 
+const holds = (...names: ReadonlyArray<HoldName>) =>
+  names.map((by) => ({ by, ...(by === "after" && { until: Number(minute(15)) }) }))
+
 const held = (receiver: NotifierName, changes: Partial<OutboxRecord> = {}): OutboxRecord =>
   outboxRecord(`${receiver} held`, "i", {
     receiver,
-    held_by: ["after"],
+    holds: holds("after"),
     next_attempt_at: undefined,
     next_evaluation_at: minute(15),
     ...changes,
@@ -142,7 +145,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "an acknowledgement ends before the wait of a route": {
     incident: acknowledged(12),
     named: { chat: step(15, { isLater: false }) },
-    firings: [held("chat", { held_by: ["after", "ack"] })],
+    firings: [held("chat", { holds: holds("after", "ack") })],
     expected: ["chat: 12, ack_ran_out"],
   },
   "an acknowledgement of a milder severity holds nothing": {
@@ -151,7 +154,7 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: ["pager: 15, escalation"],
   },
   "a silence holds what is due": {
-    firings: [held("chat", { held_by: ["silence:s"] })],
+    firings: [held("chat", { holds: holds("silence:s") })],
     covered: { by: "silence:s", from: 0, until: 20 },
     expected: ["chat: now, opened, silence:s until 20"],
   },
@@ -183,12 +186,12 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "a firing that is not owed any more is not to come": {
     incident: { severity: "warning", announced: "warning", reached_warning_at: minute(0) },
-    firings: [sent("chat"), held("chat", { held_by: ["not_owed"] })],
+    firings: [sent("chat"), held("chat", { holds: holds("not_owed") })],
     expected: [],
   },
   "a reminder uses the firing that is not owed any more": {
     named: { chat: step(0, { remind: Duration.minutes(30) }) },
-    firings: [sent("chat"), held("chat", { held_by: ["not_owed"], cause: "worsened" })],
+    firings: [sent("chat"), held("chat", { holds: holds("not_owed"), cause: "worsened" })],
     expected: ["chat: 30, reminder"],
   },
   "a receiver that is not configured here does not come": {
@@ -234,7 +237,7 @@ const played = ({ covered, facts, firings = [], incident, named = { chat: step(0
     }
   }
   const now = minute(NOW)
-  return nextFirings(factsAt(given, now), { factsAt, onDue: () => [] }, now)
+  return nextFirings(factsAt(given, now), { factsAt, onDue: () => NO_HOLDS }, now)
 }
 
 const textOf = (until: Instant.Instant) => (until > minute(10_000) ? "a change" : minutesOf(until))

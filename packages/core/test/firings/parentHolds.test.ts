@@ -8,18 +8,16 @@ const second = (n: number) => Instant.fromMillis(1_900_000_000_000 + n * 1_000)
 const GRACE = { ...NO_PARENTS, grace: Duration.seconds(200) }
 
 describe("a parent", () => {
-  const looksAgain = (parent: object, held_by: ReadonlyArray<"parent:a"> = []) => {
+  const looksAgain = (parent: object, heldBy: ReadonlyArray<"parent:a"> = []) => {
     const row = {
-      held_by,
+      holds: heldBy.map((by) => ({ by })),
       created_at: second(0),
       age_starts_at: second(0),
       next_evaluation_at: undefined,
-      parent_ended_at: undefined,
-      first_parent_ended_at: undefined,
     }
     const parents = { ...GRACE, names: ["parent:a"], isPresent: true, ...parent } as const
-    const { holds } = holdByParents(row, parents, { now: second(100) })
-    return holds.map(({ by, lookAgainAt }) => [by, lookAgainAt])
+    const { inForce } = holdByParents(row, parents, { now: second(100) })
+    return inForce.map(({ by, lookAgainAt }) => [by, lookAgainAt])
   }
 
   it("is looked for again after 15 s where it is new, or a stale agent, and needs no grace", () => {
@@ -44,12 +42,10 @@ describe("the grace of a dependency", () => {
     const row = {
       created_at: second(created),
       age_starts_at: second(from),
-      held_by: heldBy && [heldBy],
+      holds: heldBy && [{ by: heldBy }],
       next_evaluation_at: heldBy && second(until ?? 0),
-      parent_ended_at: undefined,
-      first_parent_ended_at: undefined,
     }
-    const { holds } = holdByParents(row, GRACE, { now: second(100) })
-    expect(holds).toEqual(until === undefined ? [] : [{ by: "parent_grace", until: second(until) }])
+    const { inForce } = holdByParents(row, GRACE, { now: second(100) })
+    expect(inForce).toEqual(until === undefined ? [] : [{ by: "parent_grace", until: second(until) }])
   })
 })

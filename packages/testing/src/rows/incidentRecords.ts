@@ -69,6 +69,12 @@ export const memberRecord: fc.Arbitrary<MemberRecord> = fc.record({
   is_loud: fc.boolean(),
 })
 
+const HOLDS: OutboxRecord["holds"] = [
+  { by: "ack", until: 9e15 },
+  { by: "parent:k", since: 1, until: 2, hasEnded: true },
+  { by: "outage", hasEnded: true },
+]
+
 /** An outbox item in any state. */
 export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
   .record({
@@ -86,11 +92,9 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     first_attempted_at: maybe(instant),
     next_attempt_at: maybe(instant),
     next_evaluation_at: maybe(instant),
-    held_by: maybe(fc.constant(["ack", "after"] as const)),
+    holds: maybe(fc.constant(HOLDS)),
     must_send: fc.boolean(),
     is_backfill: fc.boolean(),
-    parent_ended_at: maybe(instant),
-    first_parent_ended_at: maybe(instant),
     released_at: maybe(instant),
     last_error: maybe(output),
     discarded_because: maybe(fc.constantFrom("incident_resolved" as const, "shadowed" as const)),
