@@ -7,11 +7,9 @@ import { modelSuite } from "@tocsin/testing/model/modelSuite"
 import { rollbackSuite } from "@tocsin/testing/rollbackSuite"
 
 const subject = {
-  name: "PostgreSQL without cached rows, in two lanes",
+  name: "PostgreSQL without cached rows",
   place: EmptiedPostgres.layerOfFile(),
-  client: Layer.unwrap(
-    Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url, cacheBytes: 0, lanes: 2 })),
-  ),
+  client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url, cacheBytes: 0 }))),
 }
 
 describe(`storage: ${subject.name}`, () => {

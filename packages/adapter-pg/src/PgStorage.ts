@@ -8,7 +8,7 @@ import type { SqlConnection } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { connect, type Database, read, indexSettings, retryTransient } from "./Database.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
-import { CACHED_GROUPS, GroupCommit } from "./groups/GroupCommit.ts"
+import { GROUP_CONNECTIONS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer, TopicAnnouncer, remoteWakeups } from "./hints/remoteWakeups.ts"
 import { readPage } from "./lists/pageStatement.ts"
 import { migrate } from "./migrations/migrate.ts"
@@ -33,9 +33,6 @@ import {
 } from "./tables/keyedTables.ts"
 import { toStorageError } from "./toStorageError.ts"
 
-/** How many groups run at a time on locked rows of agents, unless the options say otherwise. */
-export const LANES = 2
-
 /** The most connections of each pool of a process (docs/scaling.md#connections-and-poolers). */
 export const POOLS = {
   /** Reads and separate transactions. */
@@ -47,12 +44,9 @@ export const POOLS = {
   clock: 1,
 } as const
 
-/** One for each lane and cached group, one for the outbox, and one to look for due deliveries. */
-export const groupConnections = (lanes: number): number => lanes + CACHED_GROUPS.groups + 2
-
 /** The most connections that a process opens with the default options. */
 export const PROCESS_CONNECTIONS =
-  groupConnections(LANES) + Object.values(POOLS).reduce((sum, connections) => sum + connections, 0)
+  GROUP_CONNECTIONS + Object.values(POOLS).reduce((sum, connections) => sum + connections, 0)
 
 /** Metrics that only PostgreSQL reports. */
 export const poolMetricDefinitions = {
@@ -121,8 +115,6 @@ export interface PgStorageOptions extends PgPoolOptions {
    * verifying statement instead of a transaction. 0 for none; 32 MiB by default.
    */
   readonly cacheBytes?: number
-  /** How many groups run at a time on locked rows of agents: 2 by default. */
-  readonly lanes?: number
 }
 
 /** Asks whether the server accepts writes. No lock delays it. */
@@ -157,7 +149,6 @@ const probeOf = (prober: Database, groups: Database): Effect.Effect<void, Storag
  */
 export const layer = ({
   cacheBytes = 33_554_432,
-  lanes = LANES,
   ...options
 }: PgStorageOptions): Layer.Layer<Storage, StorageError> =>
   Layer.effect(
@@ -171,7 +162,7 @@ export const layer = ({
         ...options,
         ...groupOptions,
         host,
-        maxConnections: groupConnections(lanes),
+        maxConnections: GROUP_CONNECTIONS,
       })
       // On a separate connection without the usual limits.
       yield* Effect.scoped(
@@ -191,7 +182,6 @@ export const layer = ({
       const groups = yield* GroupCommit.start({
         database: { ...database, announcer },
         groupDatabase: { ...groupDatabase, announcer },
-        lanes,
         cacheBytes,
         instruments,
         topics,

@@ -70,13 +70,16 @@ export class CachedGroup {
     return this.#commands >= MAX_COMMANDS || this.#checks >= MAX_CHECKS
   }
 
-  /** Decides a command on the rows as earlier ones of the group left them. A `cached` one is in the group. */
-  add(arrived: Submission<"arrived">): Submission<"early" | "cached" | "locked" | "alone"> {
+  /**
+   * Decides a command on the rows as earlier ones of the group left them. A `cached` one is in the group, and one
+   * whose agent another group is writing stays `arrived`.
+   */
+  add(arrived: Submission<"arrived">): Submission<"arrived" | "cached" | "locked" | "alone"> {
     const begun = beginCommand(arrived.caller.command, momentOf(arrived))
     if (begun === undefined) return moved(arrived, "alone", {})
     const { scope } = begun
     if (scope.kind === "outbox") return moved(arrived, "locked", { scope, next: {} })
-    if (this.#cache.isBeingWritten(scope.agent_id)) return moved(arrived, "early", {})
+    if (this.#cache.isBeingWritten(scope.agent_id)) return arrived
     const draft = this.#draftOf(scope.agent_id)
     if (draft === undefined) return moved(arrived, "locked", { scope, next: undefined })
     const tried = decideOptimistically(begun, scope, draft)

@@ -1,6 +1,5 @@
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import { cacheCounters, CommitMeter, type Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { type Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
 import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
@@ -31,6 +30,12 @@ const MAX_ROWS = 1_600
 /** While PostgreSQL writes one group, the service decides the next. More only share the processors. */
 export const CACHED_GROUPS: LaneWidth = { groups: 2, besideFrom: 16 }
 
+/** How many groups are decided on locked rows at a time. The commands of one agent are always in the same lane. */
+const LANES = 2
+
+/** One for each lane and cached group, one for the outbox, and one to look for due deliveries. */
+export const GROUP_CONNECTIONS = LANES + CACHED_GROUPS.groups + 2
+
 /** How long a closing storage still works on earlier commands: one group, and the one that gathered meanwhile. */
 const FINISH_FOR = Duration.seconds(10)
 
@@ -39,8 +44,6 @@ interface GroupCommitOptions {
   readonly database: CommandDatabase
   /** For groups, which never wait for other users of a connection; its plans use indexes. */
   readonly groupDatabase: CommandDatabase
-  /** How many groups are decided on locked rows at a time. The commands of one agent are always in the same lane. */
-  readonly lanes: number
   readonly cacheBytes: number
   readonly instruments: Instruments
   readonly topics: TopicAnnouncer
@@ -52,7 +55,8 @@ interface GroupCommitOptions {
  *
  * - idle: no group runs, and the next command begins one immediately
  * - busy: a group runs, and commands wait for its end
- * - double: at least 16 arrivals wait beside a group that is being written, and a second group decides them
+ * - double: at least 16 arrivals wait beside a group that is being written, and a second group decides them, without
+ *   those whose agent is being written
  *
  * After `#finish` every new command is refused, and what waits has 10 s to end.
  */
@@ -63,19 +67,18 @@ export class GroupCommit {
   readonly #lockedMeter: CommitMeter
   readonly #lookups: ReturnType<typeof cacheCounters>
   readonly #arrivals = new Lane<Submission<"arrived">>(CACHED_GROUPS)
-  readonly #early = new LinkedQueue<Submission<"early">>()
   readonly #agents: ReadonlyArray<Lane<Submission<"locked">>>
   readonly #outbox = new Lane<Submission<"locked">>()
   #isClosed = false
 
   private constructor(options: GroupCommitOptions) {
-    const { cacheBytes, instruments, lanes } = options
+    const { cacheBytes, instruments } = options
     this.#options = options
     this.#cache = new AgentCache(cacheBytes)
     this.#cachedMeter = new CommitMeter(instruments, { storage: "postgres", way: "cached" })
     this.#lockedMeter = new CommitMeter(instruments, { storage: "postgres", way: "locked" })
     this.#lookups = cacheCounters(instruments, "postgres")
-    this.#agents = Array.from({ length: lanes }, () => new Lane<Submission<"locked">>())
+    this.#agents = Array.from({ length: LANES }, () => new Lane<Submission<"locked">>())
   }
 
   /** Runs groups until the scope closes, finishes those that it has, and refuses the rest. */
@@ -113,9 +116,6 @@ export class GroupCommit {
       case "arrived":
         this.#arrivals.add(submission)
         break
-      case "early":
-        submission.caller.place = this.#early.add(submission)
-        break
       case "cached":
         // Its group has it.
         break
@@ -151,13 +151,19 @@ export class GroupCommit {
 
   readonly #runCached: Effect.Effect<void> = Effect.suspend(() => {
     const group = new CachedGroup(this.#cache)
+    const early: Array<Submission<"arrived">> = []
     while (!group.isFull) {
       const arrived = this.#arrivals.take()
       if (arrived === undefined) break
       const submission = group.add(arrived)
+      if (submission.state === "arrived") {
+        early.push(submission)
+        continue
+      }
       if (submission.state === "locked") this.#lookups.miss.value += 1
       this.#place(submission)
     }
+    this.#arrivals.putBack(early)
     return group.size === 0 ? Effect.void : this.#write(group)
   })
 
@@ -173,7 +179,7 @@ export class GroupCommit {
         },
       }),
       Effect.onInterrupt(() => Effect.sync(() => this.#placeAll(group.refuse()))),
-      Effect.ensuring(Effect.sync(() => this.#recallEarly())),
+      Effect.ensuring(Effect.sync(() => this.#arrivals.release())),
     )
   }
 
@@ -184,11 +190,6 @@ export class GroupCommit {
     this.#lookups.hit.value += group.size - stale
     this.#lookups.stale.value += stale
     this.#placeAll(submissions)
-  }
-
-  #recallEarly(): void {
-    if (this.#early.size === 0) return
-    this.#arrivals.putBack(this.#early.takeAll().map((early) => moved(early, "arrived", {})))
   }
 
   #runLocked(lane: Lane<Submission<"locked">>): Effect.Effect<void> {
@@ -230,7 +231,6 @@ export class GroupCommit {
   })
 
   #refuseAll(): void {
-    this.#recallEarly()
     this.#placeAll(this.#arrivals.takeAll().map(refused))
     for (const lane of this.#lanes) this.#placeAll(lane.takeAll().map(refused))
   }

@@ -20,6 +20,8 @@ export class Lane<Item extends Called> {
   readonly #width: LaneWidth
   readonly #waiting = new LinkedQueue<Item>()
   #running = 0
+  /** So many of the first ones wait for the end of a running group. */
+  #held = 0
   readonly #idle: Array<() => void> = []
   #rest: (() => void) | undefined
 
@@ -32,9 +34,15 @@ export class Lane<Item extends Called> {
     this.#wake()
   }
 
-  /** Gives back items that were taken before all that wait. */
+  /** Puts items that a group took in front of all that wait. No group begins beside a running one for them alone. */
   putBack(items: ReadonlyArray<Item>): void {
     for (const item of items.toReversed()) item.caller.place = this.#waiting.addFirst(item)
+    this.#held = items.length
+  }
+
+  /** A later group may take the items that were put back. */
+  release(): void {
+    this.#held = 0
     this.#wake()
   }
 
@@ -78,8 +86,8 @@ export class Lane<Item extends Called> {
 
   #mayBegin(): boolean {
     const { groups, besideFrom } = this.#width
-    const least = this.#running === 0 ? 1 : besideFrom
-    return this.#running < groups && this.#waiting.size >= least
+    if (this.#running === 0) return this.#waiting.size > 0
+    return this.#running < groups && this.#waiting.size - this.#held >= besideFrom
   }
 
   #wake(): void {

@@ -20,7 +20,6 @@ export interface Caller {
 /** The data of a submission in each state besides its caller. */
 interface Parts {
   readonly arrived: object
-  readonly early: object
   readonly cached: { readonly scope: CommandScope; readonly outcome: Outcome<unknown> }
   /** `next` is what it will probably ask for after its first request; `undefined` if not known. */
   readonly locked: { readonly scope: CommandScope; readonly next: RowRequest | undefined }
@@ -41,8 +40,7 @@ export type Submission<Some extends State = State> = {
 
 /** Where a command may go from each state. */
 interface Moves {
-  readonly arrived: "early" | "cached" | "locked" | "alone" | "answered"
-  readonly early: "arrived"
+  readonly arrived: "cached" | "locked" | "alone" | "answered"
   readonly cached: "locked" | "answered"
   readonly locked: "alone" | "answered"
   readonly alone: "answered"

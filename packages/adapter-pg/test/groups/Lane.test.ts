@@ -76,6 +76,19 @@ describe("Lane", () => {
     }),
   )
 
+  it.effect("begins no group beside a running one for what was put back, until this is released", () =>
+    Effect.gen(function* () {
+      const { add, begun, lane } = yield* working({ groups: 2, besideFrom: 2 })
+      yield* add(1)
+      lane.putBack([2, 3].map(item))
+      yield* add(4)
+      assert.deepStrictEqual(begun, [[1]])
+      lane.release()
+      yield* add()
+      assert.deepStrictEqual(begun, [[1], [2, 3, 4]])
+    }),
+  )
+
   it.effect("is at rest when no item waits and no group runs", () =>
     Effect.gen(function* () {
       const { add, end, lane } = yield* working({ groups: 2, besideFrom: 1 })

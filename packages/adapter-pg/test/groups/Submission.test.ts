@@ -91,7 +91,11 @@ class Life {
   /** Decides all that have arrived on cached rows. Meanwhile others may be written. */
   decideCached(): CachedGroup {
     const group = new CachedGroup(this.#cache)
-    for (const arrived of this.#in("arrived")) this.#move(group.add(arrived))
+    for (const arrived of this.#in("arrived")) {
+      const submission = group.add(arrived)
+      // Another group is writing its agent.
+      if (submission !== arrived) this.#move(submission)
+    }
     group.begin()
     return group
   }
@@ -103,7 +107,6 @@ class Life {
       closed: () => group.refuse(),
     }
     for (const submission of submissions[how]()) this.#move(submission)
-    for (const early of this.#in("early")) this.#move(moved(early, "arrived", {}))
   }
 
   decideLocked(how: End, isOther: boolean): void {
@@ -189,7 +192,7 @@ const [, drawing = ""] = readFileSync("docs/architecture.md", "utf8").split("## 
 
 /** The moves that the architecture page draws. */
 const DRAWN = Array.from(
-  drawing.matchAll(/^ {2}(\[\*\]|arrived|early|cached|locked|alone) --> (\w+):/gm),
+  drawing.matchAll(/^ {2}(\[\*\]|arrived|cached|locked|alone) --> (\w+):/gm),
   ([, from, to]) => `${from === "[*]" ? "absent" : from} ${to}`,
 ).toSorted()
 
