@@ -1,0 +1,27 @@
+import { assert, it } from "@effect/vitest"
+import * as Instant from "@tocsin/contract/Instant"
+import { signedBy } from "@tocsin/testing/signedBy"
+import { applyPolicy } from "../../src/policy/applyPolicy.ts"
+import { decideSync } from "../../src/unitOfWork/Decision.ts"
+import { isSearch } from "../../src/unitOfWork/Search.ts"
+import { UnitOfWork } from "../../src/unitOfWork/UnitOfWork.ts"
+
+it("applying a policy reads the newest of a hundred texts, and the one that goes", () => {
+  const now = Instant.fromMicros(1n)
+  const newest = { version: 203, hash: "old", text: "{}", applied_at: now, applied_by: "ann" }
+  const unit = new UnitOfWork()
+  const versions = unit.of("policy_version")
+  const policy = { hash: "new", text: "routes: []", replaces: undefined }
+  const read: Array<number> = []
+  const applied = decideSync(applyPolicy(policy, "none", signedBy("ann"))(unit, now), (step) => {
+    if (isSearch(step, "newestPolicy")) return newest
+    assert("rows" in step)
+    for (const version of step.rows?.policy_version ?? []) {
+      read.push(version)
+      versions.load(version, version === 103 ? { ...newest, version } : undefined)
+    }
+    return undefined
+  })
+  assert.deepInclude(applied, { outcome: "applied" })
+  assert.deepStrictEqual(read, [204, 104])
+})
