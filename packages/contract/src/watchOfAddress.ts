@@ -46,3 +46,23 @@ export const watchOfAddress = (address: string): WatchOfAddress | undefined => {
   const name = NAME.exec(address)?.groups?.["name"]
   return name === undefined ? undefined : { name: nameOf(`dns:${name}`), probe: { dns: { name } } }
 }
+
+const inBrackets = (host: string): string => (host.includes(":") ? `[${host}]` : host)
+
+/** The address of a watch, as {@link watchOfAddress} reads it. */
+export const addressOfWatch = ({
+  dns,
+  http,
+  tcp,
+  tls,
+}: {
+  readonly http?: { readonly url: string } | undefined
+  readonly tcp?: { readonly host: string; readonly port: number } | undefined
+  readonly tls?: { readonly host: string; readonly port?: number | undefined } | undefined
+  readonly dns?: { readonly name: string } | undefined
+}): string => {
+  if (http !== undefined) return http.url
+  if (tcp !== undefined) return `tcp://${inBrackets(tcp.host)}:${tcp.port}`
+  if (tls !== undefined) return `tls://${inBrackets(tls.host)}${tls.port === undefined ? "" : `:${tls.port}`}`
+  return `dns:${dns?.name ?? ""}`
+}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isCheckId } from "../src/Identifiers.ts"
-import { watchOfAddress } from "../src/watchOfAddress.ts"
+import { addressOfWatch, watchOfAddress } from "../src/watchOfAddress.ts"
 
 describe("the watch of an address", () => {
   const known: ReadonlyArray<readonly [string, string, object]> = [
@@ -24,6 +24,7 @@ describe("the watch of an address", () => {
       assert.isTrue(isCheckId(watch?.name), watch?.name)
       if (name !== "") assert.strictEqual(watch?.name, name)
       if (name !== "") assert.deepStrictEqual<object | undefined>(watch?.probe, probe)
+      assert.strictEqual(addressOfWatch({ ...watch?.probe }), address)
     })
 
   it("is none of another text", () => {

@@ -1,7 +1,12 @@
 import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
 import { headlineOf } from "@tocsin/contract/headline"
-import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watchOfAddress"
+import {
+  addressOfWatch,
+  WATCH_ADDRESSES,
+  watchOfAddress,
+  type WatchOfAddress,
+} from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
 import { call, carryOut, mayRespond } from "../state/session.ts"
 import {
@@ -21,15 +26,6 @@ const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 /** The choices of a field whose value may be another one than these. */
 const withOption = (options: Options, value: string): Options =>
   options.some(([each]) => each === value) ? options : [...options, [value]]
-
-const hostText = (host: string): string => (host.includes(":") ? `[${host}]` : host)
-
-const addressOf = ({ dns, http, tcp, tls }: Watch): string => {
-  if (http !== undefined) return http.url
-  if (tcp !== undefined) return `tcp://${hostText(tcp.host)}:${tcp.port}`
-  if (tls !== undefined) return `tls://${hostText(tls.host)}${tls.port === undefined ? "" : `:${tls.port}`}`
-  return `dns:${dns?.name ?? ""}`
-}
 
 const watchOf = (address = "") => {
   const watch = watchOfAddress(address)
@@ -157,7 +153,7 @@ const WATCHES: Kind<Watch> = {
   fieldsOf: (former) => ({
     address: {
       label: "Address",
-      initial: former === undefined ? "" : addressOf(former),
+      initial: former === undefined ? "" : addressOfWatch(former),
       example: "https://example.org/",
     },
     ...(former === undefined && {
@@ -181,7 +177,7 @@ const WATCHES: Kind<Watch> = {
     const settings = { every, confirm: { good: former?.confirm.good ?? 1, bad: Number(bad) } }
     const before = former && textsOf(former)
     const isSame = OPTIONS.every((option) => (texts[option] ?? "") === (before?.[option] ?? ""))
-    if (former !== undefined && isSame && address === addressOf(former)) return settings
+    if (former !== undefined && isSame && address === addressOfWatch(former)) return settings
     const { name, probe } = watchOf(address)
     return { ...settings, ...probeOf(probe, texts, former), ...(former === undefined && { name }) }
   },

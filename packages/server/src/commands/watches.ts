@@ -1,5 +1,5 @@
 import { headlineOf } from "@tocsin/contract/headline"
-import { watchOfAddress, WATCH_ADDRESSES } from "@tocsin/contract/watchOfAddress"
+import { addressOfWatch, watchOfAddress, WATCH_ADDRESSES } from "@tocsin/contract/watchOfAddress"
 import {
   CreateWatchRequest,
   PauseWatchRequest,
@@ -39,13 +39,6 @@ const readTarget = Effect.fnUntraced(function* ({ address: given, text }: Target
 const pauseText = ({ is_paused, paused_until }: Watch): string => {
   if (!is_paused) return ""
   return paused_until === null ? "paused" : `paused until ${timeText(paused_until)}`
-}
-
-const targetText = ({ dns, http, tcp, tls }: Watch): string => {
-  if (http !== undefined) return http.url
-  if (tcp !== undefined) return `tcp://${tcp.host}:${tcp.port}`
-  if (tls !== undefined) return `tls://${tls.host}:${tls.port ?? 443}`
-  return `dns:${dns?.name ?? ""}`
 }
 
 const tried = Effect.fnUntraced(function* (request: TryWatchRequest, to: string) {
@@ -142,7 +135,7 @@ const show = act({
   const { confirm: limits, every, last, status } = shown
   const lines = [
     `${shown.name}: ${status ?? "not probed yet"}`,
-    `  target   ${targetText(shown)}`,
+    `  target   ${addressOfWatch(shown)}`,
     `  probed   every ${every}; ${limits.bad} failures and ${limits.good} success in a row count`,
     ...(last === null ? [] : [`  latest   ${timeText(last.at)} ${last.output}`]),
     ...(shown.is_paused ? [`  pause    ${pauseText(shown)}`] : []),
@@ -171,7 +164,7 @@ const list = listCommand({
     { title: "STATUS", cell: ({ status }) => status ?? "", isState: true },
     { title: "PROBED", cell: ({ last }) => ageText(last?.at, now), align: "right" },
     { title: "EVERY", cell: ({ every }) => every, align: "right" },
-    { title: "TARGET", cell: targetText, least: 16 },
+    { title: "TARGET", cell: addressOfWatch, least: 16 },
     {
       title: "LATEST",
       cell: (shown) => pauseText(shown) || (headlineOf(shown.last?.output) ?? ""),
