@@ -76,6 +76,9 @@ const STYLE = "/console/app.css"
 const linked = ({ pages = {} }: ConsoleFiles) =>
   Object.entries(pages).map(([name, text]) => ({ path: `/console/${name}` as const, text }))
 
+const pathsOf = (files: ConsoleFiles | undefined): ReadonlyArray<KnownRoute["path"]> =>
+  files === undefined ? [] : [SCRIPT, STYLE, ...linked(files).map(({ path }) => path)]
+
 const PAGE_FIELDS = {
   "content-security-policy": `${StaticContent.PAGE_POLICY}; require-trusted-types-for 'script'`,
   "cross-origin-opener-policy": "same-origin",
@@ -174,8 +177,8 @@ export const wantsHtml = (accept = ""): boolean => {
   return html > 0 && html >= Math.max(0, ...weights("application/json"))
 }
 
-const FIRST = "/"
-const ROBOTS = "/robots.txt"
+const FIRST = "/" as const
+const ROBOTS = "/robots.txt" as const
 
 /** Requests need no token, so the storage is read no more often than this. */
 const EXAMINE_EVERY = Duration.seconds(5)
@@ -231,13 +234,5 @@ const AWAY = {
 /** The console for people, the state for programs, and robots.txt. None of them needs a token. */
 export const make = (about: About, options: PageOptions) => ({
   layer: layer(about, options),
-  routes: (
-    [
-      FIRST,
-      ROBOTS,
-      ...(options.console === undefined
-        ? []
-        : ([SCRIPT, STYLE, ...linked(options.console).map(({ path }) => path)] as const)),
-    ] satisfies ReadonlyArray<KnownRoute["path"]>
-  ).map((path): KnownRoute => ({ method: "GET", path })),
+  routes: [FIRST, ROBOTS, ...pathsOf(options.console)].map((path): KnownRoute => ({ method: "GET", path })),
 })

@@ -12,16 +12,14 @@ export type Reader<Given, Read = Given> = (
   complain: Complain,
 ) => Read | undefined
 
-/** An option for which a rule holds. */
-export const checked =
-  <Given>(holds: (given: unknown) => boolean, expected: string): Reader<Given> =>
-  (name, given, complain) =>
-    given === undefined || holds(given) ? given : complain(`${name} must be ${expected}`)
-
 export const required =
   <Given>(holds: (given: unknown) => boolean, expected: string): Reader<Given> =>
   (name, given, complain) =>
     holds(given) ? given : complain(`${name} must be ${expected}`)
+
+/** An option for which a rule holds, if it is given. */
+export const checked = <Given>(holds: (given: unknown) => boolean, expected: string): Reader<Given> =>
+  required((given) => given === undefined || holds(given), expected)
 
 /** An option that is judged elsewhere. */
 export const asGiven =

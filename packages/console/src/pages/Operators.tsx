@@ -5,14 +5,10 @@ import { type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 const ROLES = [["read"], ["respond"], ["admin"]] as const
 
-const pad = (value: number): string => String(value).padStart(2, "0")
-
 /** A time as the browser's field for times has it: in the zone of the computer, to the minute. */
-const fieldTime = (at: string): string => {
-  const date = new Date(at)
-  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(pad).join("-")
-  return `${day}T${[date.getHours(), date.getMinutes()].map(pad).join(":")}`
-}
+const fieldTime = (at: string): string =>
+  // Sweden writes times as ISO 8601 does.
+  new Date(at).toLocaleString("sv").slice(0, 16).replace(" ", "T")
 
 const expiryOf = (operator: Operator | undefined): string =>
   typeof operator?.expires_at === "string" ? fieldTime(operator.expires_at) : ""

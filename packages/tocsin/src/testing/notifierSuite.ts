@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import type { NotificationOutboxItem } from "@tocsin/client/Resources"
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http"
+import { once } from "node:events"
+import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { NotifierOption } from "../notifiers/notifiers.ts"
 import { type TestMonitor, createTestMonitor } from "./createTestMonitor.ts"
@@ -116,7 +117,7 @@ const attempt = async (
   { name, make }: NotifierUnderTest,
   body: (trial: Trial) => Promise<void>,
 ): Promise<void> => {
-  const receiver = await HttpReceiver.start()
+  const receiver = await startReceiver()
   const notifier = make(receiver.address)
   assert.notEqual(notifier.name, "debug", `${name}: debug is the name of the suite's own notifier`)
   const monitor = await createTestMonitor({ notifiers: [notifier] })
@@ -158,41 +159,15 @@ type Manner = { readonly status: number; readonly retryAfter?: number } | "silen
 /** A part of the address, where many receivers have a credential. */
 const SECRET_PATH = "c2VjcmV0IHBhdGg"
 
-class HttpReceiver {
-  readonly #server: Server
-  manner: Manner = { status: 200 }
-  requests = 0
-  /** How many clients closed their connection before the answer. */
-  abandoned = 0
+type HttpReceiver = Awaited<ReturnType<typeof startReceiver>>
 
-  private constructor() {
-    this.#server = createServer((request, response) => this.#receive(request, response))
-  }
-
-  static async start(): Promise<HttpReceiver> {
-    const receiver = new HttpReceiver()
-    await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve))
-    return receiver
-  }
-
-  get address(): string {
-    // A server that listens on a port has this form of address.
-    const { port } = this.#server.address() as AddressInfo
-    return `http://127.0.0.1:${port}/${SECRET_PATH}`
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#server.listening) return
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#server.closeAllConnections()
-    await closed
-  }
-
-  #receive(request: IncomingMessage, response: ServerResponse): void {
-    this.requests += 1
-    const { manner } = this
+const startReceiver = async () => {
+  /** How it answers, and how many clients closed their connection before the answer. */
+  const state: { manner: Manner; abandoned: number } = { manner: { status: 200 }, abandoned: 0 }
+  const server = createServer((request, response) => {
+    const { manner } = state
     response.on("close", () => {
-      if (!response.writableFinished) this.abandoned += 1
+      if (!response.writableFinished) state.abandoned += 1
     })
     request.resume()
     if (manner === "silent") return
@@ -200,5 +175,16 @@ class HttpReceiver {
       if (manner.retryAfter !== undefined) response.setHeader("retry-after", manner.retryAfter)
       response.writeHead(manner.status).end()
     })
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  // A server that listens on a port has this form of address.
+  const { port } = server.address() as AddressInfo
+  const stop = async (): Promise<void> => {
+    if (!server.listening) return
+    server.closeAllConnections()
+    server.close()
+    await once(server, "close")
   }
+  return Object.assign(state, { address: `http://127.0.0.1:${port}/${SECRET_PATH}`, stop })
 }
