@@ -52,7 +52,6 @@ export class Validation extends Schema.TaggedError<Validation>()("Validation", f
   static readonly wire = onWire(Validation, Validation.code, "ValidationError")
 }
 
-/** The bearer token is missing, malformed or not valid here. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", fields, {
   description: "The bearer token is missing, malformed or not valid here.",
 }) {
@@ -82,7 +81,6 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", fiel
   static readonly wire = onWire(Forbidden, Forbidden.code, "ForbiddenError")
 }
 
-/** The agent key is blocked. */
 export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlocked", fields, {
   description: "The agent key is blocked.",
 }) {
@@ -90,7 +88,6 @@ export class AgentBlocked extends Schema.TaggedError<AgentBlocked>()("AgentBlock
   static readonly wire = onWire(AgentBlocked, AgentBlocked.code, "AgentBlockedError")
 }
 
-/** The agent key is not accepted for this agent. */
 export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("AgentNotAccepted", fields, {
   description: "The agent key is not accepted for this agent.",
 }) {
@@ -98,7 +95,6 @@ export class AgentNotAccepted extends Schema.TaggedError<AgentNotAccepted>()("Ag
   static readonly wire = onWire(AgentNotAccepted, AgentNotAccepted.code, "AgentNotAcceptedError")
 }
 
-/** There is no such agent. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", fields, {
   description: "There is no such agent.",
 }) {
@@ -124,7 +120,6 @@ export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()
   static readonly wire = onWire(PreconditionFailed, PreconditionFailed.code, "PreconditionFailedError", 412)
 }
 
-/** The body is larger than 1 MiB. */
 export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("PayloadTooLarge", fields, {
   description: "The body is larger than 1 MiB.",
 }) {
@@ -161,7 +156,6 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()(
   )
 }
 
-/** The service failed. */
 export class Internal extends Schema.TaggedError<Internal>()(
   "Internal",
   {
