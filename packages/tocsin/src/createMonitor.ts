@@ -157,15 +157,10 @@ const watch = <Change>(
   const refusal = isClosed ? closed() : refusalOf(given, ["signal"])
   // By its type, it has this option alone.
   const [options] = given as [{ readonly signal?: AbortSignal }?]
-  return refusal === undefined ? open(options?.signal) : refused(refusal)
+  return refusal === undefined
+    ? open(options?.signal)
+    : new LiveChanges<Change>(Effect.succeed(Effect.fail(refusal)))
 }
-
-const refused = (reason: TocsinError): AsyncIterableIterator<never, undefined> => ({
-  next: () => Promise.reject(reason),
-  [Symbol.asyncIterator]() {
-    return this
-  },
-})
 
 const once = (run: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined
