@@ -5,6 +5,7 @@
 -- 3 discard_reasons breaking sha256:465cdf29afad547ca7a2b3fa5e9f2987ccb2c77ad5b74f73518b80b552b6575c
 -- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
 -- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
+-- 6 reported_alerts breaking sha256:5647cf548730e7793019bd4bae31e33ad746a6d24bddf75e54aea4e8840378ef
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -196,7 +197,7 @@ CREATE TABLE established (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE expectation (
+CREATE TABLE "expectation" (
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   registration_id TEXT NOT NULL,
@@ -207,8 +208,7 @@ CREATE TABLE expectation (
   terms TEXT,
   labels TEXT,
   labelled_at INTEGER,
-  PRIMARY KEY (agent_id, check_id, registration_id),
-  CHECK ((next_evaluation_at IS NULL AND incident_id IS NULL) = (terms IS NULL))
+  PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
@@ -490,6 +490,18 @@ CREATE TABLE replica (
   seen_at INTEGER NOT NULL,
   ended_at INTEGER
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE reported_alert (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  source TEXT NOT NULL,
+  lease_millis INTEGER,
+  next_evaluation_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, agent_id, check_id, registration_id);
 
 CREATE TABLE schema_migration (
   id INTEGER PRIMARY KEY,

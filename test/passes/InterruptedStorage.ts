@@ -11,7 +11,7 @@ export type Interruption = (typeof INTERRUPTIONS)[number]
 
 /** A method of the storage that background work calls. */
 export type Called =
-  | ("transact" | "page" | "agent" | "service_heartbeat" | "staleAgents" | "dueExpectations" | "expectations")
+  | ("transact" | "page" | "agent" | "service_heartbeat" | "staleAgents" | "dueRows" | "rows")
   | ("expire" | "untilNextDue")
 
 interface Planned {
@@ -77,8 +77,8 @@ export class InterruptedStorage {
       page: (request) => reach("page", storage.page(request)),
       agent: (id) => reach("agent", storage.agent(id)),
       staleAgents: (seenBefore, limit) => reach("staleAgents", storage.staleAgents(seenBefore, limit)),
-      dueExpectations: (request) => reach("dueExpectations", storage.dueExpectations(request)),
-      expectations: (checks) => reach("expectations", storage.expectations(checks)),
+      dueRows: (name, request) => reach("dueRows", storage.dueRows(name, request)),
+      rows: (name, keys) => reach("rows", storage.rows(name, keys)),
       expire: (piece) => reach("expire", storage.expire(piece)),
       untilNextDue: (receivers, now) => reach("untilNextDue", storage.untilNextDue(receivers, now)),
       serviceHeartbeat: reach("service_heartbeat", storage.serviceHeartbeat),

@@ -160,7 +160,7 @@ export const allPasses: ReadonlyArray<Pass> = [
   },
   {
     name: "the look at overdue checks",
-    calls: ["transact", "dueExpectations", "service_heartbeat"],
+    calls: ["transact", "dueRows", "service_heartbeat"],
     begin: (world) =>
       reported(world).pipe(
         Effect.andThen(declared(world)),
@@ -171,7 +171,7 @@ export const allPasses: ReadonlyArray<Pass> = [
   },
   {
     name: "the look at checks under another policy",
-    calls: ["transact", "page", "agent", "expectations"],
+    calls: ["transact", "page", "agent", "rows"],
     policy: every("1h"),
     begin: reported,
     ready: (world) => world.passes("6 seconds"),

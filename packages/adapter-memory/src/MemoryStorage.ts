@@ -4,12 +4,12 @@ import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import { keyText } from "@tocsin/core/model/StoredTables"
+import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
 import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
 import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import {
+  type DueRequest,
   type IncidentTimeline,
   Storage,
   type TimelineLimits,
@@ -22,7 +22,7 @@ import {
   type SummaryCounts,
 } from "@tocsin/core/ports/Storage"
 import { decideExpiry, removeExpired } from "./expire.ts"
-import { labelsOf, MemoryTables } from "./MemoryTables.ts"
+import { type KeyedMaps, labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { readRows } from "./readRows.ts"
 import { transact } from "./transact.ts"
 
@@ -54,11 +54,9 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
           .toSorted()
           .slice(0, limit),
       ),
-    dueExpectations: (request) => Effect.sync(() => dueExpectations(tables, request)),
-    expectations: (checks) =>
-      Effect.sync(() =>
-        checks.flatMap((ref) => tables.keyed.expectation.get(keyText("expectation", ref)) ?? []),
-      ),
+    dueRows: (name, request) => Effect.sync(() => dueRows(tables, name, request)),
+    rows: (name, keys) =>
+      Effect.sync(() => keys.flatMap((key) => tableOf(tables, name).get(keyText(name, key)) ?? [])),
     checks: (checks) =>
       Effect.sync(() =>
         checks.flatMap((ref) => tables.checks.get(ref.registration_id)?.get(ref.check_id) ?? []),
@@ -127,19 +125,20 @@ const staleAgents = (
     .toSorted()
     .slice(0, limit)
 
-type DueRequest = Parameters<Storage["Service"]["dueExpectations"]>[0]
+const tableOf = <N extends KeyedName>({ keyed }: { readonly keyed: KeyedMaps }, name: N) => keyed[name]
 
-const dueExpectations = (
+const dueRows = <N extends EvaluatedName>(
   tables: MemoryTables,
-  { after, limit, now }: DueRequest,
-): ReadonlyArray<ExpectationRecord> =>
-  Array.from(tables.keyed.expectation.values())
+  name: N,
+  { after, limit, now }: DueRequest<N>,
+): ReadonlyArray<KeyedRows[N]> =>
+  Array.from(tableOf(tables, name).values())
     .filter((row) => row.next_evaluation_at !== undefined && row.next_evaluation_at <= now)
     .filter((row) => after === undefined || byEvaluation(row, after) > 0)
     .toSorted(byEvaluation)
     .slice(0, limit)
 
-const byEvaluation = comparing<ExpectationRecord>(
+const byEvaluation = comparing<KeyedRows[EvaluatedName]>(
   (row) => row.next_evaluation_at ?? 0n,
   (row) => row.agent_id,
   (row) => row.check_id,

@@ -12,13 +12,7 @@ import { GROUP_CONNECTIONS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer, TopicAnnouncer, remoteWakeups } from "./hints/remoteWakeups.ts"
 import { readPage } from "./lists/pageStatement.ts"
 import { migrate } from "./migrations/migrate.ts"
-import {
-  readChecks,
-  readDueExpectations,
-  readExpectations,
-  checkTable,
-  findCheck,
-} from "./tables/CheckTable.ts"
+import { readChecks, readDueRows, readRows, checkTable, findCheck } from "./tables/CheckTable.ts"
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
 import { readCounts, readMetricCounts } from "./reads/systemCounts.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
@@ -218,8 +212,8 @@ const make = (
     // Every id comes after the empty text.
     agentsWithPendingKey: (after, limit) =>
       findAll(findAgentsWithPendingKey, [after ?? "", limit], agentIdOf),
-    dueExpectations: (request) => retryTransient(readDueExpectations(groupDatabase.pg, request)),
-    expectations: (checks) => retryTransient(readExpectations(pg, checks)),
+    dueRows: (name, request) => retryTransient(readDueRows(groupDatabase.pg, name, request)),
+    rows: (name, keys) => retryTransient(readRows(pg, name, keys)),
     checks: (checks) => retryTransient(readChecks(pg, checks)),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (receivers, now) => retryTransient(untilNextDue(groupDatabase.pg, receivers, now)),

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto"
 import { IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { evaluateReported } from "@tocsin/core/integrations/sweepAlerts"
+import { alertsChore } from "@tocsin/core/integrations/sweepAlerts"
 import { seeIntegrations } from "@tocsin/core/integrations/seeIntegrations"
-import { NO_LONGER_SENT } from "@tocsin/core/model/IntegrationRecord"
+import { NO_LONGER_SENT } from "@tocsin/core/model/ReportedAlertRecord"
 import { overdueChore } from "@tocsin/core/overdue/evaluateExpectations"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect, Redacted } from "effect"
@@ -65,8 +65,8 @@ export const sends = Effect.fnUntraced(function* (
 export const sweeps = Effect.fnUntraced(function* ({ commits, incidents, storage }: Replica, name: AgentId) {
   yield* commits.transact(seeIntegrations([name], defaultRules, incidents))
   const services = { storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }
-  const { piece } = overdueChore(services, incidents, (input) => evaluateReported({ ...input, sha256 }))
-  yield* piece
+  yield* overdueChore(services, incidents).piece
+  yield* alertsChore(services, incidents, sha256).piece
 })
 
 /** Lets time pass, in pieces of at most 30 s unless stated, with the background work. */

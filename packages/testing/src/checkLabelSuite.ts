@@ -38,7 +38,7 @@ const read = Effect.fnUntraced(function* (replica: Replica) {
   const row = yield* observe(replica, [{ agents: [agent_id] }, request], ({ expectations }) =>
     expectations.get(ref),
   )
-  const [listed] = yield* replica.storage.expectations([ref])
+  const [listed] = yield* replica.storage.rows("expectation", [ref])
   const asked = [{ incident_id: id, limit: 1 }]
   const [member] = (yield* search(replica, "loudMembers", asked, (found) => found.get(id))) ?? []
   const scenario = yield* replica.storage.incident(id, atMost(1))
@@ -71,7 +71,7 @@ export const checkLabelSuite = <Place>(subject: StorageUnderTest<Place>): void =
           Effect.gen(function* () {
             assert.deepStrictEqual(yield* read(replica), Array(4).fill({ team: "db" }))
             assert.deepStrictEqual(
-              yield* replica.storage.dueExpectations({ now: after(1e9), after: undefined, limit: 9 }),
+              yield* replica.storage.dueRows("expectation", { now: after(1e9), after: undefined, limit: 9 }),
               [],
             )
             yield* label(replica, { team: "web", env: "" })

@@ -92,7 +92,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           yield* repairAll(replica)
           assert.deepStrictEqual(yield* rowsOf(replica, "agents"), [agent, other])
           assert.deepStrictEqual(yield* rowsOf(replica, "checks"), [disk, ofOther])
-          const expectations = yield* replica.storage.expectations([disk, ofOther])
+          const expectations = yield* replica.storage.rows("expectation", [disk, ofOther])
           assert.deepStrictEqual(
             new Map(
               expectations.map((row) => [

@@ -221,10 +221,11 @@ const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
           SELECT count(*)::int4 AS removed FROM removed`
 }
 
-/** Checks, expectations and results have an index by agent and registration. */
+/** These have an index by agent and registration. */
 const OF_AGENTS: ReadonlySet<RemovedRows> = new Set([
   "checks_of_agents",
   "expectations_of_agents",
+  "alerts_of_agents",
   "results_of_agents",
 ])
 

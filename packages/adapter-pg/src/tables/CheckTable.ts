@@ -1,7 +1,7 @@
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import type { CheckRef } from "@tocsin/core/model/CheckRecord"
-import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import { type EvaluatedName, type KeyedName, type Keys, storedTables } from "@tocsin/core/model/StoredTables"
+import type { DueRequest } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
@@ -63,15 +63,15 @@ export const decodeKnown = (row: SqlConnection.Row): readonly [EventId, CheckId]
   row["check_id"] as CheckId,
 ]
 
-/** Checks that must report. The lock of their agent guards them. */
-const expectationTable = keyedTables.expectation
-
-const findDueExpectations = `SELECT ${expectationTable.columns} FROM expectation AS x
-  WHERE x.next_evaluation_at IS NOT NULL AND x.next_evaluation_at <= $1::int8
-    AND (x.next_evaluation_at, x.agent_id, x.check_id, x.registration_id) > ($2::int8, $3::text, $4::text, $5::uuid)
-  ORDER BY x.next_evaluation_at, x.agent_id, x.check_id, x.registration_id LIMIT $6::int8`
-
-const { decode, find } = expectationTable
+/** Finds the rows of a table that are to be evaluated. The lock of their agent guards them. */
+const findDue = (name: EvaluatedName): string => {
+  const { alias: x, columns } = keyedTables[name]
+  const place = `${x}.next_evaluation_at, ${x}.agent_id, ${x}.check_id, ${x}.registration_id`
+  return `SELECT ${columns} FROM ${name} AS ${x}
+    WHERE ${x}.next_evaluation_at IS NOT NULL AND ${x}.next_evaluation_at <= $1::int8
+      AND (${place}) > ($2::int8, $3::text, $4::text, $5::uuid)
+    ORDER BY ${place} LIMIT $6::int8`
+}
 
 type Pg = PgClient["Service"]
 
@@ -79,10 +79,11 @@ type Pg = PgClient["Service"]
 const LONG_AGO = -(2n ** 63n)
 const LEAST_UUID = "00000000-0000-0000-0000-000000000000"
 
-/** See `Storage.dueExpectations`. */
-export const readDueExpectations = (
+/** See `Storage.dueRows`. */
+export const readDueRows = <N extends EvaluatedName>(
   pg: Pg,
-  { after, limit, now }: Parameters<Storage["Service"]["dueExpectations"]>[0],
+  name: N,
+  { after, limit, now }: DueRequest<N>,
 ) => {
   const place = [
     after?.next_evaluation_at ?? LONG_AGO,
@@ -90,12 +91,15 @@ export const readDueExpectations = (
     after?.check_id ?? "",
     after?.registration_id ?? LEAST_UUID,
   ]
-  return Effect.map(pg.query(findDueExpectations, [now, ...place, limit]), (rows) => rows.map(decode))
+  const { decode } = keyedTables[name]
+  return Effect.map(pg.query(findDue(name), [now, ...place, limit]), (rows) => rows.map(decode))
 }
 
-/** See `Storage.expectations`. */
-export const readExpectations = (pg: Pg, checks: ReadonlyArray<CheckRef>) =>
-  Effect.map(pg.query(find.text, find.parameters(checks)), (rows) => rows.map(decode))
+/** See `Storage.rows`. */
+export const readRows = <N extends KeyedName>(pg: Pg, name: N, keys: ReadonlyArray<Keys[N]>) => {
+  const { decode, find } = keyedTables[name]
+  return Effect.map(pg.query(find.text, find.parameters(keys)), (rows) => rows.map(decode))
+}
 
 /** See `Storage.checks`. */
 export const readChecks = (pg: Pg, checks: ReadonlyArray<CheckRef>) => {

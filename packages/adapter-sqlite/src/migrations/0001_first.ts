@@ -72,10 +72,19 @@ CREATE TRIGGER member_leaves AFTER DELETE ON incident_member BEGIN
 END;
 `
 
-/** The tables whose rows have labels, and their keys; an agent has no check. */
-const LABELLED = {
-  agent: "ROW.agent_id, '', ''",
-  expectation: "ROW.agent_id, ROW.check_id, ROW.registration_id",
+/** The triggers that keep a row for each label of a table; an agent has no check. */
+export const labelTriggers = (table: string): string => {
+  const key = table === "agent" ? "ROW.agent_id, '', ''" : "ROW.agent_id, ROW.check_id, ROW.registration_id"
+  const of = (row: string) =>
+    `SELECT key, value, ${key.replaceAll("ROW", row)} FROM json_each(iif(json_valid(${row}.labels), ${row}.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'`
+  const add = `INSERT INTO label ${of("NEW")};`
+  const remove = `DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (${of("OLD")});`
+  return `
+CREATE TRIGGER ${table}_comes_with_labels AFTER INSERT ON ${table} WHEN NEW.labels IS NOT NULL BEGIN ${add} END;
+CREATE TRIGGER ${table}_changes_labels AFTER UPDATE OF labels ON ${table} WHEN OLD.labels IS NOT NEW.labels
+BEGIN ${remove} ${add} END;
+CREATE TRIGGER ${table}_goes_with_labels AFTER DELETE ON ${table} WHEN OLD.labels IS NOT NULL BEGIN ${remove} END;
+`
 }
 
 /** A row for each label of an agent or a check, which finds these by it. Triggers keep them for every writer. */
@@ -88,20 +97,7 @@ CREATE TABLE label (
   registration_id TEXT NOT NULL,
   PRIMARY KEY (name, value, agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
-${Object.entries(LABELLED)
-  .map(([table, key]) => {
-    const of = (row: string) =>
-      `SELECT key, value, ${key.replaceAll("ROW", row)} FROM json_each(iif(json_valid(${row}.labels), ${row}.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'`
-    const add = `INSERT INTO label ${of("NEW")};`
-    const remove = `DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (${of("OLD")});`
-    return `
-CREATE TRIGGER ${table}_comes_with_labels AFTER INSERT ON ${table} WHEN NEW.labels IS NOT NULL BEGIN ${add} END;
-CREATE TRIGGER ${table}_changes_labels AFTER UPDATE OF labels ON ${table} WHEN OLD.labels IS NOT NEW.labels
-BEGIN ${remove} ${add} END;
-CREATE TRIGGER ${table}_goes_with_labels AFTER DELETE ON ${table} WHEN OLD.labels IS NOT NULL BEGIN ${remove} END;
-`
-  })
-  .join("")}`
+${labelTriggers("agent")}${labelTriggers("expectation")}`
 
 /** The terms of an agent in each total. */
 const COUNTS = {

@@ -13,6 +13,7 @@ import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
 import { migration as discardReasons } from "./0003_discard_reasons.ts"
 import { migration as changeStamps } from "./0004_change_stamps.ts"
 import { migration as storedHolds } from "./0005_stored_holds.ts"
+import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -21,6 +22,7 @@ export const migrations: ReadonlyArray<Migration> = [
   discardReasons,
   changeStamps,
   storedHolds,
+  reportedAlerts,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -111,7 +111,11 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
   return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
 }
 
-const BY_AGENT: ReadonlySet<RemovedRows> = new Set(["checks_of_agents", "expectations_of_agents"])
+const BY_AGENT: ReadonlySet<RemovedRows> = new Set([
+  "checks_of_agents",
+  "expectations_of_agents",
+  "alerts_of_agents",
+])
 
 /** Retention in SQLite. An index finds all rows. */
 export const makeRetentionTables = (connection: SqliteConnection): Tables => {

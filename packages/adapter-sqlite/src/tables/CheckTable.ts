@@ -6,12 +6,12 @@ import type {
   StoredHistoryRecord,
 } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import { type EvaluatedName, type KeyedRows, keyedShape, storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, makeKeyedTable } from "./makeTable.ts"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import type { DueRequest } from "@tocsin/core/ports/Storage"
 
 export const makeCheckTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.check_state)
@@ -78,6 +78,23 @@ type Place = [
   limit: number,
 ]
 
+/** Finds the rows of a table that are to be evaluated: see `Storage.dueRows`. */
+export const makeDueRows = <N extends EvaluatedName>(connection: SqliteConnection, name: N) => {
+  const due = makeTable(connection, keyedShape(name)).all<Place>(
+    `WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ? AND (next_evaluation_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
+    ORDER BY next_evaluation_at, agent_id, check_id, registration_id LIMIT ?`,
+  )
+  return ({ after, limit, now }: DueRequest<N>): ReadonlyArray<KeyedRows[N]> =>
+    due(
+      now,
+      after?.next_evaluation_at ?? LONG_AGO,
+      after?.agent_id ?? "",
+      after?.check_id ?? "",
+      after?.registration_id ?? "",
+      limit,
+    )
+}
+
 /** Table `expectation`: checks that must report. */
 export const makeExpectationTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "expectation")
@@ -85,25 +102,11 @@ export const makeExpectationTable = (connection: SqliteConnection) => {
     `WHERE agent_id = ? AND check_id = ?
       AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = expectation.agent_id)`,
   )
-  const due = table.all<Place>(
-    `WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ? AND (next_evaluation_at, agent_id, check_id, registration_id) > (?, ?, ?, ?)
-    ORDER BY next_evaluation_at, agent_id, check_id, registration_id LIMIT ?`,
-  )
   return {
     ...table,
     /** The labels of a check of an agent that exists. */
     labelsOf: ({ agent_id, check_id }: CheckName): Labels | undefined =>
       ofPresentAgent(agent_id, check_id)?.labels,
-    /** Those to be evaluated by now, longest due first, from the one after `after`. */
-    due: (now: Instant, after: ExpectationRecord | undefined, limit: number) =>
-      due(
-        now,
-        after?.next_evaluation_at ?? LONG_AGO,
-        after?.agent_id ?? "",
-        after?.check_id ?? "",
-        after?.registration_id ?? "",
-        limit,
-      ),
   }
 }
 

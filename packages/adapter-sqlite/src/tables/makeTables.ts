@@ -1,4 +1,6 @@
 import {
+  type EvaluatedName,
+  evaluatedNames,
   forNames,
   type KeyedName,
   keyedNames,
@@ -8,7 +10,7 @@ import {
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable, makeAgentTable } from "./AgentTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
-import { makeCheckTable, makeHistoryTable, makeExpectationTable } from "./CheckTable.ts"
+import { makeCheckTable, makeDueRows, makeHistoryTable, makeExpectationTable } from "./CheckTable.ts"
 import {
   makeIncidentLogTable,
   makeIncidentChangeTable,
@@ -72,6 +74,7 @@ export const makeTables = (connection: SqliteConnection) => {
       find: one<[EstablishedName]>("WHERE name = ?"),
     })),
     ...searched,
+    dueRows: forNames<EvaluatedName, DueRows>(evaluatedNames, (name) => makeDueRows(connection, name)),
     /** All tables that are requested by key or by group. */
     keyed: forNames<KeyedName, KeyedTables>(
       keyedNames,
@@ -80,6 +83,7 @@ export const makeTables = (connection: SqliteConnection) => {
   }
 }
 
+type DueRows = { readonly [N in EvaluatedName]: ReturnType<typeof makeDueRows<N>> }
 type KeyedTables = { readonly [N in KeyedName]: KeyedTable<N> }
 
 export type Tables = ReturnType<typeof makeTables>

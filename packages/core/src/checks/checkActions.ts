@@ -56,7 +56,7 @@ export const removeCheck = commandOf(function* (
   const { agent, check } = yield* find(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
-  yield* load(unit, { rows: { expectation: [expected] } })
+  yield* load(unit, { rows: { expectation: [expected], reported_alert: [expected] } })
   const expectation = unit.expectations.get(expected)
   if (check === undefined && expectation === undefined) return "no_such_check"
   yield* removeFound(unit, new Incidents(unit, now, options), { agent, check, expectation })
@@ -64,7 +64,7 @@ export const removeCheck = commandOf(function* (
   return 1
 })
 
-/** Deletes a check with its expectation; both are loaded. */
+/** Deletes a check with its expectation and its alert; all are loaded. */
 export function* removeFound(
   unit: UnitOfWork,
   incidents: Incidents,
@@ -80,6 +80,7 @@ export function* removeFound(
 ): Decision<void> {
   if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
   if (check === undefined) return
+  unit.of("reported_alert").delete(check)
   const { agent_id, check_id, incident_id } = check
   if (incident_id !== undefined)
     yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "agent_gone" })

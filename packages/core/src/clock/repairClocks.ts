@@ -11,6 +11,7 @@ import { hasTerms } from "../model/ExpectationRecord.ts"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import { evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
+import { checksOf } from "../model/CheckRecord.ts"
 import { clampToNow } from "../model/clampToNow.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
@@ -86,13 +87,23 @@ const repairAgent = commandOf(function* (
   if (found === undefined) return
   const agent = clampToNow(found, ["last_seen_at", "reachable_from"], now)
   if (agent !== found) unit.putAgent(agent)
-  yield* load(unit, { groups: { expectation: [agent] } })
+  yield* load(unit, { groups: { expectation: [agent], reported_alert: [agent] } })
   const expectations = unit.expectations.group(agent.registration_id)
-  yield* load(unit, { checks: { agent_id, check_ids: expectations.map(({ check_id }) => check_id) } })
-  for (const expected of expectations) {
-    const reported = unit.checks.get(expected)
+  const alerts = unit.of("reported_alert").group(agent.registration_id)
+  const check_ids = new Set([...expectations, ...alerts].map(({ check_id }) => check_id))
+  yield* load(unit, { checks: { agent_id, check_ids: Array.from(check_ids) } })
+  for (const ref of checksOf(agent, Array.from(check_ids))) {
+    const reported = unit.checks.get(ref)
     const check = reported && clampToNow(reported, ["received_at"], now)
     if (check !== undefined && check !== reported) unit.checks.put(check)
+  }
+  for (const reported of alerts) {
+    // Each look counts from the last report.
+    const alert = clampToNow(reported, ["next_evaluation_at"], now)
+    if (alert !== reported) unit.of("reported_alert").put(alert)
+  }
+  for (const expected of expectations) {
+    const check = unit.checks.get(expected)
     const expectation = clampToNow(expected, ["expected_from", "labelled_at"], now)
     if (!hasTerms(expectation)) {
       if (expectation !== expected) unit.expectations.put(expectation)

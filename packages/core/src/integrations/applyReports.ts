@@ -12,15 +12,12 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import { hasTerms, type Terms } from "../model/ExpectationRecord.ts"
-import {
-  alertStateOf,
-  type IntegrationRecord,
-  isValidKey,
-  ReportedAlertTransitions,
-} from "../model/IntegrationRecord.ts"
+import { type IntegrationRecord, isValidKey } from "../model/IntegrationRecord.ts"
+import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/declareExpectations.ts"
-import { declarationOf, forgetInTime, forgetRun, remember, expectedTerms, withRun } from "./expected.ts"
+import { declarationOf, forgetRun, remember, expectedTerms, withRun } from "./expected.ts"
+import { followAlert } from "./followAlert.ts"
 import { KINDS } from "./kinds.ts"
 import { type KnownIntegration, knownOf, type TakenReports } from "./KnownIntegration.ts"
 import { isRefusal } from "./sources.ts"
@@ -177,7 +174,13 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
     else items.push(judged)
   }
   const declaring = items.filter(({ isDeclaring }) => isDeclaring)
-  yield* load(unit, { rows: { expectation: declaring.map(({ ref }) => ref) } })
+  const alerts = declaring.filter(({ report }) => report.expects.by === "source")
+  yield* load(unit, {
+    rows: {
+      expectation: declaring.map(({ ref }) => ref),
+      ...(alerts.length > 0 && { reported_alert: alerts.map(({ ref }) => ref) }),
+    },
+  })
   // Routes compare labels when an incident opens.
   const relabelled = declaring.filter(({ ref, report }) =>
     "labels" in report ? labelCheck(unit, ref, report.labels, now) === "changed" : false,
@@ -248,20 +251,18 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
 
 /** Makes the expectation of a check follow a report. Needs its expectation, after its result. */
 function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<void> {
-  const { now } = accepted
+  const { now, staleAfter } = accepted
   const { declaration, ref, report, terms } = item
-  if (terms !== undefined) {
-    const incidents = new Incidents(unit, now, accepted.incidents)
-    yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
-  }
-  if (report.signal === "result") forgetRun(unit, ref, report)
+  const { expects } = report
+  const incidents = new Incidents(unit, now, accepted.incidents)
+  if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
+  const { options } = accepted.integration
+  if (expects.by === "source")
+    yield* followAlert(unit, incidents, { ...expects, ref, now, options, staleAfter })
+  else if (report.signal === "result") forgetRun(unit, ref, report)
   else remember(unit, ref, report, now)
   const check = unit.checks.get(ref)
   if (check === undefined) return
-  // An alert that nothing repeats ends by the same declaration: its next look finds when it ended.
-  const { expects } = report
-  if (expects.by === "source" && (check.status === "ok" || expects.lease_millis === undefined))
-    forgetInTime(unit, ref, accepted.integration.options, now)
   const follows = report.signal === "result" && isFollowed(unit, ref, report)
   const next = follows ? declaration : undefined
   if (check.declaration !== next) unit.checks.put({ ...check, declaration: next })

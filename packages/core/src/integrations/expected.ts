@@ -23,12 +23,11 @@ import {
 } from "../model/ExpectationRecord.ts"
 import { expectCheck, forgetTerms, withdrawExpectation } from "../overdue/changeExpectation.ts"
 import { decideTerms, shortestAfter } from "../policy/decideTerms.ts"
-import { forgetAfter, resendOf } from "./sources.ts"
+import { resendOf } from "./sources.ts"
 import {
   type AnyReport,
   checkIdOf,
   declare,
-  type Expects,
   type Logged,
   type Refusal,
   type Report,
@@ -67,16 +66,11 @@ const within = (millis: number, severity: Terms["severity"], staleAfter: Duratio
 const watchdogTerms = (options: IntegrationOptions, staleAfter: Duration.Duration): Terms =>
   within(Duration.toMillis(resendOf(options)), "critical", staleAfter)
 
-/** The terms of an alert. One that does not fire, or is not repeated, is not expected again. */
-const alertTerms = (
-  { lease_millis, source }: Omit<Extract<Expects, { readonly by: "source" }>, "by">,
-  staleAfter: Duration.Duration,
-): Terms =>
-  lease_millis === undefined
-    ? { ...WHILE_RUNNING, source }
-    : { ...within(lease_millis, "unknown", staleAfter), source, lease_millis }
+/** The terms of an alert that its source repeats within its lease. */
+export const leaseTerms = (lease_millis: number, staleAfter: Duration.Duration): Terms =>
+  within(lease_millis, "unknown", staleAfter)
 
-/** The terms that a report gives, if any, or why they are none. */
+/** The terms that a report declares, if any, or why they are none. */
 export const expectedTerms = (
   report: AnyReport,
   options: IntegrationOptions,
@@ -87,7 +81,7 @@ export const expectedTerms = (
     case "terms":
       return declaredTerms(report, expects.terms, staleAfter)
     case "source":
-      return Result.succeed(alertTerms(expects, staleAfter))
+      return Result.succeed(undefined)
     case "watchdog":
       return Result.succeed(watchdogTerms(options, staleAfter))
   }
@@ -102,18 +96,6 @@ export const declarationOf = (report: AnyReport, sha256: (text: string) => strin
   const labels = "labels" in report ? report.labels : undefined
   const isEmpty = labels === undefined && expects.by === "terms" && Object.keys(expects.terms).length === 0
   return isEmpty ? UNDECLARED : declare(labels, expects, sha256)
-}
-
-/** Has an alert looked at once it may be forgotten. Needs its expectation. */
-export const forgetInTime = (
-  unit: UnitOfWork,
-  ref: CheckRef,
-  options: IntegrationOptions,
-  from: Instant.Instant,
-): void => {
-  const expectation = unit.expectations.get(ref)
-  if (expectation === undefined) return
-  unit.expectations.put({ ...expectation, next_evaluation_at: Instant.plus(from, forgetAfter(options)) })
 }
 
 export interface WatchdogRules {

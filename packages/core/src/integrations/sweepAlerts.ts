@@ -3,26 +3,28 @@ import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
 import { removeFound } from "../checks/checkActions.ts"
+import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { type CheckRecord, checksOf } from "../model/CheckRecord.ts"
-import { hasTerms, WHILE_RUNNING, type WithTerms } from "../model/ExpectationRecord.ts"
+import { type ExpectationRecord, hasTerms, type WithTerms } from "../model/ExpectationRecord.ts"
+import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import {
   alertStateOf,
-  type IntegrationRecord,
   NO_LONGER_SENT,
+  type ReportedAlertRecord,
   ReportedAlertTransitions,
-} from "../model/IntegrationRecord.ts"
+} from "../model/ReportedAlertRecord.ts"
 import { dueTime, evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
-import { reachableFrom } from "../liveness/agentStatus.ts"
-import { type Contact, evaluateExpectations, type EvaluateInput } from "../overdue/evaluateExpectations.ts"
+import { type EvaluateInput, evaluationOfDue, seenNow } from "../overdue/evaluateExpectations.ts"
 import { becomeOverdue } from "../overdue/changeExpectation.ts"
 import { resultOf } from "./alerts.ts"
+import { followAlert } from "./followAlert.ts"
 import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
-import { forgetInTime } from "./expected.ts"
 import { eventOf, NOTHING_EXPECTED } from "./Report.ts"
 
 /** How long after the end of its lease an alert may still arrive. */
@@ -36,23 +38,22 @@ interface SweepInput extends EvaluateInput {
 }
 
 type AlertVerdict =
-  | { readonly verdict: "lapsed" | "forgotten" }
-  | { readonly verdict: "silent"; readonly due: Instant.Instant }
+  | { readonly verdict: "lapsed" | "forgotten" | "silent" }
   | { readonly verdict: "later"; readonly at: Instant.Instant }
 
 /** The finding of an evaluation about an alert (docs/rules.md#alerts), in the words of its state table. */
 const judgeAlert = (
   {
+    alert: { lease_millis, source },
     check,
     dueAt,
-    expectation,
     integration,
   }: {
     readonly integration: Pick<IntegrationRecord, "options" | "sources">
-    readonly expectation: WithTerms
+    readonly alert: Pick<ReportedAlertRecord, "lease_millis" | "source">
     readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
-    /** When it is due again, counting outages of the service and of its agent's contact. */
-    readonly dueAt: Instant.Instant
+    /** When it is due again, counting outages of the service and of its agent's contact; absent if it is not. */
+    readonly dueAt: Instant.Instant | undefined
   },
   now: Instant.Instant,
 ): AlertVerdict => {
@@ -63,7 +64,6 @@ const judgeAlert = (
     return at <= now ? { verdict: "forgotten" } : { verdict: "later", at }
   }
   const resend = resendOf(options)
-  const { lease_millis, source } = expectation.terms
   const again = Instant.plus(now, resend)
   if (lease_millis === undefined) return { verdict: "later", at: Instant.plus(now, forgetAfter(options)) }
   const heard = sources.find((each) => each.source === source)
@@ -74,134 +74,119 @@ const judgeAlert = (
     since === undefined ? undefined : Instant.plus(Instant.max(ended, since), Duration.times(resend, PERIODS))
   if (lapsesAt !== undefined && lapsesAt <= now) return { verdict: "lapsed" }
   const next = lapsesAt ?? again
-  if (check.overdue_incident_id !== undefined) return { verdict: "later", at: Instant.min(next, again) }
+  if (check.overdue_incident_id !== undefined || dueAt === undefined)
+    return { verdict: "later", at: Instant.min(next, again) }
   const silentAt = isEnding && heard !== undefined ? Instant.max(dueAt, silentFrom(heard, resend)) : dueAt
-  return silentAt <= now
-    ? { verdict: "silent", due: dueAt }
-    : { verdict: "later", at: Instant.min(next, silentAt) }
+  return silentAt <= now ? { verdict: "silent" } : { verdict: "later", at: Instant.min(next, silentAt) }
 }
 
 /** When an alert is due again. */
 const dueOf = (
-  { outageEnd, rules }: SweepInput,
-  {
-    agent,
-    check,
-    expectation,
-  }: { readonly agent: AgentRecord; readonly check: CheckRecord; readonly expectation: WithTerms },
+  { outageEnd, rules: { staleAfter } }: SweepInput,
+  { agent, check, expectation }: Found & { readonly expectation: WithTerms },
   now: Instant.Instant,
 ): Instant.Instant => {
-  const { staleAfter } = rules
   const facts = { expectation, agent: seenNow(agent, now, staleAfter), check, outageEnd, staleAfter }
   const judged = judgeExpectation(facts, now)
   return judged.verdict === "in_time" ? judged.earliest : dueTime(expectation, check.received_at)
 }
 
-/** The agent of an integration is as alive as the service, which evaluates it now; its row says so less often. */
-const seenNow = (agent: AgentRecord, now: Instant.Instant, staleAfter: Duration.Duration): Contact => ({
-  last_seen_at: now,
-  reachable_from: reachableFrom(agent, now, staleAfter),
-})
-
-function* findContact(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  now: Instant.Instant,
-  staleAfter: Duration.Duration,
-): Decision<Contact> {
-  yield* load(unit, { rows: { integration: [agent.agent_id] } })
-  const isIntegration = unit.of("integration").get(agent.agent_id) !== undefined
-  return isIntegration ? seenNow(agent, now, staleAfter) : agent
+interface Found {
+  readonly agent: AgentRecord
+  readonly check: CheckRecord
+  readonly alert: ReportedAlertRecord
+  readonly expectation: ExpectationRecord | undefined
 }
 
-/** Evaluates expectations of one agent that may be due, those of alerts included. */
-export const evaluateReported = loneCommandOf(function* (unit, now, input: SweepInput): LoneDecision<void> {
-  yield* evaluateExpectations(input, findContact)(unit, now)
-  const agent = unit.agents.get(input.agentId)
+/** Evaluates alerts of one agent that are due (docs/rules.md#alerts). Safe with several replicas. */
+const evaluateAlerts = loneCommandOf(function* (unit, now, input: SweepInput): LoneDecision<void> {
+  const { agentId: agent_id, checkIds: check_ids } = input
+  yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
+  const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
-  for (const ref of checksOf(agent, input.checkIds)) {
-    const expectation = unit.expectations.get(ref)
-    if (!hasTerms(expectation) || expectation.terms.source === undefined) continue
-    const { next_evaluation_at: at } = expectation
-    if (at === undefined || at > now) continue
-    const integration = yield* loadRow(unit, "integration", agent.agent_id)
+  const refs = checksOf(agent, check_ids)
+  yield* load(unit, { rows: { expectation: refs, reported_alert: refs } })
+  const integration = yield* loadRow(unit, "integration", agent_id)
+  for (const ref of refs) {
+    const alert = unit.of("reported_alert").get(ref)
+    if (alert === undefined || alert.next_evaluation_at > now) continue
     const check = unit.checks.get(ref)
     if (integration === undefined || check === undefined) {
       // Both go together: its agent is being deleted.
-      unit.expectations.put({ ...expectation, next_evaluation_at: Instant.plus(now, Duration.days(1)) })
+      unit.of("reported_alert").put({ ...alert, next_evaluation_at: Instant.plus(now, Duration.days(1)) })
       continue
     }
-    const dueAt = dueOf(input, { agent, check, expectation }, now)
-    const judged = judgeAlert({ integration, expectation, check, dueAt }, now)
-    yield* follow(unit, { ...input, integration, now }, { check, expectation }, judged)
+    const expectation = unit.expectations.get(ref)
+    const found = { agent: unit.agents.get(agent_id) ?? agent, check, alert, expectation }
+    const dueAt = hasTerms(expectation) ? dueOf(input, { ...found, expectation }, now) : undefined
+    const judged = judgeAlert({ integration, alert, check, dueAt }, now)
+    yield* follow(unit, { ...input, integration, now }, found, judged)
   }
 })
+
+/** Finds alerts that have lapsed, whose source is silent, or that may be forgotten. */
+export const alertsChore = (
+  services: ChoreServices,
+  incidents: IncidentOptions,
+  sha256: SweepInput["sha256"],
+): Chore =>
+  evaluationOfDue(services, { name: "looking at reported alerts", table: "reported_alert" }, (input) =>
+    evaluateAlerts({ ...input, incidents, sha256 }),
+  )
 
 interface Present extends SweepInput {
   readonly integration: IntegrationRecord
   readonly now: Instant.Instant
 }
 
-function* follow(
-  unit: UnitOfWork,
-  present: Present,
-  { check, expectation }: { readonly check: CheckRecord; readonly expectation: WithTerms },
-  judged: AlertVerdict,
-): Decision<void> {
+function* follow(unit: UnitOfWork, present: Present, found: Found, judged: AlertVerdict): Decision<void> {
   const { integration, now } = present
-  const agent = unit.agents.get(check.agent_id)
-  if (agent === undefined) return
+  const { agent, alert, check, expectation } = found
+  const alerts = unit.of("reported_alert")
   const incidents = new Incidents(unit, now, present.incidents)
   const state = alertStateOf(check)
   switch (judged.verdict) {
     case "later":
-      unit.expectations.put({ ...expectation, next_evaluation_at: evaluationAfter(judged.at) })
-      return
+      return alerts.put({ ...alert, next_evaluation_at: evaluationAfter(judged.at) })
     case "forgotten":
       if (state !== "lapsed" && state !== "resolved") return
       move(ReportedAlertTransitions, state, "forgotten")
       return yield* removeFound(unit, incidents, { agent, check, expectation })
     case "silent": {
-      if (state !== "firing") return
+      if (state !== "firing" || !hasTerms(expectation)) return
       move(ReportedAlertTransitions, state, "source_fell_silent")
-      yield* becomeOverdue(unit, incidents, expectation, judged.due)
-      const overdue = unit.expectations.get(expectation)
-      if (overdue === undefined) return
-      const next_evaluation_at = Instant.plus(now, resendOf(integration.options))
-      unit.expectations.put({ ...overdue, next_evaluation_at })
-      return
+      yield* becomeOverdue(unit, incidents, expectation, summaryOf(check, alert))
+      return alerts.put({ ...alert, next_evaluation_at: Instant.plus(now, resendOf(integration.options)) })
     }
     case "lapsed":
       if (state !== "firing" && state !== "as_last_heard") return
       move(ReportedAlertTransitions, state, "not_sent")
-      return yield* lapse(unit, present, agent, check)
+      return yield* lapse(unit, present, found)
   }
 }
+
+const summaryOf = (
+  { check_id, received_at }: CheckRecord,
+  { source }: Pick<ReportedAlertRecord, "source">,
+): string =>
+  `${check_id} was last heard at ${Instant.momentText(received_at)}: ${source || "its source"} is silent`
 
 /** An alert that its source no longer sends becomes ok, as by a result. */
 function* lapse(
   unit: UnitOfWork,
-  { incidents, integration, now, rules, sha256 }: Present,
-  agent: AgentRecord,
-  check: CheckRecord,
+  { incidents, integration, now, rules: { staleAfter }, sha256 }: Present,
+  { agent, alert: { source }, check }: Found,
 ): Decision<void> {
   const { agent_id, check_id } = check
   const event = eventOf(
     resultOf(check_id, "ok", NO_LONGER_SENT, NOTHING_EXPECTED),
     Instant.max(now, check.last_observed_at),
   )
-  const { staleAfter } = rules
-  yield* applyResults(unit, now, agent, {
-    incidents,
-    sha256,
-    staleAfter,
-    request: { agent_id, events: [event] },
-  })
-  const expectation = unit.expectations.get(check)
-  if (!hasTerms(expectation)) return
-  const { source = "" } = expectation.terms
-  unit.expectations.put({ ...expectation, terms: { ...WHILE_RUNNING, source } })
-  forgetInTime(unit, check, integration.options, now)
+  const request = { agent_id, events: [event] }
+  yield* applyResults(unit, now, agent, { incidents, sha256, staleAfter, request })
+  const { options } = integration
+  const ended = { ref: check, source, lease_millis: undefined, now, options, staleAfter }
+  yield* followAlert(unit, new Incidents(unit, now, incidents), ended)
   const lapsed = unit.checks.get(check)
   if (lapsed !== undefined) unit.checks.put({ ...lapsed, declaration: undefined })
 }

@@ -31,10 +31,6 @@ export interface Terms {
   readonly starts?: ReadonlyArray<Start>
   /** A text that a sender left for the output of the next result. */
   readonly log?: string
-  /** Of an alert: the server that last sent it; empty if it states none. */
-  readonly source?: string
-  /** Of an alert that fires: for how long its source vouches for it; absent if none repeats it. */
-  readonly lease_millis?: number
 }
 
 const NEVER_MILLIS = 3_155_760_000_000
@@ -70,12 +66,12 @@ export const expectation = keyedTable({
     agent_id: text<AgentId>(),
     registration_id: uuid<RegistrationId>(),
     check_id: text<CheckId>(),
-    /** The source of the expectation: a declaration of its agent, or the policy. */
-    origin: text<"agent" | "policy">(),
+    /** A declaration of its agent, the policy, or an alert that its source repeats. */
+    origin: text<"agent" | "policy" | "alert">(),
     /** Absent if the check has labels alone: it need not report. */
     terms: orUndefined(object<Terms>(NEVER_DUE)),
     expected_from: instant,
-    /** When it may first be overdue; absent while it is, and without terms. */
+    /** When it may first be overdue; absent while it is, without terms, and of an alert, whose own row has it. */
     next_evaluation_at: orUndefined(instant),
     /** The open incident of its agent's overdue checks, while it is overdue. */
     incident_id: orUndefined(text<IncidentId>()),
@@ -139,7 +135,8 @@ export const ExpectationTransitions = stateTable({
     "matched -> expected":
       "another rule of the policy matches it, or the same with other terms; no declaration | the due time is counted from now",
     "unmatched -> absent": "no rule of the policy matches it any more; no declaration | nothing else changes",
-    "withdrawn -> absent": "a complete declaration of its agent leaves it out | nothing else changes",
+    "withdrawn -> absent":
+      "a complete declaration of its agent leaves it out, or its alert has ended | nothing else changes",
     "removed -> absent": "its check or its agent is deleted | rows of a deleted agent are removed in pieces",
   },
   overdue: {

@@ -12,6 +12,7 @@ import { operator } from "./OperatorRecord.ts"
 import { alert, outbox } from "./OutboxRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
+import { reported_alert } from "./ReportedAlertRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
 import {
@@ -44,6 +45,7 @@ export const storedTables = {
   agent_key,
   check_state,
   expectation,
+  reported_alert,
   check_event,
   incident,
   incident_member,
@@ -104,6 +106,10 @@ export type Groups = {
 }
 
 export const isKeyed = (name: keyof Shapes): name is KeyedName => "locks" in storedTables[name]
+
+/** The tables whose rows are evaluated once their `next_evaluation_at` has come, by the key of a check. */
+export const evaluatedNames = ["expectation", "reported_alert"] as const
+export type EvaluatedName = (typeof evaluatedNames)[number]
 
 /** In the order in which transactions lock their rows. */
 export const keyedNames = (Object.keys(storedTables) as ReadonlyArray<keyof Shapes>).filter(isKeyed)

@@ -1,6 +1,6 @@
-import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
 import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
@@ -25,28 +25,17 @@ export const overdueRef = (agentId: AgentId): IncidentRef => ({
   incident_key: IncidentKey.make(`${agentId}/@overdue`),
 })
 
-const summaryOf = (
-  { check_id, terms }: WithTerms,
-  check: CheckRecord | undefined,
-  due: Instant.Instant,
-): string => {
-  if (check === undefined) return `${check_id} never reported; it was due at ${Instant.momentText(due)}`
-  const at = Instant.momentText(check.received_at)
-  if (terms.source === undefined) return `${check_id} has not reported since ${at}`
-  return `${check_id} was last heard at ${at}: ${terms.source || "its source"} is silent`
-}
-
 /** A check is found overdue: it joins the incident of its agent's overdue checks. */
 export function* becomeOverdue(
   unit: UnitOfWork,
   incidents: Incidents,
   expectation: WithTerms,
-  due: Instant.Instant,
+  summary: string,
 ): Decision<void> {
   const { agent_id, check_id, terms } = expectation
   const check = unit.checks.get(expectation)
   const { severity, notifications_enabled: notify } = terms
-  const member = { agent_id, check_id, severity, summary: summaryOf(expectation, check, due) }
+  const member = { agent_id, check_id, severity, summary }
   move(ExpectationTransitions, "expected", "found_overdue")
   const incident_id = yield* incidents.join(overdueRef(agent_id), { member, notify })
   unit.expectations.put({ ...expectation, next_evaluation_at: undefined, incident_id })
@@ -70,6 +59,13 @@ function* leaveOverdue(
   if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: undefined })
 }
 
+/** An expectation with its next evaluation, as a check that last reported then has it. */
+const inTime = (expectation: WithTerms, reportedAt: Instant.Instant | undefined): WithTerms => {
+  const isAwaited = expectation.incident_id === undefined && expectation.origin !== "alert"
+  const next_evaluation_at = isAwaited ? evaluationAfter(dueTime(expectation, reportedAt)) : undefined
+  return { ...expectation, next_evaluation_at }
+}
+
 /** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#freshness). */
 export function* endOverdue(
   unit: UnitOfWork,
@@ -83,11 +79,7 @@ export function* endOverdue(
   move(ExpectationTransitions, "overdue", "reported")
   const notify = expectation.terms.notifications_enabled
   yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
-  unit.expectations.put({
-    ...expectation,
-    incident_id: undefined,
-    next_evaluation_at: evaluationAfter(dueTime(expectation, now)),
-  })
+  unit.expectations.put(inTime({ ...expectation, incident_id: undefined }, now))
 }
 
 /** Ends an expectation with its check (docs/rules.md#deleting-an-agent). */
@@ -130,17 +122,10 @@ export function* expectCheck(
   const stored = unit.checks.get(ref)
   const check = stored && clampToNow(stored, ["received_at"], now)
   if (check !== undefined && check !== stored) unit.checks.put(check)
-  const runs = runsOf(before?.terms)
-  const due = dueTime({ expected_from: now, terms: { ...terms, ...runs } }, check?.received_at)
-  const trigger = origin === "agent" ? "declared" : "matched"
+  const trigger = origin === "policy" ? "matched" : "declared"
   move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
-  unit.expectations.put({
-    ...(before ?? unexpected(ref, now)),
-    origin,
-    terms: { ...terms, ...runs },
-    expected_from: now,
-    next_evaluation_at: incident_id === undefined ? evaluationAfter(due) : undefined,
-  })
+  const expected = { origin, terms: { ...terms, ...runsOf(before?.terms) }, expected_from: now }
+  unit.expectations.put(inTime({ ...(before ?? unexpected(ref, now)), ...expected }, check?.received_at))
   if (incident_id === undefined || before?.terms?.severity === terms.severity) return
   const { agent_id, check_id } = ref
   const { notifications_enabled: notify, severity } = terms
@@ -163,7 +148,7 @@ export function* withdrawExpectation(
   move(
     ExpectationTransitions,
     stateOf(expectation),
-    expectation.origin === "agent" ? "withdrawn" : "unmatched",
+    expectation.origin === "policy" ? "unmatched" : "withdrawn",
   )
   yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
   forgetTerms(unit, expectation)
@@ -184,8 +169,6 @@ const TERMS = [
   "grace_millis",
   "severity",
   "notifications_enabled",
-  "source",
-  "lease_millis",
 ] as const satisfies ReadonlyArray<keyof Terms>
 
 export const hasSameTerms = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

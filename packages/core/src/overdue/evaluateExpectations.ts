@@ -5,16 +5,18 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import { type Command, commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import { load } from "../unitOfWork/load.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
+import { reachableFrom } from "../liveness/agentStatus.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { checksOf } from "../model/CheckRecord.ts"
-import { type ExpectationRecord, ExpectationTransitions, hasTerms } from "../model/ExpectationRecord.ts"
+import { type CheckRecord, type CheckRef, checksOf } from "../model/CheckRecord.ts"
+import { ExpectationTransitions, hasTerms } from "../model/ExpectationRecord.ts"
+import type { EvaluatedName, KeyedRows } from "../model/StoredTables.ts"
 import { evaluationAfter, judgeExpectation } from "./dueTime.ts"
 import { followPolicy } from "./followPolicy.ts"
 import { becomeOverdue } from "./changeExpectation.ts"
@@ -27,25 +29,39 @@ export interface EvaluateInput {
   readonly incidents: IncidentOptions
 }
 
-export type Contact = Pick<AgentRecord, "last_seen_at" | "reachable_from">
+type Contact = Pick<AgentRecord, "last_seen_at" | "reachable_from">
+
+/** The agent of an integration is as alive as the service, which evaluates it now; its row says so less often. */
+export const seenNow = (
+  agent: AgentRecord,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Contact => ({
+  last_seen_at: now,
+  reachable_from: reachableFrom(agent, now, staleAfter),
+})
+
+/** The contact of an agent for which a check waits. */
+function* findContact(
+  unit: UnitOfWork,
+  agent: AgentRecord,
+  now: Instant.Instant,
+  staleAfter: Duration.Duration,
+): Decision<Contact> {
+  const integration = yield* loadRow(unit, "integration", agent.agent_id)
+  return integration === undefined ? agent : seenNow(agent, now, staleAfter)
+}
+
+const summaryOf = ({ check_id }: CheckRef, check: CheckRecord | undefined, due: Instant.Instant): string =>
+  check === undefined
+    ? `${check_id} never reported; it was due at ${Instant.momentText(due)}`
+    : `${check_id} has not reported since ${Instant.momentText(check.received_at)}`
 
 /**
  * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
- * evaluated again later. Ignores what changed since they were found, and alerts of integrations. Safe with
- * several replicas.
+ * evaluated again later. Ignores what changed since they were found. Safe with several replicas.
  */
-export const evaluateExpectations = commandOf(function* (
-  unit,
-  now,
-  input: EvaluateInput,
-  /** The contact of an agent for which a check waits. */
-  findContact: (
-    unit: UnitOfWork,
-    agent: AgentRecord,
-    now: Instant.Instant,
-    staleAfter: Duration.Duration,
-  ) => Decision<Contact>,
-): Decision<void> {
+export const evaluateExpectations = commandOf(function* (unit, now, input: EvaluateInput): Decision<void> {
   const { agentId: agent_id, checkIds: check_ids, rules } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -59,7 +75,6 @@ export const evaluateExpectations = commandOf(function* (
     const expectation = unit.expectations.get(ref)
     if (
       !hasTerms(expectation) ||
-      expectation.terms.source !== undefined ||
       expectation.next_evaluation_at === undefined ||
       expectation.next_evaluation_at > now
     )
@@ -74,7 +89,8 @@ export const evaluateExpectations = commandOf(function* (
       byRow.verdict === "waiting"
         ? judgeExpectation({ ...facts, agent: yield* findContact(unit, agent, now, staleAfter) }, now)
         : byRow
-    if (judged.verdict === "overdue") yield* becomeOverdue(unit, incidents, expectation, judged.due)
+    if (judged.verdict === "overdue")
+      yield* becomeOverdue(unit, incidents, expectation, summaryOf(ref, check, judged.due))
     if (judged.verdict === "in_time") {
       move(ExpectationTransitions, "expected", "found_in_time")
       unit.expectations.put({ ...expectation, next_evaluation_at: evaluationAfter(judged.earliest) })
@@ -88,29 +104,26 @@ const AT_A_TIME = 16
 /** An overdue check joins its incident within 15 s (docs/rules.md#freshness). */
 const EVALUATE_EVERY = Duration.seconds(5)
 
-/**
- * Evaluates every expectation that may be overdue now, page by page. One that waits for its agent is
- * due again at the next round.
- */
-export const overdueChore = (
+/** Evaluates every row of a table that is due now, page by page, those of an agent together. */
+export const evaluationOfDue = <N extends EvaluatedName>(
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
-  incidents: IncidentOptions,
-  evaluate: (input: EvaluateInput) => Command<void>,
+  { name, table }: { readonly name: string; readonly table: N },
+  evaluate: (input: Omit<EvaluateInput, "incidents">) => Command<void>,
 ): Chore => ({
-  name: "looking for overdue checks",
+  name,
   pause: idlePause(EVALUATE_EVERY),
   piece: Effect.gen(function* () {
-    let after: ExpectationRecord | undefined
+    let after: KeyedRows[N] | undefined
     for (;;) {
       const now = yield* Instant.now
-      const due = yield* storage.dueExpectations({ now, after, limit })
+      const due = yield* storage.dueRows(table, { now, after, limit })
       if (due.length > 0) {
         const outageEnd = lastOutage(yield* storage.serviceHeartbeat, now, rules)?.ended_at
         yield* Effect.forEach(
           Map.groupBy(due, ({ agent_id }) => agent_id),
           ([agentId, found]) => {
             const checkIds = found.map(({ check_id }) => check_id)
-            return commits.transact(evaluate({ agentId, checkIds, outageEnd, rules, incidents }))
+            return commits.transact(evaluate({ agentId, checkIds, outageEnd, rules }))
           },
           { concurrency: AT_A_TIME, discard: true },
         )
@@ -120,3 +133,9 @@ export const overdueChore = (
     }
   }),
 })
+
+/** Finds overdue checks. An expectation that waits for its agent is due again at the next round. */
+export const overdueChore = (services: ChoreServices, incidents: IncidentOptions): Chore =>
+  evaluationOfDue(services, { name: "looking for overdue checks", table: "expectation" }, (input) =>
+    evaluateExpectations({ ...input, incidents }),
+  )

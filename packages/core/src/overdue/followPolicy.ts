@@ -50,6 +50,9 @@ const termsByPolicy = (
 export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
   hasTerms(expectation) && expectation.origin === "agent"
 
+const isOfPolicy = (expectation: ExpectationRecord | undefined): boolean =>
+  !hasTerms(expectation) || expectation.origin === "policy"
+
 /** Whether a check that has reported is expected as the policy, or its agent, wants it. */
 const followsPolicy = (
   inForce: InForce,
@@ -57,7 +60,7 @@ const followsPolicy = (
   check_id: CheckId,
   expectation: ExpectationRecord | undefined,
 ): boolean => {
-  if (isDeclared(expectation)) return true
+  if (!isOfPolicy(expectation)) return true
   const terms = termsByPolicy(inForce, agent, check_id, expectation)
   if (terms === undefined || !hasTerms(expectation)) return terms === expectation?.terms
   return hasSameTerms(terms, expectation.terms)
@@ -76,7 +79,7 @@ export function* followPolicy(
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
   const expectation = unit.expectations.get(ref)
-  if (isDeclared(expectation) || unit.checks.get(ref) === undefined) return
+  if (!isOfPolicy(expectation) || unit.checks.get(ref) === undefined) return
   const terms = termsByPolicy(inForce, agent, check_id, expectation)
   if (terms !== undefined)
     yield* expectCheck(unit, incidents, { ref, origin: "policy", terms, now: inForce.now })
@@ -101,25 +104,33 @@ const evaluateChecks = commandOf(function* (
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
-  yield* load(unit, { rows: { expectation: checksOf(agent, check_ids) } })
+  const refs = checksOf(agent, check_ids)
+  yield* load(unit, { rows: { expectation: refs, reported_alert: refs } })
   const incidents = new Incidents(unit, now, options)
   const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
-  for (const check_id of check_ids) yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+  for (const ref of refs) {
+    const { check_id } = ref
+    const isAlert = unit.of("reported_alert").get(ref) !== undefined
+    if (!isAlert) yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+  }
 })
 
-/** The checks whose expectations do not follow a policy, by agent. */
+/** The checks whose expectations do not follow a policy, by agent. Of an alert, its sender alone expects reports. */
 const findStraying = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   checks: ReadonlyArray<CheckRef>,
   inForce: { readonly policy: Policy; readonly staleAfter: Duration.Duration },
 ) {
-  const expectationOf = findByCheck(yield* storage.expectations(checks))
+  const expectationOf = findByCheck(yield* storage.rows("expectation", checks))
+  const alertOf = findByCheck(yield* storage.rows("reported_alert", checks))
   const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
   for (const [agentId, ofAgent] of Map.groupBy(checks, ({ agent_id }) => agent_id)) {
     const agent = yield* storage.agent(agentId)
     if (agent === undefined) continue
     const ids = ofAgent.flatMap((check) =>
-      followsPolicy(inForce, agent, check.check_id, expectationOf(check)) ? [] : check.check_id,
+      alertOf(check) !== undefined || followsPolicy(inForce, agent, check.check_id, expectationOf(check))
+        ? []
+        : check.check_id,
     )
     if (ids.length > 0) straying.set(agentId, ids)
   }

@@ -1,4 +1,4 @@
-import type { EstablishedName } from "../model/StoredTables.ts"
+import type { EstablishedName, EvaluatedName, KeyedName, KeyedRows, Keys } from "../model/StoredTables.ts"
 import { Context, type Duration, type Effect, Schema, type Stream } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
@@ -8,7 +8,6 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/Status"
 import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
 import type { Command, Outcome } from "../unitOfWork/Decision.ts"
-import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import type { IncidentChangeRecord, IncidentLogRecord, IncidentRecord } from "../model/IncidentRecord.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
@@ -65,6 +64,13 @@ export interface IncidentTimeline {
   readonly outbox: ReadonlyArray<OutboxRecord>
 }
 
+/** Which rows are due. */
+export interface DueRequest<N extends EvaluatedName> {
+  readonly now: Instant
+  readonly after: KeyedRows[N] | undefined
+  readonly limit: number
+}
+
 /** All state of the service. Every adapter passes the shared suite, `@tocsin/testing`. */
 export class Storage extends Context.Service<
   Storage,
@@ -117,18 +123,18 @@ export class Storage extends Context.Service<
       limit: number,
     ) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>
     /**
-     * Expectations that are to be evaluated by `now`, longest due first, from the one after `after`;
+     * Rows of a table that are to be evaluated by `now`, longest due first, from the one after `after`;
      * those of deleted agents may be among them. An index serves it. Results change none of them.
      */
-    readonly dueExpectations: (request: {
-      readonly now: Instant
-      readonly after: ExpectationRecord | undefined
-      readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<ExpectationRecord>, StorageError>
-    /** Reads the expectations of these checks, in no order; a check may have none. */
-    readonly expectations: (
-      checks: ReadonlyArray<CheckRef>,
-    ) => Effect.Effect<ReadonlyArray<ExpectationRecord>, StorageError>
+    readonly dueRows: <N extends EvaluatedName>(
+      name: N,
+      request: DueRequest<N>,
+    ) => Effect.Effect<ReadonlyArray<KeyedRows[N]>, StorageError>
+    /** Reads the rows of these keys, in no order; a key may have none. */
+    readonly rows: <N extends KeyedName>(
+      name: N,
+      keys: ReadonlyArray<Keys[N]>,
+    ) => Effect.Effect<ReadonlyArray<KeyedRows[N]>, StorageError>
     /** Reads these checks, in no order; one that never reported has no row. */
     readonly checks: (
       checks: ReadonlyArray<CheckRef>,

@@ -26,15 +26,17 @@ const NO_CHANGES = forNames<KeyedName, KeyedChanges>(keyedNames, () => [])
 
 type Options<N extends KeyedName> = TableOptions<Keys[N], KeyedRows[N]>
 
+/** A registration belongs to one agent. */
+const OF_CHECK = {
+  partOf: (ref: CheckRef) => ref.registration_id,
+  keyOf: (ref: CheckRef) => ref.check_id,
+  groupsOf: (row: CheckRef) => [row.registration_id],
+}
+
 /** Options that the declarations do not have. Slashes join IDs, since no ID contains one. */
 const FURTHER: { readonly [N in KeyedName]?: Partial<Options<N>> } = {
-  expectation: {
-    // A registration belongs to one agent.
-    partOf: (ref) => ref.registration_id,
-    keyOf: (ref) => ref.check_id,
-    groupsOf: (row) => [row.registration_id],
-    topicsOf: topicsOfExpectation,
-  },
+  expectation: { ...OF_CHECK, topicsOf: topicsOfExpectation },
+  reported_alert: OF_CHECK,
   incident_member: {
     partOf: (ref) => ref.agent_id,
     keyOf: (ref) => `${ref.incident_id}/${ref.check_id}`,

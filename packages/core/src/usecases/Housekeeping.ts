@@ -8,7 +8,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { overdueChore } from "../overdue/evaluateExpectations.ts"
 import { overdueRulesChore } from "../overdue/followPolicy.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
-import { evaluateReported } from "../integrations/sweepAlerts.ts"
+import { alertsChore } from "../integrations/sweepAlerts.ts"
 import { integrationsChore } from "../integrations/seeIntegrations.ts"
 import { evaluationChore } from "../evaluation/evaluateIncidents.ts"
 import { countParentChanges, evaluationPassChore } from "../evaluation/evaluationPass.ts"
@@ -107,7 +107,8 @@ export const layer = Layer.effectDiscard(
     const chores = [
       serviceHeartbeatChore(services),
       deadAgentsChore(services, incidents),
-      overdueChore(services, incidents, (input) => evaluateReported({ ...input, sha256 })),
+      overdueChore(services, incidents),
+      alertsChore(services, incidents, sha256),
       evaluationChore(services, incidents),
       evaluationPassChore(services, { incidents, labels, parentChanges }),
       overdueRulesChore(services, { inForce: policy, labels }, incidents),

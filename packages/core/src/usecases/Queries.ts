@@ -255,6 +255,6 @@ const expectedChecks = Effect.fnUntraced(function* (
   }
   const query = { ...order, list: "checks", filter } as const
   const found = yield* readPage(storage, sha256, query, parameters, start)
-  const expectations = yield* storage.expectations(found.items)
+  const expectations = yield* storage.rows("expectation", found.items)
   return { ...found, items: toExpectedChecks(found.items, found.items, expectations) }
 })

@@ -99,7 +99,7 @@ const factsOf = Effect.fnUntraced(function* (
   sha256: (text: string) => string,
   checks: ReadonlyArray<CheckRecord>,
 ) {
-  const expectationOf = findByCheck(yield* storage.expectations(checks))
+  const expectationOf = findByCheck(yield* storage.rows("expectation", checks))
   const ids = Array.from(new Set(checks.map(({ agent_id }) => agent_id)))
   const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
   const agentOf = new Map(agents.flatMap((agent) => (agent === undefined ? [] : [[agent.agent_id, agent]])))

@@ -4,7 +4,7 @@ import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { evaluateReported } from "@tocsin/core/integrations/sweepAlerts"
+import { evaluateExpectations } from "@tocsin/core/overdue/evaluateExpectations"
 import { lastOutage, writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Duration, Effect } from "effect"
@@ -14,7 +14,6 @@ import { runAction } from "./runAction.ts"
 import * as delivery from "./deliveryActions.ts"
 import { purge } from "../expireAll.ts"
 import { expectationOf } from "./ExpectationPlan.ts"
-import { sha256 } from "../alertSender.ts"
 import { followEvaluation } from "./followEvaluation.ts"
 import type { EventPlan, ModelAction } from "./ModelAction.ts"
 import type { KeyName } from "./ModelNames.ts"
@@ -65,13 +64,13 @@ const checkOf = ({ agent, check }: { readonly agent: string; readonly check: str
 /** One agent after the other, so that every storage draws the same ids. */
 const lookForOverdue = Effect.fnUntraced(function* ({ incidents, storage }: Replica) {
   const now = yield* Instant.now
-  const due = yield* storage.dueExpectations({ now, after: undefined, limit: delivery.ALL })
+  const due = yield* storage.dueRows("expectation", { now, after: undefined, limit: delivery.ALL })
   const serviceHeartbeat = yield* storage.serviceHeartbeat
   const outageEnd = lastOutage(serviceHeartbeat, now, defaultRules)?.ended_at
   for (const agentId of new Set(due.map((row) => row.agent_id).toSorted())) {
     const checkIds = due.filter((row) => row.agent_id === agentId).map((row) => row.check_id)
     const input = { agentId, checkIds, outageEnd, rules: defaultRules, incidents }
-    yield* transact(storage, evaluateReported({ ...input, sha256 }))
+    yield* transact(storage, evaluateExpectations(input))
   }
 })
 

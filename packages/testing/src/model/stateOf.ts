@@ -131,7 +131,7 @@ const withoutSeq = <Row extends object>(row: Row) => ({ ...row, seq: undefined }
 const toEvaluate = Effect.fnUntraced(function* (replica: Replica) {
   const agents = yield* rowsOf(replica, "agents")
   const registrations = new Set(agents.map((agent) => agent.registration_id))
-  const due = yield* replica.storage.dueExpectations({ now: LATEST, after: undefined, limit: ALL })
+  const due = yield* replica.storage.dueRows("expectation", { now: LATEST, after: undefined, limit: ALL })
   return due.filter((row) => registrations.has(row.registration_id))
 })
 

@@ -80,6 +80,7 @@ function* evaluationTimes(tables: MemoryTables, now: Instant.Instant) {
   if (tables.removedRegistrations.size > 0) yield now
   for (const { next_evaluation_at } of tables.keyed.expectation.values())
     if (next_evaluation_at !== undefined) yield next_evaluation_at
+  for (const { next_evaluation_at } of tables.keyed.reported_alert.values()) yield next_evaluation_at
   for (const open of Object.values(tables.openIncidents)) {
     for (const id of open.values()) {
       const at = tables.incidents.get(id)?.next_evaluation_at

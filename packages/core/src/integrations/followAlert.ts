@@ -1,0 +1,44 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { Decision } from "../unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import { hasTerms } from "../model/ExpectationRecord.ts"
+import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
+import { expectCheck, withdrawExpectation } from "../overdue/changeExpectation.ts"
+import { evaluationAfter } from "../overdue/dueTime.ts"
+import { leaseTerms } from "./expected.ts"
+import { forgetAfter } from "./sources.ts"
+
+interface Reported extends Pick<ReportedAlertRecord, "lease_millis" | "source"> {
+  readonly ref: CheckRef
+  readonly now: Instant.Instant
+  readonly options: IntegrationOptions
+  readonly staleAfter: Duration.Duration
+}
+
+/**
+ * Makes the row of an alert and its expectation follow its last report. Without a lease, none is expected, and the
+ * alert is looked at once it may be forgotten. Needs the check and its expectation.
+ */
+export function* followAlert(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  { lease_millis, now, options, ref, source, staleAfter }: Reported,
+): Decision<void> {
+  const { agent_id, check_id, registration_id } = ref
+  let next_evaluation_at = Instant.plus(now, forgetAfter(options))
+  if (lease_millis === undefined) {
+    const expectation = unit.expectations.get(ref)
+    if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+  } else {
+    const terms = leaseTerms(lease_millis, staleAfter)
+    yield* expectCheck(unit, incidents, { ref, origin: "alert", terms, now })
+    next_evaluation_at = evaluationAfter(Instant.plus(now, Duration.millis(terms.after_millis)))
+  }
+  unit
+    .of("reported_alert")
+    .put({ agent_id, check_id, registration_id, source, lease_millis, next_evaluation_at })
+}

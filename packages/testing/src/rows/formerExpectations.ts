@@ -1,0 +1,82 @@
+/** Rows of `expectation` as the first migration made them, of every kind and of several kinds at once. */
+interface FormerExpectation {
+  readonly check: string
+  readonly origin?: "policy"
+  readonly next?: number
+  readonly incident?: string
+  readonly terms?: object
+  readonly labels?: object
+  readonly labelledAt?: number
+}
+
+const CENTURY = 3_155_760_000_000
+const DAILY = { after_millis: 90_000_000, every_millis: 86_400_000, severity: "critical" }
+const declared = { ...DAILY, notifications_enabled: true }
+const leased = {
+  after_millis: 240_000,
+  severity: "unknown",
+  notifications_enabled: true,
+  lease_millis: 240_000,
+}
+const running = { after_millis: CENTURY, severity: "unknown", notifications_enabled: true }
+const labels = { team: "db" }
+const labelled = { labels, labelledAt: 4 }
+
+const ROWS: ReadonlyArray<FormerExpectation> = [
+  { check: "declared", next: 9, terms: declared },
+  { check: "overdue", incident: "i", terms: declared, ...labelled },
+  { check: "by policy", origin: "policy", next: 9, terms: declared },
+  { check: "labels alone", ...labelled },
+  { check: "firing", next: 9, terms: { ...leased, source: "http://a" }, ...labelled },
+  { check: "as last heard", next: 9, incident: "i", terms: { ...leased, source: "" } },
+  { check: "resolved", next: 9, terms: { ...running, source: "http://a" } },
+  { check: "resolved and labelled", next: 9, terms: { ...running, source: "http://a" }, ...labelled },
+]
+
+const text = (value: string | undefined): string => (value === undefined ? "NULL" : `'${value}'`)
+const json = (value: object | undefined): string => text(value && JSON.stringify(value))
+
+/** The registration of all these rows. */
+export const REGISTRATION = "00000000-0000-4000-8000-000000000001"
+
+/** Inserts the rows, in both databases. */
+export const INSERT_FORMER_EXPECTATIONS = `INSERT INTO expectation
+  (agent_id, check_id, registration_id, origin, expected_from, next_evaluation_at, incident_id, terms, labels, labelled_at)
+  VALUES ${ROWS.map(
+    ({ check, incident, labelledAt, labels: own, next, origin = "agent", terms }) =>
+      `('a', '${check}', '${REGISTRATION}', '${origin}', 1, ${next ?? "NULL"}, ${text(incident)}, ${json(terms)}, ${json(own)}, ${labelledAt ?? "NULL"})`,
+  ).join(", ")}`
+
+const { lease_millis, ...leaseTerms } = leased
+
+/** The same as the present tables have it, by check: only values that are there. */
+export const PRESENT_EXPECTATIONS = {
+  expectation: {
+    declared: { origin: "agent", next_evaluation_at: 9n, terms: declared },
+    overdue: { origin: "agent", incident_id: "i", terms: declared, labels, labelled_at: 4n },
+    "by policy": { origin: "policy", next_evaluation_at: 9n, terms: declared },
+    "labels alone": { origin: "agent", labels, labelled_at: 4n },
+    firing: { origin: "alert", terms: leaseTerms, labels, labelled_at: 4n },
+    "as last heard": { origin: "alert", incident_id: "i", terms: leaseTerms },
+    "resolved and labelled": { origin: "alert", labels, labelled_at: 4n },
+  },
+  reported_alert: {
+    firing: { source: "http://a", lease_millis, next_evaluation_at: 9n },
+    "as last heard": { source: "", lease_millis, next_evaluation_at: 9n },
+    resolved: { source: "http://a", next_evaluation_at: 9n },
+    "resolved and labelled": { source: "http://a", next_evaluation_at: 9n },
+  },
+}
+
+const ALIKE = new Set(["agent_id", "check_id", "expected_from", "registration_id"])
+
+/** Rows of tables by their check, without what all have alike. */
+export const byCheck = (
+  rows: ReadonlyArray<{ readonly check_id: string }>,
+): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    rows.map((row) => {
+      const own = Object.entries(row).filter(([name, value]) => value !== undefined && !ALIKE.has(name))
+      return [row.check_id, Object.fromEntries(own)]
+    }),
+  )
