@@ -75,8 +75,13 @@ class Model {
     }
   }
 
+  /** Whether the agent's contact begins anew once it is seen now. */
+  get isSilent(): boolean {
+    return this.#now - this.#seen >= STALE_SECONDS
+  }
+
   sees(): void {
-    if (this.#now - this.#seen >= STALE_SECONDS) this.#contact = this.#now
+    if (this.isSilent) this.#contact = this.#now
     this.#seen = this.#now
   }
 
@@ -124,6 +129,9 @@ const play = Effect.fnUntraced(function* (scenario: ReadonlyArray<Step>) {
     return ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request })
   }
   for (const step of scenario) {
+    const isSeen = step.step === "heartbeat" || step.step === "report"
+    // A check that has yet to join its incident may not: contact counts from now.
+    if (isSeen && model.isSilent && CHECKS.some((name) => model.stateOf(name) === "perhaps")) return
     switch (step.step) {
       case "report":
         yield* agent().reports({ check: step.check, status: "ok" })
