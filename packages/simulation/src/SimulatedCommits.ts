@@ -3,13 +3,12 @@ import type * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync, lone } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
 import type { FiringOptions } from "@tocsin/core/firings/gatherFacts"
-import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord, IncidentChangeRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { keyText } from "@tocsin/core/model/StoredTables"
 import { persistChanges } from "@tocsin/adapter-memory/transact"
 import { claim, judgeDue } from "@tocsin/core/notifications/claimOutbox"
-import { isHeld, namesInForce, type OutboxRecord, type HoldName } from "@tocsin/core/model/OutboxRecord"
+import { holdsInForce, isHeld, type OutboxRecord, type HoldName } from "@tocsin/core/model/OutboxRecord"
 import { attempted } from "@tocsin/core/notifications/recordResults"
 import type { DueWork } from "./DueWork.ts"
 import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
@@ -111,7 +110,7 @@ export class SimulatedCommits {
     const { free, held } = this.#decide(judge, new UnitOfWork(), at)
     for (const item of held) {
       this.#tables.keyed.outbox.set(item.id, item)
-      this.#noteHolds(item.id, namesInForce(item))
+      this.#noteHolds(item, at)
     }
     for (const found of free) {
       const { item, notification } = claim(found, at, at)
@@ -123,9 +122,8 @@ export class SimulatedCommits {
 
   /** Notes the firings that are held now, and reports those that were discarded. */
   #noteUnsent({ outbox }: UnitOfWorkChanges, at: Instant.Instant): void {
-    const held = outbox.flatMap(({ after }) => (after !== undefined && isHeld(after) ? [after] : []))
-    if (held.length > 0) this.#noteHeld(held, at)
     for (const { after } of outbox) {
+      if (after !== undefined && isHeld(after)) this.#noteHolds(after, at)
       if (after?.state !== "discarded") continue
       const unsent = this.#unsent(after)
       if (unsent !== undefined) this.#listener.discarded(unsent)
@@ -133,16 +131,11 @@ export class SimulatedCommits {
     }
   }
 
-  #noteHeld(items: ReadonlyArray<OutboxRecord>, at: Instant.Instant): void {
-    const { held, rest } = this.#decide(heldItems(items, this.#options), new UnitOfWork(), at)
-    for (const item of items)
-      if (!rest.includes(item)) this.#noteHolds(item.id, held.get(item.id)?.held_by ?? [])
-    if (rest.length > 0) this.#noteHeld(rest, at)
-  }
-
-  #noteHolds(id: OutboxId, heldBy: HeldBy): void {
-    const known = this.#held.get(id) ?? []
-    this.#held.set(id, [...known, ...heldBy.filter((by) => !known.includes(by))])
+  /** Notes the holds of a row, without a delay that is over. */
+  #noteHolds(item: OutboxRecord, at: Instant.Instant): void {
+    const present = holdsInForce(item).filter(({ until }) => until === undefined || until > Number(at))
+    const names = [...(this.#held.get(item.id) ?? []), ...present.map(({ by }) => by)]
+    this.#held.set(item.id, Array.from(new Set(names)))
   }
 
   #unsent(item: OutboxRecord | undefined): HeldFiring | undefined {

@@ -8,7 +8,6 @@ import { AT_ONCE, type NamedReceivers, type Naming } from "../policy/routing.ts"
 import { type Due, dueByRoutes } from "./nameReceivers.ts"
 import { decideHolds, type HeldFacts, type HoldFacts } from "./decideHolds.ts"
 import { type Holds, momentOf, waitingUnderHolds } from "./Hold.ts"
-import { quietHolds, type QuietReceivers } from "./mutes.ts"
 
 /** Everything that decides on the firings of an open incident. */
 export interface FiringFacts extends HoldFacts {
@@ -16,7 +15,6 @@ export interface FiringFacts extends HoldFacts {
   readonly firings: ReadonlyArray<OutboxRecord>
   /** Absent while no loud member is present. */
   readonly naming: Naming | undefined
-  readonly quiet: QuietReceivers
   /** Until when agents may still have to report from an outage. */
   readonly graceUntil: Instant.Instant | undefined
   readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
@@ -149,7 +147,7 @@ export const decideFor = (
   const isTimed = timer.cause !== undefined || isByTime(held?.cause)
   const waiting = {
     row,
-    quiet: quietHolds(facts.quiet, receiver, facts.incident),
+    receivers: [receiver],
     due: isTimed ? undefined : held === undefined ? due && Instant.max(due.at, now) : due?.at,
     after: isTimed || dueAt === undefined || dueAt <= now ? undefined : dueAt,
   }

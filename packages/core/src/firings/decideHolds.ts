@@ -1,9 +1,11 @@
 import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { acknowledgementInForce } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import type { StoredHold } from "../model/OutboxRecord.ts"
 import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
+import { quietHolds, type QuietReceivers } from "./mutes.ts"
 import { type HeldRow, holdByParents } from "./parentHolds.ts"
 import type { Parents } from "./parents.ts"
 
@@ -13,14 +15,15 @@ export interface HoldFacts {
   /** The silences and windows that cover it. */
   readonly covering: ReadonlyArray<Hold>
   readonly parents: Parents
+  readonly quiet: QuietReceivers
 }
 
-/** The facts that hold one firing. A claim, which sees its row alone, knows of no more than the quiet hours. */
+/** The facts that hold one firing. A claim, which sees its row alone, knows of no others. */
 export interface HeldFacts {
   /** Absent for a new firing. */
   readonly row?: HeldRow | undefined
-  /** The quiet hours of its receiver. */
-  readonly quiet: ReadonlyArray<Hold>
+  /** Its receiver; or all that an incident names, of which each must be quiet. */
+  readonly receivers: Iterable<NotifierName>
   /** When it is due by its delay, if it has one; the grace of parents counts from then. */
   readonly due?: Instant.Instant | undefined
   /** The end of its delay, while that holds it. */
@@ -33,8 +36,8 @@ export interface HeldFacts {
 
 /** Decides what holds a firing (docs/rules.md#holds): when it is written, claimed, evaluated, or shown. */
 export const decideHolds = (
-  { covering, incident, parents }: HoldFacts,
-  { after, due, lacks, quiet, reportsUntil, row }: HeldFacts,
+  { covering, incident, parents, quiet }: HoldFacts,
+  { after, due, lacks, receivers, reportsUntil, row }: HeldFacts,
   now: Instant.Instant,
 ): Holds => {
   const byParents = holdByParents(row, parents, { due, now })
@@ -42,7 +45,7 @@ export const decideHolds = (
     ...(after === undefined ? [] : [{ by: "after", until: after } as const]),
     ...incidentHolds(incident, now),
     ...covering,
-    ...quiet,
+    ...quietHolds(quiet, receivers, incident),
     ...byParents.inForce,
     ...(lacks === undefined ? [] : [{ by: lacks, until: UNTIL_A_CHANGE } as const]),
   ]

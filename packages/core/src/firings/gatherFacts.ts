@@ -25,7 +25,7 @@ import {
 } from "./loudMembers.ts"
 import { firstDue, nameReceivers } from "./nameReceivers.ts"
 import { type Hold, type Holds, canBeHeld, NO_HOLDS } from "./Hold.ts"
-import { activeMutes, type Mutes, mutingHolds, quietHolds, quietReceivers, sharedQuiet } from "./mutes.ts"
+import { activeMutes, type Mutes, mutingHolds, quietReceivers } from "./mutes.ts"
 import { NO_PARENTS, readParents } from "./parents.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
@@ -94,6 +94,7 @@ export function* gatherFacts(
     incident,
     covering: covering(incident),
     parents: parents.get(incident.id) ?? NO_PARENTS,
+    quiet,
   })
   return {
     covering,
@@ -103,7 +104,6 @@ export function* gatherFacts(
       ...muting(incident),
       firings,
       naming: seen.get(incident.id)?.naming(),
-      quiet,
       graceUntil,
       receivers,
       hasRoutes,
@@ -119,16 +119,15 @@ export function* gatherFacts(
     },
     onDue: (incident, item) => {
       if (!canBeHeld(item) || incident.state !== "open") return NO_HOLDS
-      const ofReceiver = quietHolds(quiet, item.receiver, incident)
-      return decideHolds(muting(incident), { quiet: ofReceiver, row: item }, now)
+      return decideHolds(muting(incident), { receivers: [item.receiver], row: item }, now)
     },
     onNew: (incident) => {
       if (incident.state !== "open") return []
       const naming = seen.get(incident.id)?.naming()
       const due = naming && (firstDue(incident, naming) ?? incident.opened_at)
       const after = due !== undefined && now < due ? due : undefined
-      const shared = naming ? sharedQuiet(quiet, naming.named.keys(), incident) : []
-      return decideHolds(muting(incident), { quiet: shared, due, after }, now).inForce
+      const named = naming?.named.keys() ?? []
+      return decideHolds(muting(incident), { receivers: named, due, after }, now).inForce
     },
   }
 }
@@ -147,7 +146,6 @@ export function* gatherHolds(
   const changed = unit.keyed.changesOf("silence").flatMap(({ after }) => after ?? [])
   const silences = new Map([...stored, ...changed].map((silence) => [silence.id, silence]))
   const mutes = activeMutes(policy, Array.from(silences.values()), now)
-  const quiet = quietReceivers(policy, now)
   const { dependencies } = policy
   let covering: ReadonlyArray<Hold> = []
   let parents = NO_PARENTS
@@ -159,11 +157,9 @@ export function* gatherHolds(
     const seen = new Map([[incident.id, { incident, loud }]])
     parents = (yield* readParents(unit, seen, dependencies, staleAfter, now)).get(incident.id) ?? NO_PARENTS
   }
-  return (receiver, due) => {
-    const ofReceiver = quietHolds(quiet, receiver, incident)
-    // Whether a delay that is over fell into an outage, the evaluation decides.
-    return decideHolds({ covering, incident, parents }, { quiet: ofReceiver, due, after: due }, now)
-  }
+  const facts = { covering, incident, parents, quiet: quietReceivers(policy, now) }
+  // Whether a delay that is over fell into an outage, the evaluation decides.
+  return (receiver, due) => decideHolds(facts, { receivers: [receiver], due, after: due }, now)
 }
 
 /** An open incident with the decisions that its loud members lead to; a claim needs few of them. */

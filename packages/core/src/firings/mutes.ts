@@ -111,24 +111,21 @@ export const quietReceivers = ({ receivers }: Policy, now: Instant.Instant): Qui
     }),
   )
 
-/** The quiet hours that hold a firing for a receiver (docs/rules.md#quiet-hours). */
+/**
+ * The quiet hours that hold a firing for these receivers (docs/rules.md#quiet-hours): where each of them is quiet,
+ * until the first hours end.
+ */
 export const quietHolds = (
   receivers: QuietReceivers,
-  receiver: NotifierName,
+  named: Iterable<NotifierName>,
   { severity, announced = severity }: IncidentRecord,
 ): ReadonlyArray<Hold> => {
-  const quiet = receivers.get(receiver)
-  return quiet !== undefined && isBelow(announced, quiet.below) ? [{ by: "quiet", until: quiet.until }] : []
-}
-
-/** The quiet hours of an incident: it waits where each of these receivers is quiet, until the first hours end. */
-export const sharedQuiet = (
-  receivers: QuietReceivers,
-  named: Iterable<NotifierName>,
-  incident: IncidentRecord,
-): ReadonlyArray<Hold> => {
-  const ends = Array.from(named, (receiver) => quietHolds(receivers, receiver, incident)[0]?.until)
-  const known = ends.filter((until) => until !== undefined)
-  const until = known.length < ends.length ? undefined : Instant.earliest(known)
+  const ends: Array<Instant.Instant> = []
+  for (const name of named) {
+    const quiet = receivers.get(name)
+    if (quiet === undefined || !isBelow(announced, quiet.below)) return []
+    ends.push(quiet.until)
+  }
+  const until = Instant.earliest(ends)
   return until === undefined ? [] : [{ by: "quiet", until }]
 }

@@ -213,7 +213,7 @@ describe("an evaluation of an incident", () => {
     const [ended] = decideFirings(facts({ firings: [waiting] }), minute(12)).held
     const past = ended?.becomes === "due" ? ended.past : []
     const row = freed(waiting, incident, "hold_ended", { now: minute(12), past })
-    const holds = decideHolds(facts({ covering: [silence] }), { row, quiet: [] }, minute(13))
+    const holds = decideHolds(facts({ covering: [silence] }), { row, receivers: ["chat"] }, minute(13))
     const given = { graceUntil: minute(62), firings: [heldAtClaim({ incident, row }, holds, minute(13))] }
     expect(decided({ ...given, covering: [silence] }, 59).held).toEqual([["chat", "held", "silence:s"]])
     for (const now of [20, 61]) expect(decided(given, now).held).toEqual([["chat", "due", "opened"]])
