@@ -205,7 +205,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
   const hinted = yield* PubSub.unbounded<number>()
   const hintsInTurn = typeof hints === "object" ? hints : hints === true ? [[0]] : []
   let moves = 0
-  /** What a storage announces to its other processes. */
+  /** The announcements of a storage to its other processes. */
   const announced = yield* PubSub.unbounded<{ readonly client: string; readonly topics: Topics }>()
   const watched = watchStorage(storage ?? (yield* memory), {
     onMove: (move) => {

@@ -24,7 +24,7 @@ export interface WatchedStorage {
   readonly clientOf: (client: string) => Storage["Service"]
 }
 
-/** What a test is called with. */
+/** The calls to a test. */
 interface Watchers {
   readonly onMove?: (move: OutboxMove) => void
   /** Receives the process whose command was committed, and the topics that it changed. */
