@@ -60,7 +60,7 @@ export const checkLabelSuite = <Place>(subject: StorageUnderTest<Place>): void =
             yield* write(replica, [request], (unit) => {
               unit.putAgent(agent)
               unit.incidents.put(incidentRecord("x"))
-              unit.putMember(memberRecord({ incident: "x", agent: "a", check: "disk" }))
+              unit.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
             })
             assert.deepStrictEqual(yield* read(replica), Array(4).fill(undefined))
             yield* label(replica, { team: "db" })

@@ -2,7 +2,7 @@ import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import { load, missingRows } from "../unitOfWork/load.ts"
+import { loadRow, missingRows } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import {
   type AgentKeyRecord,
@@ -42,8 +42,7 @@ export function* recognise(
   } else if (!unit.agents.isLoaded(agent_id)) yield { agents: [agent_id] }
   const agent = unit.agents.get(agent_id)
   if (agent?.accepted_key_hash === key_hash) return { standing: "accepted", agent }
-  yield* load(unit, { rows: { agent_key: [key_hash] } })
-  return standingOf(unit.keys.get(key_hash), agent_id, agent)
+  return standingOf(yield* loadRow(unit, "agent_key", key_hash), agent_id, agent)
 }
 
 const standingOf = (
@@ -65,8 +64,7 @@ export const keyState = commandOf(function* (
   _now,
   key: KeyHash,
 ): Decision<AgentKeyRecord["state"] | "unknown"> {
-  yield* load(unit, { rows: { agent_key: [key] } })
-  return unit.keys.get(key)?.state ?? "unknown"
+  return (yield* loadRow(unit, "agent_key", key))?.state ?? "unknown"
 })
 
 export function* pendingKeyOf(
@@ -74,8 +72,7 @@ export function* pendingKeyOf(
   agent: AgentRecord,
 ): Decision<(AgentsKeyRecord & { readonly state: "pending" }) | undefined> {
   if (agent.pending_key_hash === undefined) return undefined
-  yield* load(unit, { rows: { agent_key: [agent.pending_key_hash] } })
-  const key = unit.keys.get(agent.pending_key_hash)
+  const key = yield* loadRow(unit, "agent_key", agent.pending_key_hash)
   if (key?.state !== "pending")
     throw new Error(`agent ${agent.agent_id} names a pending key that is not pending`)
   return { ...key, state: key.state }
@@ -107,8 +104,7 @@ export function* acceptKey(
 
 function* supersede(unit: UnitOfWork, agent: AgentRecord): Decision<void> {
   if (agent.accepted_key_hash === undefined) return
-  yield* load(unit, { rows: { agent_key: [agent.accepted_key_hash] } })
-  const old = unit.keys.get(agent.accepted_key_hash)
+  const old = yield* loadRow(unit, "agent_key", agent.accepted_key_hash)
   if (old?.state !== "accepted")
     throw new Error(`agent ${agent.agent_id} names an accepted key that is not accepted`)
   unit.keys.put({ ...old, state: move(AgentKeyTransitions, old.state, "superseded") })

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import { load } from "../unitOfWork/load.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { reachableFrom } from "../liveness/agentStatus.ts"
@@ -41,8 +41,8 @@ const BLOCKED_KEY_SEEN_EVERY = Duration.minutes(1)
 
 /** Whether a name belongs to an integration, open or closed, or to the watches: no agent may register it. */
 function* isReserved(unit: UnitOfWork, { request: { agent_id }, rules }: HeartbeatInput): Decision<boolean> {
-  yield* load(unit, { rows: { integration: [agent_id] } })
-  return agent_id === rules.watchAgent || unit.of("integration").get(agent_id) !== undefined
+  const integration = yield* loadRow(unit, "integration", agent_id)
+  return agent_id === rules.watchAgent || integration !== undefined
 }
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */

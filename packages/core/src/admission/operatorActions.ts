@@ -31,8 +31,7 @@ function* blockKey(
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<void> {
-  yield* load(unit, { rows: { agent_key: [keyHash] } })
-  const key = unit.keys.get(keyHash)
+  const key = yield* loadRow(unit, "agent_key", keyHash)
   if (key?.state !== "pending" && key?.state !== "accepted") {
     throw new Error(`agent ${agent.agent_id} names a key that it cannot use`)
   }
@@ -76,8 +75,7 @@ function* blockOne(
     yield* removeAgent(unit, agent, now, options)
     return true
   }
-  yield* load(unit, { rows: { agent_key: [agent.accepted_key_hash] } })
-  const accepted = unit.keys.get(agent.accepted_key_hash)
+  const accepted = yield* loadRow(unit, "agent_key", agent.accepted_key_hash)
   unit.putAgent({
     ...agent,
     pending_key_hash: undefined,
@@ -92,8 +90,8 @@ function* removeOne(
   now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<boolean> {
-  yield* load(unit, { rows: { integration: [agent.agent_id] } })
-  if (unit.of("integration").get(agent.agent_id) !== undefined) unit.of("integration").delete(agent.agent_id)
+  const integration = yield* loadRow(unit, "integration", agent.agent_id)
+  if (integration !== undefined) unit.of("integration").delete(agent.agent_id)
   yield* removeAgent(unit, agent, now, options)
   return true
 }

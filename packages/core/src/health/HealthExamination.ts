@@ -134,23 +134,10 @@ const timedOut = new StorageError({ reason: "timed_out", message: "the storage t
 const mistaken = new StorageError({ reason: "other", message: "the storage failed unexpectedly" })
 
 /** Examines whether the service does its work. */
-export class HealthExamination extends Context.Service<
-  HealthExamination,
+export class HealthExamination extends Context.Service<HealthExamination>()(
+  "@tocsin/core/health/HealthExamination",
   {
-    /**
-     * Tests the storage by a read and a committed write, looks at the outbox, and judges. Never
-     * fails; takes at most 10 s. `isStopping`: whether the service is shutting down.
-     */
-    readonly examine: (isStopping: boolean) => Effect.Effect<Health>
-  }
->()("@tocsin/core/health/HealthExamination") {
-  static readonly layer: Layer.Layer<
-    HealthExamination,
-    never,
-    Commits | PolicyInForce | Storage | Receivers
-  > = Layer.effect(
-    HealthExamination,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const storage = yield* Storage
       const commits = yield* Commits
       const rules = yield* RuleSettings
@@ -163,9 +150,12 @@ export class HealthExamination extends Context.Service<
       })
       const read = Effect.result(withinPatience(look))
       const write = failureOf(withinPatience(commits.transact(writeServiceHeartbeat(rules))))
-
-      return HealthExamination.of({
-        examine: Effect.fn("HealthExamination.examine")(function* (isStopping) {
+      return {
+        /**
+         * Tests the storage by a read and a committed write, looks at the outbox, and judges. Never
+         * fails; takes at most 10 s. `isStopping`: whether the service is shutting down.
+         */
+        examine: Effect.fn("HealthExamination.examine")(function* (isStopping: boolean) {
           const found = yield* read
           const isRead = found._tag === "Success"
           const readFailure = isRead ? undefined : found.failure.reason
@@ -180,9 +170,11 @@ export class HealthExamination extends Context.Service<
             ...moments,
           })
         }),
-      })
+      }
     }),
-  )
+  },
+) {
+  static readonly layer = Layer.effect(HealthExamination, HealthExamination.make)
 }
 
 /** The receivers of a policy that neither this process can use nor another one that runs. */

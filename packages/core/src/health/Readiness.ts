@@ -26,65 +26,54 @@ const afterFailure = (writes: Writes, reason: StorageFailure): Writes => {
   return writes === "kept" && DOUBTFUL.has(reason) ? "in doubt" : writes
 }
 
-/** Whether the service can do its work. */
-export class Readiness extends Context.Service<
-  Readiness,
-  {
-    /** The last result of the probe, and of the last write. Waits for nothing. */
-    readonly isReady: Effect.Effect<boolean>
-    /** The same of the storage alone: whether it answers and takes writes. */
-    readonly isStorageUp: Effect.Effect<boolean>
-    /** Whether the service is about to stop. Synchronous: every response asks. */
-    readonly isDraining: () => boolean
-    /** The first step of a shutdown: from now on the service is not ready. */
-    readonly drain: Effect.Effect<void>
-    /** Waits for that step. */
-    readonly draining: Effect.Effect<void>
-  }
->()("@tocsin/core/health/Readiness") {
-  /**
-   * Probes the storage once a second, each time for at most 1.5 s, and listens for failed writes.
-   * After a loss a write has to succeed, not only a probe; where none comes, Readiness writes the
-   * service heartbeat.
-   */
-  static readonly layer: Layer.Layer<Readiness, never, Commits | Storage> = Layer.effect(
-    Readiness,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const commits = yield* Commits
-      let canAnswer = false
-      let writes: Writes = "kept"
-      let isDraining = false
-      const draining = Latch.makeUnsafe()
-      yield* commits.listen({
-        committed: ({ isWrite }) => {
-          if (isWrite) writes = "kept"
-        },
-        failed: ({ reason }) => {
-          writes = afterFailure(writes, reason)
-        },
-      })
-      const probe = Effect.map(Effect.timeoutOption(Effect.exit(storage.probe), PROBE_LIMIT), (exit) => {
-        canAnswer = Option.isSome(exit) && Exit.isSuccess(exit.value)
-        if (!canAnswer) writes = afterFailure(writes, "unavailable")
-      })
-      const serviceHeartbeat = Effect.exit(commits.transact(writeServiceHeartbeat(yield* RuleSettings)))
-      const watch = Effect.andThen(
-        probe,
-        Effect.suspend(() => (canAnswer && writes === "in doubt" ? serviceHeartbeat : Effect.void)),
-      )
-      yield* probe
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(idlePause(PROBE_INTERVAL), watch)))
-      return Readiness.of({
-        isReady: Effect.sync(() => canAnswer && writes === "kept" && !isDraining),
-        isStorageUp: Effect.sync(() => canAnswer && writes === "kept"),
-        isDraining: () => isDraining,
-        drain: Effect.sync(() => {
-          isDraining = true
-          draining.openUnsafe()
-        }),
-        draining: draining.await,
-      })
-    }),
-  )
+/**
+ * Whether the service can do its work. It probes the storage once a second, each time for at most 1.5 s, and
+ * listens for failed writes. After a loss a write has to succeed, not only a probe; where none comes, it
+ * writes the service heartbeat.
+ */
+export class Readiness extends Context.Service<Readiness>()("@tocsin/core/health/Readiness", {
+  make: Effect.gen(function* () {
+    const storage = yield* Storage
+    const commits = yield* Commits
+    let canAnswer = false
+    let writes: Writes = "kept"
+    let isDraining = false
+    const draining = Latch.makeUnsafe()
+    yield* commits.listen({
+      committed: ({ isWrite }) => {
+        if (isWrite) writes = "kept"
+      },
+      failed: ({ reason }) => {
+        writes = afterFailure(writes, reason)
+      },
+    })
+    const probe = Effect.map(Effect.timeoutOption(Effect.exit(storage.probe), PROBE_LIMIT), (exit) => {
+      canAnswer = Option.isSome(exit) && Exit.isSuccess(exit.value)
+      if (!canAnswer) writes = afterFailure(writes, "unavailable")
+    })
+    const serviceHeartbeat = Effect.exit(commits.transact(writeServiceHeartbeat(yield* RuleSettings)))
+    const watch = Effect.andThen(
+      probe,
+      Effect.suspend(() => (canAnswer && writes === "in doubt" ? serviceHeartbeat : Effect.void)),
+    )
+    yield* probe
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(idlePause(PROBE_INTERVAL), watch)))
+    return {
+      /** The last result of the probe, and of the last write. Waits for nothing. */
+      isReady: Effect.sync(() => canAnswer && writes === "kept" && !isDraining),
+      /** The same of the storage alone: whether it answers and takes writes. */
+      isStorageUp: Effect.sync(() => canAnswer && writes === "kept"),
+      /** Whether the service is about to stop. Synchronous: every response asks. */
+      isDraining: () => isDraining,
+      /** The first step of a shutdown: from now on the service is not ready. */
+      drain: Effect.sync(() => {
+        isDraining = true
+        draining.openUnsafe()
+      }),
+      /** Waits for that step. */
+      draining: draining.await,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Readiness, Readiness.make)
 }

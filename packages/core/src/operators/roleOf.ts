@@ -4,12 +4,6 @@ import type { Hashing } from "../ports/Hashing.ts"
 /** The role of a token, or `undefined` for an unknown one. */
 export type RoleOf<Role extends string> = (token: Redacted.Redacted) => Role | undefined
 
-interface Known<Role extends string> {
-  readonly role: Role
-  readonly token: Redacted.Redacted
-  readonly digest: string
-}
-
 /** Compares digests in a time that does not depend on where they differ. */
 const isSame = (a: string, b: string): boolean => {
   let difference = a.length ^ b.length
@@ -26,26 +20,12 @@ export const roleOf = <Role extends string>(
   sha256: Hashing["Service"]["sha256"],
   tokens: Readonly<Record<Role, ReadonlyArray<Redacted.Redacted>>>,
 ): RoleOf<Role> => {
-  const lists = Record.toEntries(tokens)
   const digest = (token: Redacted.Redacted): string => sha256(Redacted.value(token))
-  const read = (): ReadonlyArray<Known<Role>> =>
-    lists.flatMap(([role, listed]) => listed.map((token) => ({ role, token, digest: digest(token) })))
-  const isCurrent = (known: ReadonlyArray<Known<Role>>): boolean => {
-    let at = 0
-    for (const [role, listed] of lists) {
-      for (const token of listed) {
-        const { role: ofRole, token: kept } = known[at++] ?? {}
-        if (kept !== token || ofRole !== role) return false
-      }
-    }
-    return at === known.length
-  }
-  let known = read()
   return (token) => {
-    if (!isCurrent(known)) known = read()
     const presented = digest(token)
     let found: Role | undefined
-    for (const { role, digest: expected } of known) found = isSame(expected, presented) ? role : found
+    for (const [role, listed] of Record.toEntries(tokens))
+      for (const one of listed) found = isSame(digest(one), presented) ? role : found
     return found
   }
 }

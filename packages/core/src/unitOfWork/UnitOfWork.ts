@@ -13,7 +13,6 @@ import {
   type TimelineCut,
 } from "../model/IncidentRecord.ts"
 import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
-import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
@@ -24,17 +23,6 @@ import { type CommandChanges, NO_CHANGES, OTHER_CHANGES, Table, type WriteCount 
 
 const CHECKS = topic("checks")
 const INCIDENTS = topic("incidents")
-
-/**
- * The members of one incident, worst first, and how many of its loaded members are among them. A changed
- * member is added again; its old version is dropped when it reaches the top. So the cost of a change does
- * not grow with the number of members.
- */
-interface Standings {
-  readonly heap: Heap<MemberRecord>
-  taken: number
-}
-const isWorse = (a: MemberRecord, b: MemberRecord): boolean => compareMembers(a, b) < 0
 
 /**
  * The rows of one transaction: what the storage loaded, and what the decisions changed. A storage
@@ -52,7 +40,6 @@ export class UnitOfWork {
   readonly knownEvents = new KnownEvents()
   #found: Map<string, unknown> | undefined
   #rankings: Map<IncidentId, LoadedRanking> | undefined
-  #standings: Map<IncidentId, Standings> | undefined
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #incidentLog: Array<IncidentLogRecord> = []
@@ -191,20 +178,12 @@ export class UnitOfWork {
     return this.members.group(`incident/${incidentId}`).filter(isPresent)
   }
 
-  putMember(member: MemberRecord): void {
-    this.members.put(member)
-    if (isPresent(member)) this.#standings?.get(member.incident_id)?.heap.push(member)
-  }
-
   /** The worst of the loaded present members of an incident. */
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
-    this.#standings ??= new Map()
-    const standings = this.#standings.get(incidentId) ?? { heap: new Heap(isWorse), taken: 0 }
-    this.#standings.set(incidentId, standings)
-    const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
-    for (const member of loaded) standings.heap.push(member)
-    standings.taken += loaded.length
-    return standings.heap.firstThat((member) => isPresent(member) && this.members.get(member) === member)
+    let worst: MemberRecord | undefined
+    for (const member of this.membersOf(incidentId))
+      if (worst === undefined || compareMembers(member, worst) < 0) worst = member
+    return worst
   }
 
   /** The present memberships of an agent. Needs the group of the agent. */

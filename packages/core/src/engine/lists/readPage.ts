@@ -54,19 +54,11 @@ export const startAt = (
     ? undefined
     : { values: list === "agents" ? [agentId] : [agentId, FIRST_ID], isInclusive: true }
 
-export const ALL_AGENTS = {
-  list: "agents",
-  filter: {},
-  sort: "agent_id",
-  direction: "asc",
-} as const satisfies ListQuery<"agents">
+const BY_AGENT = { filter: {}, sort: "agent_id", direction: "asc" } as const
 
-export const ALL_CHECKS = {
-  list: "checks",
-  filter: {},
-  sort: "agent_id",
-  direction: "asc",
-} as const satisfies ListQuery<"checks">
+export const ALL_AGENTS = { ...BY_AGENT, list: "agents" } as const satisfies ListQuery<"agents">
+
+export const ALL_CHECKS = { ...BY_AGENT, list: "checks" } as const satisfies ListQuery<"checks">
 
 export const OPEN_INCIDENTS = {
   list: "incidents",

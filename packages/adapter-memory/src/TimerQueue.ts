@@ -1,7 +1,7 @@
 import type { Instant } from "@tocsin/contract/Instant"
 
 /** A binary heap: the item that is before all others comes first. */
-export class Heap<Item> {
+class Heap<Item> {
   readonly #items: Array<Item> = []
   readonly #isBefore: (a: Item, b: Item) => boolean
 
@@ -9,13 +9,8 @@ export class Heap<Item> {
     this.#isBefore = isBefore
   }
 
-  /** Removes items from the top until one passes, which stays, and returns that. */
-  firstThat(passes: (item: Item) => boolean): Item | undefined {
-    for (let first = this.#items[0]; first !== undefined; first = this.#items[0]) {
-      if (passes(first)) return first
-      this.pop()
-    }
-    return undefined
+  get first(): Item | undefined {
+    return this.#items[0]
   }
 
   push(item: Item): void {
@@ -140,6 +135,10 @@ export class TimerQueue<Key> {
   }
 
   #first(): Entry<Key> | undefined {
-    return this.#heap.firstThat((entry) => this.#entries.get(entry.key) === entry)
+    for (let { first } = this.#heap; first !== undefined; { first } = this.#heap) {
+      if (this.#entries.get(first.key) === first) return first
+      this.#heap.pop()
+    }
+    return undefined
   }
 }
