@@ -5,31 +5,26 @@ import { type DeliveryAttempt, type Notifier, Notifiers, type SendResult } from 
 import * as Instant from "@tocsin/contract/Instant"
 
 /** The notifiers of all receivers at this moment, by receiver; each counts and times its attempts. */
-export class Receivers extends Context.Service<
-  Receivers,
-  {
-    /** Ask at each use: a reload replaces it. Attempts under way keep the notifier they began with. */
-    readonly current: () => ReadonlyMap<NotifierName, Notifier>
-    /** Replaces all of them, together with the policy that names them. */
-    readonly replace: (notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void>
-  }
->()("@tocsin/core/notifications/Receivers") {
-  static readonly layer: Layer.Layer<Receivers, never, Notifiers> = Layer.effect(
-    Receivers,
-    Effect.gen(function* () {
-      const instruments = yield* CurrentInstruments
-      const measuredAll = (notifiers: ReadonlyMap<NotifierName, Notifier>) =>
-        new Map(Array.from(notifiers, ([name, notifier]) => [name, measuredNotifier(notifier, instruments)]))
-      let current = measuredAll(yield* Notifiers)
-      return Receivers.of({
-        current: () => current,
-        replace: (notifiers) =>
-          Effect.sync(() => {
-            current = measuredAll(notifiers)
-          }),
-      })
-    }),
-  )
+export class Receivers extends Context.Service<Receivers>()("@tocsin/core/notifications/Receivers", {
+  make: Effect.gen(function* () {
+    const instruments = yield* CurrentInstruments
+    const measuredAll = (
+      notifiers: ReadonlyMap<NotifierName, Notifier>,
+    ): ReadonlyMap<NotifierName, Notifier> =>
+      new Map(Array.from(notifiers, ([name, notifier]) => [name, measuredNotifier(notifier, instruments)]))
+    let current = measuredAll(yield* Notifiers)
+    return {
+      /** Ask at each use: a reload replaces it. Attempts under way keep the notifier they began with. */
+      current: () => current,
+      /** Replaces all of them, together with the policy that names them. */
+      replace: (notifiers: ReadonlyMap<NotifierName, Notifier>) =>
+        Effect.sync(() => {
+          current = measuredAll(notifiers)
+        }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Receivers, Receivers.make)
 }
 
 const NANOS_PER_SECOND = 1e9

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { ActTaken, CurrentAct, once } from "./actOnce.ts"
 import { CurrentInstruments } from "../metrics/Instruments.ts"
 import { Storage, type StorageError } from "../../ports/Storage.ts"
@@ -11,8 +11,6 @@ export interface CommitListener {
   readonly committed?: (changes: CommandChanges) => void
   /** A command of this process failed, or its caller stopped waiting for it. */
   readonly failed?: (error: StorageError) => void
-  /** Another process may have committed something to deliver: see `Storage.hints`. */
-  readonly hinted?: () => void
 }
 
 /** The way of every command to the storage, and the one place where commits are observed. */
@@ -55,16 +53,13 @@ export class Commits extends Context.Service<
               return Effect.succeed(decided.reply)
             })
           }),
-        listen: Effect.fnUntraced(function* (listener) {
-          yield* Effect.acquireRelease(
-            Effect.sync(() => listeners.add(listener)),
-            () => Effect.sync(() => listeners.delete(listener)),
-          )
-          const { hinted } = listener
-          if (hinted === undefined) return
-          // Only a listener for hints makes the storage listen: a command line needs no connection for them.
-          yield* Effect.forkScoped(Stream.runForEach(storage.hints, () => Effect.sync(hinted)))
-        }),
+        listen: (listener) =>
+          Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => listeners.add(listener)),
+              () => Effect.sync(() => listeners.delete(listener)),
+            ),
+          ),
       })
     }),
   )

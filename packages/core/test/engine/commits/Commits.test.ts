@@ -1,21 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Scope, Exit, Stream } from "effect"
+import { Context, Effect, Layer, Scope, Exit } from "effect"
 import { Commits } from "../../../src/engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 import { type Command, decideSync } from "../../../src/unitOfWork/Decision.ts"
 import { UnitOfWork } from "../../../src/unitOfWork/UnitOfWork.ts"
 
-/** Commits to a storage that keeps nothing and fails on request, and what a listener without an interest in hints heard. */
+/** Commits to a storage that keeps nothing and fails on request, and what a listener heard. */
 const observed = Effect.gen(function* () {
   const heard: Array<string> = []
-  const control = { isFull: false, hintsTaken: 0 }
-  const hints = Stream.suspend(() => {
-    control.hintsTaken += 1
-    return Stream.make(undefined)
-  })
+  const control = { isFull: false }
   const storage = Layer.mock(Storage, {
-    hints,
     transact: (command) =>
       Effect.suspend(() =>
         control.isFull
@@ -71,18 +66,6 @@ describe("commits", () => {
       yield* stopListening
       yield* commits.transact(write)
       assert.deepStrictEqual(heard, [])
-    }),
-  )
-
-  it.effect("take the storage's hints only for a listener that asks for them", () =>
-    Effect.gen(function* () {
-      const { commits, control } = yield* observed
-      yield* Effect.yieldNow
-      assert.strictEqual(control.hintsTaken, 0)
-      let hinted = 0
-      yield* commits.listen({ hinted: () => void (hinted += 1) })
-      yield* Effect.yieldNow
-      assert.strictEqual(hinted, 1)
     }),
   )
 })
