@@ -259,6 +259,21 @@ describe("an alert", () => {
     }),
   )
 
+  it.effect("survives it also while a repeat is under way that began before both", () =>
+    Effect.gen(function* () {
+      const { disk, after, router } = yield* openRouted()
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(takes(0, 10_000))
+      yield* after("61 seconds")
+      yield* router.answers(takes(1_000))
+      yield* disk.turns("ok")
+      yield* router.answers(takes(0, 2_000))
+      yield* disk.turns("critical")
+      yield* after("12 seconds")
+      yield* router.fires(CRITICAL)
+    }),
+  )
+
   it.effect("survives an end of the incident before it that arrives during a repeat", () =>
     Effect.gen(function* () {
       const { disk, after, router } = yield* openRouted()
