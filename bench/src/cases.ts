@@ -100,6 +100,15 @@ export interface StormCase {
   readonly mostHeldPercent: number
 }
 
+/** Incidents that open where nothing mutes, with and without the search for silences. */
+export interface MutesCase {
+  readonly kind: "mutes"
+  readonly name: string
+  readonly storage: StorageName
+  /** The least part of the rate without the search. */
+  readonly ofLeftOut: number
+}
+
 /** Many checks that change within seconds, while people read lists. */
 export interface LargeStormCase {
   readonly kind: "large-storm"
@@ -171,6 +180,7 @@ export type BenchCase =
   | SoakCase
   | ScaleOutCase
   | StormCase
+  | MutesCase
   | LargeStormCase
   | ConsoleCase
   | AgentCase
@@ -269,6 +279,12 @@ export const allCases: ReadonlyArray<BenchCase> = [
     mostMiB: 400,
     held: 100_000,
     mostHeldPercent: 1,
+  })),
+  ...STORAGES.map((storage): MutesCase => ({
+    kind: "mutes",
+    name: `${storage}-mutes`,
+    storage,
+    ofLeftOut: 0.97,
   })),
   ...STORAGES.map((storage): LargeStormCase => ({
     kind: "large-storm",

@@ -13,6 +13,7 @@ import { measureIdle } from "./measure/idle.ts"
 import { measureIntegrations } from "./measure/integrations.ts"
 import { measureLargeStorm } from "./measure/largeStorm.ts"
 import { measureLatency } from "./measure/latency.ts"
+import { measureMutes } from "./measure/mutes.ts"
 import { measurePeers } from "./measure/peers.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measureSoak } from "./measure/soak.ts"
@@ -45,6 +46,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureScaleOut(bench, one)
     case "storm":
       return measureStorm(bench, one)
+    case "mutes":
+      return measureMutes(bench, one)
     case "large-storm":
       return measureLargeStorm(bench, one)
     case "console":

@@ -1,0 +1,49 @@
+import { join } from "node:path"
+import { Effect } from "effect"
+import type { Bench } from "../Bench.ts"
+import type { MutesCase } from "../cases.ts"
+import type { MutesCommand } from "../mutes/MutesCommand.ts"
+import { worker } from "../processes/worker.ts"
+import type { CaseResult, Sample } from "../report/Results.ts"
+import { median } from "../statistics.ts"
+
+/** Opens incidents with and without the search for silences, in turn, where there is none to find. */
+export const measureMutes = Effect.fnUntraced(function* (bench: Bench, one: MutesCase) {
+  const { repeats, seconds, warmUpSeconds } = bench.measures
+  const process = yield* worker<MutesCommand, Sample>(new URL("../mutes/mutesProcess.ts", import.meta.url))
+  const sample = Effect.fnUntraced(function* (looksForSilences: boolean, forSeconds: number) {
+    const folder = yield* bench.folder
+    const place =
+      one.storage === "postgres" ? yield* (yield* bench.postgres).database : join(folder, "tocsin.db")
+    return yield* process.ask({ storage: one.storage, place, seconds: forSeconds, looksForSilences })
+  }, Effect.scoped)
+  yield* sample(true, warmUpSeconds)
+  const looking: Array<Sample> = []
+  const leftOut: Array<Sample> = []
+  for (let repeat = 1; repeat <= repeats; repeat += 1) {
+    looking.push(yield* sample(true, seconds))
+    leftOut.push(yield* sample(false, seconds))
+  }
+  const ratios = looking.map(({ perSecond }, index) => perSecond / (leftOut[index]?.perSecond ?? Number.NaN))
+  const byCpu = looking.map(
+    ({ cpuMicros }, index) =>
+      (leftOut[index]?.cpuMicros["server"] ?? Number.NaN) / (cpuMicros["server"] ?? 0),
+  )
+  const result: CaseResult = {
+    name: one.name,
+    operations: "firings",
+    series: [
+      { name: "subject", samples: looking, peakMiB: {} },
+      { name: "without the search", samples: leftOut, peakMiB: {} },
+    ],
+    figures: [
+      {
+        name: "× without the search",
+        value: median(ratios),
+        byCpu: median(byCpu),
+        target: { bound: "at least", value: one.ofLeftOut },
+      },
+    ],
+  }
+  return result
+})
