@@ -50,11 +50,11 @@ export interface Evaluation {
   readonly nextEvaluationAt: Instant.Instant | undefined
 }
 
-/** The highest severity of the firings for a receiver that are neither held nor discarded. */
+/** The highest severity of these firings for a receiver: none of them is held or discarded. */
 const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): Severity | undefined => {
   let known: Severity | undefined
   for (const item of firings)
-    if (item.receiver === receiver && !isHeld(item) && isBelow(known, item.severity)) known = item.severity
+    if (item.receiver === receiver && isBelow(known, item.severity)) known = item.severity
   return known
 }
 
@@ -79,10 +79,10 @@ export const owedFirings = (
   const { announced, state } = incident
   if (naming === undefined || announced === undefined || state !== "open") return []
   return Array.from(namedBy({ firings, naming }).keys()).flatMap((receiver) => {
+    if (firings.some((item) => item.receiver === receiver && isHeld(item))) return []
     const known = knownBy(receiver, firings)
     const isAgain = toAll && known !== undefined
     if (!isAgain && !isBelow(known, announced)) return []
-    if (firings.some((item) => item.receiver === receiver && isHeld(item))) return []
     const due = known === undefined ? dueByRoutes(incident, naming, receiver) : undefined
     return [{ receiver, cause: causeFor(known, due), must_send: toAll, due }]
   })

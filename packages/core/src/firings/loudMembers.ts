@@ -150,13 +150,10 @@ export type LoudFacts =
 
 /** {@link LoudFacts} of an incident with these loud members. */
 export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMember>): LoudFacts => {
-  const [worst] = loud
-  if (worst === undefined) return { kind: "listed", members: [] }
+  const members = loud.map(({ agent, labels, member }) => silencedFacts(incident, member, agent, labels))
+  if (members.length === 0 || memberCount(incident) <= MOST_MEMBERS) return { kind: "listed", members }
   const { incident_key, severity } = incident
-  const factsOf = ({ agent, labels, member }: LoudMember) => silencedFacts(incident, member, agent, labels)
-  if (memberCount(incident) > MOST_MEMBERS)
-    return { kind: "too_many", shared: { incident_key, severity }, members: loud.map(factsOf) }
-  return { kind: "listed", members: (isAboutAgent(incident) ? [worst] : loud).map(factsOf) }
+  return { kind: "too_many", shared: { incident_key, severity }, members }
 }
 
 /** The facts of an incident's member that silences and windows compare: no check of an incident about one agent. */
