@@ -214,6 +214,21 @@ describe("an acknowledgement", () => {
     }),
   )
 
+  it.effect("again after it ran out keeps each act in the scenario", () =>
+    Effect.gen(function* () {
+      const { acknowledge, after, disk, scenario } = yield* open
+      yield* disk.turns("critical")
+      yield* acknowledge({ for: Duration.minutes(5) })
+      yield* after("1 hour")
+      yield* acknowledge({ for: Duration.minutes(5) })
+      const { log } = yield* scenario
+      assert.deepStrictEqual(
+        log.map(({ action, seq }) => `${seq} ${action}`),
+        ["3 acknowledged", "2 ran_out", "1 acknowledged"],
+      )
+    }),
+  )
+
   it.effect("by two people at the same time: the later one counts, and both are in the scenario", () =>
     Effect.gen(function* () {
       const { disk, id, process, scenario } = yield* open

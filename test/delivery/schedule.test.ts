@@ -1,6 +1,7 @@
+import * as Instant from "@tocsin/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { type AttemptResult, recordResults } from "@tocsin/core/notifications/recordResults"
+import { type AttemptResult, mayRetry, recordResults } from "@tocsin/core/notifications/recordResults"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -114,6 +115,13 @@ describe("the delays before attempts", () => {
       }),
     { arbitrary: { runs: propertyRuns(150), size: 20, maxShrinks: 500 } },
   )
+
+  it("end a day after an item was enqueued, to the microsecond", () => {
+    const age_starts_at = Instant.fromMillis(0)
+    const mayRetryAt = (now: Instant.Instant) => mayRetry({ attempts: 1, age_starts_at }, now)
+    const end = Instant.plus(age_starts_at, Duration.seconds(DAY))
+    assert.deepStrictEqual([Instant.fromMicros(end - 1n), end].map(mayRetryAt), [true, false])
+  })
 
   it.effect("vary at random around the schedule", () =>
     Effect.gen(function* () {

@@ -148,6 +148,21 @@ describe("a silence", () => {
     }),
   )
 
+  it.effect("that held a firing for more than a day leaves it a day of attempts", () =>
+    Effect.gen(function* () {
+      const { after, items, service, silence, turns } = yield* openSilences()
+      yield* silence(25 * 60)
+      yield* turns("disk", "warning")
+      service.receivers.answerWith(deferred)
+      yield* after("25 hours")
+      yield* after("1 minute")
+      assert.deepStrictEqual(
+        items().map(({ attempts, state }) => [attempts > 0, state]),
+        [[true, "retry"]],
+      )
+    }),
+  )
+
   it.effect("withholds reminders, which come when it has ended", () =>
     Effect.gen(function* () {
       const { after, messages, silence, turns } = yield* openSilences({ routes: [{ remind: "15m" }] })
@@ -323,7 +338,8 @@ describe("flapping", () => {
           { match: ["check_id = load"], flapping: flapping(5, "10h") },
         ],
       })
-      for (const pause of ["20 minutes", "20 minutes", "0 seconds"] as const) {
+      // The first opening is ten minutes before the third.
+      for (const pause of ["5 minutes", "5 minutes", "0 seconds"] as const) {
         yield* turns("disk", "warning")
         yield* turns("disk", "ok")
         yield* after(pause)
@@ -367,12 +383,16 @@ describe("creating a silence", () => {
   it.effect("is previewed, and refused without confirm where it covers most agents", () =>
     Effect.gen(function* () {
       const { process, silence, turns } = yield* openSilences()
-      for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
-      // It is pending.
-      yield* Effect.orDie(heartbeat(process, "another" as typeof AGENT))
+      for (let n = 0; n < 9; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
       const matchers: ReadonlyArray<Matcher> = [{ field: "agent_id", op: "glob", value: "*a*" }]
       yield* turns("disk", "warning")
       const request = { matchers, for: Duration.minutes(5), comment: "all" }
+      // A silence of ten agents is never refused.
+      const few = yield* process.operations.previewSilence(request)
+      assert.deepInclude(few, { agents: 10, needs_confirm: false })
+      yield* enroll(process, "agent-9" as typeof AGENT)
+      // It is pending.
+      yield* Effect.orDie(heartbeat(process, "another" as typeof AGENT))
       const preview = yield* process.operations.previewSilence(request)
       assert.deepInclude(preview, { agents: 11, needs_confirm: true, open_incidents: 1 })
       assert.strictEqual(preview.sample.length, 1)

@@ -155,6 +155,42 @@ const PARENTS: Readonly<Record<string, Case>> = {
     ],
     expected: [...EXPLAINED.expected, "140 chat firing opened warning"],
   },
+  "one of two parents has ended when a check joins that is no child": {
+    ...EXPLAINED,
+    policy: {
+      dependencies: ["disk", "disk-b"].map((check) => ({
+        parent: [`check_id = ${check}`],
+        child: ["check_id glob *a*"],
+        equal: ["agent_id"],
+      })),
+    },
+    steps: [
+      [20, batch(disk("critical"), disk("critical", { check: "disk-b" }))],
+      [60, shared("warning", { check: "load" })],
+      [600, disk("ok", { check: "disk-b" })],
+      [60, shared("warning", CPU)],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "20 chat firing opened critical",
+      "680 chat resolved critical",
+      "740 chat firing opened warning",
+    ],
+  },
+  "a check that is no child joins an incident that a stale agent holds": {
+    ...EXPLAINED,
+    policy: {
+      dependencies: [
+        { parent: ["incident_key glob */@heartbeat"], child: ["check_id glob *a*"], equal: ["label:rack"] },
+      ],
+    },
+    steps: [
+      [20, { step: "falls_silent", agent: "b" }],
+      [140, shared("warning", { check: "load" })],
+      [60, shared("warning", CPU)],
+    ],
+    expected: ["220 chat firing opened warning", "320 chat firing opened critical"],
+  },
   "an incident worsens so that its dependency no longer matches": {
     ...EXPLAINED,
     policy: {

@@ -35,6 +35,8 @@ const CASES: Readonly<Record<string, Case>> = {
     policy: {
       dependencies: [
         { parent: ["check_id = disk"], child: ["check_id = load"], equal: ["agent_id", "label:site"] },
+        // It reads the incidents of the agent, and takes none of them.
+        { parent: ["label:team = db"], child: ["check_id = load"], equal: ["agent_id"] },
       ],
     },
     steps: [
@@ -59,26 +61,35 @@ const CASES: Readonly<Record<string, Case>> = {
       "800 chat firing opened critical",
     ],
   },
-  "a parent returns and ends again while a silence covers its child": {
+  "a clock is set back after a parent of a child in quiet hours ended": {
     receivers: ["chat"],
     policy: {
       dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
+      quiet: { chat: { from: 0, to: 86_340, below: "critical" } },
     },
     steps: [
       [20, disk("critical")],
-      [60, { step: "silence", match: ["check_id = load"], lasts: 440 }],
-      [60, load("critical")],
+      [60, load("warning")],
       [60, disk("ok")],
-      [60, disk("critical")],
-      [220, disk("ok")],
+      [60, { step: "clock_back", by: 1_800 }],
+      [300, load("critical")],
     ],
     expected: [
       "20 chat firing opened critical",
-      "200 chat resolved critical",
-      "260 chat firing opened critical",
-      "480 chat resolved critical",
-      "600 chat firing opened critical",
+      "140 chat resolved critical",
+      "500 chat firing opened critical",
     ],
+  },
+  "a dependency names its own child as a parent": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id glob d*"], child: ["check_id glob d*"], equal: ["agent_id"] }],
+    },
+    steps: [
+      [20, disk("critical")],
+      [60, disk("critical", { check: "disk-b" })],
+    ],
+    expected: ["20 chat firing opened critical", "80 chat firing opened critical"],
   },
   "a parent comes and goes for ten minutes": {
     receivers: ["chat"],

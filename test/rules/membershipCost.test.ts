@@ -110,4 +110,14 @@ describe("the work for a large incident is proportional to its changed members",
     assert.isAbove(small, SMALL)
     assert.isBelow(large / small, LINEAR, `${small} looks at members, and ${large} with eight times as many`)
   })
+
+  it("where one improves, whatever others do", () => {
+    const improve: Command<void> = (unit, now) => {
+      const [{ agent_id }, check_id] = [AGENTS.big, checkId(0)]
+      const member = { agent_id, check_id, severity: "warning", summary: "x" } as const
+      return new Incidents(unit, now, options).change(SHARED, { member, notify: false })
+    }
+    const [small, large] = [SMALL, LARGE].map((big) => looksFor({ big, other: 0 }, improve))
+    assert.strictEqual(large, small)
+  })
 })

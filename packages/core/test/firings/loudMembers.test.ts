@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { incidentRecord, memberRecord } from "@tocsin/testing/records"
-import { readLoudMembers } from "../../src/firings/loudMembers.ts"
+import { loudFacts, readLoudMembers } from "../../src/firings/loudMembers.ts"
 import { decideSync } from "../../src/unitOfWork/Decision.ts"
 import { isSearch } from "../../src/unitOfWork/Search.ts"
 import { UnitOfWork } from "../../src/unitOfWork/UnitOfWork.ts"
@@ -36,6 +36,14 @@ it("200 changes of a locked incident read its loud members once, and see each ch
     assert.isFalse(found.some((loud) => loud.member.check_id === member.check_id))
   }
   assert.strictEqual(read().reads, 1)
+})
+
+it("an incident of 500 members is compared by each of them, and a larger one by what they share", () => {
+  const kindOf = (members_critical: number) => {
+    const loud = members.slice(0, 1).map((member) => ({ member, agent: undefined, labels: undefined }))
+    return loudFacts({ ...incident, members_critical }, loud).kind
+  }
+  assert.deepStrictEqual([500, 501].map(kindOf), ["listed", "too_many"])
 })
 
 it("an incident that is not locked is read each time", () => {

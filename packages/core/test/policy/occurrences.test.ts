@@ -1,5 +1,5 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Result } from "effect"
+import { assert, describe, expect, it } from "@effect/vitest"
+import { Duration, Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { nextOccurrences, occurrenceInForce } from "../../src/policy/occurrences.ts"
@@ -37,6 +37,16 @@ describe("the next occurrences of a window", () => {
     expect(occurrences(nightly, "2026-01-01T22:00:00Z", 1)).toEqual([present])
     expect(occurrences(nightly, "2026-01-02T01:59:59Z", 2)).toEqual([present, following])
     expect(occurrences(nightly, "2026-01-02T02:00:00Z", 1)).toEqual([following])
+  })
+
+  it("begin before a moment, if one is given", () => {
+    const nightly = windowOf({ cron: "0 22 * * *", for: "4h", tz: "UTC" })
+    const [now, second] = ["2026-01-01T12:00Z", "2026-01-02T22:00Z"].map((text) =>
+      Instant.fromMillis(Date.parse(text)),
+    )
+    assert(now !== undefined && second !== undefined)
+    const count = (before: Instant.Instant) => nextOccurrences(nightly, now, 9, before).length
+    expect([count(second), count(Instant.plus(second, Duration.millis(1)))]).toEqual([1, 2])
   })
 
   it("are in force from their first moment on, also after the one before was asked for", () => {

@@ -29,11 +29,11 @@ const routing = (
   return Object.fromEntries(
     Array.from(
       name(found, () => openings),
-      ([receiver, { delay, isLater, remind }]) => [
+      ([receiver, { delay, isFirst, isLater, remind }]) => [
         receiver,
         [
           Duration.toSeconds(delay),
-          ...(isLater ? ["later"] : []),
+          ...(isLater ? [isFirst ? "later than its first" : "later"] : []),
           ...(remind ? [Duration.format(remind)] : []),
         ],
       ],
@@ -85,6 +85,15 @@ describe("routes", () => {
     const later = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
     const both = routing([later, { after: "15m", to: ["pager"] }])
     expect(both).toEqual({ chat: [0], pager: [900] })
+  })
+
+  it("name a receiver first that a slower route names first, whatever their order", () => {
+    const routes = [
+      { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] },
+      { after: "1h", to: ["pager"] },
+    ]
+    for (const both of [routes, routes.toReversed()])
+      expect(routing(both)).toEqual({ chat: [0], pager: [900, "later than its first"] })
   })
 
   it("wait longer for a key that flaps", () => {
