@@ -25,34 +25,6 @@ describe("a parent that is open", () => {
     }),
   )
 
-  it.effect("leaves a child two minutes for its recovery, and then lets it be sent", () =>
-    Effect.gen(function* () {
-      const { after, held, keyed, turns } = yield* under(DEPENDENCY)
-      yield* turns("uplink", "critical")
-      yield* turns("web", "critical")
-      assert.deepStrictEqual(yield* held, ["parent:a/uplink until NaN"])
-      yield* after("5 minutes")
-      yield* turns("uplink", "ok")
-      yield* after("115 seconds")
-      assert.lengthOf(keyed(), 2)
-      yield* after("20 seconds")
-      assert.deepStrictEqual(keyed().slice(2), ["a/web opened critical"])
-    }),
-  )
-
-  it.effect("holds up to its announced severity", () =>
-    Effect.gen(function* () {
-      const { after, keyed, turns } = yield* under(DEPENDENCY)
-      yield* turns("uplink", "warning")
-      yield* turns("web", "warning")
-      yield* turns("web-2", "critical")
-      assert.deepStrictEqual(keyed(), ["a/uplink opened warning", "a/web-2 opened critical"])
-      yield* turns("web", "critical")
-      yield* after("15 seconds")
-      assert.deepStrictEqual(keyed().slice(2), ["a/web opened critical"])
-    }),
-  )
-
   it.effect("holds no longer than ten minutes from its first end on, however often it returns", () =>
     Effect.gen(function* () {
       const { after, keyed, turns } = yield* under(DEPENDENCY)
@@ -126,30 +98,6 @@ describe("a parent that is open", () => {
       // The firing waits for the recovery of what its parent explained.
       yield* after("150 seconds")
       assert.deepStrictEqual(keyed().slice(1), ["shop opened critical"])
-    }),
-  )
-
-  it.effect("shares a value that both have", () =>
-    Effect.gen(function* () {
-      const { after, keyed, turns } = yield* under({ ...DEPENDENCY, equal: ["label:rack"] })
-      yield* turns("uplink", "critical")
-      yield* turns("web", "critical")
-      yield* after("10 seconds")
-      assert.deepStrictEqual(keyed(), ["a/uplink opened critical", "a/web opened critical"])
-    }),
-  )
-
-  it.effect("is held by rules before the first whose parent it is, so that no two hold each other", () =>
-    Effect.gen(function* () {
-      const reversed = { parent: ["check_id glob web*"], child: ["check_id = uplink"], equal: ["agent_id"] }
-      const { after, keyed, turns } = yield* under(DEPENDENCY, reversed)
-      yield* turns("web", "critical")
-      yield* turns("uplink", "critical")
-      yield* after("10 seconds")
-      assert.deepStrictEqual(keyed(), ["a/web opened critical", "a/uplink opened critical"])
-      yield* turns("web-2", "critical")
-      yield* after("1 hour")
-      assert.lengthOf(keyed(), 2)
     }),
   )
 

@@ -7,7 +7,6 @@ import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
-import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -127,34 +126,6 @@ describe("a later step", () => {
       assert.deepStrictEqual(messages().slice(1), ["35 min: pager escalation critical"])
     }),
   )
-
-  it.effect("never comes before the first, which the route's after delays", () =>
-    Effect.gen(function* () {
-      const { after, messages, turns } = yield* openTimers({ ...STEPS, after: "1h" })
-      yield* turns("critical")
-      yield* after("59 minutes")
-      assert.deepStrictEqual(messages(), [])
-      yield* after("2 minutes")
-      assert.deepStrictEqual(messages().toSorted(), [
-        "60 min: chat opened critical",
-        "60 min: pager escalation critical",
-      ])
-    }),
-  )
-
-  it.effect("comes after an outage, once agents had time to report recoveries", () =>
-    Effect.gen(function* () {
-      const { after, messages, open, process, turns } = yield* openTimers({ steps: STEPS.steps })
-      yield* turns("critical")
-      yield* process.close
-      yield* after("40 minutes")
-      yield* open("second")
-      yield* after("115 seconds")
-      assert.strictEqual(messages().length, 1)
-      yield* after("20 seconds")
-      assert.deepStrictEqual(messages().slice(1), ["42 min: pager escalation critical"])
-    }),
-  )
 })
 
 describe("an incident that worsens", () => {
@@ -169,21 +140,6 @@ describe("an incident that worsens", () => {
         "15 min: pager escalation warning",
         "16 min: chat worsened critical",
         "16 min: pager worsened critical",
-      ])
-    }),
-  )
-
-  it.effect("while it is acknowledged is told to every receiver of its routes, in their turn", () =>
-    Effect.gen(function* () {
-      const { acknowledges, after, messages, turns } = yield* openTimers({ steps: STEPS.steps })
-      yield* turns("warning")
-      yield* acknowledges(120)
-      yield* turns("critical")
-      yield* after("16 minutes")
-      assert.deepStrictEqual(messages(), [
-        "0 min: chat opened warning",
-        "0 min: chat worsened critical",
-        "15 min: pager escalation critical",
       ])
     }),
   )
@@ -203,20 +159,6 @@ describe("a reminder", () => {
         "30 min: chat reminder critical",
         "50 min: chat reminder critical",
       ])
-    }),
-  )
-
-  it.effect("is not written while a firing waits for the receiver", () =>
-    Effect.gen(function* () {
-      const { after, messages, service, turns } = yield* openTimers({ remind: "15m", to: ["chat"] })
-      service.receivers.answerWith(deferred)
-      yield* turns("critical")
-      yield* after("50 minutes")
-      assert.strictEqual(service.rows().outbox.size, 1)
-      service.receivers.answerWith(delivered)
-      yield* after("90 minutes")
-      const [first, second] = messages().map((message) => message.replace(/^\d+ min: /, ""))
-      assert.deepStrictEqual([first, second], ["chat opened critical", "chat reminder critical"])
     }),
   )
 

@@ -271,6 +271,7 @@ const CASES: Readonly<Record<string, Case>> = {
       },
     ]),
     expected: ["20 chat firing opened critical"],
+    tail: 60,
   },
 }
 

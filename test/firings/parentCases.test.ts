@@ -91,25 +91,6 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical", "80 chat firing opened critical"],
   },
-  "a parent comes and goes for ten minutes": {
-    receivers: ["chat"],
-    policy: {
-      routes: [
-        { match: ["check_id = load"], to: ["chat"] },
-        { match: ["check_id = disk"], to: ["chat"], after: 900 },
-      ],
-      dependencies: [{ parent: ["check_id = disk"], child: ["check_id = load"], equal: ["label:rack"] }],
-    },
-    steps: [
-      [20, disk("critical")],
-      [60, load("critical")],
-      ...[120, 60, 120, 60, 120, 60, 120, 60, 120].map((wait, n): readonly [number, Happening] => [
-        wait,
-        disk(n % 2 === 0 ? "ok" : "critical"),
-      ]),
-    ],
-    expected: ["800 chat firing opened critical"],
-  },
   "one of two parents ends, each of which explains a member": {
     receivers: ["chat"],
     policy: {
