@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import { playRecordedStory, type RecordedCourse } from "./playRecordedStory.ts"
 import { recordedStory } from "./RecordedStory.ts"
 
-const STORIES = 1_000
+const STORIES = 200
 const USUAL = 100
 const FILE = join(import.meta.dirname, "recordedStories.txt")
 
@@ -23,9 +23,9 @@ const played = (number: number) =>
   playRecordedStory(recordedStory(number)).pipe(Effect.provide(TestClock.layer()))
 
 describe("without a policy, an acknowledgement and a silence", () => {
-  // After a change that is meant, `PROPERTY_RUNS=10 vitest run test/delivery/recordedStories --update`
+  // After a change that is meant, `PROPERTY_RUNS=2 vitest run test/delivery/recordedStories --update`
   // records all stories again.
-  it.effect("every row and message of a thousand stories is as recorded", ({ onTestFailed }) =>
+  it.effect("every row and message of two hundred stories is as recorded", ({ onTestFailed }) =>
     Effect.gen(function* () {
       const recorded = readFileSync(FILE, "utf8").trimEnd().split("\n")
       const now = [...recorded]
