@@ -11,7 +11,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 const stampOf = (n: number): string => uuidV7(BigInt(n), `stamp ${n}`)
 
 const raise = (replica: Replica, name: ChangeStampRecord["name"], stamp: string) =>
-  write(replica, [], (unit) => unit.raise(name, stamp))
+  write(replica, [], (unit) => unit.raise(name, () => stamp))
 
 /** Stamps of what passes follow. No transaction reads one before it raises it. */
 export const changeStampSuite = <Place>(subject: StorageUnderTest<Place>): void => {

@@ -95,6 +95,7 @@ const seed = (unit: UnitOfWork, scope: AgentScope, rows: CachedRows): boolean =>
 
 /** The rows that a decision changed; `undefined` if the verifying statement cannot write them. */
 const changedRows = (unit: UnitOfWork, scope: AgentScope) => {
+  if (unit.hasRaised) return undefined
   const { agent: agents, check_state: checks, ...others } = unit.changes()
   for (const changes of Object.values(others)) if (changes.length > 0) return undefined
   const [change] = agents

@@ -111,7 +111,8 @@ const refreshed = (
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, reachable_from }
   const { observed_at } = request
   const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request) }
-  if (said !== agent && isComparedOtherwise(agent, said)) unit.raise("labels", incidents.newEventId(now))
+  if (said !== agent && isComparedOtherwise(agent, said))
+    unit.raise("labels", () => incidents.newEventId(now))
   return { ...said, observed_at, last_seen_at: now, reachable_from }
 }
 

@@ -189,7 +189,7 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
   for (const item of declaring) yield* declare(unit, accepted, item)
   // Nothing compares the labels of a check before it is stored.
   if (relabelled.some(({ check }) => check !== undefined))
-    unit.raise("labels", accepted.incidents.newEventId(now))
+    unit.raise("labels", () => accepted.incidents.newEventId(now))
   const refs = relabelled.map(({ ref }) => ref)
   if (refs.length > 0) yield* evaluateLabelled(unit, refs, accepted.incidents.policy(), now)
   return refusals

@@ -136,7 +136,7 @@ export const declareExpectations = commandOf(function* (
     yield* followPolicy(unit, incidents, { agent: found.agent, check_id }, inForce)
   }
   if (relabelled.some((ref) => unit.checks.get(ref) !== undefined))
-    unit.raise("labels", input.incidents.newEventId(now))
+    unit.raise("labels", () => input.incidents.newEventId(now))
   yield* evaluateLabelled(unit, relabelled, inForce.policy, now)
   const expected = unit.expectations.group(registration_id).filter(hasTerms).length
   return {

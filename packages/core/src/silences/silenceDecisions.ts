@@ -100,7 +100,7 @@ export const createSilence = loneCommandOf(function* (
   const { ends_at, starts_at } = times.success
   const created = { id, matchers, comment, starts_at, ends_at, created_at: now, created_by: by.actor }
   unit.of("silence").put(created)
-  unit.raise("silences", by.newAuditId(now))
+  unit.raise("silences", () => by.newAuditId(now))
   recordAudit(unit, now, by, "silence.created", [id], {
     matchers: matchers.map(formatMatcher).join(", "),
     starts_at: Instant.format(starts_at),
@@ -145,7 +145,7 @@ export const editSilence = commandOf(function* (
   if (ends_at !== silence.ends_at || comment !== silence.comment) {
     move(SilenceTransitions, state, "edited")
     unit.of("silence").put(edited)
-    unit.raise("silences", by.newAuditId(now))
+    unit.raise("silences", () => by.newAuditId(now))
     const what = { ends_at: Instant.format(ends_at), comment }
     recordAudit(unit, now, by, "silence.changed", [id], what)
   }
@@ -160,7 +160,7 @@ export const expireSilence = commandOf(function* (unit, now, id: SilenceId, by: 
   if (state === "expired") return 0
   move(SilenceTransitions, state, "expired_by_hand")
   unit.of("silence").put({ ...silence, ends_at: now })
-  unit.raise("silences", by.newAuditId(now))
+  unit.raise("silences", () => by.newAuditId(now))
   recordAudit(unit, now, by, "silence.expired", [id], {})
   return 1
 })

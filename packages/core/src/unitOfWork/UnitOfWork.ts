@@ -47,6 +47,7 @@ export class UnitOfWork {
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
+  #raised: Map<ChangeStampRecord["name"], () => string> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
   #pendingAgentsAdded = 0
   /** How often rows had changed when the present command began. */
@@ -140,9 +141,14 @@ export class UnitOfWork {
     if (cut !== undefined) (this.#timelineCuts ??= new Map()).set(cut.incident_id, cut)
   }
 
-  /** Raises a stamp: passes follow what this transaction changes. */
-  raise(name: ChangeStampRecord["name"], stamp: string): void {
-    this.of("change_stamp").put({ name, stamp })
+  /** Raises a stamp: passes follow what this transaction changes. An attempt that is not written draws no ID for it. */
+  raise(name: ChangeStampRecord["name"], newStamp: () => string): void {
+    this.#wrote(NO_TOPICS)
+    ;(this.#raised ??= new Map()).set(name, newStamp)
+  }
+
+  get hasRaised(): boolean {
+    return this.#raised !== undefined
   }
 
   recordAudit(row: AuditRecord): void {
@@ -225,6 +231,9 @@ export class UnitOfWork {
   }
 
   changes() {
+    for (const [name, newStamp] of this.#raised ?? [])
+      this.of("change_stamp").put({ name, stamp: newStamp() })
+    this.#raised = undefined
     return {
       // First: V8 copies a whole object fast, and adds properties fast, but not the other way round.
       ...this.keyed.changes(),
