@@ -102,6 +102,22 @@ describe("a policy that changes while an incident is open", () => {
       assert.deepStrictEqual(messages().slice(1), ["11 min: pager resolved critical"])
     }),
   )
+  it.effect("changes the cause of a firing that a silence holds", () =>
+    Effect.gen(function* () {
+      const { after, firings, follows, silences, turns } = yield* openFiringCase({
+        routes: [{ to: ["pager"] }],
+      })
+      yield* silences("disk", 60)
+      yield* turns("critical")
+      yield* after("20 minutes")
+      yield* follows({ routes: [STEPS] })
+      yield* after("15 seconds")
+      assert.deepStrictEqual(
+        firings("pager").map(({ cause }) => cause),
+        ["escalation"],
+      )
+    }),
+  )
 })
 
 /** How many incidents are open as a receiver is added. */
