@@ -6,6 +6,7 @@
 -- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
 -- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
 -- 6 reported_alerts breaking sha256:5647cf548730e7793019bd4bae31e33ad746a6d24bddf75e54aea4e8840378ef
+-- 7 cheaper_changes breaking sha256:9f1a26ddc7874c3be06d2b80fdf74ceee843d7060ebe082da581011c1ee7a448
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -159,11 +160,11 @@ CREATE INDEX check_event_of_agent ON check_event (registration_id);
 
 CREATE INDEX check_event_of_check ON check_event (registration_id, check_id);
 
-CREATE TABLE check_state (
+CREATE TABLE "check_state" (
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   registration_id TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('ok', 'warning', 'critical', 'unknown')),
+  status TEXT NOT NULL CHECK (status = 'ok' OR status = 'warning' OR status = 'critical' OR status = 'unknown'),
   exit_code INTEGER NOT NULL,
   last_observed_at INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
@@ -328,15 +329,18 @@ CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present D
 
 CREATE INDEX incident_of_agent_by_opened_at ON incident (opener_agent_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id)
+WHERE phase = 0;
 
 CREATE INDEX incident_of_both_by_opened_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id)
+WHERE phase = 0;
 
 CREATE INDEX incident_of_check_by_opened_at ON incident (opener_check_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id)
+WHERE phase = 0;
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
 
@@ -426,10 +430,11 @@ CREATE INDEX operator_by_former_token ON operator (former_token_hash) WHERE form
 
 CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
 
-CREATE TABLE outbox (
+CREATE TABLE "outbox" (
   id TEXT PRIMARY KEY,
   notifier TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'sent', 'retry', 'failed', 'discarded')),
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'sent' OR state = 'retry'
+    OR state = 'failed' OR state = 'discarded'),
   incident_id TEXT NOT NULL,
   event_type TEXT NOT NULL CHECK (event_type IN ('firing', 'resolved')),
   incident_seq INTEGER NOT NULL,
@@ -449,9 +454,11 @@ CREATE TABLE outbox (
   must_send INTEGER NOT NULL DEFAULT false,
   is_backfill INTEGER NOT NULL DEFAULT false,
   released_at INTEGER,
+  discarded_because TEXT,
+  holds TEXT,
   listed_state TEXT NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
-, discarded_because TEXT, holds TEXT) STRICT, WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 
@@ -465,7 +472,7 @@ CREATE INDEX outbox_leased ON outbox (leased_until, id) WHERE state = 'sending';
 
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 
-CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state IN ('pending', 'sending', 'retry');
+CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state = 'pending' OR state = 'sending' OR state = 'retry';
 
 CREATE TABLE policy_version (
   version INTEGER PRIMARY KEY,

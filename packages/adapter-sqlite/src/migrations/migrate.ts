@@ -14,6 +14,7 @@ import { migration as discardReasons } from "./0003_discard_reasons.ts"
 import { migration as changeStamps } from "./0004_change_stamps.ts"
 import { migration as storedHolds } from "./0005_stored_holds.ts"
 import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
+import { migration as cheaperChanges } from "./0007_cheaper_changes.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -23,6 +24,7 @@ export const migrations: ReadonlyArray<Migration> = [
   changeStamps,
   storedHolds,
   reportedAlerts,
+  cheaperChanges,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -35,11 +35,12 @@ type IncidentFacts = readonly [
   hasUnfinishedNotification: bigint,
 ]
 
-/** Whether a notification of an incident has not ended. */
+/** Whether a notification of an incident has not ended. The index has the same comparisons. */
 export const hasUnfinishedNotification = (incidentId: string): string =>
   `EXISTS (
     SELECT 1 FROM outbox AS other INDEXED BY outbox_unfinished
-    WHERE other.incident_id = ${incidentId} AND other.state IN ('pending', 'sending', 'retry')
+    WHERE other.incident_id = ${incidentId}
+      AND (other.state = 'pending' OR other.state = 'sending' OR other.state = 'retry')
   )`
 
 const makeLooks = (connection: SqliteConnection): Tables["look"] => {
