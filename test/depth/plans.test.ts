@@ -13,13 +13,14 @@ import {
   type PageRequest,
   type Position,
 } from "@tocsin/core/model/ListDefinitions"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"
 import { type AnyQuery, nameOf } from "../../bench/depth/listings.ts"
 import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
 import { HALVES, queriesOf } from "./sampledQueries.ts"
 import { size, storm } from "./storm.ts"
+import { type PlanNode, planNodes, rowsOf, rowsRead } from "../postgres/planNodes.ts"
 import { PATIENCE, ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { start } from "@tocsin/testing/samples"
 
@@ -35,36 +36,6 @@ const MOST_ROWS = 500
 /** The most rows that a page of merged ranges sorts. */
 const MOST_SORTED = 7 * 4 * 2 * LIMIT
 
-interface PlanNode {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string | undefined
-  readonly "Index Cond"?: string | undefined
-  readonly "Actual Rows": number
-  readonly "Actual Loops": number
-  readonly "Rows Removed by Filter"?: number | undefined
-  readonly "Shared Hit Blocks": number
-  readonly "Shared Read Blocks": number
-  readonly Plans?: ReadonlyArray<PlanNode> | undefined
-}
-
-const PlanNode: Schema.Codec<PlanNode> = Schema.suspend(() =>
-  Schema.Struct({
-    "Node Type": Schema.String,
-    "Relation Name": Schema.optional(Schema.String),
-    "Index Cond": Schema.optional(Schema.String),
-    "Actual Rows": Schema.Number,
-    "Actual Loops": Schema.Number,
-    "Rows Removed by Filter": Schema.optional(Schema.Number),
-    "Shared Hit Blocks": Schema.Number,
-    "Shared Read Blocks": Schema.Number,
-    Plans: Schema.optional(Schema.Array(PlanNode)),
-  }),
-)
-
-const decode = Schema.decodeUnknownSync(Schema.Tuple([Schema.Struct({ Plan: PlanNode })]))
-
-const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
-
 const literal = (value: unknown): string => {
   if (Array.isArray(value)) return `'{${value.map((one) => `"${String(one)}"`).join()}}'`
   return `'${String(value)}'`
@@ -79,23 +50,15 @@ const explain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { text, v
     `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page${values.length === 0 ? "" : `(${values.map(literal).join(", ")})`}`,
   ).unprepared
   yield* sql.unsafe("DEALLOCATE page").unprepared
-  return nodesOf(decode(row?.["QUERY PLAN"])[0].Plan)
+  return planNodes(row?.["QUERY PLAN"])
 })
-
-/** How many rows of tables were read, those included that a filter dropped. */
-const rowsRead = (nodes: ReadonlyArray<PlanNode>): number =>
-  nodes
-    .filter((node) => node["Relation Name"] !== undefined)
-    .reduce((sum, node) => {
-      return sum + (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
-    }, 0)
 
 /** How many rows the nodes that sort took in. */
 const rowsSorted = (nodes: ReadonlyArray<PlanNode>): number =>
   nodes
     .filter((node) => node["Node Type"].endsWith("Sort"))
     .flatMap((node) => node.Plans ?? [])
-    .reduce((sum, input) => sum + input["Actual Rows"] * input["Actual Loops"], 0)
+    .reduce((sum, input) => sum + rowsOf(input), 0)
 
 /**
  * Whether an index is walked up to a position that it is not entered at: PostgreSQL enters it by
@@ -109,7 +72,8 @@ const isWalked = ({ "Index Cond": condition = "" }: PlanNode): boolean => {
 /** Pages from an index's root to the first entry, with some to spare. */
 const MOST_TO_ENTER = 20
 
-const blocksOf = (node: PlanNode): number => node["Shared Hit Blocks"] + node["Shared Read Blocks"]
+const blocksOf = (node: PlanNode): number =>
+  (node["Shared Hit Blocks"] ?? 0) + (node["Shared Read Blocks"] ?? 0)
 
 /**
  * The same by pages read: more than those of the page's rows and of the index above them. A condition
@@ -119,7 +83,7 @@ const readsAway = (node: PlanNode): boolean =>
   node["Index Cond"] !== undefined &&
   node["Actual Loops"] === 1 &&
   blocksOf(node) - (node.Plans ?? []).reduce((sum, below) => sum + blocksOf(below), 0) >
-    node["Actual Rows"] + MOST_TO_ENTER
+    rowsOf(node) + MOST_TO_ENTER
 
 const assertIndexed = (name: string, nodes: ReadonlyArray<PlanNode>): void => {
   const types = nodes.map((node) => node["Node Type"])
@@ -207,7 +171,7 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
         yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
         for (const [name, search] of Object.entries(searches)) {
           const nodes = yield* explain(sql, search)
-          assert.isAtLeast(Math.max(...nodes.map((node) => node["Actual Rows"])), LIMIT, name)
+          assert.isAtLeast(Math.max(...nodes.map((node) => node["Actual Rows"] ?? 0)), LIMIT, name)
           assertIndexed(name, nodes)
         }
       }

@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { PgConnection } from "../src/client/PgConnection.ts"
 import * as PgStorage from "../src/PgStorage.ts"
-import { planNodes } from "./lists/explain.ts"
+import { planNodes } from "@tocsin/test/postgres/planNodes"
 
 /** Tables that a distribution by `agent_id` would spread (docs/scaling.md). */
 const DISTRIBUTED = new Set(["agent", "check_state", "check_event", "expectation", "removed_registration"])

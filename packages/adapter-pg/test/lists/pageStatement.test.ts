@@ -11,12 +11,13 @@ import {
   type PageRequest,
   type SortValue,
 } from "@tocsin/core/model/ListDefinitions"
+import { rowsRead } from "@tocsin/test/postgres/planNodes"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { pageStatement } from "../../src/lists/pageStatement.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
-import { explain, rowsRead } from "./explain.ts"
+import { explain } from "./explain.ts"
 import { AGENTS, populateStatistics, ROWS } from "./populateStatistics.ts"
 
 const LIMIT = 10
