@@ -1,13 +1,13 @@
 import { hostField } from "@tocsin/contract/hosts"
 import { connectingBy } from "@tocsin/contract/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
+import { mendHead } from "./mendHead.ts"
 import { connected, type ProbeAround } from "./Probe.ts"
 
-/**
- * Node's parser as lenient as it can be. It is strict against a second answer that hides in the first one, and no
- * connection of a probe has a second answer.
- */
-const LENIENT = { insecureHTTPParser: true, maxHeaderSize: 262_144 } as const
+const LONGEST_HEAD = 262_144
+
+/** Node's parser as lenient as it can be: see {@link mendHead}. */
+const LENIENT = { insecureHTTPParser: true, maxHeaderSize: LONGEST_HEAD } as const
 
 interface Asked {
   readonly options: RequestOptions
@@ -27,7 +27,7 @@ export const askPage = async (url: URL, { body, options }: Asked, around: Omit<P
   sent.maxHeadersCount = 0
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.on("close", () => reject(new Error("the connection was closed without an answer")))
-    sent.on("socket", (socket) => socket.prependListener("data", uniteLengths()))
+    sent.on("socket", (socket) => mendHead(socket, LONGEST_HEAD))
     sent.on("error", reject).on("upgrade", resolve).on("response", resolve)
     sent.end(body)
   })
@@ -37,26 +37,4 @@ export const askPage = async (url: URL, { body, options }: Asked, around: Omit<P
     throw new Error("the answer has both Content-Length and Transfer-Encoding")
   }
   return { response, end: () => void sent.destroy() }
-}
-
-const LENGTH = /^(content-length)[\t ]*:([\d\t ,]*)\r?$/gim
-
-/**
- * Node's parser takes one length. Equal ones become one, in place: a list is shortened, and a field that repeats the
- * length is renamed.
- */
-const uniteLengths = () => {
-  let [known, isHead] = ["", true]
-  return (part: Buffer): void => {
-    if (!isHead) return
-    const text = part.toString("latin1")
-    const end = text.search(/\n\r?\n/)
-    isHead = end < 0
-    for (const { 0: field, 1: name, 2: list = "", index } of text.matchAll(LENGTH)) {
-      const [length = "", ...others] = new Set(list.split(",").map((one) => one.trim()))
-      if ((!isHead && index > end) || others.length > 0 || (known !== "" && known !== length)) return
-      part.write(known === "" ? `${name}:${length}`.padEnd(field.trimEnd().length) : "x", index, "latin1")
-      known = length
-    }
-  }
 }

@@ -223,11 +223,40 @@ describe("an answer that browsers read", () => {
     ["no reason", "HTTP/1.1 200\r\n\r\nwell"],
     ["an empty first line", `\r\n${OK}\r\nwell`],
     ["a folded field", `${OK}X: a\r\n Content-Length: 2\r\n\r\nwell`],
-    ["a space before the colon", `${OK}Content-Length : 4\r\n\r\nwell!`],
+    ["a space before the colon", `${OK}Content-Length : 4\r\nX : a\r\n\r\nwell!`],
+    ["lines that are no field", `${OK}X A: a\r\nwell\r\n b\r\n: c\r\n\u00c4: d\r\n\r\nwell`],
     ["interim answers", `HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 100 C\r\n\r\n${OK}\r\nwell`],
+    [
+      "equal lengths behind an interim answer",
+      `HTTP/1.1 103 E\r\n\r\n${OK}Content-Length: 4\r\nContent-Length: 4\r\n\r\nwell!`,
+    ],
+    ["ten thousand interim answers", `${"HTTP/1.1 100 C\n\n".repeat(10_000)}${OK}\r\nwell`],
   ])("has %s", async (_, answer) => {
     const { output, status } = await answered(answer, { pattern: "^well$" })
     assert.strictEqual(status, "ok", output)
+  })
+
+  it.each([
+    ["of a length", `Content-Length: 1`, `0\r\n\r\nwell, well`],
+    ["of an equal length", `Content-Length: 10\r\nContent-Le`, `ngth: 10\r\n\r\nwell, well!`],
+    ["of the end", `Content-Length: 10\r\n\r`, `\nwell, well!`],
+    ["of the end after a bare LF", `Content-Length: 10\n`, `\nwell, well!`],
+    ["of no field", `well`, ` b\r\nContent-Length: 10\r\n\r\nwell, well!`],
+  ])("has arrived in two parts, in the middle %s", async (_, first, second) => {
+    const given = (socket: Socket): void => {
+      socket.write(`${OK}${first}`)
+      setTimeout(() => socket.end(second), 20)
+    }
+    isOk(await answered(given, { pattern: "^well, well$" }))
+  })
+
+  it("has arrived byte by byte", async () => {
+    const whole = `\r\n${OK}Content-Length: 4\r\nX : a\r\n\r\nwell`
+    const writing = (socket: Socket, at = 0): void => {
+      if (at === whole.length) return void socket.end()
+      socket.write(whole.slice(at, at + 1), () => setImmediate(() => writing(socket, at + 1)))
+    }
+    isOk(await answered((socket) => writing(socket.setNoDelay()), { pattern: "^well$" }))
   })
 
   it.each([
