@@ -110,9 +110,8 @@ export const makeExchange = Effect.fnUntraced(function* (
     )
 })
 
-/** A head, behind interim answers: its status, and its fields as far as they arrived. */
-const HEAD =
-  /^(?:HTTP\/1\.[01] 1\d\d\s[^]*?\n\r?\n)*HTTP\/1\.[01] ([2-5]\d\d)(?=\s)([^]*?)(?:\n\r?\n|\r\r|$)/u
+/** A head: its status, and its fields as far as they arrived. */
+const HEAD = /^\s*HTTP\/\S+[\t ]+([1-5]\d\d)(?=\s)([^]*?)(?:\n\r?\n|\r\r|$)/u
 const RETRY_AFTER = /[\r\n]retry-after[\t ]*:([^\r\n]*)[\r\n]/iu
 /** Interim answers and a status line are shorter. */
 const MOST_LINES = 4_096
@@ -131,11 +130,16 @@ const unparsedAnswer = (request: ClientRequest) => {
     socket.prependListener("data", note)
     request.once("close", () => socket.off("data", note))
   })
-  return (): Answer | undefined => {
-    const [, status, fields = ""] = HEAD.exec(seen) ?? []
-    const retryAfter = RETRY_AFTER.exec(`${fields}\n`)?.[1]
-    return status === undefined ? undefined : { status: Number(status), retryAfter, body: "" }
-  }
+  return () => answerIn(seen)
+}
+
+/** The answer behind interim ones. One expression for all of them would take exponential time. */
+const answerIn = (seen: string): Answer | undefined => {
+  let head = HEAD.exec(seen)
+  for (let rest = seen; head?.[1]?.startsWith("1"); head = HEAD.exec(rest)) rest = rest.slice(head[0].length)
+  const [, status, fields = ""] = head ?? []
+  const retryAfter = RETRY_AFTER.exec(`${fields}\n`)?.[1]
+  return status === undefined ? undefined : { status: Number(status), retryAfter, body: "" }
 }
 
 const start = (request: ClientRequest, body: string) => {

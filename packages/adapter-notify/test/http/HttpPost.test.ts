@@ -233,6 +233,8 @@ describe("a status line decides, whatever follows it:", () => {
     ["half a head", "HTTP/1.1 200 OK\r\ncontent-", 200],
     ["a head without end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`, 200],
     ["behind an interim answer", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\nx\n\n", 200],
+    ["behind empty lines", "\r\n\r\nHTTP/1.1 200 OK\nx\n\n", 200],
+    ["of another version", "HTTP/2 202 Accepted\r\n\r\n", 202],
     ["a refusal", "HTTP/1.1 404 Not Found\ncontent-length: 0\n\n", 404],
   ] as const) {
     it.effect(name, () =>
@@ -269,6 +271,15 @@ describe("a status line decides, whatever follows it:", () => {
       const { result } = yield* (yield* posting(`http://${host}/`))("{}")
       const wait = seconds !== undefined && { retryAfterSeconds: seconds }
       assert.deepEqual({ ...result, error: "" }, { outcome: "deferred", error: "", ...wait })
+    }),
+  )
+
+  it.effect("a hundred interim answers before none are read soon", () =>
+    Effect.gen(function* () {
+      const answer = `${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)}nonsense\r\n`
+      const host = yield* brokenReceiver((socket) => socket.end(answer))
+      const { result } = yield* (yield* posting(`http://${host}/`))("{}")
+      assert.strictEqual(result.outcome, "deferred")
     }),
   )
 
