@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { Duration, Effect, Result } from "effect"
-import { TestClock } from "effect/testing"
 import { report } from "../service/agents.ts"
 import { NAMES, openUnder } from "./PolicyStory.ts"
 
@@ -114,24 +113,6 @@ describe("a route's after", () => {
       assert.strictEqual(messages().length, 1)
       yield* after("15 seconds")
       assert.deepStrictEqual(messages().slice(1), ["opened warning"])
-    }),
-  )
-})
-
-describe("a route's after that passes while Tocsin is down", () => {
-  it.effect("ends two minutes after its return", () =>
-    Effect.gen(function* () {
-      const document = { routes: [{ after: "5m" }] }
-      const { after, messages, process, service, turns } = yield* openUnder(document)
-      yield* turns("disk", "warning")
-      yield* process.close
-      yield* TestClock.adjust("10 minutes")
-      const policy = Result.getOrThrow(readPolicy(document, NAMES))
-      yield* service.open("second", { keepsHouse: true, rules: { policy } })
-      yield* after("115 seconds")
-      assert.deepStrictEqual(messages(), [])
-      yield* after("15 seconds")
-      assert.deepStrictEqual(messages(), ["opened warning"])
     }),
   )
 })
