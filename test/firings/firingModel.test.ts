@@ -271,7 +271,6 @@ const CASES: Readonly<Record<string, Case>> = {
       },
     ]),
     expected: ["20 chat firing opened critical"],
-    tail: 60,
   },
 }
 

@@ -25,8 +25,6 @@ export interface Case {
   readonly steps: ReadonlyArray<readonly [wait: number, happening: Happening]>
   /** Seconds of the story, receiver, event, cause and severity of each message. */
   readonly expected: ReadonlyArray<string>
-  /** Until so many seconds after the last step. */
-  readonly tail?: number
 }
 
 /** `seconds receiver event cause severity` */
@@ -37,7 +35,7 @@ const TAIL = 2_000
 
 /** The tests of cases: the model, a service and simulations agree on messages that were written by hand. */
 export const playCases = (cases: Readonly<Record<string, Case>>): void => {
-  for (const [name, { expected, policy = {}, receivers = BOTH, steps, tail = TAIL }] of Object.entries(cases))
+  for (const [name, { expected, policy = {}, receivers = BOTH, steps }] of Object.entries(cases))
     it.effect(name, () =>
       Effect.gen(function* () {
         const story: Story = {
@@ -46,11 +44,11 @@ export const playCases = (cases: Readonly<Record<string, Case>>): void => {
           receivers,
           steps: steps.map(([wait, happening]): Step => ({ ...happening, wait })),
         }
-        const course = playModel(story, tail)
+        const course = playModel(story, TAIL)
         assert.isTrue(course.isCertain)
         assert.deepStrictEqual(course.messages.map(words), expected)
         assert.deepStrictEqual(differences(course, yield* playService(story, course)), [])
-        assert.deepStrictEqual(comparePredictions(name, story, tail), [])
+        assert.deepStrictEqual(comparePredictions(name, story, TAIL), [])
       }),
     )
 }
