@@ -135,7 +135,9 @@ export class Table<Id, Row> {
   group(name: string): ReadonlyArray<Row> {
     if (this.#parts === undefined) return NONE
     this.#groups ??= this.#grouped(this.#parts)
-    return this.#groups.get(name)?.flatMap(({ after }) => after ?? []) ?? NONE
+    const rows: Array<Row> = []
+    for (const { after } of this.#groups.get(name) ?? NONE) if (after !== undefined) rows.push(after)
+    return rows
   }
 
   /** The rows whose value differs from the loaded one, in the order of their first change. */

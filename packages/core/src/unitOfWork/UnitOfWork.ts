@@ -187,8 +187,8 @@ export class UnitOfWork {
   /** The worst of the loaded present members of an incident. */
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
     let worst: MemberRecord | undefined
-    for (const member of this.membersOf(incidentId))
-      if (worst === undefined || compareMembers(member, worst) < 0) worst = member
+    for (const member of this.members.group(`incident/${incidentId}`))
+      if (isPresent(member) && (worst === undefined || compareMembers(member, worst) < 0)) worst = member
     return worst
   }
 
