@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import { Effect } from "effect"
-import { observe, rowOf } from "./observe.ts"
+import { observe, rowOf, search } from "./observe.ts"
 import { agentRecord, blacklistIdOf, keyHashOf, registrationIdOf } from "./records.ts"
 import { openReplica } from "./Replica.ts"
 import { enroll, eventId, eventOf, heartbeatOf, keyOf, register, send } from "./samples.ts"
@@ -77,13 +77,13 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
         yield* register(replica, "a", "b")
         yield* replica.admission.blockAll
         const ids = ["a", "unknown"].map(blacklistIdOf)
-        const seen = yield* observe(replica, [{ blacklist: ids }], ({ blacklist, keys }) => ({
-          rows: ids.map((id) => blacklist.get(id)?.key_hash),
+        const seen = yield* search(replica, "blockedKeys", ids, (found, { keys }) => ({
+          rows: found.map(({ key_hash }) => key_hash),
           state: keys.get(keyHashOf("a"))?.state,
           isOtherLoaded: keys.isLoaded(keyHashOf("b")),
         }))
         assert.deepStrictEqual(seen, {
-          rows: [keyHashOf("a"), undefined],
+          rows: [keyHashOf("a")],
           state: "blocked",
           isOtherLoaded: false,
         })
@@ -184,7 +184,6 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
           agents: [a, ...many((n) => AgentId.make(`agent-${n}`))],
           rows: { agent_key: [keyHashOf("a")] },
           groups: { agent_key: [a], incident_member: [a] },
-          blacklist: [blacklistIdOf("a")],
           openIncidents: [named("shared")],
           pendingAgents: true as const,
         }
@@ -194,7 +193,6 @@ export const rowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void =
           agents: [],
           rows: { agent_key: [], incident_member: [] },
           groups: { agent_key: [], incident_member: [] },
-          blacklist: [],
           checks: { agent_id: a, check_ids: [] },
           history: { agent_id: a, event_ids: [] },
           incidents: [],

@@ -10,7 +10,7 @@ import { keyedTables } from "./keyedTables.ts"
 export const keyTable = keyedTables.agent_key
 
 /** Locks blocked keys, by the ids of their blacklist rows. */
-export const lockBlacklist = `SELECT ${keyTable.columns} FROM agent_key AS k
+export const lockBlockedKeys = `SELECT ${keyTable.columns} FROM agent_key AS k
   WHERE k.blacklist_id = ANY($1) AND k.state = 'blocked' ORDER BY k.key_hash FOR UPDATE`
 
 /** Agents. The lock of an agent guards its keys, checks and history too. */

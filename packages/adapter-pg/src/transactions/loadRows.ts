@@ -17,8 +17,6 @@ import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import {
-  keyTable,
-  lockBlacklist,
   countPendingAgents,
   agentTable,
   findAgentIds,
@@ -145,7 +143,6 @@ export const loadRows = Effect.fnUntraced(function* (
   yield* loadAgents(loading, requests)
   const asked = askedTables(requests)
   if (asked.has("agent_key")) yield* loadKeyed(loading, requests, "agent_key")
-  yield* loadBlacklist(loading, requests)
   yield* loadChecks(loading, requests)
   yield* loadHistory(loading, requests)
   yield* loadIncidents(loading, requests)
@@ -185,17 +182,6 @@ const versioned = <Row extends AgentRecord | CheckRecord>(
   rows.set(row, Number(found["version"]))
   return row
 }
-
-const loadBlacklist = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
-  const blocked = all(requests, ({ blacklist }) => blacklist)
-  if (blocked.length === 0) return
-  for (const key of (yield* pg.query(lockBlacklist, [blocked])).map(keyTable.decode)) {
-    if (key.state === "blocked")
-      unit.blacklist.load(key.blacklist_id, { id: key.blacklist_id, key_hash: key.key_hash })
-    unit.keys.load(key.key_hash, key)
-  }
-  for (const id of blocked) unit.blacklist.load(id, undefined)
-})
 
 /**
  * An absent agent has no lock, so its first heartbeat may be decided twice at the same time. The

@@ -12,7 +12,14 @@ import {
 } from "@tocsin/core/unitOfWork/Search"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { agentTable, findAgents, findParentAgents, lockIdlePendingAgents } from "../tables/AgentTable.ts"
+import {
+  agentTable,
+  findAgents,
+  findParentAgents,
+  keyTable,
+  lockBlockedKeys,
+  lockIdlePendingAgents,
+} from "../tables/AgentTable.ts"
 import {
   alertTable,
   lockClaimableAlerts,
@@ -91,6 +98,11 @@ const searches: {
     return items
   }),
   claimableAlerts: (loading, asked, now) => searchAlerts(loading, asked, now),
+  blockedKeys: Effect.fnUntraced(function* ({ pg, unit }, ids) {
+    const keys = (yield* pg.query(lockBlockedKeys, [ids])).map(keyTable.decode)
+    for (const key of keys) unit.keys.load(key.key_hash, key)
+    return keys
+  }),
   idlePendingAgents: Effect.fnUntraced(function* ({ pg, unit }, { limit, seenBefore }) {
     const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(agentTable.decode)
     for (const agent of agents) unit.agents.load(agent.agent_id, agent)

@@ -108,7 +108,7 @@ const cases: ReadonlyArray<readonly [request: Step, locked: Readonly<Record<stri
     { agents: [agent], groups: { agent_key: [agent] } },
     { agent: 1, agent_key: 1 },
   ],
-  [{ blacklist: [blacklistIdOf("blocked-a")] }, { agent_key: 1 }],
+  [new Search("blockedKeys", [blacklistIdOf("blocked-a")]), { agent_key: 1 }],
   [{ incidents: [incidentIdOf("a")] }, { incident: 1, outbox: 1, alert: 2 }],
   [{ openIncidents: [incidentRecord("a")] }, { incident: 1, outbox: 1, alert: 2 }],
   [{ rows: { outbox: [outboxIdOf("a")] } }, { outbox: 1 }],

@@ -1,9 +1,10 @@
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
+import { find } from "../unitOfWork/Search.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -35,18 +36,16 @@ function* blockKey(
   if (key?.state !== "pending" && key?.state !== "accepted") {
     throw new Error(`agent ${agent.agent_id} names a key that it cannot use`)
   }
-  const blacklistId = options.blacklistIdOf(keyHash)
   unit.keys.put({
     ...key,
     state: move(AgentKeyTransitions, key.state, "blocked"),
     // Contacts of an accepted key are recorded only in its agent's row.
     last_seen_at:
       key.state === "accepted" ? Instant.max(key.last_seen_at, agent.last_seen_at) : key.last_seen_at,
-    blacklist_id: blacklistId,
+    blacklist_id: options.blacklistIdOf(keyHash),
     blocked_at: now,
     hostname: agent.hostname,
   })
-  unit.blacklist.put({ id: blacklistId, key_hash: keyHash })
 }
 
 /** Closes the integration of an agent whose key is blocked, if it has one: no key of it is valid. */
@@ -163,21 +162,19 @@ export const actOnEach = commandOf(function* (
 })
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
-export const unblock = commandOf(function* (
+export const unblock = loneCommandOf(function* (
   unit,
   now,
   ids: ReadonlyArray<BlacklistId>,
   by: Signature,
-): Decision<number> {
-  yield* load(unit, { blacklist: ids })
-  const unblocked = ids.filter((id) => {
-    const row = unit.blacklist.get(id)
-    if (row === undefined) return false
+): LoneDecision<number> {
+  const keys = yield* find("blockedKeys", ids)
+  for (const { key_hash } of keys) {
     move(AgentKeyTransitions, "blocked", "unblocked")
-    unit.keys.delete(row.key_hash)
-    unit.blacklist.delete(id)
-    return true
-  })
+    unit.keys.delete(key_hash)
+  }
+  const found = new Set(keys.flatMap((key) => (key.state === "blocked" ? key.blacklist_id : [])))
+  const unblocked = ids.filter((id) => found.has(id))
   recordAudit(unit, now, by, "key.unblocked", unblocked, {})
-  return unblocked.length
+  return keys.length
 })

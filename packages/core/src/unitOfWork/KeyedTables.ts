@@ -13,7 +13,7 @@ import { topic, topicsOfAgent, topicsOfExpectation } from "../topics/Topics.ts"
 import { type Change, Table, type TableOptions, type WriteCount } from "./Table.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
-import type { AgentId, BlacklistId, IncidentId, KeyHash } from "@tocsin/contract/Identifiers"
+import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
 
 export type KeyedTable<N extends KeyedName> = Table<Keys[N], KeyedRows[N]>
@@ -124,11 +124,6 @@ export interface OpenIncident extends IncidentRef {
   readonly id: IncidentId
 }
 
-export interface BlacklistRow {
-  readonly id: BlacklistId
-  readonly key_hash: KeyHash
-}
-
 const INCIDENTS = topic("incidents")
 
 const itself = (id: string): string => id
@@ -161,10 +156,5 @@ export const UnitOfWorkTables = {
     idOf: (row) => row,
     partOf: (ref) => ref.kind,
     keyOf: (ref) => ref.incident_key,
-  }),
-  blacklist: table<BlacklistId, BlacklistRow>({
-    name: "blacklist row",
-    idOf: (row) => row.id,
-    keyOf: itself,
   }),
 }

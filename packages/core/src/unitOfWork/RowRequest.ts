@@ -1,4 +1,4 @@
-import type { AgentId, BlacklistId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, EventId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { IncidentRef } from "../model/IncidentRecord.ts"
 import type { Groups, KeyedName, Keys } from "../model/StoredTables.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
@@ -15,8 +15,6 @@ export interface RowRequest {
    * effect on storages whose transactions never wait for rows.
    */
   readonly skipLocked?: true
-  /** Blocked keys by the IDs of their blacklist rows. */
-  readonly blacklist?: ReadonlyArray<BlacklistId>
   /** Checks of an agent's present registration; the agent is in this request or loaded already. */
   readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
   /**

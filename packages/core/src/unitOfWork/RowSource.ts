@@ -140,6 +140,11 @@ const searches: { readonly [N in SearchName]: (reading: Reading, asked: SearchAs
   silencesEndingAfter: ({ source }, moment) => source.unendedSilences(moment),
   unendedSilences: ({ now, source }) => source.unendedSilences(now),
   newestPolicy: ({ source }) => source.newestPolicy(),
+  blockedKeys: ({ source, unit }, ids) => {
+    const keys = ids.flatMap((id) => source.blockedKey(id) ?? [])
+    for (const key of keys) unit.keys.load(key.key_hash, key)
+    return keys
+  },
   idlePendingAgents: ({ source, unit }, asked) => {
     const agents = source.idlePendingAgents(asked)
     for (const agent of agents) unit.agents.load(agent.agent_id, agent)
@@ -156,13 +161,6 @@ const loaders: { readonly [P in Part]: (reading: Reading, asked: Asked<P>) => vo
   skipLocked: () => {},
   agents: ({ source, unit }, ids) => {
     for (const id of ids) unit.agents.load(id, source.agent(id))
-  },
-  blacklist: ({ source, unit }, ids) => {
-    for (const id of ids) {
-      const key = source.blockedKey(id)
-      unit.blacklist.load(id, key && { id, key_hash: key.key_hash })
-      if (key !== undefined) unit.keys.load(key.key_hash, key)
-    }
   },
   checks: ({ source, unit }, { agent_id, check_ids }) => {
     const registration_id = registrationOf(unit, agent_id)

@@ -1,8 +1,8 @@
 import type { Labels } from "@tocsin/contract/Labels"
-import type { AgentId, IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { AgentId, BlacklistId, IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { AgentKeyRecord, AgentRecord } from "../model/AgentRecord.ts"
 import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
@@ -102,6 +102,8 @@ export interface Searches {
     readonly due: ReadonlyArray<WithIncident<AlertRecord>>
     readonly storageTime: Instant
   }
+  /** The blocked keys of these rows of the blacklist. Locks and loads them. */
+  readonly blockedKeys: (ids: ReadonlyArray<BlacklistId>) => ReadonlyArray<AgentKeyRecord>
   /** Pending agents last seen at `seenBefore` or earlier, ascending by id. Locks and loads them; skips locked ones. */
   readonly idlePendingAgents: (asked: {
     readonly seenBefore: Instant

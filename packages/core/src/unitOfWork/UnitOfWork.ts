@@ -36,7 +36,6 @@ export class UnitOfWork {
   readonly incidents = new Table(UnitOfWorkTables.incidents, this.#count)
   /** Which incident is open for a key. */
   readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
-  readonly blacklist = new Table(UnitOfWorkTables.blacklist, this.#count)
   readonly knownEvents = new KnownEvents()
   #found: Map<string, unknown> | undefined
   #rankings: Map<IncidentId, LoadedRanking> | undefined

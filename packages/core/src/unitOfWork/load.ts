@@ -74,7 +74,6 @@ const MISSING: {
   readonly [P in Part]: (unit: UnitOfWork, asked: Asked<P>) => Asked<P> | undefined
 } = {
   agents: ({ agents }, ids) => unless(ids, (id) => agents.isLoaded(id)),
-  blacklist: ({ blacklist }, ids) => unless(ids, (id) => blacklist.isLoaded(id)),
   checks: ({ agents, checks }, asked) => {
     const { agent_id } = asked
     if (!agents.isLoaded(agent_id)) return asked
