@@ -12,14 +12,13 @@ interface CachedAgent {
   readonly checks: Map<CheckId, CheckRecord>
 }
 
-/** Rows as committed, valid until another connection commits. Those unused for a generation are dropped. */
+/** Rows as committed, valid until another process commits. Those unused for a generation are dropped. */
 export class RowCache {
   readonly tables: Tables
   readonly #generationBytes: number
   #young = new Map<AgentId, CachedAgent>()
   #old = new Map<AgentId, CachedAgent>()
   #youngBytes = 0
-  #version: bigint | undefined
   /** How many lookups of agents found one here, and how many did not. */
   hits = 0
   misses = 0
@@ -30,11 +29,9 @@ export class RowCache {
     this.#generationBytes = bytes / 2
   }
 
-  /** Begins a transaction with its data version: drops rows that another connection may have changed. */
-  begin(version: bigint): void {
-    if (version === this.#version && this.#generationBytes > 0) return
-    this.clear()
-    this.#version = version
+  /** Begins a transaction: drops rows that another process may have changed. */
+  begin(isKnown: boolean): void {
+    if (!isKnown || this.#generationBytes === 0) this.clear()
   }
 
   clear(): void {

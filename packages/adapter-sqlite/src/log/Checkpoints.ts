@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads"
+import type { LogPosition } from "./LogFile.ts"
 import type { LogHealth } from "./LogTransitions.ts"
 
 /** One step of a checkpoint; see {@link checkpointThread}. */
@@ -6,8 +7,20 @@ export type CheckpointStep = "move" | "start_over"
 
 /** How many pages the log has and are moved, and whether it has started over since the first step. */
 export type CheckpointReply =
-  | { readonly pages: number; readonly moved: number; readonly hasStartedOver: boolean }
+  | {
+      readonly pages: number
+      readonly moved: number
+      readonly hasStartedOver: boolean
+      /** Whether the log ended where the order of this step says, until the step changed it. */
+      readonly isAlone?: boolean
+    }
   | { readonly failure: string }
+
+/** A step, and where the log ends for a writer that knows all before. */
+export interface CheckpointOrder {
+  readonly step: CheckpointStep
+  readonly end?: LogPosition | undefined
+}
 
 /** The worker gets this as text, so it uses only its arguments. */
 const openCheckpoint = (file: string, keptBytes: number) => {
@@ -32,13 +45,15 @@ const openCheckpoint = (file: string, keptBytes: number) => {
   }
   return {
     checkpoint: (mode: "PASSIVE" | "NOOP") => use(mover, mode),
+    /** The pages of the log, also in a transaction of the mover. */
+    pages: () => use(reader, "NOOP").pages,
     /** The salts in the log's header, which change when it starts over. */
     readSalts: () => {
       const descriptor = openSync(`${file}-wal`, "r")
       const salts = Buffer.alloc(8)
       readSync(descriptor, salts, 0, 8, 16)
       closeSync(descriptor)
-      return salts.toString("hex")
+      return salts.readBigUInt64BE()
     },
     /** Keeps every process from starting the log over, until `letGo`. */
     hold: () => {
@@ -46,10 +61,16 @@ const openCheckpoint = (file: string, keptBytes: number) => {
       reader.prepare("SELECT 1 FROM sqlite_schema").get()
     },
     letGo,
-    /** Commits the smallest change, which starts over a log that is moved and has no reader. */
-    change: () => {
+    /**
+     * Commits the smallest change, which starts over a log that is moved and has no reader. Looks first, when no
+     * process can write.
+     */
+    change: <A>(look: () => A): A => {
       const row: unknown = mover.prepare("PRAGMA user_version").get()
-      mover.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
+      mover.exec("BEGIN IMMEDIATE")
+      const found = look()
+      mover.exec(`PRAGMA user_version = ${(row as [version: number])[0]}; COMMIT`)
+      return found
     },
     close: () => {
       letGo()
@@ -70,7 +91,7 @@ const checkpointThread = (connect: typeof openCheckpoint): void => {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
   const attempts = 3
   const { file, keptBytes } = workerData as { readonly file: string; readonly keptBytes: number }
-  const { change, checkpoint, close, hold, letGo, readSalts } = connect(file, keptBytes)
+  const { change, checkpoint, close, hold, letGo, pages, readSalts } = connect(file, keptBytes)
   // The log of this checkpoint.
   let salts = readSalts()
   const answer = (use: { pages: number; moved: number }) => ({
@@ -84,26 +105,26 @@ const checkpointThread = (connect: typeof openCheckpoint): void => {
       hold()
       return answer(checkpoint("PASSIVE"))
     },
-    start_over: () => {
+    start_over: (end?: LogPosition) => {
       letGo()
       for (let attempt = 1; ; attempt++) {
         const before = checkpoint("PASSIVE")
         if (before.pages > before.moved) return answer(before)
-        change()
+        const isAlone = change(() => readSalts() === end?.salts && pages() === end.pages)
         const after = answer(checkpoint("NOOP"))
         // Otherwise another process was reading the log, and the change was appended to it.
-        if (after.hasStartedOver || attempt === attempts) return after
+        if (after.hasStartedOver || attempt === attempts) return { ...after, isAlone }
       }
     },
   }
-  parentPort?.on("message", (order: CheckpointStep | "close") => {
+  parentPort?.on("message", (order: CheckpointOrder | "close") => {
     if (order === "close") {
       close()
       parentPort.close()
       return
     }
     try {
-      parentPort.postMessage(steps[order]())
+      parentPort.postMessage(steps[order.step](order.end))
     } catch (cause) {
       letGo()
       const failure = cause instanceof Error ? cause.message : String(cause)
@@ -132,11 +153,11 @@ export class CheckpointWorker {
   }
 
   /** Runs a step and calls `reply` with its outcome. No other step may be running. */
-  run(step: CheckpointStep, reply: (reply: CheckpointReply) => void): void {
+  run(order: CheckpointOrder, reply: (reply: CheckpointReply) => void): void {
     this.#reply = reply
     this.#worker ??= this.#start()
     this.#worker.ref()
-    this.#worker.postMessage(step)
+    this.#worker.postMessage(order)
   }
 
   /** Ends the thread and calls `done` when its connections are closed. No step may be running. */
@@ -181,8 +202,10 @@ interface CheckpointsOptions {
   readonly health: LogHealth
   /** The number of pages in use at which the log is moved into the file and starts over. */
   readonly checkpointPages: number
-  /** Called when a checkpoint has ended, complete or not. */
-  readonly onEnd: () => void
+  /** Where the log ends, if the writer knows all that is in it. */
+  readonly knownEnd: () => LogPosition | undefined
+  /** Called when a checkpoint has ended, complete or not, with the end that its last change followed. */
+  readonly onEnd: (followed: LogPosition | undefined) => void
 }
 
 const CHECKPOINT: ReadonlyArray<CheckpointStep> = ["move", "start_over"]
@@ -239,20 +262,21 @@ export class Checkpoints {
     if (step === undefined) return
     this.#isRunning = true
     this.#isHeld = step === "start_over"
-    this.#options.worker.run(step, (reply) => {
+    const end = this.#isHeld ? this.#options.knownEnd() : undefined
+    this.#options.worker.run({ step, end }, (reply) => {
       // A sync that failed meanwhile ends the checkpoint: the log may not be what was written.
       if (!("failure" in reply) && rest.length > 0 && !this.#health.isFailed) this.#run(rest)
-      else this.#end(reply)
+      else this.#end(reply, end)
     })
   }
 
-  #end(reply: CheckpointReply): void {
+  #end(reply: CheckpointReply, end: LogPosition | undefined): void {
     this.#isRunning = false
     this.#isHeld = false
     this.#failure = failureOf(reply)
     if (this.#onIdle !== undefined) this.#onIdle()
     else if (this.#failure !== undefined) this.#scheduleRetry()
-    this.#options.onEnd()
+    this.#options.onEnd("isAlone" in reply && reply.isAlone ? end : undefined)
   }
 
   #scheduleRetry(): void {

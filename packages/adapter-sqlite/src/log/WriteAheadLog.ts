@@ -46,6 +46,10 @@ const BYTES_PER_MIB = 1_048_576
 /** How many commands may wait for one sync. */
 const UNANSWERED_LIMIT = 4_096
 
+/** Whether a log started over once since a position, and has one page: the first part of the salts counts. */
+const isNext = (former: LogPosition, { pages, salts }: LogPosition): boolean =>
+  pages === 1 && salts >> 32n === (former.salts >> 32n) + 1n
+
 const refuse = (message: string): Effect.Effect<never, StorageError> =>
   Effect.fail(new StorageError({ reason: "unavailable", message }))
 
@@ -75,6 +79,8 @@ export class WriteAheadLog {
   readonly #onFailed: LogOptions["onFailed"]
   #onReady: () => void = () => {}
   #pages = 0
+  /** The data version in which this log knows all commits. */
+  #version: bigint | undefined
   readonly #commits: Array<Commit> = []
   #written = 0
   #synced = 0
@@ -100,8 +106,15 @@ export class WriteAheadLog {
       worker: new CheckpointWorker({ file, keptBytes }),
       health: this.#health,
       checkpointPages,
-      onEnd: () => {
+      knownEnd: () => {
+        const end = this.#file.positionAt(connection.logPages())
+        return connection.dataVersion() === this.#version ? end : undefined
+      },
+      onEnd: (followed) => {
+        const version = connection.dataVersion()
         this.#pages = connection.logPages()
+        if (followed !== undefined && isNext(followed, this.#file.positionAt(this.#pages)))
+          this.#version = version
         this.#file.forgetLength()
         this.#onReady()
       },
@@ -138,9 +151,16 @@ export class WriteAheadLog {
     )
   }
 
-  /** Lengthens the log's file ahead of a commit. Call it in the transaction. */
-  makeRoom(): void {
+  /**
+   * Lengthens the log's file ahead of a commit. Returns whether all that was committed since the last transaction is
+   * this log's. Call it in each transaction.
+   */
+  begin(): boolean {
     this.#file.makeRoom(this.#pages)
+    const version = this.#connection.dataVersion()
+    const isOwn = version === this.#version
+    this.#version = version
+    return isOwn
   }
 
   /** Answers the callers of the transaction that was just committed, once it and all that it read are durable. */

@@ -223,8 +223,7 @@ export class GroupCommit {
   }
 
   #decide(group: Array<Task>, millis: number): UnitOfWorkChanges {
-    this.#rows.begin(this.#connection.dataVersion())
-    this.#log.makeRoom()
+    this.#rows.begin(this.#log.begin())
     const unit = new UnitOfWork()
     const startedAt = performance.now()
     const endsAt = startedAt + millis * this.#decidingPart

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterEach, beforeEach, vi } from "vitest"
-import { type CheckpointReply, type CheckpointStep, Checkpoints } from "../../src/log/Checkpoints.ts"
+import { type CheckpointOrder, type CheckpointReply, Checkpoints } from "../../src/log/Checkpoints.ts"
 import { LogHealth } from "../../src/log/LogTransitions.ts"
 
 const DONE: CheckpointReply = { pages: 10, moved: 10, hasStartedOver: false }
@@ -12,7 +12,7 @@ const checkpointsByHand = () => {
   const asked: Array<string> = []
   let waiting: ((reply: CheckpointReply) => void) | undefined
   const worker = {
-    run: (step: CheckpointStep, reply: (reply: CheckpointReply) => void) => {
+    run: ({ step }: CheckpointOrder, reply: (reply: CheckpointReply) => void) => {
       asked.push(step)
       waiting = reply
     },
@@ -27,6 +27,7 @@ const checkpointsByHand = () => {
     worker,
     health,
     checkpointPages: 10,
+    knownEnd: () => undefined,
     onEnd: () => {},
   })
   const failSync = () => {
