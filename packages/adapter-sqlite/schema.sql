@@ -7,6 +7,7 @@
 -- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
 -- 6 reported_alerts breaking sha256:5647cf548730e7793019bd4bae31e33ad746a6d24bddf75e54aea4e8840378ef
 -- 7 cheaper_changes breaking sha256:9f1a26ddc7874c3be06d2b80fdf74ceee843d7060ebe082da581011c1ee7a448
+-- 8 job_runs breaking sha256:187e67453729c10a3076aab12f35f41f5b1ae1f2f49b427ec7b9207413979791
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -208,7 +209,7 @@ CREATE TABLE "expectation" (
   incident_id TEXT,
   terms TEXT,
   labels TEXT,
-  labelled_at INTEGER,
+  labelled_at INTEGER, running_since INTEGER,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -357,6 +358,15 @@ CREATE TABLE integration (
   last_refused_at INTEGER,
   last_refusal TEXT,
   sources TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE job_run (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  starts TEXT NOT NULL,
+  log TEXT,
+  PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE label (

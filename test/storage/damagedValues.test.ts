@@ -100,6 +100,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       origin: "agent",
       terms: { after_millis: 1_000, severity: "critical", notifications_enabled: true },
       expected_from: start,
+      running_since: undefined,
       next_evaluation_at: undefined,
       incident_id: incidentRecord("x").id,
       labels: { team: "web" },

@@ -94,6 +94,7 @@ const expectations = fc
           origin: "policy",
           terms: { after_millis: 1_000, severity: "warning", notifications_enabled: true },
           expected_from: Instant.fromMicros(0n),
+          running_since: undefined,
           next_evaluation_at: undefined,
           incident_id: act === "overdue" ? incidentIdOf("stale") : undefined,
           labels: undefined,

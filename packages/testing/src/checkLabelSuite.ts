@@ -21,6 +21,7 @@ const labelled = (labels: Labels | undefined): ExpectationRecord => ({
   origin: "agent",
   terms: undefined,
   expected_from: start,
+  running_since: undefined,
   next_evaluation_at: undefined,
   incident_id: undefined,
   labels,

@@ -53,6 +53,7 @@ const expectation: ExpectationRecord = {
   origin: "agent",
   terms: { every_millis: 60_000, after_millis: 180_000, severity: "unknown", notifications_enabled: true },
   expected_from: start,
+  running_since: undefined,
   next_evaluation_at: after(185),
   incident_id: undefined,
   labels: { team: "web" },

@@ -21,6 +21,7 @@ import { migration as discardReasons } from "./0003_discard_reasons.ts"
 import { migration as changeStamps } from "./0004_change_stamps.ts"
 import { migration as storedHolds } from "./0005_stored_holds.ts"
 import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
+import { migration as jobRuns } from "./0007_job_runs.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -30,6 +31,7 @@ export const migrations: ReadonlyArray<Migration> = [
   changeStamps,
   storedHolds,
   reportedAlerts,
+  jobRuns,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -225,6 +225,7 @@ const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
 const OF_AGENTS: ReadonlySet<RemovedRows> = new Set([
   "checks_of_agents",
   "expectations_of_agents",
+  "runs_of_agents",
   "alerts_of_agents",
   "results_of_agents",
 ])

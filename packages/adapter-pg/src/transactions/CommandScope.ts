@@ -44,6 +44,8 @@ const furtherParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
   agent: new Set([
     "rows.expectation",
     "groups.expectation",
+    "rows.job_run",
+    "groups.job_run",
     "rows.reported_alert",
     "groups.reported_alert",
     "history",

@@ -24,7 +24,11 @@ layer(ScratchPostgres.layer)("expectations of the first version", (it) => {
         )
       }
       assert.deepStrictEqual<unknown>(
-        { expectation: yield* rowsOf("expectation"), reported_alert: yield* rowsOf("reported_alert") },
+        {
+          expectation: yield* rowsOf("expectation"),
+          job_run: yield* rowsOf("job_run"),
+          reported_alert: yield* rowsOf("reported_alert"),
+        },
         PRESENT_EXPECTATIONS,
       )
     }),

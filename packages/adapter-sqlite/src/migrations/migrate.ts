@@ -15,6 +15,7 @@ import { migration as changeStamps } from "./0004_change_stamps.ts"
 import { migration as storedHolds } from "./0005_stored_holds.ts"
 import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
 import { migration as cheaperChanges } from "./0007_cheaper_changes.ts"
+import { migration as jobRuns } from "./0008_job_runs.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -25,6 +26,7 @@ export const migrations: ReadonlyArray<Migration> = [
   storedHolds,
   reportedAlerts,
   cheaperChanges,
+  jobRuns,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -25,11 +25,12 @@ describe("expectations of the first version", () => {
     assert.deepStrictEqual<unknown>(
       {
         expectation: byCheck(keyed.expectation.ofGroup(group)),
+        job_run: byCheck(keyed.job_run.ofGroup(group)),
         reported_alert: byCheck(keyed.reported_alert.ofGroup(group)),
       },
       PRESENT_EXPECTATIONS,
     )
-    assert.lengthOf(before, 4)
+    assert.lengthOf(before, 6)
     assert.deepStrictEqual(labels.all(), before)
     connection.execute("DELETE FROM expectation")
     assert.deepStrictEqual(labels.all(), [])

@@ -9,9 +9,8 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { removeExpectation } from "../overdue/changeExpectation.ts"
-import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
-import type { CheckName, CheckRecord } from "../model/CheckRecord.ts"
+import type { CheckName, CheckRef } from "../model/CheckRecord.ts"
 
 /** How many checks an action changed, or why there is none. */
 export type CheckActionOutcome = number | "no_such_agent" | "no_such_check"
@@ -56,31 +55,29 @@ export const removeCheck = commandOf(function* (
   const { agent, check } = yield* find(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
-  yield* load(unit, { rows: { expectation: [expected], reported_alert: [expected] } })
-  const expectation = unit.expectations.get(expected)
-  if (check === undefined && expectation === undefined) return "no_such_check"
-  yield* removeFound(unit, new Incidents(unit, now, options), { agent, check, expectation })
+  yield* load(unit, { rows: { expectation: [expected], job_run: [expected], reported_alert: [expected] } })
+  const isKnown = [check, unit.expectations.get(expected), unit.of("job_run").get(expected)].some(
+    (row) => row !== undefined,
+  )
+  if (!isKnown) return "no_such_check"
+  yield* removeFound(unit, new Incidents(unit, now, options), agent, expected)
   recordAudit(unit, now, by, "check.deleted", [auditedCheck(ref)], {})
   return 1
 })
 
-/** Deletes a check with its expectation and its alert; all are loaded. */
+/** Deletes a check with all rows that it has; they are loaded. */
 export function* removeFound(
   unit: UnitOfWork,
   incidents: Incidents,
-  {
-    agent,
-    check,
-    expectation,
-  }: {
-    readonly agent: AgentRecord
-    readonly check: CheckRecord | undefined
-    readonly expectation: ExpectationRecord | undefined
-  },
+  agent: AgentRecord,
+  ref: CheckRef,
 ): Decision<void> {
+  const expectation = unit.expectations.get(ref)
   if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
+  unit.of("job_run").delete(ref)
+  unit.of("reported_alert").delete(ref)
+  const check = unit.checks.get(ref)
   if (check === undefined) return
-  unit.of("reported_alert").delete(check)
   const { agent_id, check_id, incident_id } = check
   if (incident_id !== undefined)
     yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "agent_gone" })

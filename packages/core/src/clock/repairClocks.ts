@@ -104,7 +104,7 @@ const repairAgent = commandOf(function* (
   }
   for (const expected of expectations) {
     const check = unit.checks.get(expected)
-    const expectation = clampToNow(expected, ["expected_from", "labelled_at"], now)
+    const expectation = clampToNow(expected, ["expected_from", "running_since", "labelled_at"], now)
     if (!hasTerms(expectation)) {
       if (expectation !== expected) unit.expectations.put(expectation)
       continue

@@ -10,14 +10,15 @@ import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { type AgentRecord, isSameReport } from "../model/AgentRecord.ts"
-import type { CheckRecord, CheckRef } from "../model/CheckRecord.ts"
-import { hasTerms, type Terms } from "../model/ExpectationRecord.ts"
+import { type CheckRecord, type CheckRef, checksOf } from "../model/CheckRecord.ts"
+import type { Terms } from "../model/ExpectationRecord.ts"
 import { type IntegrationRecord, isValidKey } from "../model/IntegrationRecord.ts"
 import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertRecord.ts"
 import { expectCheck } from "../overdue/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../overdue/declareExpectations.ts"
-import { declarationOf, forgetRun, remember, expectedTerms, withRun } from "./expected.ts"
+import { declarationOf, expectedTerms } from "./expected.ts"
 import { followAlert } from "./followAlert.ts"
+import { forgetRun, remember, withRun } from "./followRuns.ts"
 import { KINDS } from "./kinds.ts"
 import { type KnownIntegration, knownOf, type TakenReports } from "./KnownIntegration.ts"
 import { isRefusal } from "./sources.ts"
@@ -57,6 +58,8 @@ export const readRequest = (
 
 const partOf = (reading: Reading | Refusal, start: number): ReadonlyArray<AnyReport> =>
   isRefusal(reading) ? [] : reading.reports.slice(start, start + MOST_REPORTS)
+
+const isAlert = ({ expects }: AnyReport): boolean => expects.by === "source"
 
 const idsOf = (reports: ReadonlyArray<AnyReport>): ReadonlyArray<CheckId> =>
   reports.map(({ check_id }) => check_id)
@@ -123,11 +126,13 @@ export const checkCount = ({
 /** How many checks an agent has, those included that have begun and never reported. */
 function* countOf(unit: UnitOfWork, { agent, kind }: Accepted): Decision<number> {
   if (!KINDS[kind].hasRuns) return checkCount(agent)
-  yield* load(unit, { groups: { expectation: [agent] } })
-  const expected = unit.expectations.group(agent.registration_id)
-  const check_ids = expected.map(({ check_id }) => check_id)
-  yield* load(unit, { checks: { agent_id: agent.agent_id, check_ids } })
-  return checkCount(agent) + expected.filter((ref) => unit.checks.get(ref) === undefined).length
+  yield* load(unit, { groups: { expectation: [agent], job_run: [agent] } })
+  const { agent_id, registration_id } = agent
+  const known = [...unit.expectations.group(registration_id), ...unit.of("job_run").group(registration_id)]
+  const check_ids = Array.from(new Set(known.map(({ check_id }) => check_id)))
+  yield* load(unit, { checks: { agent_id, check_ids } })
+  const unreported = checksOf(agent, check_ids).filter((ref) => unit.checks.get(ref) === undefined)
+  return checkCount(agent) + unreported.length
 }
 
 /** Why a report on a check that is not known yet is refused, if it is. */
@@ -174,11 +179,12 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
     else items.push(judged)
   }
   const declaring = items.filter(({ isDeclaring }) => isDeclaring)
-  const alerts = declaring.filter(({ report }) => report.expects.by === "source")
+  const refsOf = (some: ReadonlyArray<Item>) => some.map(({ ref }) => ref)
   yield* load(unit, {
     rows: {
-      expectation: declaring.map(({ ref }) => ref),
-      ...(alerts.length > 0 && { reported_alert: alerts.map(({ ref }) => ref) }),
+      expectation: refsOf(declaring),
+      reported_alert: refsOf(declaring.filter(({ report }) => isAlert(report))),
+      job_run: refsOf(declaring.filter(({ report }) => !isAlert(report))),
     },
   })
   // Routes compare labels when an incident opens.
@@ -216,9 +222,9 @@ function* judge(
   if (Result.isFailure(terms) && !isBad) return terms.failure
   if (check === undefined && !created.has(report.check_id)) {
     if (report.signal === "result" && report.isOfKnownCheck === true) return undefined
-    yield* load(unit, { rows: { expectation: [ref] } })
-    const refusal =
-      unit.expectations.get(ref) === undefined ? yield* refusalOfNew(unit, accepted, created.size) : undefined
+    yield* load(unit, { rows: { expectation: [ref], job_run: [ref] } })
+    const isKnown = unit.expectations.get(ref) !== undefined || unit.of("job_run").get(ref) !== undefined
+    const refusal = isKnown ? undefined : yield* refusalOfNew(unit, accepted, created.size)
     if (refusal !== undefined) return refusal
     created.add(report.check_id)
   }
@@ -237,7 +243,7 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
     if (report.signal !== "result") continue
     if (report.expects.by === "source")
       move(ReportedAlertTransitions, alertStateOf(check), report.status === "ok" ? "resolved" : "fired")
-    const ended = isDeclaring ? withRun(unit.expectations.get(ref), report, now) : report
+    const ended = isDeclaring && !isAlert(report) ? withRun(unit.of("job_run").get(ref), report, now) : report
     // A result of an integration is never late.
     const observed_at = check === undefined ? now : Instant.max(now, check.last_observed_at)
     events.push(eventOf(ended, observed_at))
@@ -259,7 +265,7 @@ function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<vo
   const { options } = accepted.integration
   if (expects.by === "source")
     yield* followAlert(unit, incidents, { ...expects, ref, now, options, staleAfter })
-  else if (report.signal === "result") forgetRun(unit, ref, report)
+  else if (report.signal === "result") forgetRun(unit, ref, report, now)
   else remember(unit, ref, report, now)
   const check = unit.checks.get(ref)
   if (check === undefined) return
@@ -269,10 +275,8 @@ function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<vo
 }
 
 /** Whether nothing is left of a check's runs, and its labels, which change once a minute, are those given. */
-const isFollowed = (unit: UnitOfWork, ref: CheckRef, { labels }: Report): boolean => {
-  const expectation = unit.expectations.get(ref)
-  if (labels !== undefined && !isSameReport(expectation?.labels ?? {}, labels)) return false
-  return (
-    !hasTerms(expectation) || (expectation.terms.starts === undefined && expectation.terms.log === undefined)
-  )
+const isFollowed = (unit: UnitOfWork, ref: CheckRef, report: Report): boolean => {
+  const { labels } = report
+  const hasLabels = labels === undefined || isSameReport(unit.expectations.get(ref)?.labels ?? {}, labels)
+  return hasLabels && (isAlert(report) || unit.of("job_run").get(ref) === undefined)
 }

@@ -151,7 +151,8 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
     case "forgotten":
       if (state !== "lapsed" && state !== "resolved") return
       move(ReportedAlertTransitions, state, "forgotten")
-      return yield* removeFound(unit, incidents, { agent, check, expectation })
+      yield* load(unit, { rows: { job_run: [check] } })
+      return yield* removeFound(unit, incidents, agent, check)
     case "silent": {
       if (state !== "firing" || !hasTerms(expectation)) return
       move(ReportedAlertTransitions, state, "source_fell_silent")

@@ -6,14 +6,6 @@ import type { Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 import { instant, keyedTable, object, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
 
-/** A run of a check that has begun and not reported yet. */
-export interface Start {
-  /** Ties a start to its end; empty where the sender gives none. */
-  readonly rid: string
-  /** When it began, in microseconds since 1970. */
-  readonly at: number
-}
-
 /** How often a check must report, and what it means if it does not (docs/rules.md#freshness). */
 export interface Terms {
   /** The longest usual time between two results; absent with `cron`. */
@@ -27,30 +19,14 @@ export interface Terms {
   readonly severity: Severity
   /** Whether to notify when it becomes overdue, and when it no longer is. */
   readonly notifications_enabled: boolean
-  /** Runs that have begun: each must report within `grace_millis`, or an hour. */
-  readonly starts?: ReadonlyArray<Start>
-  /** A text that a sender left for the output of the next result. */
-  readonly log?: string
 }
 
-const NEVER_MILLIS = 3_155_760_000_000
-
-/** A century, and no notification: a check whose terms cannot be read is never overdue. */
-const NEVER_DUE: Terms = {
-  after_millis: NEVER_MILLIS,
+/** A check whose terms cannot be read is never overdue. */
+const UNREADABLE: Terms = {
+  after_millis: 3_155_760_000_000,
   severity: "warning",
   notifications_enabled: false,
 }
-
-export const WHILE_RUNNING: Terms = {
-  after_millis: NEVER_MILLIS,
-  severity: "unknown",
-  notifications_enabled: true,
-}
-
-/** Whether terms expect nothing but the ends of runs. */
-export const isWhileRunning = ({ after_millis, cron }: Terms): boolean =>
-  after_millis === NEVER_MILLIS && cron === undefined
 
 /**
  * A check that must report, has labels, or both, as stored. It is overdue while it is a member of an
@@ -66,11 +42,13 @@ export const expectation = keyedTable({
     agent_id: text<AgentId>(),
     registration_id: uuid<RegistrationId>(),
     check_id: text<CheckId>(),
-    /** A declaration of its agent, the policy, or an alert that its source repeats. */
-    origin: text<"agent" | "policy" | "alert">(),
+    /** A declaration of its agent, the policy, an alert that its source repeats, or a run without any of these. */
+    origin: text<"agent" | "policy" | "alert" | "run">(),
     /** Absent if the check has labels alone: it need not report. */
-    terms: orUndefined(object<Terms>(NEVER_DUE)),
+    terms: orUndefined(object<Terms>(UNREADABLE)),
     expected_from: instant,
+    /** When the first of its runs began that have not ended. */
+    running_since: orUndefined(instant),
     /** When it may first be overdue; absent while it is, without terms, and of an alert, whose own row has it. */
     next_evaluation_at: orUndefined(instant),
     /** The open incident of its agent's overdue checks, while it is overdue. */
@@ -93,6 +71,7 @@ export const unexpected = (
   origin: "agent",
   terms: undefined,
   expected_from: now,
+  running_since: undefined,
   next_evaluation_at: undefined,
   incident_id: undefined,
   labels: undefined,
@@ -120,11 +99,11 @@ export const ExpectationTransitions = stateTable({
     "matched -> expected":
       "it has reported, and a rule of the policy in force matches it | the first evaluation is at its due time",
     "started -> expected":
-      "a sender of an integration reports that a run has begun, or leaves a log | the first evaluation is when the run must have ended",
+      "a sender of an integration reports that a run has begun | the first evaluation is when the run must have ended",
   },
   expected: {
     "started -> expected":
-      "a sender of an integration reports that a run has begun, or leaves a log | the next evaluation is when the first run must have ended, if that is sooner",
+      "a sender of an integration reports that a run has begun | the next evaluation is when the first run must have ended, if that is sooner",
     "ended -> absent": "the last run reports its end, and nothing else is expected | nothing else changes",
     "declared -> expected":
       "its agent declares other terms; equal terms change nothing | the due time is counted from now",
@@ -140,8 +119,7 @@ export const ExpectationTransitions = stateTable({
     "removed -> absent": "its check or its agent is deleted | rows of a deleted agent are removed in pieces",
   },
   overdue: {
-    "started -> overdue":
-      "a sender of an integration reports that a run has begun, or leaves a log | nothing else changes",
+    "started -> overdue": "a sender of an integration reports that a run has begun | nothing else changes",
     "declared -> overdue": "its agent declares other terms | the member takes the declared severity",
     "matched -> overdue":
       "another rule of the policy matches it, or the same with other terms; no declaration | the member takes the severity of the rule",

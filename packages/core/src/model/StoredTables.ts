@@ -8,6 +8,7 @@ import { idempotency_key } from "./IdempotencyKeyRecord.ts"
 import { incident, incident_change, incident_log } from "./IncidentRecord.ts"
 import { integration } from "./IntegrationRecord.ts"
 import { incident_member } from "./MemberRecord.ts"
+import { job_run } from "./JobRunRecord.ts"
 import { operator } from "./OperatorRecord.ts"
 import { alert, outbox } from "./OutboxRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
@@ -45,6 +46,7 @@ export const storedTables = {
   agent_key,
   check_state,
   expectation,
+  job_run,
   reported_alert,
   check_event,
   incident,

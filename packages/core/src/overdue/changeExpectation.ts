@@ -60,7 +60,7 @@ function* leaveOverdue(
 }
 
 /** An expectation with its next evaluation, as a check that last reported then has it. */
-const inTime = (expectation: WithTerms, reportedAt: Instant.Instant | undefined): WithTerms => {
+export const inTime = (expectation: WithTerms, reportedAt: Instant.Instant | undefined): WithTerms => {
   const isAwaited = expectation.incident_id === undefined && expectation.origin !== "alert"
   const next_evaluation_at = isAwaited ? evaluationAfter(dueTime(expectation, reportedAt)) : undefined
   return { ...expectation, next_evaluation_at }
@@ -100,12 +100,6 @@ export interface Expected {
   readonly now: Instant.Instant
 }
 
-/** The part that other terms leave as it is. */
-const runsOf = ({ log, starts }: Pick<Terms, "log" | "starts"> = {}): Pick<Terms, "log" | "starts"> => ({
-  ...(log !== undefined && { log }),
-  ...(starts !== undefined && { starts }),
-})
-
 /**
  * Expects a check under these terms, unless it is already. Other terms leave an overdue check in its
  * incident, with their severity. Needs the check and its expectation.
@@ -124,7 +118,7 @@ export function* expectCheck(
   if (check !== undefined && check !== stored) unit.checks.put(check)
   const trigger = origin === "policy" ? "matched" : "declared"
   move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
-  const expected = { origin, terms: { ...terms, ...runsOf(before?.terms) }, expected_from: now }
+  const expected = { origin, terms, expected_from: now }
   unit.expectations.put(inTime({ ...(before ?? unexpected(ref, now)), ...expected }, check?.received_at))
   if (incident_id === undefined || before?.terms?.severity === terms.severity) return
   const { agent_id, check_id } = ref

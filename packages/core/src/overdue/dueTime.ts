@@ -41,29 +41,26 @@ const occurrenceToMeet = (
  * When a check is due that last reported at `reportedAt`, if ever: after that moment its silence
  * counts (docs/rules.md#freshness).
  */
-export const dueTime = (
-  expectation: Pick<WithTerms, "expected_from" | "terms">,
-  reportedAt: Instant.Instant | undefined,
-): Instant.Instant => {
+export const dueTime = (expectation: Timed, reportedAt: Instant.Instant | undefined): Instant.Instant => {
   const due = dueOfTerms(expectation, reportedAt)
-  const endDue = dueOfStarts(expectation.terms)
+  const endDue = dueOfRun(expectation)
   return endDue === undefined ? due : Instant.min(due, endDue)
 }
 
-const GRACE_OF_RUN = Duration.toMillis(Duration.hours(1))
+type Timed = Pick<WithTerms, "expected_from" | "running_since" | "terms">
+
+export const GRACE_OF_RUN = Duration.toMillis(Duration.hours(1))
 
 /** How long a run may take before its end is overdue. */
 const longestRun = ({ grace_millis = GRACE_OF_RUN }: Terms): Duration.Duration =>
   Duration.millis(grace_millis)
 
 /** When the first run that has begun must have ended, if there is one. */
-export const dueOfStarts = (terms: Terms): Instant.Instant | undefined => {
-  const first = terms.starts?.[0]
-  return first && Instant.plus(Instant.fromMicros(BigInt(first.at)), longestRun(terms))
-}
+const dueOfRun = ({ running_since, terms }: Timed): Instant.Instant | undefined =>
+  running_since && Instant.plus(running_since, longestRun(terms))
 
 const dueOfTerms = (
-  { expected_from, terms }: Pick<WithTerms, "expected_from" | "terms">,
+  { expected_from, terms }: Timed,
   reportedAt: Instant.Instant | undefined,
 ): Instant.Instant => {
   const { after_millis, grace_millis = 0 } = terms
@@ -109,7 +106,7 @@ export const judgeExpectation = (
 ): Verdict => {
   const { terms } = expectation
   const due = dueTime(expectation, check?.received_at)
-  const after = due === dueOfStarts(terms) ? longestRun(terms) : Duration.millis(terms.after_millis)
+  const after = due === dueOfRun(expectation) ? longestRun(terms) : Duration.millis(terms.after_millis)
   const lasting = (since: Instant.Instant | undefined) =>
     since === undefined ? due : Instant.plus(since, after)
   const earliest = Instant.max(due, Instant.max(lasting(agent.reachable_from), lasting(outageEnd)))

@@ -50,8 +50,12 @@ const termsByPolicy = (
 export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
   hasTerms(expectation) && expectation.origin === "agent"
 
-const isOfPolicy = (expectation: ExpectationRecord | undefined): boolean =>
-  !hasTerms(expectation) || expectation.origin === "policy"
+/** Whether a check may be expected by the policy: its sender does not say what is expected. */
+const isLeftToPolicy = (expectation: ExpectationRecord | undefined): boolean =>
+  !hasTerms(expectation) || expectation.origin === "policy" || expectation.origin === "run"
+
+const isOfPolicy = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
+  hasTerms(expectation) && expectation.origin === "policy"
 
 /** Whether a check that has reported is expected as the policy, or its agent, wants it. */
 const followsPolicy = (
@@ -60,10 +64,10 @@ const followsPolicy = (
   check_id: CheckId,
   expectation: ExpectationRecord | undefined,
 ): boolean => {
-  if (!isOfPolicy(expectation)) return true
+  if (!isLeftToPolicy(expectation)) return true
   const terms = termsByPolicy(inForce, agent, check_id, expectation)
-  if (terms === undefined || !hasTerms(expectation)) return terms === expectation?.terms
-  return hasSameTerms(terms, expectation.terms)
+  if (!isOfPolicy(expectation)) return terms === undefined
+  return terms !== undefined && hasSameTerms(terms, expectation.terms)
 }
 
 /**
@@ -79,11 +83,11 @@ export function* followPolicy(
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
   const expectation = unit.expectations.get(ref)
-  if (!isOfPolicy(expectation) || unit.checks.get(ref) === undefined) return
+  if (!isLeftToPolicy(expectation) || unit.checks.get(ref) === undefined) return
   const terms = termsByPolicy(inForce, agent, check_id, expectation)
   if (terms !== undefined)
     yield* expectCheck(unit, incidents, { ref, origin: "policy", terms, now: inForce.now })
-  else if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+  else if (isOfPolicy(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
 }
 
 const OVERDUE: ListQuery<"overdue"> = { ...ALL_CHECKS, list: "overdue" }

@@ -42,6 +42,7 @@ export type RetentionName = keyof RetentionFacts
 export const removedRows = {
   checks_of_agents: { table: "check_state", by: "registration_id" },
   expectations_of_agents: { table: "expectation", by: "registration_id" },
+  runs_of_agents: { table: "job_run", by: "registration_id" },
   alerts_of_agents: { table: "reported_alert", by: "registration_id" },
   results_of_agents: { table: "check_event", by: "registration_id" },
   agents: { table: "removed_registration", by: "registration_id" },
@@ -112,6 +113,7 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
   deleted_agents: aged("checks, expectations and results of a deleted agent", "immediately", [
     "checks_of_agents",
     "expectations_of_agents",
+    "runs_of_agents",
     "alerts_of_agents",
     "results_of_agents",
     "agents",

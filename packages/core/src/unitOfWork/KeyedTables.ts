@@ -36,6 +36,7 @@ const OF_CHECK = {
 /** Options that the declarations do not have. Slashes join IDs, since no ID contains one. */
 const FURTHER: { readonly [N in KeyedName]?: Partial<Options<N>> } = {
   expectation: { ...OF_CHECK, topicsOf: topicsOfExpectation },
+  job_run: OF_CHECK,
   reported_alert: OF_CHECK,
   incident_member: {
     partOf: (ref) => ref.agent_id,

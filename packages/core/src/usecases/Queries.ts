@@ -31,8 +31,8 @@ import { hasWords } from "../engine/lists/searchWords.ts"
 import { toAgent, toCheckState, toSilence } from "./toResources.ts"
 import { type CheckRecord, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
 import type { Labels } from "@tocsin/contract/Labels"
-import { dueOfStarts, dueTime } from "../overdue/dueTime.ts"
-import { type ExpectationRecord, hasTerms, isWhileRunning } from "../model/ExpectationRecord.ts"
+import { dueTime } from "../overdue/dueTime.ts"
+import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
 
 // Reading the service heartbeat once a second is enough: its effects last minutes.
 const HEARTBEAT_KEPT_FOR = Duration.seconds(1)
@@ -190,15 +190,6 @@ const findAgents = Effect.fnUntraced(function* (
   return { ...found, items: found.items.map((row) => toAgent(row, context)) }
 })
 
-const expectedAt = (
-  expectation: ExpectationRecord | undefined,
-  reportedAt: Instant.Instant | undefined,
-): Instant.Instant | null => {
-  if (!hasTerms(expectation)) return null
-  const isLogAlone = isWhileRunning(expectation.terms) && dueOfStarts(expectation.terms) === undefined
-  return isLogAlone ? null : dueTime(expectation, reportedAt)
-}
-
 export type ExpectedCheckState = Omit<CheckState, "status" | "last_observed_at"> & {
   readonly status: CheckState["status"] | null
   readonly last_observed_at: CheckState["last_observed_at"] | null
@@ -223,7 +214,7 @@ const toExpectedChecks = (
       check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)
     return {
       ...shown,
-      expected_at: expectedAt(expectation, check?.received_at),
+      expected_at: hasTerms(expectation) ? dueTime(expectation, check?.received_at) : null,
       is_overdue: expectation?.incident_id !== undefined,
       labels: expectation?.labels ?? {},
     }

@@ -67,6 +67,7 @@ const verdictAt = (now: Instant.Instant) =>
           notifications_enabled: true,
         },
         expected_from: BEGAN,
+        running_since: undefined,
         next_evaluation_at: BEGAN,
         incident_id: undefined,
         labels: undefined,

@@ -20,7 +20,10 @@ const DECLARED = "2026-01-01T12:00:00Z"
 
 const due = (given: Terms, reported: string | undefined, declared = DECLARED): string =>
   iso(
-    dueTime({ expected_from: at(declared), terms: given }, reported === undefined ? undefined : at(reported)),
+    dueTime(
+      { expected_from: at(declared), running_since: undefined, terms: given },
+      reported === undefined ? undefined : at(reported),
+    ),
   )
 
 describe("a check with `every` is due `after`", () => {
@@ -127,7 +130,7 @@ describe("a due time", () => {
   it("never goes back as results arrive, and lies after the declaration and the last result", () => {
     fc.assert(
       fc.property(anyTerms, instant, instant, instant, (given, declared, one, other) => {
-        const expectation = { expected_from: declared, terms: given }
+        const expectation = { expected_from: declared, running_since: undefined, terms: given }
         const [earlier, later] = one < other ? [one, other] : [other, one]
         const first = dueTime(expectation, earlier)
         const second = dueTime(expectation, later)

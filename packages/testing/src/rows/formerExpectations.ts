@@ -22,6 +22,11 @@ const running = { after_millis: CENTURY, severity: "unknown", notifications_enab
 const labels = { team: "db" }
 const labelled = { labels, labelledAt: 4 }
 
+const starts = [
+  { rid: "r", at: 2 },
+  { rid: "", at: 3 },
+]
+
 const ROWS: ReadonlyArray<FormerExpectation> = [
   { check: "declared", next: 9, terms: declared },
   { check: "overdue", incident: "i", terms: declared, ...labelled },
@@ -31,6 +36,11 @@ const ROWS: ReadonlyArray<FormerExpectation> = [
   { check: "as last heard", next: 9, incident: "i", terms: { ...leased, source: "" } },
   { check: "resolved", next: 9, terms: { ...running, source: "http://a" } },
   { check: "resolved and labelled", next: 9, terms: { ...running, source: "http://a" }, ...labelled },
+  { check: "running", next: 9, terms: { ...running, starts } },
+  { check: "running too long", incident: "i", terms: { ...running, starts, log: "text" }, ...labelled },
+  { check: "running and declared", next: 9, terms: { ...declared, starts, log: "text" } },
+  { check: "log alone", next: 9, terms: { ...running, log: "text" } },
+  { check: "log and labels", next: 9, terms: { ...running, log: "text" }, ...labelled },
 ]
 
 const text = (value: string | undefined): string => (value === undefined ? "NULL" : `'${value}'`)
@@ -48,6 +58,8 @@ export const INSERT_FORMER_EXPECTATIONS = `INSERT INTO expectation
   ).join(", ")}`
 
 const { lease_millis, ...leaseTerms } = leased
+const ofRun = { after_millis: 3_600_000, severity: "unknown", notifications_enabled: true }
+const running_since = 2n
 
 /** The same as the present tables have it, by check: only values that are there. */
 export const PRESENT_EXPECTATIONS = {
@@ -59,6 +71,24 @@ export const PRESENT_EXPECTATIONS = {
     firing: { origin: "alert", terms: leaseTerms, labels, labelled_at: 4n },
     "as last heard": { origin: "alert", incident_id: "i", terms: leaseTerms },
     "resolved and labelled": { origin: "alert", labels, labelled_at: 4n },
+    running: { origin: "run", next_evaluation_at: 9n, terms: ofRun, running_since },
+    "running too long": {
+      origin: "run",
+      incident_id: "i",
+      terms: ofRun,
+      running_since,
+      labels,
+      labelled_at: 4n,
+    },
+    "running and declared": { origin: "agent", next_evaluation_at: 9n, terms: declared, running_since },
+    "log and labels": { origin: "agent", labels, labelled_at: 4n },
+  },
+  job_run: {
+    running: { starts },
+    "running too long": { starts, log: "text" },
+    "running and declared": { starts, log: "text" },
+    "log alone": { starts: [], log: "text" },
+    "log and labels": { starts: [], log: "text" },
   },
   reported_alert: {
     firing: { source: "http://a", lease_millis, next_evaluation_at: 9n },

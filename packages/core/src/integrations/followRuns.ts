@@ -1,0 +1,103 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { lastOutput } from "@tocsin/contract/outputText"
+import { move } from "@tocsin/contract/TransitionTable"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import {
+  ExpectationTransitions,
+  hasTerms,
+  stateOf,
+  type Terms,
+  unexpected,
+} from "../model/ExpectationRecord.ts"
+import type { JobRunRecord, Start } from "../model/JobRunRecord.ts"
+import { forgetTerms, inTime } from "../overdue/changeExpectation.ts"
+import { GRACE_OF_RUN } from "../overdue/dueTime.ts"
+import type { Logged, Report, Started } from "./Report.ts"
+
+const MOST_STARTS = 10
+const KEPT_FOR = Duration.days(31)
+const MICROS_PER_MILLI = 1_000
+
+/** The terms of a check of which nothing but the ends of its runs is expected. */
+const UNTIL_ENDED: Terms = {
+  after_millis: GRACE_OF_RUN,
+  severity: "unknown",
+  notifications_enabled: true,
+}
+
+/** Makes the expectation of a check follow its runs that have not ended. */
+const awaitEnds = (
+  unit: UnitOfWork,
+  ref: CheckRef,
+  [first]: ReadonlyArray<Start>,
+  now: Instant.Instant,
+): void => {
+  const stored = unit.expectations.get(ref)
+  const before = hasTerms(stored) ? stored : undefined
+  const running_since = first && Instant.fromMicros(BigInt(first.at))
+  if (before?.running_since === running_since) return
+  const state = stored === undefined ? "absent" : stateOf(stored)
+  if (running_since === undefined && before?.origin === "run") {
+    move(ExpectationTransitions, state, "ended")
+    return forgetTerms(unit, before)
+  }
+  if (running_since !== undefined) move(ExpectationTransitions, state, "started")
+  const isOfRun = before === undefined || before.origin === "run"
+  const expected = before ?? {
+    ...(stored ?? unexpected(ref, now)),
+    origin: "run" as const,
+    terms: UNTIL_ENDED,
+  }
+  const expected_from = isOfRun ? (running_since ?? now) : expected.expected_from
+  const reportedAt = unit.checks.get(ref)?.received_at
+  unit.expectations.put(inTime({ ...expected, expected_from, running_since }, reportedAt))
+}
+
+/** Remembers the start of a run, or a log, of a check. Needs the check, its expectation and its runs. */
+export const remember = (
+  unit: UnitOfWork,
+  ref: CheckRef,
+  report: Started | Logged,
+  now: Instant.Instant,
+): void => {
+  const { agent_id, check_id, registration_id } = ref
+  const before = unit.of("job_run").get(ref)
+  const oldest = Number(Instant.minus(now, KEPT_FOR))
+  let starts = (before?.starts ?? []).filter(({ at }) => at > oldest)
+  let log = before?.log
+  if (report.signal === "start") {
+    const others = starts.filter(({ rid }) => rid !== report.rid)
+    starts = [...others, { rid: report.rid, at: Number(now) }].slice(-MOST_STARTS)
+  } else {
+    const { output = "" } = lastOutput(log === undefined ? report.text : `${log}\n${report.text}`)
+    log = output === "" ? undefined : output
+  }
+  unit.of("job_run").put({ agent_id, check_id, registration_id, starts, log })
+  awaitEnds(unit, ref, starts, now)
+}
+
+/** The end of a run: its result with its duration and what was logged before. */
+export const withRun = (run: JobRunRecord | undefined, report: Report, now: Instant.Instant): Report => {
+  if (run === undefined) return report
+  const { log, starts } = run
+  const start = starts.find(({ rid }) => rid === report.rid)
+  const duration_ms =
+    start === undefined || report.duration_ms > 0
+      ? report.duration_ms
+      : Math.max(0, Math.round((Number(now) - start.at) / MICROS_PER_MILLI))
+  if (log === undefined) return { ...report, duration_ms }
+  const { text = "", end } = report.job ?? {}
+  return { ...report, duration_ms, ...lastOutput(text === "" ? log : `${log}\n${text}`, { end }) }
+}
+
+/** Forgets a run that has ended, and the log. Needs the check, its expectation and its runs, after its result. */
+export const forgetRun = (unit: UnitOfWork, ref: CheckRef, { rid }: Report, now: Instant.Instant): void => {
+  const run = unit.of("job_run").get(ref)
+  if (run === undefined) return
+  const starts = run.starts.filter((start) => start.rid !== rid)
+  if (starts.length === 0) unit.of("job_run").delete(ref)
+  else unit.of("job_run").put({ ...run, starts, log: undefined })
+  awaitEnds(unit, ref, starts, now)
+}
