@@ -3,6 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { expireAll } from "@tocsin/testing/expireAll"
+import { transact } from "@tocsin/testing/transact"
 import { Duration, Effect } from "effect"
 import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -46,6 +47,20 @@ describe("replaying a dead letter", () => {
       yield* after("6 seconds")
       yield* outbox.is("firing sent")
       assert.isTrue(receivers.attempts.every(({ notification }) => notification.id === id))
+    }),
+  )
+
+  it.effect("puts it before what a policy made owed", () =>
+    Effect.gen(function* () {
+      const { outbox, process, replay, webhook } = yield* openCritical(refused)
+      const item = outbox.item()
+      yield* transact(process.storage, function* (unit) {
+        yield { rows: { outbox: [item.id] } }
+        unit.outbox.put({ ...item, is_backfill: true })
+      })
+      yield* webhook.answers(deferred)
+      yield* replay()
+      assert.isFalse(outbox.item().is_backfill)
     }),
   )
 

@@ -1,7 +1,14 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { type AttemptResult, mayRetry, recordResults } from "@tocsin/core/notifications/recordResults"
+import {
+  attempted,
+  type AttemptResult,
+  isSending,
+  mayRetry,
+  recordResults,
+} from "@tocsin/core/notifications/recordResults"
+import { outboxRecord } from "@tocsin/testing/records"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -121,6 +128,17 @@ describe("the delays before attempts", () => {
     const mayRetryAt = (now: Instant.Instant) => mayRetry({ attempts: 1, age_starts_at }, now)
     const end = Instant.plus(age_starts_at, Duration.seconds(DAY))
     assert.deepStrictEqual([Instant.fromMicros(end - 1n), end].map(mayRetryAt), [true, false])
+  })
+
+  it("leave an item its place that was claimed and not attempted", () => {
+    const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
+    const placeOf = (attempts: number) => {
+      const times = { age_starts_at: at(0), updated_at: at(60) }
+      const item = outboxRecord("item", "incident", { state: "sending", attempts, ...times })
+      assert(isSending(item))
+      return attempted(item, { outcome: "unsent" }, at(90), 0).next_attempt_at
+    }
+    assert.deepStrictEqual([1, 2].map(placeOf), [at(0), at(60)])
   })
 
   it.effect("vary at random around the schedule", () =>

@@ -236,6 +236,8 @@ describe("a silence", () => {
         assert.deepStrictEqual(messages(), ["opened critical"])
         yield* after("40 minutes")
         assert.deepStrictEqual(messages(), ["opened critical"])
+        const states = items().map(({ state }) => state)
+        assert.deepStrictEqual(states.toSorted(), ["discarded", "sent"])
       }),
     )
 

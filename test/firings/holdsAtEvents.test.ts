@@ -263,6 +263,22 @@ const ORDER: Readonly<Record<string, Case>> = {
     ],
     expected: ["680 chat firing opened warning", "680 chat firing worsened critical"],
   },
+  "a row of another receiver makes no retry due": {
+    receivers: ["chat", "pager"],
+    policy: {
+      routes: [
+        { match: ["severity = warning"], to: ["chat"] },
+        { match: ["severity = critical"], to: ["pager"] },
+      ],
+    },
+    steps: [
+      [20, { step: "answers", receiver: "chat", how: "is_down" }],
+      [60, disk("warning")],
+      [300, { step: "answers", receiver: "chat", how: "accepts" }],
+      [300, disk("critical")],
+    ],
+    expected: ["680 pager firing opened critical"],
+  },
   "a resolved makes the retry of its firing due": {
     receivers: ["chat"],
     steps: [
