@@ -5,7 +5,7 @@ import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
 
 /** In quotes, also the typographic ones of word processors and chats. */
-const QUOTED = /^(?:(["']).*\1|[“”„‟‘’‚‛«»‹›].*[“”„‟‘’‚‛«»‹›])$/su
+const QUOTED = /^(?:(["'`]).*\1|[“”„‟‘’‚‛«»‹›].*[“”„‟‘’‚‛«»‹›])$/su
 
 /** A warning about a matcher whose value has quotes around it, as other programs write them. */
 export const quotesWarning = (matcher: Matcher): string | undefined =>

@@ -34,12 +34,12 @@ it("a policy warns of values in quotes, wherever it compares", () => {
   assert.include(found[0], '(label:team = "db"); leave them out')
 })
 
-it("a policy warns of typographic quotes, too", () => {
-  const values = ["“db”", "‘db’", "„db“", "”db”", "«db»", "‚db‘", "db”", "d‘b’", "“"]
+it("a policy warns of typographic quotes and backticks, too", () => {
+  const values = ["“db”", "‘db’", "„db“", "”db”", "«db»", "‚db‘", "`db`", "db”", "d‘b’", "“"]
   const routes = values.map((value) => ({ match: [`label:team = ${value}`] }))
   assert.deepStrictEqual(
     warned({ routes }).map((text) => text.split(" ")[0]),
-    [0, 1, 2, 3, 4, 5].map((n) => `routes.${n}.match.0`),
+    [0, 1, 2, 3, 4, 5, 6].map((n) => `routes.${n}.match.0`),
   )
 })
 
