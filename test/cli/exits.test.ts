@@ -28,7 +28,7 @@ describe.concurrent("exit codes", () => {
     ["agents accept", "name at least one agent, or use --all"],
     ["agents accept web-1 --all", "name agents or use --all, but not both"],
     ["agents remove web/1", "is not a valid agent ID"],
-    ["incidents --since yesterday", "from must be"],
+    ["incidents --since yesterday", "since must be"],
     ["agents list --csv --json", "--csv and --json exclude each other"],
     ["agents list --limit 0", "Invalid value for flag --limit"],
     [

@@ -16,7 +16,7 @@ import {
   toIncidentDetail,
   toLogEntry,
 } from "@tocsin/core/usecases/toResources"
-import { Effect, Schema, Struct } from "effect"
+import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
 import { Output } from "../output/Output.ts"
@@ -184,7 +184,8 @@ const show = act({
   return { answer: detail, text: describe(detail, yield* Output) }
 })
 
-const Span = Schema.Struct(Struct.pick(HeldIncidentListParameters.fields, ["from", "to"]))
+const { from, to } = HeldIncidentListParameters.fields
+const Span = Schema.Struct({ since: from, until: to })
 
 const readSpan = ({
   since,
@@ -192,7 +193,7 @@ const readSpan = ({
 }: {
   readonly since: string | undefined
   readonly until: string | undefined
-}) => flags.readArguments(Span, { from: since, to: until })
+}) => flags.readArguments(Span, { since, until })
 
 const tookText = ({ opened_at, resolved_at }: ReturnType<typeof toHeldIncident>): string =>
   resolved_at === null || resolved_at === undefined
@@ -229,7 +230,8 @@ export const incidents = listCommand({
   check: readSpan,
   query: Effect.fnUntraced(function* ({ since, until, ...filters }, page) {
     const span = yield* readSpan({ since, until })
-    return yield* Operations.use((operations) => operations.incidents({ ...filters, ...span, ...page }))
+    const between = { from: span.since, to: span.until }
+    return yield* Operations.use((operations) => operations.incidents({ ...filters, ...between, ...page }))
   }),
   columns: (now): ReadonlyArray<Column<ReturnType<typeof toHeldIncident>>> => [
     { title: "INCIDENT", cell: ({ id }) => id },
