@@ -235,5 +235,5 @@ export const toIncidentDetail = ({
 export const toNotifierTest = ({ result, status }: TestReceipt) => ({
   outcome: result.outcome,
   status: status ?? null,
-  error: result.outcome === "delivered" ? null : result.error,
+  error: result.error ?? null,
 })

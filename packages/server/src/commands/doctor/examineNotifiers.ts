@@ -175,9 +175,13 @@ const outcomeOf = (
   { target, sent }: { readonly target: string; readonly sent: string },
 ): Finding => {
   const answer = status === undefined ? "" : ` (status ${status})`
-  return result.outcome === "delivered"
-    ? ok(check, `${target} accepted ${sent}${answer}`)
-    : failed(check, `${target} did not accept ${sent}: ${result.error}`, "failed")
+  if (result.outcome === "delivered") {
+    const accepted = `${target} accepted ${sent}${answer}`
+    return result.error === undefined
+      ? ok(check, accepted)
+      : attention(check, `${accepted}, but not for everybody: ${result.error}`)
+  }
+  return failed(check, `${target} did not accept ${sent}: ${result.error}`, "failed")
 }
 
 interface Examined {
