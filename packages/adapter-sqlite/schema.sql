@@ -5,7 +5,7 @@
 -- 3 discard_reasons breaking sha256:465cdf29afad547ca7a2b3fa5e9f2987ccb2c77ad5b74f73518b80b552b6575c
 -- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
 -- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
--- 6 reported_alerts breaking sha256:5647cf548730e7793019bd4bae31e33ad746a6d24bddf75e54aea4e8840378ef
+-- 6 reported_alerts breaking sha256:163c1e334b2cbdc151f0095f1c43329e4a2338c4aefb8aebd3a34e3a8fb93a91
 -- 7 cheaper_changes breaking sha256:9f1a26ddc7874c3be06d2b80fdf74ceee843d7060ebe082da581011c1ee7a448
 -- 8 job_runs breaking sha256:187e67453729c10a3076aab12f35f41f5b1ae1f2f49b427ec7b9207413979791
 

@@ -1,5 +1,8 @@
 import type { Migration } from "@tocsin/core/ports/Migration"
 
+/** Alerts that nothing repeats were once due a century later, and never forgotten: they are looked at again. */
+const NEVER = 4_102_444_800_000_000n
+
 /**
  * Alerts leave the table of expectations: their sources, leases and looks have a table, and only an alert that
  * its source repeats has an expectation.
@@ -22,7 +25,7 @@ CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluatio
 
 INSERT INTO reported_alert
 SELECT agent_id, check_id, registration_id, terms ->> 'source', (terms ->> 'lease_millis')::bigint,
-  coalesce(next_evaluation_at, expected_from)
+  CASE WHEN next_evaluation_at < ${NEVER} THEN next_evaluation_at ELSE expected_from END
 FROM expectation WHERE terms ->> 'source' IS NOT NULL;
 
 ALTER TABLE expectation DROP CONSTRAINT expectation_check;

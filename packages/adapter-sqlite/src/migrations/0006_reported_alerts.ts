@@ -4,6 +4,9 @@ import { labelTriggers } from "./0001_first.ts"
 const source = "iif(json_valid(terms), json_extract(terms, '$.source'), NULL)"
 const lease = "json_extract(terms, '$.lease_millis')"
 
+/** Alerts that nothing repeats were once due a century later, and never forgotten: they are looked at again. */
+const NEVER = 4_102_444_800_000_000n
+
 /**
  * Alerts leave the table of expectations: their sources, leases and looks have a table, and only an alert that
  * its source repeats has an expectation. SQLite changes the constraints of a table by making another.
@@ -25,7 +28,8 @@ CREATE TABLE reported_alert (
 CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, agent_id, check_id, registration_id);
 
 INSERT INTO reported_alert
-SELECT agent_id, check_id, registration_id, ${source}, ${lease}, coalesce(next_evaluation_at, expected_from)
+SELECT agent_id, check_id, registration_id, ${source}, ${lease},
+  CASE WHEN next_evaluation_at < ${NEVER} THEN next_evaluation_at ELSE expected_from END
 FROM expectation WHERE ${source} IS NOT NULL;
 
 CREATE TABLE other_expectation (

@@ -35,6 +35,11 @@ const ROWS: ReadonlyArray<FormerExpectation> = [
   { check: "firing", next: 9, terms: { ...leased, source: "http://a" }, ...labelled },
   { check: "as last heard", next: 9, incident: "i", terms: { ...leased, source: "" } },
   { check: "resolved", next: 9, terms: { ...running, source: "http://a" } },
+  {
+    check: "never forgotten",
+    next: 1_800_000_000_000_000 + 1_000 * CENTURY,
+    terms: { ...running, source: "http://a" },
+  },
   { check: "resolved and labelled", next: 9, terms: { ...running, source: "http://a" }, ...labelled },
   { check: "running", next: 9, terms: { ...running, starts } },
   { check: "running too long", incident: "i", terms: { ...running, starts, log: "text" }, ...labelled },
@@ -94,6 +99,7 @@ export const PRESENT_EXPECTATIONS = {
     firing: { source: "http://a", lease_millis, next_evaluation_at: 9n },
     "as last heard": { source: "", lease_millis, next_evaluation_at: 9n },
     resolved: { source: "http://a", next_evaluation_at: 9n },
+    "never forgotten": { source: "http://a", next_evaluation_at: 1n },
     "resolved and labelled": { source: "http://a", next_evaluation_at: 9n },
   },
 }
