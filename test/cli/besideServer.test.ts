@@ -159,7 +159,7 @@ describe("commands beside a running server", () => {
       const summary = (yield* jsonOf(notifying, "summary")) as Record<string, unknown>
       const told = (yield* answerOf(server, "/api/v1/system-summary")) as Record<string, unknown>
       const counts = { ...told, integration_agents: 0, generated_at: "" }
-      assert.deepStrictEqual({ ...summary, generated_at: "" }, counts)
+      assert.deepStrictEqual<unknown>({ ...summary, generated_at: "" }, counts)
       assert.strictEqual(summary["checks_critical"], 1)
 
       const flapping = Array.from({ length: 100 }, (_, n) => ({
