@@ -25,7 +25,7 @@ const readIn = (unit: UnitOfWork) => {
   }
 }
 
-it("200 changes of a locked incident read its loud members once, and see each change", () => {
+it("250 changes of a locked incident see each of them, and 200 read its loud members once", () => {
   const unit = new UnitOfWork()
   unit.loadIncident(incident, [], [])
   const read = readIn(unit)
@@ -36,6 +36,10 @@ it("200 changes of a locked incident read its loud members once, and see each ch
     assert.isFalse(found.some((loud) => loud.member.check_id === member.check_id))
   }
   assert.strictEqual(read().reads, 1)
+  for (const member of members.slice(200, 250)) {
+    unit.members.put({ ...member, left_at: incident.opened_at })
+    assert.lengthOf(read().found, 500)
+  }
 })
 
 it("an incident of 500 members is compared by each of them, and a larger one by what they share", () => {
