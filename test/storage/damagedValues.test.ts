@@ -106,6 +106,10 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       labels: { team: "web" },
       labelled_at: start,
     })
+    const check_id = CheckId.make("disk")
+    unit
+      .of("job_run")
+      .put({ agent_id, registration_id, check_id, starts: [{ rid: "", at: 1 }], log: undefined })
     unit.outbox.put(outboxRecord("item", "x", { holds: [{ by: "ack" }], next_evaluation_at: start }))
     unit.of("replica").put({
       id: idOf("replica"),
