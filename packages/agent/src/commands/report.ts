@@ -6,6 +6,7 @@ import { CapturedStream, STATUSES } from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { idText, incidentKey as incidentKeyReader } from "../config/configFields.ts"
 import { type CheckConfig, readConfig } from "../config/readConfig.ts"
+import { reportedNotes } from "../jobs/StartedJob.ts"
 import { savedMark } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
@@ -88,19 +89,19 @@ export const withSpool = <A>(
   }
 }
 
-/** Writes a report to the spool, and removes a note with it. Throws where it cannot be kept. */
+/** Writes a report to the spool; of a run, with its note ({@link reportedNotes}). Throws where it cannot be kept. */
 export const spoolReport = (
   place: Place,
   bare: Omit<CheckReport, "notificationsEnabled">,
-  forget?: string,
+  run?: string,
 ): void => {
   const complete: CheckReport = { ...bare, ...decideTerms(place, bare) }
   makeStateFolder(place.state)
   actAsOwner(place.state)
   withSpool(place.state, (file, at, mark) =>
-    file.write({
+    file.decide((notes) => ({
       add: [{ report: complete, id: newEventId(at), at, isServerTime: mark !== undefined }],
-      notes: new Map(forget === undefined ? [] : [[forget, ""]]),
-    }),
+      notes: run === undefined ? new Map() : reportedNotes(notes, run),
+    })),
   )
 }

@@ -15,7 +15,7 @@ type JobTerms = Pick<CheckReport, "notificationsEnabled" | "incidentKey"> & {
   readonly severity: JobSeverity
 }
 
-/** A run that has started and not reported its end, as a note of the spool remembers it. */
+/** A run whose end is not reported, or whose session is not empty yet, as a note of the spool remembers it. */
 export interface StartedJob {
   readonly name: string
   readonly checkId: string
@@ -24,6 +24,8 @@ export interface StartedJob {
   /** `tocsin-agent run`, which reports the end. */
   readonly wrapper: ProcessIdentity
   readonly job: ProcessIdentity | undefined
+  /** Whether its end is reported, while processes of its session still run. */
+  readonly isReported: boolean
   readonly terms: JobTerms
 }
 
@@ -45,6 +47,7 @@ export const startedHere = (checkId: string, at: number, terms: JobTerms): Start
   at,
   wrapper: identify(process.pid),
   job: undefined,
+  isReported: false,
   terms,
 })
 
@@ -54,11 +57,12 @@ export const noteOf = ({ name, ...run }: StartedJob): readonly [string, string] 
 /** The runs that the notes of a spool remember. Members of the group can write them too. */
 export const startedJobs = (notes: ReadonlyMap<string, string>): ReadonlyArray<StartedJob> =>
   [...notes].flatMap(([name, text]) => {
-    const { checkId, at, wrapper, job, terms } = fieldsOf(savedNote(text))
+    const { checkId, at, wrapper, job, isReported, terms } = fieldsOf(savedNote(text))
     const process = savedIdentity(wrapper)
     const isRun = name.startsWith(PREFIX) && typeof checkId === "string" && typeof at === "number"
     if (!isRun || process === undefined || Number.isNaN(new Date(at).getTime())) return []
-    return [{ name, checkId, at, wrapper: process, job: savedIdentity(job), terms: savedTerms(terms) }]
+    const run = { name, checkId, at, wrapper: process, job: savedIdentity(job), terms: savedTerms(terms) }
+    return [{ ...run, isReported: isReported === true }]
   })
 
 const savedTerms = (note: unknown): JobTerms => {
@@ -74,8 +78,18 @@ const savedTerms = (note: unknown): JobTerms => {
 export const isRunning = ({ wrapper, job }: StartedJob): boolean =>
   stateOfProcess(wrapper) === "runs" || (job !== undefined && stateOfSession(job) === "runs")
 
-/** Whether the job of a run is gone, and nothing reports its end any more. */
-const isLost = (run: StartedJob): boolean => stateOfProcess(run.wrapper) === "ended" && !isRunning(run)
+/** Whether the job of a run is gone, and the process that reports its end, too. */
+const isGone = (run: StartedJob): boolean => stateOfProcess(run.wrapper) === "ended" && !isRunning(run)
+
+/**
+ * The notes of a run as it reports its end: it is remembered while processes of its session run, so that none with
+ * `--no-overlap` starts beside them.
+ */
+export const reportedNotes = (notes: ReadonlyMap<string, string>, name: string): Map<string, string> => {
+  const own = startedJobs(notes).find((run) => run.name === name)
+  const isLeft = own?.job !== undefined && stateOfSession(own.job) === "runs"
+  return new Map([isLeft ? noteOf({ ...own, isReported: true }) : [name, ""]])
+}
 
 /** The result of a run that was lost. */
 const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => ({
@@ -88,14 +102,15 @@ const lostReport = ({ checkId, at, terms }: StartedJob): CheckReport => ({
   incidentKey: terms.incidentKey,
 })
 
-/** The results of lost runs among the notes of a spool, and those notes, emptied; of one check, if it is named. */
+/** The results of lost runs among the notes of a spool, and the notes of gone ones, emptied; of one check, if it is named. */
 export const lostJobs = (notes: ReadonlyMap<string, string>, at: number, checkId?: string) => {
-  const lost = startedJobs(notes).filter(
-    (one) => (checkId === undefined || one.checkId === checkId) && isLost(one),
+  const gone = startedJobs(notes).filter(
+    (one) => (checkId === undefined || one.checkId === checkId) && isGone(one),
   )
+  const lost = gone.filter(({ isReported }) => !isReported)
   return {
     add: lost.map((one): PendingResult => ({ report: lostReport(one), id: newEventId(at), at })),
-    notes: new Map(lost.map(({ name }) => [name, ""])),
+    notes: new Map(gone.map(({ name }) => [name, ""])),
   }
 }
 

@@ -219,6 +219,27 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     assert.strictEqual(host.call("run", [...alone, ...sh("exit 0")]).status, 0)
   })
 
+  it("leaves a run out while the former one has reported and left processes in its session", async () => {
+    using host = new AgentHost()
+    const alone = ["job", "--no-overlap"]
+    // The first run need not ask to be alone.
+    const first = host.call("run", ["job", ...sh("sleep 120 > /dev/null 2>&1 & echo $!")])
+    const work = Number(first.stdout)
+    assert.deepInclude(host.kept().last, { check_id: "job", status: "ok" })
+    assert.strictEqual(host.call("run", [...alone, ...sh("echo never")]).status, 75)
+    process.kill(work, "SIGKILL")
+    await until("its work is gone", () => !isAlive(work))
+    reportLostJobs(host.spool, Date.UTC(2026, 0, 1))
+    assert.deepStrictEqual(
+      host.kept().events.map(({ exit_code }) => exit_code),
+      [0, 75],
+      "it is not lost",
+    )
+    assert.deepStrictEqual(Array.from(host.kept().notes), [])
+    assert.strictEqual(host.call("run", [...alone, ...sh("exit 0")]).status, 0)
+    assert.deepStrictEqual(Array.from(host.kept().notes), [])
+  })
+
   it("leaves a run out while the former one is under way, also after that one was killed, and no longer", async () => {
     using host = new AgentHost()
     const alone = ["job", "--no-overlap"]
