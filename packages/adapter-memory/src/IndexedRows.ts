@@ -1,7 +1,7 @@
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { TimerQueue } from "./TimerQueue.ts"
+import { TimerQueue } from "@tocsin/core/unitOfWork/TimerQueue"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 

@@ -95,7 +95,7 @@ export class Incidents {
       is_loud: change.notify,
       left_at: undefined,
     }
-    unit.members.put(member)
+    unit.putMember(member)
     const counts = recountMembers(before, undefined, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? member : yield* worstMember(unit, before)
@@ -120,7 +120,7 @@ export class Incidents {
       change_seq: before.member_changes + 1,
       is_loud: change.notify,
     }
-    unit.members.put(changed)
+    unit.putMember(changed)
     const counts = recountMembers(before, member.severity, severity)
     // The latest change has the highest number, so it ranks first among equally severe members.
     const worst = severity === worstSeverity(counts) ? changed : yield* worstMember(unit, before)
@@ -137,7 +137,7 @@ export class Incidents {
     yield* load(this.#unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     const { incident, member } = this.#find(ref)
     if (member.summary === summary) return
-    this.#unit.members.put({ ...member, summary })
+    this.#unit.putMember({ ...member, summary })
     const worst = yield* worstMember(this.#unit, incident)
     if (incident.summary !== worst.summary) this.#unit.incidents.put({ ...incident, summary: worst.summary })
   }
@@ -148,7 +148,7 @@ export class Incidents {
     const missing = missingRows(unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
-    unit.members.put({ ...member, left_at: this.#now })
+    unit.putMember({ ...member, left_at: this.#now })
     const counts = recountMembers(before, member.severity, undefined)
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")

@@ -131,12 +131,19 @@ export class Table<Id, Row> {
     if (this.#groups !== undefined) this.#removeFromGroups(this.#groups, entry, row)
   }
 
-  /** The rows of one group in this transaction, in no particular order. */
-  group(name: string): ReadonlyArray<Row> {
+  /**
+   * The rows of one group in this transaction, in no particular order. If rows are never deleted,
+   * `from` skips those that an earlier call returned.
+   */
+  group(name: string, from = 0): ReadonlyArray<Row> {
     if (this.#parts === undefined) return NONE
     this.#groups ??= this.#grouped(this.#parts)
+    const entries = this.#groups.get(name) ?? NONE
     const rows: Array<Row> = []
-    for (const { after } of this.#groups.get(name) ?? NONE) if (after !== undefined) rows.push(after)
+    for (let at = from; at < entries.length; at++) {
+      const row = entries[at]?.after
+      if (row !== undefined) rows.push(row)
+    }
     return rows
   }
 

@@ -13,6 +13,7 @@ import {
   type TimelineCut,
 } from "../model/IncidentRecord.ts"
 import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
+import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
@@ -23,6 +24,17 @@ import { type CommandChanges, NO_CHANGES, OTHER_CHANGES, Table, type WriteCount 
 
 const CHECKS = topic("checks")
 const INCIDENTS = topic("incidents")
+
+/**
+ * The members of one incident, worst first, and how many of its loaded members are among them. A changed
+ * member is added again; its old version is dropped when it reaches the top. So the cost of a change does
+ * not grow with the number of members.
+ */
+interface Standings {
+  readonly heap: Heap<MemberRecord>
+  taken: number
+}
+const isWorse = (a: MemberRecord, b: MemberRecord): boolean => compareMembers(a, b) < 0
 
 /**
  * The rows of one transaction: what the storage loaded, and what the decisions changed. A storage
@@ -39,6 +51,7 @@ export class UnitOfWork {
   readonly knownEvents = new KnownEvents()
   #found: Map<string, unknown> | undefined
   #rankings: Map<IncidentId, LoadedRanking> | undefined
+  #standings: Map<IncidentId, Standings> | undefined
   readonly #removedChecks: Array<CheckRef> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #incidentLog: Array<IncidentLogRecord> = []
@@ -183,12 +196,20 @@ export class UnitOfWork {
     return this.members.group(`incident/${incidentId}`).filter(isPresent)
   }
 
+  putMember(member: MemberRecord): void {
+    this.members.put(member)
+    if (isPresent(member)) this.#standings?.get(member.incident_id)?.heap.push(member)
+  }
+
   /** The worst of the loaded present members of an incident. */
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
-    let worst: MemberRecord | undefined
-    for (const member of this.members.group(`incident/${incidentId}`))
-      if (isPresent(member) && (worst === undefined || compareMembers(member, worst) < 0)) worst = member
-    return worst
+    this.#standings ??= new Map()
+    const standings = this.#standings.get(incidentId) ?? { heap: new Heap(isWorse), taken: 0 }
+    this.#standings.set(incidentId, standings)
+    const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
+    for (const member of loaded) standings.heap.push(member)
+    standings.taken += loaded.length
+    return standings.heap.firstThat((member) => isPresent(member) && this.members.get(member) === member)
   }
 
   /** The present memberships of an agent. Needs the group of the agent. */

@@ -1,7 +1,7 @@
 import type { Instant } from "@tocsin/contract/Instant"
 
 /** A binary heap: the item that is before all others comes first. */
-class Heap<Item> {
+export class Heap<Item> {
   readonly #items: Array<Item> = []
   readonly #isBefore: (a: Item, b: Item) => boolean
 
@@ -9,8 +9,13 @@ class Heap<Item> {
     this.#isBefore = isBefore
   }
 
-  get first(): Item | undefined {
-    return this.#items[0]
+  /** Removes items from the top until one passes, which stays, and returns that. */
+  firstThat(passes: (item: Item) => boolean): Item | undefined {
+    for (let first = this.#items[0]; first !== undefined; first = this.#items[0]) {
+      if (passes(first)) return first
+      this.pop()
+    }
+    return undefined
   }
 
   push(item: Item): void {
@@ -135,10 +140,6 @@ export class TimerQueue<Key> {
   }
 
   #first(): Entry<Key> | undefined {
-    for (let { first } = this.#heap; first !== undefined; { first } = this.#heap) {
-      if (this.#entries.get(first.key) === first) return first
-      this.#heap.pop()
-    }
-    return undefined
+    return this.#heap.firstThat((entry) => this.#entries.get(entry.key) === entry)
   }
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TimerQueue } from "../src/TimerQueue.ts"
+import { TimerQueue } from "../../src/unitOfWork/TimerQueue.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import * as fc from "fast-check"
 
