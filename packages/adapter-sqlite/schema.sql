@@ -6,7 +6,7 @@
 -- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
 -- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
 -- 6 reported_alerts breaking sha256:163c1e334b2cbdc151f0095f1c43329e4a2338c4aefb8aebd3a34e3a8fb93a91
--- 7 cheaper_changes breaking sha256:9f1a26ddc7874c3be06d2b80fdf74ceee843d7060ebe082da581011c1ee7a448
+-- 7 cheaper_changes breaking sha256:a730c116edea63f3587285c31b8121847bf76a32103803b9de995faa45ffa8da
 -- 8 job_runs breaking sha256:187e67453729c10a3076aab12f35f41f5b1ae1f2f49b427ec7b9207413979791
 
 CREATE TABLE agent (
@@ -330,18 +330,15 @@ CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present D
 
 CREATE INDEX incident_of_agent_by_opened_at ON incident (opener_agent_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id)
-WHERE phase = 0;
+CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id);
 
 CREATE INDEX incident_of_both_by_opened_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id)
-WHERE phase = 0;
+CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id);
 
 CREATE INDEX incident_of_check_by_opened_at ON incident (opener_check_id, phase, severity_rank, opened_at, id);
 
-CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id)
-WHERE phase = 0;
+CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id);
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
 

@@ -147,12 +147,6 @@ export const pageStatements = <L extends ListName>(
   })
 }
 
-/** A range of an index, and the part of a list that is read from it. */
-interface ChosenArm {
-  readonly arm: Arm
-  readonly part: ListPart
-}
-
 /** The table whose index has the order of a part. */
 const orderedOf = ({ by, isSorted }: ListPart): "l" | "r" => (by === undefined || isSorted ? "r" : "l")
 
@@ -169,27 +163,9 @@ const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registra
 const REPORTED = `LEFT JOIN check_state AS c
   ON c.agent_id = r.agent_id AND c.check_id = r.check_id AND c.registration_id = r.registration_id`
 
-/** The indexes of incidents by the agent and by the check that opened them. */
-const OPENER = [
-  ["opener_agent_id", "incident_of_agent_by_opened_at"],
-  ["opener_check_id", "incident_of_check_by_opened_at"],
-]
-
-/**
- * The indexes of an opener by resolution hold resolved incidents only. Its open ones are few: they are found by
- * another index, and sorted.
- */
-const indexOf = ({ arm: { fixed }, part }: ChosenArm, { columns }: Order): string | undefined => {
-  const isOpen = fixed.some(({ column, value }) => column === "phase" && value !== 0)
-  if (part.by !== undefined || !isOpen || !columns.includes("resolved_order")) return part.index
-  const [index, other] = OPENER.filter(([name]) => fixed.some(({ column }) => column === name))
-  return other === undefined ? index?.[1] : "incident_of_both_by_opened_at"
-}
-
 const sourceOf = (
   table: string,
-  { by, few, hasReported, isOfPresentAgents, isSorted }: ListPart,
-  index: string | undefined,
+  { by, few, hasReported, index, isOfPresentAgents, isSorted }: ListPart,
 ): string => {
   const rows = index === undefined ? `${table} AS r` : `${table} AS r INDEXED BY ${index}`
   const leading = by && `${LEADING[by]} AS ${isSorted ? "b" : "l"}`
@@ -202,7 +178,7 @@ const sourceOf = (
 
 const select = (
   table: string,
-  { arm, part }: ChosenArm,
+  { arm, part }: { readonly arm: Arm; readonly part: ListPart },
   names: ReadonlyArray<string>,
   order: Order,
 ): Statement => {
@@ -215,19 +191,14 @@ const select = (
       sql: `instr(${part.searched?.text}, ?) > 0`,
       values: [word],
     })),
-    ...arm.fixed.map(({ column, value }) =>
-      // Named, because an index that holds one phase serves no parameter.
-      column === "phase"
-        ? { sql: `${fixedIn}.phase = ${value}`, values: [] }
-        : { sql: `${fixedIn}.${column} = ?`, values: [value] },
-    ),
+    ...arm.fixed.map(({ column, value }) => ({ sql: `${fixedIn}.${column} = ?`, values: [value] })),
     ...beyond(ordered, arm.start, order.isAscending),
     ...beyond(ordered, arm.end, !order.isAscending),
   ]
   const results = names.map((name) => `${order.columns.includes(name) ? ordered : "r"}.${name} AS ${name}`)
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}`
   return {
-    sql: `SELECT ${results.join(", ")} FROM ${sourceOf(table, part, indexOf({ arm, part }, order))} ${where}`,
+    sql: `SELECT ${results.join(", ")} FROM ${sourceOf(table, part)} ${where}`,
     values: conditions.flatMap(({ values }) => values),
   }
 }

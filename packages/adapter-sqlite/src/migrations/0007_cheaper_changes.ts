@@ -75,25 +75,10 @@ ALTER TABLE other_check_state RENAME TO check_state;
 CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
 `
 
-/** Open incidents all have the same place in the indexes of an opener by resolution, and leave them. */
-const RESOLVED = [
-  ["agent", "opener_agent_id"],
-  ["check", "opener_check_id"],
-  ["both", "opener_agent_id, opener_check_id"],
-]
-  .map(
-    ([of, columns]) => `
-DROP INDEX incident_of_${of}_by_resolved_at;
-CREATE INDEX incident_of_${of}_by_resolved_at ON incident (${columns}, phase, severity_rank, resolved_order, id)
-WHERE phase = 0;
-`,
-  )
-  .join("")
-
 /** A change of a status costs less. Servers that name `outbox_unfinished` with a list must be stopped first. */
 export const migration: Migration = {
   id: 7,
   name: "cheaper_changes",
   compatibility: "breaking",
-  sql: [COMPARED, RESOLVED].join(""),
+  sql: COMPARED,
 }
