@@ -179,7 +179,7 @@ const outcomeOf = (
     const accepted = `${target} accepted ${sent}${answer}`
     return result.error === undefined
       ? ok(check, accepted)
-      : attention(check, `${accepted}, but not for everybody: ${result.error}`)
+      : attention(check, `${accepted}, but not for every recipient; correct them: ${result.error}`)
   }
   return failed(check, `${target} did not accept ${sent}: ${result.error}`, "failed")
 }
