@@ -24,7 +24,6 @@ const ONE_COMMAND: ReadonlySet<Action["action"]> = new Set([
   "accept",
   "block",
   "remove",
-  "unblock",
   "reset_clock",
   "remove_check",
   "deliver",
@@ -58,13 +57,16 @@ const allOf = (rows: Rows) => ({
   keys: rows.keys,
 })
 
+/** Another hostname raises a stamp, whose ID is drawn last in its transaction: no agent changes its name. */
+const withOneHostname = (step: Step): Step => (step.step === "heartbeat" ? { ...step, hostname: "h1" } : step)
+
 const comesToTheSame = Effect.fnUntraced(function* (
   steps: ReadonlyArray<Step>,
   longest: number,
   options: ServiceOptions,
 ) {
   const single = yield* driveService(options)
-  const observations = yield* single.play(steps)
+  const observations = yield* single.play(steps.map(withOneHostname))
 
   let expect = (_: number): void => {}
   const clientOf = (storage: Storage["Service"]) => {
