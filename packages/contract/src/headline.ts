@@ -62,9 +62,9 @@ export const headlineOf = (output: string | undefined): string | undefined => {
   return undefined
 }
 
-/** The headline of a job that failed: how it ended, and the last line of its output that is not blank. */
+/** The headline of a job that failed: how it ended, and the last line of its output that has words. */
 export const failureHeadline = (end: string, output: string): string => {
   const lines = withoutSequences(output).split(/[\r\n]/u)
-  const last = lines.findLast((line) => VISIBLE.test(line))
+  const last = lines.findLast((line) => VISIBLE.test(withoutPerformance(line, false)))
   return shortened(last === undefined ? end : `${end}: ${last.trim()}`)
 }

@@ -78,6 +78,8 @@ describe("a headline", () => {
     ["failed", "", "failed"],
     ["failed", " \n\u001b[0m\n", "failed"],
     ["exit 1", "disk full\n\u200b\n\u0007\n", "exit 1: disk full"],
+    ["exit 1", " | x=1", "exit 1"],
+    ["exit 1", "disk full\n| x=1 y=2", "exit 1: disk full"],
     ["timed out after 5 s", "10 %\r90 %\r", "timed out after 5 s: 90 %"],
     ["ended by SIGKILL", "\u001b[31mno memory\u001b[0m", "ended by SIGKILL: no memory"],
     ["exit 1", "x".repeat(600), `exit 1: ${"x".repeat(504)}`],

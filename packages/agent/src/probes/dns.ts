@@ -49,7 +49,8 @@ export const dns = probe(
           throw error
         })
       })
-      const found = recordsOf(value)
+      // A domain that takes no mail, or has no service, says so with an empty name.
+      const found = recordsOf(value).filter((one) => !["MX", "SRV"].includes(type) || !one.endsWith(" "))
       // Asked for an alias, the resolver answers with the name itself where there is none.
       const hasNone = type === "CNAME" && found.every((one) => plainName(one) === plainName(name))
       if (found.length === 0 || hasNone) return critical(lacking)
@@ -63,6 +64,7 @@ export const dns = probe(
         faults: missing.length === 0 ? [] : [{ status: "critical", words: lacks }],
       }
     } catch (error) {
+      if (codeOf(error) === "ENOTFOUND") return critical(`${asked}: there is no such name`)
       // Of an SOA record, the resolver reads an answer without one as a broken answer.
       const hasNone = ["ENODATA", type === "SOA" ? "EBADRESP" : ""].includes(codeOf(error))
       return critical(hasNone ? lacking : `${asked}: ${explainError(error)}`)

@@ -41,6 +41,14 @@ const MARKUP = /^$|\b(?:html|xml)\b/i
 const META =
   /<meta\s[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)|^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']+)/i
 
+const decoded = (bytes: Buffer, label: string | undefined): string | undefined => {
+  try {
+    return new TextDecoder(label).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 /** A page as text, and the words for what a search in it depended on, which may quote its header fields. */
 export const pageText = (
   { "content-encoding": coding = "identity", "content-type": type = "" }: IncomingHttpHeaders,
@@ -58,13 +66,12 @@ export const pageText = (
   const markup = MARKUP.test(type) ? start.replaceAll(/<!--[^]*?(?:-->|$)/g, "") : ""
   // Markup that says UTF-16 could not be read if it were.
   const [, meta, named = meta] = META.exec(markup) ?? []
-  const label = mark?.[1] ?? declared ?? named?.replace(/^utf-?16.*/i, "utf-8")
-  try {
-    return { body: new TextDecoder(label).decode(page), where: part }
-  } catch {
-    // No message shows a text of the body.
-    const shown = isQuoted ? ` ${declared?.slice(0, 40)}` : ""
-    const name = declared === undefined ? "the charset in its markup" : `its charset${shown}`
-    return { body: page.toString(), where: `${part} as UTF-8, because ${name} is unknown` }
-  }
+  const inMarkup = named?.replace(/^utf-?16.*/i, "utf-8")
+  const first = decoded(page, mark?.[1] ?? declared ?? inMarkup)
+  const body = first ?? (inMarkup === undefined ? undefined : decoded(page, inMarkup))
+  if (body !== undefined) return { body, where: part }
+  // No message shows a text of the body.
+  const shown = isQuoted ? ` ${declared?.slice(0, 40)}` : ""
+  const name = declared === undefined ? "the charset in its markup" : `its charset${shown}`
+  return { body: page.toString(), where: `${part} as UTF-8, because ${name} is unknown` }
 }

@@ -100,7 +100,19 @@ describe("the dns probe", () => {
       ["critical", "DNS CRITICAL - a.example A lacks 192.0.2.8: 192.0.2.7"],
     )
     const missing = await ask({ name: "missing.example" })
-    assert.match(missing.output, /^DNS CRITICAL - missing\.example A: .*ENOTFOUND/)
+    assert.strictEqual(missing.output, "DNS CRITICAL - missing.example A: there is no such name")
+  })
+
+  it.each<readonly [Type, string]>([
+    ["MX", "\0\0\0"],
+    ["SRV", "\0\0\0\0\0\0\0"],
+  ])("is critical where the only %s record says that there is none", async (type, data) => {
+    const none = await askFor([[type, data]], { type })
+    assert.deepStrictEqual(
+      [none.status, none.output],
+      ["critical", `DNS CRITICAL - a.example ${type}: no ${type} record`],
+    )
+    assert.strictEqual((await askFor([[type, data], PLAIN[type]], { type })).status, "ok")
   })
 
   const others = TYPES.flatMap((type) =>

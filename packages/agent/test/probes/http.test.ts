@@ -106,6 +106,12 @@ describe("the encoding of a page", () => {
     ["<meta> of UTF-16", "Content-Type: text/html\r\n", "<meta charset=utf-16>ö!", "ö!"],
     ["no charset", "", "Geöffnet 中文", "Geöffnet 中文"],
     ["an unknown charset", "Content-Type: text/html; charset=x-foo\r\n", "Geöffnet", "Geöffnet"],
+    [
+      "<meta> behind an unknown charset",
+      "Content-Type: text/html; charset=x-foo\r\n",
+      latin1("<meta charset=latin1>ö!"),
+      "ö!",
+    ],
   ])("is read of %s", async (_, fields, body, text) => {
     isOk(await answered(page(fields, body), { text, pattern: text }))
   })
