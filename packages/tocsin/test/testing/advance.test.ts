@@ -357,7 +357,7 @@ describe("advance", () => {
         numRuns: propertyRuns(20),
         examples: ACTS.map((scenario): [Story] => [scenario]),
         // Shrinking a scenario that fails ends before the test's own limit, so that the seed is reported.
-        interruptAfterTimeLimit: 60_000 * RUNS_FACTOR,
+        interruptAfterTimeLimit: Math.max(30_000, 60_000 * RUNS_FACTOR),
       },
     )
   })
@@ -371,7 +371,7 @@ describe("advance", () => {
           assert.deepStrictEqual(await tell(scenario, nextDue), await tell(scenario, nextDue, parts))
         },
       ),
-      { numRuns: propertyRuns(6), interruptAfterTimeLimit: 60_000 * RUNS_FACTOR },
+      { numRuns: propertyRuns(6), interruptAfterTimeLimit: Math.max(30_000, 60_000 * RUNS_FACTOR) },
     )
   })
 
