@@ -8,6 +8,7 @@
 -- 6 reported_alerts breaking sha256:163c1e334b2cbdc151f0095f1c43329e4a2338c4aefb8aebd3a34e3a8fb93a91
 -- 7 cheaper_changes breaking sha256:a730c116edea63f3587285c31b8121847bf76a32103803b9de995faa45ffa8da
 -- 8 job_runs breaking sha256:187e67453729c10a3076aab12f35f41f5b1ae1f2f49b427ec7b9207413979791
+-- 9 check_labels breaking sha256:3ca1fb34c36b9ab94f3841a4f551aea6497281708a2c074a262911d86cf4e64a
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -161,6 +162,22 @@ CREATE INDEX check_event_of_agent ON check_event (registration_id);
 
 CREATE INDEX check_event_of_check ON check_event (registration_id, check_id);
 
+CREATE TABLE check_label (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  labels TEXT NOT NULL,
+  labelled_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER check_label_changes_labels AFTER UPDATE OF labels ON check_label WHEN OLD.labels IS NOT NEW.labels
+BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
+
+CREATE TRIGGER check_label_comes_with_labels AFTER INSERT ON check_label WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
+
+CREATE TRIGGER check_label_goes_with_labels AFTER DELETE ON check_label WHEN OLD.labels IS NOT NULL BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); END;
+
 CREATE TABLE "check_state" (
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
@@ -207,21 +224,13 @@ CREATE TABLE "expectation" (
   expected_from INTEGER NOT NULL,
   next_evaluation_at INTEGER,
   incident_id TEXT,
-  terms TEXT,
-  labels TEXT,
-  labelled_at INTEGER, running_since INTEGER,
+  running_since INTEGER,
+  terms TEXT NOT NULL,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
 WHERE next_evaluation_at IS NOT NULL;
-
-CREATE TRIGGER expectation_changes_labels AFTER UPDATE OF labels ON expectation WHEN OLD.labels IS NOT NEW.labels
-BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
-
-CREATE TRIGGER expectation_comes_with_labels AFTER INSERT ON expectation WHEN NEW.labels IS NOT NULL BEGIN INSERT INTO label SELECT key, value, NEW.agent_id, NEW.check_id, NEW.registration_id FROM json_each(iif(json_valid(NEW.labels), NEW.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'; END;
-
-CREATE TRIGGER expectation_goes_with_labels AFTER DELETE ON expectation WHEN OLD.labels IS NOT NULL BEGIN DELETE FROM label WHERE (name, value, agent_id, check_id, registration_id) IN (SELECT key, value, OLD.agent_id, OLD.check_id, OLD.registration_id FROM json_each(iif(json_valid(OLD.labels), OLD.labels, '{}')) WHERE typeof(key) = 'text' AND type = 'text'); END;
 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 

@@ -47,7 +47,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "check_state.received_at": 0,
   "expectation.expected_from": 0,
   "expectation.next_evaluation_at": LONGEST_LOOK,
-  "expectation.labelled_at": 0,
+  "check_label.labelled_at": 0,
   "expectation.running_since": 0,
   "reported_alert.next_evaluation_at": LONGEST_LOOK,
   "check_event.observed_at": SAID,

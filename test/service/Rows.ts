@@ -1,5 +1,6 @@
 import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord, HistoryRecord } from "@tocsin/core/model/CheckRecord"
+import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
+import type { CheckRecord, CheckRef, HistoryRecord } from "@tocsin/core/model/CheckRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
@@ -16,6 +17,8 @@ export interface Rows {
   readonly checks: ReadonlyMap<string, CheckRecord>
   /** By `agent/check`, without those of deleted agents. */
   readonly expectations: ReadonlyMap<string, ExpectationRecord>
+  /** By `agent/check`, without those of deleted agents. */
+  readonly labels: ReadonlyMap<string, CheckLabelRecord>
   readonly incidents: ReadonlyMap<string, IncidentRecord>
   /** Past and present, by `incident/agent/check`. */
   readonly members: ReadonlyMap<string, MemberRecord>
@@ -34,6 +37,7 @@ export const noRows: Rows = {
   keys: new Map(),
   checks: new Map(),
   expectations: new Map(),
+  labels: new Map(),
   incidents: new Map(),
   members: new Map(),
   outbox: new Map(),
@@ -65,8 +69,8 @@ const withChanges = <Row>(
 /** The rows after a command's changes. */
 export const applyChanges = (rows: Rows, changes: UnitOfWorkChanges): Rows => {
   const removed = new Set(changes.removed_registration.map((agent) => agent.registration_id))
-  const stays = (row: CheckRecord | ExpectationRecord | HistoryRecord) => !removed.has(row.registration_id)
-  const ofChecks = <Row extends CheckRecord | ExpectationRecord>(
+  const stays = (row: CheckRef) => !removed.has(row.registration_id)
+  const ofChecks = <Row extends CheckRef>(
     present: ReadonlyMap<string, Row>,
     rowChanges: ReadonlyArray<Moved<Row>>,
   ) =>
@@ -90,6 +94,7 @@ export const applyChanges = (rows: Rows, changes: UnitOfWorkChanges): Rows => {
     keys: withChanges(rows.keys, changes.agent_key, (row) => row.key_hash),
     checks: ofChecks(rows.checks, changes.check_state),
     expectations: ofChecks(rows.expectations, changes.expectation),
+    labels: ofChecks(rows.labels, changes.check_label),
     incidents: withChanges(rows.incidents, changes.incident, (row) => row.id),
     members: withChanges(
       rows.members,

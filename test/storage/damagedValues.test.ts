@@ -90,6 +90,7 @@ const idOf = (name: string): string => uuidV7(BigInt(START_MILLIS), name)
 /** A row in every table that has JSON. */
 const fill = Effect.fnUntraced(function* (replica: Replica) {
   const { agent_id, registration_id } = agentRecord("a")
+  const check_id = CheckId.make("disk")
   yield* write(replica, [], (unit) => {
     unit.agents.put(agentRecord("a", { labels: { team: "web" } }))
     unit.checks.put(checkRecord(agentRecord("a"), "disk"))
@@ -103,10 +104,10 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       running_since: undefined,
       next_evaluation_at: undefined,
       incident_id: incidentRecord("x").id,
-      labels: { team: "web" },
-      labelled_at: start,
     })
-    const check_id = CheckId.make("disk")
+    unit
+      .of("check_label")
+      .put({ agent_id, registration_id, check_id, labels: { team: "web" }, labelled_at: start })
     unit
       .of("job_run")
       .put({ agent_id, registration_id, check_id, starts: [{ rid: "", at: 1 }], log: undefined })

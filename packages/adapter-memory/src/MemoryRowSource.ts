@@ -218,7 +218,7 @@ export class MemoryRowSource implements RowSource {
       Object.entries(labels).some((label) => some.has(textOf(label)))
     for (const agent of agents.values()) {
       const isOnHost = hosts.has(agent.hostname)
-      const ofChecks = keyed.expectation.of("registration_id", agent.registration_id)
+      const ofChecks = keyed.check_label.of("registration_id", agent.registration_id)
       if (!isOnHost && !hasSome(agent) && !ofChecks.some(hasSome)) continue
       for (const member of keyed.incident_member.of("group", agent.agent_id)) {
         const has = mergeLabels(agent.labels, this.labelsOf(member))

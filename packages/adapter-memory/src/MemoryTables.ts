@@ -8,6 +8,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 import type { IncidentChangeRecord, IncidentKind, IncidentLogRecord } from "@tocsin/core/model/IncidentRecord"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
+import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
 import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
 import {
   forNames,
@@ -93,6 +94,10 @@ export class MemoryTables {
       group: groupOf("agent_key"),
       blacklist_id: (key: AgentKeyRecord) => (key.state === "blocked" ? key.blacklist_id : undefined),
     }),
+    check_label: new IndexedRows({
+      group: groupOf("check_label"),
+      registration_id: (row: CheckLabelRecord) => row.registration_id,
+    }),
     expectation: new IndexedRows({
       group: groupOf("expectation"),
       registration_id: (row: ExpectationRecord) => row.registration_id,
@@ -121,5 +126,5 @@ export const labelsOf = ({ agents, keyed }: MemoryTables, name: CheckName): Labe
   const agent = agents.get(name.agent_id)
   if (agent === undefined) return undefined
   const { registration_id } = agent
-  return keyed.expectation.get(keyText("expectation", { ...name, registration_id }))?.labels
+  return keyed.check_label.get(keyText("check_label", { ...name, registration_id }))?.labels
 }

@@ -97,8 +97,6 @@ const expectations = fc
           running_since: undefined,
           next_evaluation_at: undefined,
           incident_id: act === "overdue" ? incidentIdOf("stale") : undefined,
-          labels: undefined,
-          labelled_at: undefined,
         })
     }),
   )

@@ -145,7 +145,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
           return {
             incident,
             members,
-            labels: members.map(tables.expectation.labelsOf),
+            labels: members.map(tables.check_label.labelsOf),
             changes: tables.incidentChanges.latest(id, limits.changes),
             log: tables.incidentLog.latest(id, limits.log),
             outbox: tables.outbox.latest(id, limits.outbox),

@@ -13,7 +13,7 @@ import type { PastEntry, TrialOptions } from "./Backtest.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { TimerQueue } from "@tocsin/core/unitOfWork/TimerQueue"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
@@ -44,10 +44,11 @@ const columnsOf = <Row, Name extends keyof Row & string>(
 }
 
 const AGENTS = columnsOf(storedTables.agent, ["agent_id", "hostname", "labels"])
-const EXPECTATIONS = columnsOf<ExpectationRecord, "agent_id" | "check_id" | "labels">(
-  storedTables.expectation,
-  ["agent_id", "check_id", "labels"],
-)
+const LABELS = columnsOf<CheckLabelRecord, "agent_id" | "check_id" | "labels">(storedTables.check_label, [
+  "agent_id",
+  "check_id",
+  "labels",
+])
 const INCIDENTS = columnsOf(storedTables.incident, [
   "id",
   "kind",
@@ -92,11 +93,7 @@ const readAll = <Row, Kept>(
 
 /** The agents that are registered now, and the labels of their checks. */
 const readAgents = Effect.fnUntraced(function* (source: CopySource) {
-  const labelled = yield* readAll(
-    source,
-    EXPECTATIONS,
-    ({ labels, ...check }) => labels && { ...check, labels },
-  )
+  const labelled = yield* readAll(source, LABELS, (check) => check)
   const checks = Map.groupBy(labelled, ({ agent_id }) => agent_id)
   return yield* readAll(source, AGENTS, ({ labels, ...agent }): KnownAgent => {
     const ofAgent = checks.get(agent.agent_id)

@@ -54,6 +54,6 @@ export const labelChecks = commandOf(function* (
     agent,
     checks.map(({ check_id }) => check_id),
   )
-  yield* load(unit, { rows: { expectation: refs } })
+  yield* load(unit, { rows: { check_label: refs, expectation: refs } })
   refs.forEach((ref, index) => labelCheck(unit, ref, checks[index]?.labels, now))
 })

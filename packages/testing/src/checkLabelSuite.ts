@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
 import { Effect } from "effect"
 import { observe, search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
@@ -16,30 +16,20 @@ const agent = agentRecord("a")
 const { agent_id, registration_id } = agent
 const ref = { agent_id, registration_id, check_id: CheckId.make("disk") }
 
-const labelled = (labels: Labels | undefined): ExpectationRecord => ({
-  ...ref,
-  origin: "agent",
-  terms: undefined,
-  expected_from: start,
-  running_since: undefined,
-  next_evaluation_at: undefined,
-  incident_id: undefined,
-  labels,
-  labelled_at: start,
-})
+const labelled = (labels: Labels): CheckLabelRecord => ({ ...ref, labels, labelled_at: start })
 
-const request = { agents: [AgentId.make("a")], rows: { expectation: [ref] } }
+const request = { agents: [AgentId.make("a")], rows: { check_label: [ref] } }
 
 const label = (replica: Replica, labels: Labels) =>
-  write(replica, [{ agents: [agent_id] }, request], ({ expectations }) => expectations.put(labelled(labels)))
+  write(replica, [{ agents: [agent_id] }, request], (unit) => unit.of("check_label").put(labelled(labels)))
 
 /** The labels as each way of reading has them: by row, by list, with a loud member, and on an incident. */
 const read = Effect.fnUntraced(function* (replica: Replica) {
   const id = incidentIdOf("x")
-  const row = yield* observe(replica, [{ agents: [agent_id] }, request], ({ expectations }) =>
-    expectations.get(ref),
+  const row = yield* observe(replica, [{ agents: [agent_id] }, request], (unit) =>
+    unit.of("check_label").get(ref),
   )
-  const [listed] = yield* replica.storage.rows("expectation", [ref])
+  const [listed] = yield* replica.storage.rows("check_label", [ref])
   const asked = [{ incident_id: id, limit: 1 }]
   const [member] = (yield* search(replica, "loudMembers", asked, (found) => found.get(id))) ?? []
   const scenario = yield* replica.storage.incident(id, atMost(1))

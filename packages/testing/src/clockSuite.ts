@@ -56,8 +56,6 @@ const expectation: ExpectationRecord = {
   running_since: undefined,
   next_evaluation_at: after(185),
   incident_id: undefined,
-  labels: { team: "web" },
-  labelled_at: start,
 }
 
 const reachedAt = (at: Instant.Instant) => ({
@@ -80,11 +78,19 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
               unit.checks.put(check)
               const { agent_id, registration_id } = of
               unit.expectations.put({ ...expectation, agent_id, registration_id, ...expected })
+              const labels = { team: "web" }
+              unit.of("check_label").put({
+                agent_id,
+                registration_id,
+                check_id: check.check_id,
+                labels,
+                labelled_at: expected.expected_from ?? start,
+              })
             })
           yield* put(
             { ...agent, last_seen_at: ahead(), reachable_from: ahead(-60) },
             { ...disk, received_at: ahead() },
-            { expected_from: ahead(-90), next_evaluation_at: ahead(185), labelled_at: ahead() },
+            { expected_from: ahead(-90), next_evaluation_at: ahead(185) },
           )
           const other = agentRecord("b", { last_seen_at: after(-60), reachable_from: after(-900) })
           const ofOther = { ...checkRecord(other, "disk"), received_at: after(-100) }
@@ -96,16 +102,18 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const expectations = yield* replica.storage.rows("expectation", [disk, ofOther])
           assert.deepStrictEqual(
             new Map(
-              expectations.map((row) => [
-                String(row.agent_id),
-                [row.expected_from, row.next_evaluation_at, row.labelled_at],
-              ]),
+              expectations.map((row) => [String(row.agent_id), [row.expected_from, row.next_evaluation_at]]),
             ),
             new Map([
-              ["a", [start, after(185), start]],
+              ["a", [start, after(185)]],
               // It last reported 100 s ago.
-              ["b", [after(-900), after(85), start]],
+              ["b", [after(-900), after(85)]],
             ]),
+          )
+          const labels = yield* replica.storage.rows("check_label", [disk, ofOther])
+          assert.sameMembers(
+            labels.map(({ labelled_at }) => labelled_at),
+            [start, after(-900)],
           )
         }),
     )

@@ -3,7 +3,6 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { ParentSearch } from "@tocsin/core/unitOfWork/Search"
 import { gatherFacts } from "@tocsin/core/firings/gatherFacts"
-import { unexpected } from "@tocsin/core/model/ExpectationRecord"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { Duration, Effect } from "effect"
@@ -51,8 +50,11 @@ const fill = (replica: Replica) =>
   })
 
 const labelled = (name: string, check: string, labels: Labels) => ({
-  ...unexpected({ ...agentRecord(name), check_id: CheckId.make(check) }, after(0)),
+  agent_id: AgentId.make(name),
+  registration_id: agentRecord(name).registration_id,
+  check_id: CheckId.make(check),
   labels,
+  labelled_at: after(0),
 })
 
 /** Incidents of three agents, whose labels and those of whose checks decide. */
@@ -70,8 +72,8 @@ const fillLabels = Effect.fnUntraced(function* (replica: Replica) {
       unit.incidents.put(incidentRecord(`of ${name}`, ONE_CRITICAL))
       unit.members.put(memberRecord({ incident: `of ${name}`, agent: name, check }))
     }
-    unit.expectations.put(labelled("gate", "uplink", { role: "gate" }))
-    unit.expectations.put(labelled("gate", "disk", { role: "web" }))
+    unit.of("check_label").put(labelled("gate", "uplink", { role: "gate" }))
+    unit.of("check_label").put(labelled("gate", "disk", { role: "web" }))
   })
   yield* write(replica, [{ agents }], (unit) =>
     unit.putAgent(agentRecord("other", { hostname: "other", labels: { role: "web", site: "b" } })),

@@ -23,7 +23,7 @@ const takesAlerts = Effect.fnUntraced(function* (replica: Replica) {
   assert.strictEqual(incident?.incident_key, 'prometheus{team="db"}')
   assert.deepStrictEqual(others, [])
   const [check = assert.fail("no check")] = yield* rowsOf(replica, "checks")
-  const [row] = yield* replica.storage.rows("expectation", [check])
+  const [row] = yield* replica.storage.rows("check_label", [check])
   assert.strictEqual(row?.labels?.["team"], "db")
   yield* TestClock.adjust("1 minute")
   yield* sends(site, "a:9090", ["Load", "Disk"], LEASE)

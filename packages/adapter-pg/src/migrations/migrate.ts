@@ -22,6 +22,7 @@ import { migration as changeStamps } from "./0004_change_stamps.ts"
 import { migration as storedHolds } from "./0005_stored_holds.ts"
 import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
 import { migration as jobRuns } from "./0007_job_runs.ts"
+import { migration as checkLabels } from "./0008_check_labels.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -32,6 +33,7 @@ export const migrations: ReadonlyArray<Migration> = [
   storedHolds,
   reportedAlerts,
   jobRuns,
+  checkLabels,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

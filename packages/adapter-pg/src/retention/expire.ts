@@ -224,6 +224,7 @@ const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
 /** These have an index by agent and registration. */
 const OF_AGENTS: ReadonlySet<RemovedRows> = new Set([
   "checks_of_agents",
+  "labels_of_agents",
   "expectations_of_agents",
   "runs_of_agents",
   "alerts_of_agents",

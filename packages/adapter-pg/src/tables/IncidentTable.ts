@@ -1,5 +1,6 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { orUndefined } from "@tocsin/core/model/TableShape"
+import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
 import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { IncidentTimeline, TimelineLimits } from "@tocsin/core/ports/Storage"
@@ -42,15 +43,16 @@ export const findDueIncidents = `SELECT i.id FROM incident AS i
 /** The members of incidents, past and present. */
 export const memberTable = keyedTables.incident_member
 
-const labelColumns = { labels: storedTables.expectation.columns.labels }
-const labelTable = makeTable<Pick<ExpectationRecord, "labels">>(
-  { name: "expectation", key: ["labels"], columns: labelColumns },
+// A check without labels has no row.
+const labelColumns = { labels: orUndefined(storedTables.check_label.columns.labels) }
+const labelTable = makeTable<Partial<Pick<CheckLabelRecord, "labels">>>(
+  { name: "check_label", key: ["labels"], columns: labelColumns },
   { alias: "x" },
 )
 
 /** Looked up for each member, so that an index serves it whatever the planner expects. */
 const LABELS = `(
-    SELECT ${labelTable.columns} FROM agent AS a JOIN expectation AS x USING (agent_id, registration_id)
+    SELECT ${labelTable.columns} FROM agent AS a JOIN check_label AS x USING (agent_id, registration_id)
     WHERE a.agent_id = m.agent_id AND x.check_id = m.check_id
   ) AS labels`
 
@@ -91,7 +93,7 @@ export const findParents = `SELECT ${incidentTable.columns} FROM incident AS i
       SELECT a.agent_id, NULL AS check_id FROM agent AS a WHERE a.labels::jsonb @> wanted.labels
       UNION ALL
       SELECT e.agent_id, e.check_id FROM jsonb_each(wanted.labels) AS one
-      JOIN expectation AS e ON e.labels::jsonb @> jsonb_build_object(one.key, one.value)
+      JOIN check_label AS e ON e.labels::jsonb @> jsonb_build_object(one.key, one.value)
       JOIN agent AS a ON a.agent_id = e.agent_id
       WHERE (coalesce(a.labels::jsonb, '{}') || e.labels::jsonb) @> wanted.labels
     ) AS found

@@ -42,6 +42,8 @@ const firstParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
 /** Other agents would be locked out of order, and incidents are locked before their outbox items. */
 const furtherParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
   agent: new Set([
+    "rows.check_label",
+    "groups.check_label",
     "rows.expectation",
     "groups.expectation",
     "rows.job_run",

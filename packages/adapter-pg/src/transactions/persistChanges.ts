@@ -96,7 +96,11 @@ const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<W
 const newRowsOf = (name: KeyedName, newRows: NewRows): NewRows =>
   name === "alert" || name === "change_stamp" || name === "incident_member"
     ? "upserted"
-    : name === "expectation" || name === "job_run" || name === "reported_alert" || name === "outbox"
+    : name === "expectation" ||
+        name === "check_label" ||
+        name === "job_run" ||
+        name === "reported_alert" ||
+        name === "outbox"
       ? newRows
       : "inserted"
 

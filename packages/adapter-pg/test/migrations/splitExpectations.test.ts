@@ -25,6 +25,7 @@ layer(ScratchPostgres.layer)("expectations of the first version", (it) => {
       }
       assert.deepStrictEqual<unknown>(
         {
+          check_label: yield* rowsOf("check_label"),
           expectation: yield* rowsOf("expectation"),
           job_run: yield* rowsOf("job_run"),
           reported_alert: yield* rowsOf("reported_alert"),

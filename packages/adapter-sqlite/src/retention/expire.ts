@@ -114,6 +114,7 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
 
 const BY_AGENT: ReadonlySet<RemovedRows> = new Set([
   "checks_of_agents",
+  "labels_of_agents",
   "expectations_of_agents",
   "runs_of_agents",
   "alerts_of_agents",

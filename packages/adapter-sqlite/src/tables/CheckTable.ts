@@ -95,12 +95,12 @@ export const makeDueRows = <N extends EvaluatedName>(connection: SqliteConnectio
     )
 }
 
-/** Table `expectation`: checks that must report. */
-export const makeExpectationTable = (connection: SqliteConnection) => {
-  const table = makeKeyedTable(connection, "expectation")
+/** Table `check_label`: checks that have labels. */
+export const makeCheckLabelTable = (connection: SqliteConnection) => {
+  const table = makeKeyedTable(connection, "check_label")
   const ofPresentAgent = table.one<[AgentId, CheckId]>(
     `WHERE agent_id = ? AND check_id = ?
-      AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = expectation.agent_id)`,
+      AND registration_id = (SELECT a.registration_id FROM agent AS a WHERE a.agent_id = check_label.agent_id)`,
   )
   return {
     ...table,

@@ -10,7 +10,7 @@ import {
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable, makeAgentTable } from "./AgentTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
-import { makeCheckTable, makeDueRows, makeHistoryTable, makeExpectationTable } from "./CheckTable.ts"
+import { makeCheckTable, makeDueRows, makeHistoryTable, makeCheckLabelTable } from "./CheckTable.ts"
 import {
   makeIncidentLogTable,
   makeIncidentChangeTable,
@@ -42,7 +42,7 @@ export const makeTables = (connection: SqliteConnection) => {
   // These have more than rows by key and by group.
   const searched = {
     agent_key: makeAgentKeyTable(connection),
-    expectation: makeExpectationTable(connection),
+    check_label: makeCheckLabelTable(connection),
     incident_member: makeMemberTable(connection),
     outbox: makeOutboxTable(connection),
     alert: makeAlertTable(connection),

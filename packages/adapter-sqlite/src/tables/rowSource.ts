@@ -8,7 +8,7 @@ export const rowSource = (rows: RowCache): RowSource => {
   const {
     agents,
     alert,
-    expectation,
+    check_label,
     incident_member: members,
     incidents,
     keyed,
@@ -30,7 +30,7 @@ export const rowSource = (rows: RowCache): RowSource => {
     pendingAgents: agents.countPending,
     worstMembers: members.worst,
     loudMembers: members.loud,
-    labelsOf: expectation.labelsOf,
+    labelsOf: check_label.labelsOf,
     dueOutbox: ({ limit, receivers }, now) => outbox.due(receivers, now, limit),
     expiredOutbox: ({ limit, receivers }, now) => outbox.expired(receivers, now, limit),
     heldOutbox: ({ limit, receivers }, now) => outbox.held(receivers, now, limit),

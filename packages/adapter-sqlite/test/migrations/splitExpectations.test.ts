@@ -24,6 +24,7 @@ describe("expectations of the first version", () => {
     const { keyed } = makeTables(connection)
     assert.deepStrictEqual<unknown>(
       {
+        check_label: byCheck(keyed.check_label.ofGroup(group)),
         expectation: byCheck(keyed.expectation.ofGroup(group)),
         job_run: byCheck(keyed.job_run.ofGroup(group)),
         reported_alert: byCheck(keyed.reported_alert.ofGroup(group)),
@@ -32,7 +33,7 @@ describe("expectations of the first version", () => {
     )
     assert.lengthOf(before, 6)
     assert.deepStrictEqual(labels.all(), before)
-    connection.execute("DELETE FROM expectation")
+    connection.execute("DELETE FROM check_label")
     assert.deepStrictEqual(labels.all(), [])
   })
 })

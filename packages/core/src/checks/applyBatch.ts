@@ -77,7 +77,8 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   const members: Array<MemberRef> = []
   const openIncidents: Array<IncidentRef> = []
   const expectations: Array<CheckRef> = []
-  const { routesReadAgents } = input.incidents.policy()
+  const labels: Array<CheckRef> = []
+  const { freshness, routesReadAgents } = input.incidents.policy()
   for (const event of events) {
     const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
@@ -86,8 +87,10 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
     }
     const isStatusChange = check?.status !== event.status
     const isRouted = routesReadAgents && isStatusChange && event.status !== "ok"
-    if (check === undefined || check.overdue_incident_id !== undefined || isRouted)
-      expectations.push({ agent_id, registration_id, check_id: event.check_id })
+    const mayBeOverdue = check === undefined || check.overdue_incident_id !== undefined
+    const ref = { agent_id, registration_id, check_id: event.check_id }
+    if (mayBeOverdue) expectations.push(ref)
+    if (isRouted || (mayBeOverdue && freshness.count > 0)) labels.push(ref)
     const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange && event.event_id !== undefined) event_ids.push(event.event_id)
     if (check?.incident_id !== undefined && (isStatusChange || hasNewHeadline(check, event))) {
@@ -104,7 +107,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   return missingRows(unit, {
     history: { agent_id, event_ids },
     incidents,
-    rows: { expectation: expectations, incident_member: members },
+    rows: { check_label: labels, expectation: expectations, incident_member: members },
     openIncidents,
   })
 }

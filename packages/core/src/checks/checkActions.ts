@@ -52,37 +52,38 @@ export const removeCheck = commandOf(function* (
   options: IncidentOptions,
   by: Signature,
 ): Decision<CheckActionOutcome> {
-  const { agent, check } = yield* find(unit, ref)
+  const { agent } = yield* find(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
-  yield* load(unit, { rows: { expectation: [expected], job_run: [expected], reported_alert: [expected] } })
-  const isKnown = [check, unit.expectations.get(expected), unit.of("job_run").get(expected)].some(
-    (row) => row !== undefined,
-  )
-  if (!isKnown) return "no_such_check"
-  yield* removeFound(unit, new Incidents(unit, now, options), agent, expected)
+  const isFound = yield* removeFound(unit, new Incidents(unit, now, options), agent, expected)
+  if (!isFound) return "no_such_check"
   recordAudit(unit, now, by, "check.deleted", [auditedCheck(ref)], {})
   return 1
 })
 
-/** Deletes a check with all rows that it has; they are loaded. */
+/** Deletes a check with all rows that it has; whether it had any. Needs the check. */
 export function* removeFound(
   unit: UnitOfWork,
   incidents: Incidents,
   agent: AgentRecord,
   ref: CheckRef,
-): Decision<void> {
-  const expectation = unit.expectations.get(ref)
-  if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
-  unit.of("job_run").delete(ref)
-  unit.of("reported_alert").delete(ref)
+): Decision<boolean> {
+  yield* load(unit, {
+    rows: { check_label: [ref], expectation: [ref], job_run: [ref], reported_alert: [ref] },
+  })
   const check = unit.checks.get(ref)
-  if (check === undefined) return
+  const expectation = unit.expectations.get(ref)
+  const further = [unit.of("check_label"), unit.of("job_run"), unit.of("reported_alert")]
+  const isFound = [unit.checks, unit.expectations, ...further].some((table) => table.get(ref) !== undefined)
+  for (const table of further) table.delete(ref)
+  if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
+  if (check === undefined) return isFound
   const { agent_id, check_id, incident_id } = check
   if (incident_id !== undefined)
     yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "agent_gone" })
   unit.removeCheck(check)
   unit.putAgent(uncount(agent, check.status))
+  return true
 }
 
 function* find(unit: UnitOfWork, { agent_id, check_id }: CheckName) {

@@ -7,7 +7,6 @@ import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
 import { isFarAhead, lastOutage, serviceHeartbeatEvery, writeServiceHeartbeat } from "../liveness/outage.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import { hasTerms } from "../model/ExpectationRecord.ts"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import { evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
@@ -87,7 +86,7 @@ const repairAgent = commandOf(function* (
   if (found === undefined) return
   const agent = clampToNow(found, ["last_seen_at", "reachable_from"], now)
   if (agent !== found) unit.putAgent(agent)
-  yield* load(unit, { groups: { expectation: [agent], reported_alert: [agent] } })
+  yield* load(unit, { groups: { check_label: [agent], expectation: [agent], reported_alert: [agent] } })
   const expectations = unit.expectations.group(agent.registration_id)
   const alerts = unit.of("reported_alert").group(agent.registration_id)
   const check_ids = new Set([...expectations, ...alerts].map(({ check_id }) => check_id))
@@ -97,6 +96,10 @@ const repairAgent = commandOf(function* (
     const check = reported && clampToNow(reported, ["received_at"], now)
     if (check !== undefined && check !== reported) unit.checks.put(check)
   }
+  for (const labelled of unit.of("check_label").group(agent.registration_id)) {
+    const label = clampToNow(labelled, ["labelled_at"], now)
+    if (label !== labelled) unit.of("check_label").put(label)
+  }
   for (const reported of alerts) {
     // Each look counts from the last report.
     const alert = clampToNow(reported, ["next_evaluation_at"], now)
@@ -104,11 +107,7 @@ const repairAgent = commandOf(function* (
   }
   for (const expected of expectations) {
     const check = unit.checks.get(expected)
-    const expectation = clampToNow(expected, ["expected_from", "running_since", "labelled_at"], now)
-    if (!hasTerms(expectation)) {
-      if (expectation !== expected) unit.expectations.put(expectation)
-      continue
-    }
+    const expectation = clampToNow(expected, ["expected_from", "running_since"], now)
     const judged = judgeExpectation({ expectation, agent, check, ...settings }, now)
     const latest = judged.verdict === "in_time" ? evaluationAfter(judged.earliest) : now
     const isLate = expectation.next_evaluation_at !== undefined && expectation.next_evaluation_at > latest

@@ -3,7 +3,7 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { MatchedFacts } from "@tocsin/contract/Matcher"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { find } from "../unitOfWork/Search.ts"
-import { load } from "../unitOfWork/load.ts"
+import { loadRow } from "../unitOfWork/load.ts"
 import type { LoudMember } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
@@ -122,8 +122,9 @@ const asChanged = (unit: UnitOfWork, stored: LoudMember): LoudMember => {
   if (!unit.agents.isLoaded(agent_id)) return stored
   const agent = unit.agents.get(agent_id)
   const ref = agent && { agent_id, registration_id: agent.registration_id, check_id }
-  const isKnown = ref !== undefined && unit.expectations.isLoaded(ref)
-  return { ...stored, agent, labels: isKnown ? unit.expectations.get(ref)?.labels : stored.labels }
+  const labels = unit.of("check_label")
+  const isKnown = ref !== undefined && labels.isLoaded(ref)
+  return { ...stored, agent, labels: isKnown ? labels.get(ref)?.labels : stored.labels }
 }
 
 const keyOf = ({ agent_id, check_id }: CheckName): string => `${agent_id}/${check_id}`
@@ -134,8 +135,8 @@ function* joined(unit: UnitOfWork, member: MemberRecord, readsLabels: boolean): 
   if (agent === undefined || !readsLabels || check_id.startsWith("@"))
     return { member, agent, labels: undefined }
   const ref = { agent_id, registration_id: agent.registration_id, check_id }
-  yield* load(unit, { rows: { expectation: [ref] } })
-  return { member, agent, labels: unit.expectations.get(ref)?.labels }
+  const label = yield* loadRow(unit, "check_label", ref)
+  return { member, agent, labels: label?.labels }
 }
 
 /** The facts of an incident's loud present members that matchers compare. */

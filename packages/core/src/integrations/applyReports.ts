@@ -182,6 +182,7 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
   const refsOf = (some: ReadonlyArray<Item>) => some.map(({ ref }) => ref)
   yield* load(unit, {
     rows: {
+      check_label: refsOf(declaring.filter(({ report }) => "labels" in report)),
       expectation: refsOf(declaring),
       reported_alert: refsOf(declaring.filter(({ report }) => isAlert(report))),
       job_run: refsOf(declaring.filter(({ report }) => !isAlert(report))),
@@ -277,6 +278,7 @@ function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<vo
 /** Whether nothing is left of a check's runs, and its labels, which change once a minute, are those given. */
 const isFollowed = (unit: UnitOfWork, ref: CheckRef, report: Report): boolean => {
   const { labels } = report
-  const hasLabels = labels === undefined || isSameReport(unit.expectations.get(ref)?.labels ?? {}, labels)
+  const hasLabels =
+    labels === undefined || isSameReport(unit.of("check_label").get(ref)?.labels ?? {}, labels)
   return hasLabels && (isAlert(report) || unit.of("job_run").get(ref) === undefined)
 }

@@ -9,7 +9,7 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import { hasTerms, type Terms } from "../model/ExpectationRecord.ts"
+import { type Terms } from "../model/ExpectationRecord.ts"
 import { expectCheck, withdrawExpectation } from "../overdue/changeExpectation.ts"
 import { decideTerms, shortestAfter } from "../policy/decideTerms.ts"
 import { resendOf } from "./sources.ts"
@@ -110,7 +110,7 @@ export function* changeWatchdog(
   yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: refs } })
   if (former !== undefined && former.check_id !== ref?.check_id) {
     const expectation = unit.expectations.get(former)
-    if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+    if (expectation !== undefined) yield* withdrawExpectation(unit, incidents, expectation)
   }
   if (ref === undefined || unit.checks.get(ref) === undefined) return
   const terms = watchdogTerms(options, staleAfter)

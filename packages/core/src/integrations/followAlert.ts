@@ -5,7 +5,6 @@ import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import { hasTerms } from "../model/ExpectationRecord.ts"
 import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
 import { expectCheck, withdrawExpectation } from "../overdue/changeExpectation.ts"
 import { evaluationAfter } from "../overdue/dueTime.ts"
@@ -32,7 +31,7 @@ export function* followAlert(
   let next_evaluation_at = Instant.plus(now, forgetAfter(options))
   if (lease_millis === undefined) {
     const expectation = unit.expectations.get(ref)
-    if (hasTerms(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+    if (expectation !== undefined) yield* withdrawExpectation(unit, incidents, expectation)
   } else {
     const terms = leaseTerms(lease_millis, staleAfter)
     yield* expectCheck(unit, incidents, { ref, origin: "alert", terms, now })

@@ -4,15 +4,9 @@ import { lastOutput } from "@tocsin/contract/outputText"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import {
-  ExpectationTransitions,
-  hasTerms,
-  stateOf,
-  type Terms,
-  unexpected,
-} from "../model/ExpectationRecord.ts"
+import { ExpectationTransitions, newExpectation, stateOf, type Terms } from "../model/ExpectationRecord.ts"
 import type { JobRunRecord, Start } from "../model/JobRunRecord.ts"
-import { forgetTerms, inTime } from "../overdue/changeExpectation.ts"
+import { inTime } from "../overdue/changeExpectation.ts"
 import { GRACE_OF_RUN } from "../overdue/dueTime.ts"
 import type { Logged, Report, Started } from "./Report.ts"
 
@@ -34,23 +28,16 @@ const awaitEnds = (
   [first]: ReadonlyArray<Start>,
   now: Instant.Instant,
 ): void => {
-  const stored = unit.expectations.get(ref)
-  const before = hasTerms(stored) ? stored : undefined
+  const before = unit.expectations.get(ref)
   const running_since = first && Instant.fromMicros(BigInt(first.at))
   if (before?.running_since === running_since) return
-  const state = stored === undefined ? "absent" : stateOf(stored)
   if (running_since === undefined && before?.origin === "run") {
-    move(ExpectationTransitions, state, "ended")
-    return forgetTerms(unit, before)
+    move(ExpectationTransitions, stateOf(before), "ended")
+    return unit.expectations.delete(before)
   }
-  if (running_since !== undefined) move(ExpectationTransitions, state, "started")
-  const isOfRun = before === undefined || before.origin === "run"
-  const expected = before ?? {
-    ...(stored ?? unexpected(ref, now)),
-    origin: "run" as const,
-    terms: UNTIL_ENDED,
-  }
-  const expected_from = isOfRun ? (running_since ?? now) : expected.expected_from
+  if (running_since !== undefined) move(ExpectationTransitions, stateOf(before), "started")
+  const expected = before ?? newExpectation(ref, { origin: "run", terms: UNTIL_ENDED, expected_from: now })
+  const expected_from = expected.origin === "run" ? (running_since ?? now) : expected.expected_from
   const reportedAt = unit.checks.get(ref)?.received_at
   unit.expectations.put(inTime({ ...expected, expected_from, running_since }, reportedAt))
 }

@@ -11,7 +11,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { type CheckRecord, checksOf } from "../model/CheckRecord.ts"
-import { type ExpectationRecord, hasTerms, type WithTerms } from "../model/ExpectationRecord.ts"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import {
   alertStateOf,
@@ -83,7 +83,7 @@ const judgeAlert = (
 /** When an alert is due again. */
 const dueOf = (
   { outageEnd, rules: { staleAfter } }: SweepInput,
-  { agent, check, expectation }: Found & { readonly expectation: WithTerms },
+  { agent, check, expectation }: Found & { readonly expectation: ExpectationRecord },
   now: Instant.Instant,
 ): Instant.Instant => {
   const facts = { expectation, agent: seenNow(agent, now, staleAfter), check, outageEnd, staleAfter }
@@ -118,7 +118,7 @@ const evaluateAlerts = loneCommandOf(function* (unit, now, input: SweepInput): L
     }
     const expectation = unit.expectations.get(ref)
     const found = { agent: unit.agents.get(agent_id) ?? agent, check, alert, expectation }
-    const dueAt = hasTerms(expectation) ? dueOf(input, { ...found, expectation }, now) : undefined
+    const dueAt = expectation !== undefined ? dueOf(input, { ...found, expectation }, now) : undefined
     const judged = judgeAlert({ integration, alert, check, dueAt }, now)
     yield* follow(unit, { ...input, integration, now }, found, judged)
   }
@@ -151,10 +151,10 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
     case "forgotten":
       if (state !== "lapsed" && state !== "resolved") return
       move(ReportedAlertTransitions, state, "forgotten")
-      yield* load(unit, { rows: { job_run: [check] } })
-      return yield* removeFound(unit, incidents, agent, check)
+      yield* removeFound(unit, incidents, agent, check)
+      return
     case "silent": {
-      if (state !== "firing" || !hasTerms(expectation)) return
+      if (state !== "firing" || expectation === undefined) return
       move(ReportedAlertTransitions, state, "source_fell_silent")
       yield* becomeOverdue(unit, incidents, expectation, summaryOf(check, alert))
       return alerts.put({ ...alert, next_evaluation_at: Instant.plus(now, resendOf(integration.options)) })

@@ -1,7 +1,5 @@
 import type { CheckRef } from "./CheckRecord.ts"
-import type { Labels } from "@tocsin/contract/Labels"
 import type { AgentId, CheckId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import type { Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 import { instant, keyedTable, object, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
@@ -29,7 +27,7 @@ const UNREADABLE: Terms = {
 }
 
 /**
- * A check that must report, has labels, or both, as stored. It is overdue while it is a member of an
+ * A check that must report, as stored. It is overdue while it is a member of an
  * incident. Results leave the row as it is, so `next_evaluation_at` may lie before the check's true due time,
  * never after it.
  */
@@ -44,48 +42,36 @@ export const expectation = keyedTable({
     check_id: text<CheckId>(),
     /** A declaration of its agent, the policy, an alert that its source repeats, or a run without any of these. */
     origin: text<"agent" | "policy" | "alert" | "run">(),
-    /** Absent if the check has labels alone: it need not report. */
-    terms: orUndefined(object<Terms>(UNREADABLE)),
+    terms: object<Terms>(UNREADABLE),
     expected_from: instant,
     /** When the first of its runs began that have not ended. */
     running_since: orUndefined(instant),
-    /** When it may first be overdue; absent while it is, without terms, and of an alert, whose own row has it. */
+    /** When it may first be overdue; absent while it is, and of an alert, whose own row has it. */
     next_evaluation_at: orUndefined(instant),
     /** The open incident of its agent's overdue checks, while it is overdue. */
     incident_id: orUndefined(text<IncidentId>()),
-    /** The labels that matchers compare before those of its agent. */
-    labels: orUndefined(object<Labels>()),
-    labelled_at: orUndefined(instant),
   },
 })
 export type ExpectationRecord = RecordOf<typeof expectation>
 
-/** The row of a check that need not report. */
-export const unexpected = (
+/** The row of a check that is expected from now on. */
+export const newExpectation = (
   { agent_id, check_id, registration_id }: CheckRef,
-  now: Instant,
+  given: Pick<ExpectationRecord, "expected_from" | "origin" | "terms">,
 ): ExpectationRecord => ({
   agent_id,
   check_id,
   registration_id,
-  origin: "agent",
-  terms: undefined,
-  expected_from: now,
+  ...given,
   running_since: undefined,
   next_evaluation_at: undefined,
   incident_id: undefined,
-  labels: undefined,
-  labelled_at: undefined,
 })
 
-export type WithTerms = ExpectationRecord & { readonly terms: Terms }
-
-export const hasTerms = (row: ExpectationRecord | undefined): row is WithTerms => row?.terms !== undefined
-
 /** Its state, as the state table names it. */
-export const stateOf = ({ incident_id, terms }: ExpectationRecord): "absent" | "expected" | "overdue" => {
-  if (terms === undefined) return "absent"
-  return incident_id === undefined ? "expected" : "overdue"
+export const stateOf = (row: ExpectationRecord | undefined): "absent" | "expected" | "overdue" => {
+  if (row === undefined) return "absent"
+  return row.incident_id === undefined ? "expected" : "overdue"
 }
 
 /**

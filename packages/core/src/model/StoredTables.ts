@@ -1,6 +1,7 @@
 import { agent, agent_key, type AgentKeyRecord, removed_registration } from "./AgentRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
 import { change_stamp } from "./ChangeStampRecord.ts"
+import { check_label } from "./CheckLabelRecord.ts"
 import { check_event, check_state } from "./CheckRecord.ts"
 import { enrolment } from "./EnrolmentRecord.ts"
 import { expectation } from "./ExpectationRecord.ts"
@@ -45,6 +46,7 @@ export const storedTables = {
   agent,
   agent_key,
   check_state,
+  check_label,
   expectation,
   job_run,
   reported_alert,

@@ -11,11 +11,9 @@ import { dueTime, evaluationAfter } from "./dueTime.ts"
 import {
   type ExpectationRecord,
   ExpectationTransitions,
-  hasTerms,
+  newExpectation,
   stateOf,
   type Terms,
-  unexpected,
-  type WithTerms,
 } from "../model/ExpectationRecord.ts"
 import { clampToNow } from "../model/clampToNow.ts"
 
@@ -29,7 +27,7 @@ export const overdueRef = (agentId: AgentId): IncidentRef => ({
 export function* becomeOverdue(
   unit: UnitOfWork,
   incidents: Incidents,
-  expectation: WithTerms,
+  expectation: ExpectationRecord,
   summary: string,
 ): Decision<void> {
   const { agent_id, check_id, terms } = expectation
@@ -60,7 +58,10 @@ function* leaveOverdue(
 }
 
 /** An expectation with its next evaluation, as a check that last reported then has it. */
-export const inTime = (expectation: WithTerms, reportedAt: Instant.Instant | undefined): WithTerms => {
+export const inTime = (
+  expectation: ExpectationRecord,
+  reportedAt: Instant.Instant | undefined,
+): ExpectationRecord => {
   const isAwaited = expectation.incident_id === undefined && expectation.origin !== "alert"
   const next_evaluation_at = isAwaited ? evaluationAfter(dueTime(expectation, reportedAt)) : undefined
   return { ...expectation, next_evaluation_at }
@@ -75,7 +76,7 @@ export function* endOverdue(
 ): Decision<void> {
   yield* load(unit, { rows: { expectation: [ref] } })
   const expectation = unit.expectations.get(ref)
-  if (!hasTerms(expectation) || expectation.incident_id === undefined) return
+  if (expectation === undefined || expectation.incident_id === undefined) return
   move(ExpectationTransitions, "overdue", "reported")
   const notify = expectation.terms.notifications_enabled
   yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
@@ -88,7 +89,7 @@ export function* removeExpectation(
   incidents: Incidents,
   expectation: ExpectationRecord,
 ): Decision<void> {
-  if (hasTerms(expectation)) move(ExpectationTransitions, stateOf(expectation), "removed")
+  move(ExpectationTransitions, stateOf(expectation), "removed")
   yield* leaveOverdue(unit, incidents, expectation, { by: "agent_gone" })
   unit.expectations.delete(expectation)
 }
@@ -110,17 +111,18 @@ export function* expectCheck(
   { now, origin, ref, terms }: Expected,
 ): Decision<void> {
   const before = unit.expectations.get(ref)
-  if (hasTerms(before) && before.origin === origin && hasSameTerms(before.terms, terms)) return
+  if (before?.origin === origin && hasSameTerms(before.terms, terms)) return
   const incident_id = before?.incident_id
   // The repair of a clock that was set back passes over checks that need not report.
   const stored = unit.checks.get(ref)
   const check = stored && clampToNow(stored, ["received_at"], now)
   if (check !== undefined && check !== stored) unit.checks.put(check)
   const trigger = origin === "policy" ? "matched" : "declared"
-  move(ExpectationTransitions, before === undefined ? "absent" : stateOf(before), trigger)
+  move(ExpectationTransitions, stateOf(before), trigger)
   const expected = { origin, terms, expected_from: now }
-  unit.expectations.put(inTime({ ...(before ?? unexpected(ref, now)), ...expected }, check?.received_at))
-  if (incident_id === undefined || before?.terms?.severity === terms.severity) return
+  const next = before === undefined ? newExpectation(ref, expected) : { ...before, ...expected }
+  unit.expectations.put(inTime(next, check?.received_at))
+  if (incident_id === undefined || before?.terms.severity === terms.severity) return
   const { agent_id, check_id } = ref
   const { notifications_enabled: notify, severity } = terms
   const member = { agent_id, check_id, incident_id }
@@ -129,14 +131,11 @@ export function* expectCheck(
   yield* incidents.change(incident_id, { member: { agent_id, check_id, severity, summary }, notify })
 }
 
-/**
- * Expects a check no longer; it leaves the incident of overdue checks and keeps its labels. Needs an
- * overdue check's row.
- */
+/** Expects a check no longer; it leaves the incident of overdue checks. Needs an overdue check's row. */
 export function* withdrawExpectation(
   unit: UnitOfWork,
   incidents: Incidents,
-  expectation: WithTerms,
+  expectation: ExpectationRecord,
 ): Decision<void> {
   const notify = expectation.terms.notifications_enabled
   move(
@@ -145,14 +144,7 @@ export function* withdrawExpectation(
     expectation.origin === "policy" ? "unmatched" : "withdrawn",
   )
   yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
-  forgetTerms(unit, expectation)
-}
-
-/** Forgets how often a check must report. Its row stays for its labels. */
-export const forgetTerms = (unit: UnitOfWork, expectation: ExpectationRecord): void => {
-  const { expected_from, labelled_at, labels, origin } = expectation
-  if (labels === undefined) unit.expectations.delete(expectation)
-  else unit.expectations.put({ ...unexpected(expectation, expected_from), origin, labels, labelled_at })
+  unit.expectations.delete(expectation)
 }
 
 const TERMS = [

@@ -8,7 +8,6 @@ import { hasHeld } from "../firings/Hold.ts"
 import { isSameReport } from "../model/AgentRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type CheckRef, checksOf } from "../model/CheckRecord.ts"
-import { hasTerms, unexpected } from "../model/ExpectationRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { ExpectationsRequest, ExpectationsResponse } from "@tocsin/contract/Expectations"
@@ -24,7 +23,7 @@ const AT_MOST_EVERY = Duration.minutes(1)
 
 /**
  * Gives a check these labels (docs/rules.md#check-labels), unless they changed a moment ago: then it keeps
- * its own. Needs its expectation.
+ * its own. Needs their row.
  */
 export const labelCheck = (
   unit: UnitOfWork,
@@ -32,16 +31,14 @@ export const labelCheck = (
   given: Labels | undefined,
   now: Instant.Instant,
 ): "equal" | "changed" | "kept" => {
-  const before = unit.expectations.get(ref)
+  const table = unit.of("check_label")
+  const before = table.get(ref)
   const labels = given !== undefined && Object.keys(given).length === 0 ? undefined : given
   if (isSameReport(before?.labels, labels)) return "equal"
-  const labelled_at = before?.labelled_at
-  if (labelled_at !== undefined && now < Instant.plus(labelled_at, AT_MOST_EVERY)) return "kept"
-  if (before !== undefined && labels === undefined && !hasTerms(before)) {
-    unit.expectations.delete(before)
-    return "changed"
-  }
-  unit.expectations.put({ ...(before ?? unexpected(ref, now)), labels, labelled_at: now })
+  if (before !== undefined && now < Instant.plus(before.labelled_at, AT_MOST_EVERY)) return "kept"
+  const { agent_id, check_id, registration_id } = ref
+  if (labels === undefined) table.delete(ref)
+  else table.put({ agent_id, check_id, registration_id, labels, labelled_at: now })
   return "changed"
 }
 
@@ -100,20 +97,26 @@ export const declareExpectations = commandOf(function* (
   const { registration_id } = found.agent
   const declared = new Set(request.checks.map(({ check_id }) => check_id))
   const checks = { agent_id, check_ids: Array.from(declared) }
+  const refs = checksOf(found.agent, checks.check_ids)
   yield* load(unit, {
     checks,
-    rows: { expectation: checksOf(found.agent, checks.check_ids) },
-    groups: { expectation: [found.agent] },
+    rows: { check_label: refs, expectation: refs },
+    groups: { expectation: [found.agent], ...(request.complete && { check_label: [found.agent] }) },
   })
-  const before = unit.expectations.group(registration_id)
-  const unlisted = request.complete
-    ? before.flatMap(({ check_id, labels, origin }): ReadonlyArray<DeclaredCheck> =>
-        declared.has(check_id) || (origin === "policy" && labels === undefined)
-          ? []
-          : [{ check_id, terms: undefined, labels: undefined }],
-      )
+  const left = request.complete
+    ? [
+        ...unit.expectations.group(registration_id).filter(isDeclared),
+        ...unit.of("check_label").group(registration_id),
+      ].flatMap(({ check_id }) => (declared.has(check_id) ? [] : check_id))
     : []
-  yield* load(unit, { checks: { agent_id, check_ids: unlisted.map(({ check_id }) => check_id) } })
+  const check_ids = Array.from(new Set(left))
+  const others = checksOf(found.agent, check_ids)
+  yield* load(unit, { checks: { agent_id, check_ids }, rows: { check_label: others, expectation: others } })
+  const unlisted = check_ids.map((check_id): DeclaredCheck => ({
+    check_id,
+    terms: undefined,
+    labels: undefined,
+  }))
   const incidents = new Incidents(unit, now, input.incidents)
   const inForce = { policy: input.incidents.policy(), staleAfter: input.staleAfter, now }
   const relabelled: Array<CheckRef> = []
@@ -138,7 +141,7 @@ export const declareExpectations = commandOf(function* (
   if (relabelled.some((ref) => unit.checks.get(ref) !== undefined))
     unit.raise("labels", () => input.incidents.newEventId(now))
   yield* evaluateLabelled(unit, relabelled, inForce.policy, now)
-  const expected = unit.expectations.group(registration_id).filter(hasTerms).length
+  const expected = unit.expectations.group(registration_id).length
   return {
     outcome: "declared",
     counts: { expected, withdrawn, ...(labels_kept > 0 && { labels_kept }) },

@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { nextAfter, type Schedule, parseSchedule } from "../policy/Schedule.ts"
-import type { Terms, WithTerms } from "../model/ExpectationRecord.ts"
+import type { Terms, ExpectationRecord } from "../model/ExpectationRecord.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 
@@ -47,7 +47,7 @@ export const dueTime = (expectation: Timed, reportedAt: Instant.Instant | undefi
   return endDue === undefined ? due : Instant.min(due, endDue)
 }
 
-type Timed = Pick<WithTerms, "expected_from" | "running_since" | "terms">
+type Timed = Pick<ExpectationRecord, "expected_from" | "running_since" | "terms">
 
 export const GRACE_OF_RUN = Duration.toMillis(Duration.hours(1))
 
@@ -94,7 +94,7 @@ export const judgeExpectation = (
     outageEnd,
     staleAfter,
   }: {
-    readonly expectation: WithTerms
+    readonly expectation: ExpectationRecord
     readonly agent: Pick<AgentRecord, "last_seen_at" | "reachable_from">
     /** Absent if it never reported. */
     readonly check: Pick<CheckRecord, "received_at"> | undefined

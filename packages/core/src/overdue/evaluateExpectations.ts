@@ -15,7 +15,7 @@ import { lastOutage } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { type CheckRecord, type CheckRef, checksOf } from "../model/CheckRecord.ts"
-import { ExpectationTransitions, hasTerms } from "../model/ExpectationRecord.ts"
+import { ExpectationTransitions } from "../model/ExpectationRecord.ts"
 import type { EvaluatedName, KeyedRows } from "../model/StoredTables.ts"
 import { evaluationAfter, judgeExpectation } from "./dueTime.ts"
 import { followPolicy } from "./followPolicy.ts"
@@ -66,7 +66,9 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
-  yield* load(unit, { rows: { expectation: checksOf(agent, check_ids) } })
+  const refs = checksOf(agent, check_ids)
+  const isLabelled = input.incidents.policy().freshness.count > 0
+  yield* load(unit, { rows: { expectation: refs, ...(isLabelled && { check_label: refs }) } })
   const incidents = new Incidents(unit, now, input.incidents)
   const { staleAfter } = rules
   const inForce = { policy: input.incidents.policy(), staleAfter, now }
@@ -74,7 +76,7 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
     const ref = { agent_id, check_id, registration_id: agent.registration_id }
     const expectation = unit.expectations.get(ref)
     if (
-      !hasTerms(expectation) ||
+      expectation === undefined ||
       expectation.next_evaluation_at === undefined ||
       expectation.next_evaluation_at > now
     )

@@ -2,12 +2,13 @@
 import { Duration, Effect } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { Labels } from "@tocsin/contract/Labels"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { expectCheck, hasSameTerms, withdrawExpectation } from "./changeExpectation.ts"
-import { type ExpectationRecord, hasTerms, type Terms, type WithTerms } from "../model/ExpectationRecord.ts"
+import type { ExpectationRecord, Terms } from "../model/ExpectationRecord.ts"
 import { mergeLabels } from "../firings/loudMembers.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
 import { type CheckRef, checksOf, findByCheck } from "../model/CheckRecord.ts"
@@ -15,7 +16,7 @@ import type * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_CHECKS, firstRows, passes } from "../engine/lists/readPage.ts"
-import { load } from "../unitOfWork/load.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { FollowedLabels } from "../policy/followLabels.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -36,36 +37,41 @@ const termsByPolicy = (
   { policy, staleAfter }: InForce,
   { agent_id, hostname, labels }: Matched,
   check_id: CheckId,
-  expectation: ExpectationRecord | undefined,
+  ofCheck: Labels | undefined,
 ): Terms | undefined => {
   const rule = policy.freshness.ruleOf({
     agent_id,
     check_id,
     hostname,
-    labels: mergeLabels(labels, expectation?.labels),
+    labels: mergeLabels(labels, ofCheck),
   })
   return rule && completeTerms({ ...rule, notifications_enabled: true }, staleAfter)
 }
 
-export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
-  hasTerms(expectation) && expectation.origin === "agent"
+export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is ExpectationRecord =>
+  expectation !== undefined && expectation.origin === "agent"
 
 /** Whether a check may be expected by the policy: its sender does not say what is expected. */
 const isLeftToPolicy = (expectation: ExpectationRecord | undefined): boolean =>
-  !hasTerms(expectation) || expectation.origin === "policy" || expectation.origin === "run"
+  expectation === undefined || expectation.origin === "policy" || expectation.origin === "run"
 
-const isOfPolicy = (expectation: ExpectationRecord | undefined): expectation is WithTerms =>
-  hasTerms(expectation) && expectation.origin === "policy"
+const isOfPolicy = (expectation: ExpectationRecord | undefined): expectation is ExpectationRecord =>
+  expectation !== undefined && expectation.origin === "policy"
+
+interface FoundCheck {
+  readonly check_id: CheckId
+  readonly expectation: ExpectationRecord | undefined
+  readonly labels: Labels | undefined
+}
 
 /** Whether a check that has reported is expected as the policy, or its agent, wants it. */
 const followsPolicy = (
   inForce: InForce,
   agent: Matched,
-  check_id: CheckId,
-  expectation: ExpectationRecord | undefined,
+  { check_id, expectation, labels }: FoundCheck,
 ): boolean => {
   if (!isLeftToPolicy(expectation)) return true
-  const terms = termsByPolicy(inForce, agent, check_id, expectation)
+  const terms = termsByPolicy(inForce, agent, check_id, labels)
   if (!isOfPolicy(expectation)) return terms === undefined
   return terms !== undefined && hasSameTerms(terms, expectation.terms)
 }
@@ -84,7 +90,8 @@ export function* followPolicy(
   const ref = { agent_id, registration_id, check_id }
   const expectation = unit.expectations.get(ref)
   if (!isLeftToPolicy(expectation) || unit.checks.get(ref) === undefined) return
-  const terms = termsByPolicy(inForce, agent, check_id, expectation)
+  const label = inForce.policy.freshness.count > 0 ? yield* loadRow(unit, "check_label", ref) : undefined
+  const terms = termsByPolicy(inForce, agent, check_id, label?.labels)
   if (terms !== undefined)
     yield* expectCheck(unit, incidents, { ref, origin: "policy", terms, now: inForce.now })
   else if (isOfPolicy(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
@@ -109,7 +116,7 @@ const evaluateChecks = commandOf(function* (
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
   const refs = checksOf(agent, check_ids)
-  yield* load(unit, { rows: { expectation: refs, reported_alert: refs } })
+  yield* load(unit, { rows: { check_label: refs, expectation: refs, reported_alert: refs } })
   const incidents = new Incidents(unit, now, options)
   const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
   for (const ref of refs) {
@@ -127,15 +134,16 @@ const findStraying = Effect.fnUntraced(function* (
 ) {
   const expectationOf = findByCheck(yield* storage.rows("expectation", checks))
   const alertOf = findByCheck(yield* storage.rows("reported_alert", checks))
+  const labelOf = findByCheck(yield* storage.rows("check_label", checks))
   const straying = new Map<AgentId, ReadonlyArray<CheckId>>()
   for (const [agentId, ofAgent] of Map.groupBy(checks, ({ agent_id }) => agent_id)) {
     const agent = yield* storage.agent(agentId)
     if (agent === undefined) continue
-    const ids = ofAgent.flatMap((check) =>
-      alertOf(check) !== undefined || followsPolicy(inForce, agent, check.check_id, expectationOf(check))
-        ? []
-        : check.check_id,
-    )
+    const ids = ofAgent.flatMap((check) => {
+      const { check_id } = check
+      const found = { check_id, expectation: expectationOf(check), labels: labelOf(check)?.labels }
+      return alertOf(check) !== undefined || followsPolicy(inForce, agent, found) ? [] : check_id
+    })
     if (ids.length > 0) straying.set(agentId, ids)
   }
   return straying

@@ -41,6 +41,7 @@ export type RetentionName = keyof RetentionFacts
 /** Rows of one table that are removed together with an expired row: those whose column has its key. */
 export const removedRows = {
   checks_of_agents: { table: "check_state", by: "registration_id" },
+  labels_of_agents: { table: "check_label", by: "registration_id" },
   expectations_of_agents: { table: "expectation", by: "registration_id" },
   runs_of_agents: { table: "job_run", by: "registration_id" },
   alerts_of_agents: { table: "reported_alert", by: "registration_id" },
@@ -112,6 +113,7 @@ const aged = (subject: string, expires: string, removes: ReadonlyArray<RemovedRo
 export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<Name> } = {
   deleted_agents: aged("checks, expectations and results of a deleted agent", "immediately", [
     "checks_of_agents",
+    "labels_of_agents",
     "expectations_of_agents",
     "runs_of_agents",
     "alerts_of_agents",

@@ -53,8 +53,7 @@ export const topicsOfExpectation = (
 ): Topics =>
   before?.incident_id === after?.incident_id &&
   before?.terms === after?.terms &&
-  before?.running_since === after?.running_since &&
-  before?.labels === after?.labels
+  before?.running_since === after?.running_since
     ? NO_TOPICS
     : CHECKS
 

@@ -18,6 +18,7 @@ import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
 
 export type KeyedTable<N extends KeyedName> = Table<Keys[N], KeyedRows[N]>
 
+const CHECKS = topic("checks")
 const OUTBOX = topic("outbox")
 
 type KeyedChanges = { readonly [N in KeyedName]: ReadonlyArray<Change<KeyedRows[N]>> }
@@ -35,6 +36,7 @@ const OF_CHECK = {
 
 /** Options that the declarations do not have. Slashes join IDs, since no ID contains one. */
 const FURTHER: { readonly [N in KeyedName]?: Partial<Options<N>> } = {
+  check_label: { ...OF_CHECK, topicsOf: () => CHECKS },
   expectation: { ...OF_CHECK, topicsOf: topicsOfExpectation },
   job_run: OF_CHECK,
   reported_alert: OF_CHECK,

@@ -32,7 +32,8 @@ import { toAgent, toCheckState, toSilence } from "./toResources.ts"
 import { type CheckRecord, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
 import type { Labels } from "@tocsin/contract/Labels"
 import { dueTime } from "../overdue/dueTime.ts"
-import { type ExpectationRecord, hasTerms } from "../model/ExpectationRecord.ts"
+import type { CheckLabelRecord } from "../model/CheckLabelRecord.ts"
+import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 
 // Reading the service heartbeat once a second is enough: its effects last minutes.
 const HEARTBEAT_KEPT_FOR = Duration.seconds(1)
@@ -203,9 +204,11 @@ const toExpectedChecks = (
   refs: ReadonlyArray<CheckRef>,
   checks: ReadonlyArray<CheckRecord>,
   expectations: ReadonlyArray<ExpectationRecord>,
+  labels: ReadonlyArray<CheckLabelRecord>,
 ): ReadonlyArray<ExpectedCheckState> => {
   const checkOf = findByCheck(checks)
   const expectationOf = findByCheck(expectations)
+  const labelOf = findByCheck(labels)
   return refs.map((ref) => {
     const check = checkOf(ref)
     const expectation = expectationOf(ref)
@@ -214,9 +217,9 @@ const toExpectedChecks = (
       check === undefined ? { agent_id, check_id, status: null, last_observed_at: null } : toCheckState(check)
     return {
       ...shown,
-      expected_at: hasTerms(expectation) ? dueTime(expectation, check?.received_at) : null,
+      expected_at: expectation !== undefined ? dueTime(expectation, check?.received_at) : null,
       is_overdue: expectation?.incident_id !== undefined,
-      labels: expectation?.labels ?? {},
+      labels: labelOf(ref)?.labels ?? {},
     }
   })
 }
@@ -242,10 +245,12 @@ const expectedChecks = Effect.fnUntraced(function* (
     const query = { ...order, list: "overdue", filter } as const
     const found = yield* readPage(storage, sha256, query, parameters, start)
     const checks = yield* storage.checks(found.items)
-    return { ...found, items: toExpectedChecks(found.items, checks, found.items) }
+    const labels = yield* storage.rows("check_label", found.items)
+    return { ...found, items: toExpectedChecks(found.items, checks, found.items, labels) }
   }
   const query = { ...order, list: "checks", filter } as const
   const found = yield* readPage(storage, sha256, query, parameters, start)
   const expectations = yield* storage.rows("expectation", found.items)
-  return { ...found, items: toExpectedChecks(found.items, found.items, expectations) }
+  const labels = yield* storage.rows("check_label", found.items)
+  return { ...found, items: toExpectedChecks(found.items, found.items, expectations, labels) }
 })

@@ -99,7 +99,7 @@ const factsOf = Effect.fnUntraced(function* (
   sha256: (text: string) => string,
   checks: ReadonlyArray<CheckRecord>,
 ) {
-  const expectationOf = findByCheck(yield* storage.rows("expectation", checks))
+  const labelOf = findByCheck(yield* storage.rows("check_label", checks))
   const ids = Array.from(new Set(checks.map(({ agent_id }) => agent_id)))
   const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
   const agentOf = new Map(agents.flatMap((agent) => (agent === undefined ? [] : [[agent.agent_id, agent]])))
@@ -112,7 +112,7 @@ const factsOf = Effect.fnUntraced(function* (
       check_id,
       hostname: agent.hostname,
       incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
-      labels: mergeLabels(agent.labels, expectationOf(check)?.labels),
+      labels: mergeLabels(agent.labels, labelOf(check)?.labels),
     }
     return [{ check, facts }]
   })

@@ -70,8 +70,6 @@ const verdictAt = (now: Instant.Instant) =>
         running_since: undefined,
         next_evaluation_at: BEGAN,
         incident_id: undefined,
-        labels: undefined,
-        labelled_at: undefined,
       },
       outageEnd: undefined,
       staleAfter: defaultRules.staleAfter,

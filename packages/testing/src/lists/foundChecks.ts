@@ -53,23 +53,18 @@ const areFound = Effect.fnUntraced(function* (
 export const checksAreFound = (replica: Replica) =>
   Effect.flatMap(rowsOf(replica, "checks"), (all) => areFound(replica, "checks", all))
 
-const overdue = {
-  incident_id: incidentIdOf("overdue"),
-  terms: { after_millis: 60_000, severity: "warning", notifications_enabled: true },
-} as const
+const overdue = { incident_id: incidentIdOf("overdue") }
 
 const expected = ({ agent_id, registration_id }: (typeof population.agents)[0], check: string) => ({
   agent_id,
   registration_id,
   check_id: CheckId.make(check),
   origin: "agent" as const,
-  terms: undefined,
+  terms: { after_millis: 60_000, severity: "warning", notifications_enabled: true } as const,
   expected_from: start,
   running_since: undefined,
   next_evaluation_at: undefined,
   incident_id: undefined,
-  labels: undefined,
-  labelled_at: undefined,
 })
 
 /** Every agent has overdue checks, one of which never reported, and one in time. */

@@ -68,25 +68,23 @@ const running_since = 2n
 
 /** The same as the present tables have it, by check: only values that are there. */
 export const PRESENT_EXPECTATIONS = {
+  check_label: Object.fromEntries(
+    ROWS.filter((row) => row.labels !== undefined).map(({ check }) => [check, { labels, labelled_at: 4n }]),
+  ),
   expectation: {
     declared: { origin: "agent", next_evaluation_at: 9n, terms: declared },
-    overdue: { origin: "agent", incident_id: "i", terms: declared, labels, labelled_at: 4n },
+    overdue: { origin: "agent", incident_id: "i", terms: declared },
     "by policy": { origin: "policy", next_evaluation_at: 9n, terms: declared },
-    "labels alone": { origin: "agent", labels, labelled_at: 4n },
-    firing: { origin: "alert", terms: leaseTerms, labels, labelled_at: 4n },
+    firing: { origin: "alert", terms: leaseTerms },
     "as last heard": { origin: "alert", incident_id: "i", terms: leaseTerms },
-    "resolved and labelled": { origin: "alert", labels, labelled_at: 4n },
     running: { origin: "run", next_evaluation_at: 9n, terms: ofRun, running_since },
     "running too long": {
       origin: "run",
       incident_id: "i",
       terms: ofRun,
       running_since,
-      labels,
-      labelled_at: 4n,
     },
     "running and declared": { origin: "agent", next_evaluation_at: 9n, terms: declared, running_since },
-    "log and labels": { origin: "agent", labels, labelled_at: 4n },
   },
   job_run: {
     running: { starts },
