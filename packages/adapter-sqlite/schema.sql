@@ -9,6 +9,7 @@
 -- 7 cheaper_changes breaking sha256:a730c116edea63f3587285c31b8121847bf76a32103803b9de995faa45ffa8da
 -- 8 job_runs breaking sha256:187e67453729c10a3076aab12f35f41f5b1ae1f2f49b427ec7b9207413979791
 -- 9 check_labels breaking sha256:3ca1fb34c36b9ab94f3841a4f551aea6497281708a2c074a262911d86cf4e64a
+-- 10 numbers compatible sha256:5f7ab7d18cea8c01b14afa4e0b3b9a813f4aea20625f9be4dd724e8b0d72216e
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -429,6 +430,27 @@ BEGIN
     opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
   WHERE id = NEW.id;
 END;
+
+CREATE TABLE number_part (
+  kind INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  series_id INTEGER NOT NULL,
+  server TEXT NOT NULL,
+  spans BLOB NOT NULL,
+  PRIMARY KEY (kind, start, series_id, server)
+) STRICT;
+
+CREATE TABLE number_series (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  newest INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX number_series_of_check ON number_series (registration_id, check_id, name, unit);
 
 CREATE TABLE operator (
   name TEXT PRIMARY KEY,

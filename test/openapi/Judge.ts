@@ -19,7 +19,7 @@ const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =
   // A watch is one probe, with an address.
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.
-  placed.operation.operationId === "listAvailability" ||
+  ["listAvailability", "readNumbers"].includes(placed.operation.operationId) ||
   // Each kind of integration has its options.
   /^(?:create|change)Integration$/.test(placed.operation.operationId) ||
   query.some(([name]) => name === "cursor") ||

@@ -15,6 +15,7 @@ import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { NO_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
+import { NumberMemory } from "@tocsin/core/usecases/NumberMemory"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
@@ -158,7 +159,9 @@ const layerOf = (
   Layer.mergeAll(
     useCases,
     delivers ? Delivery.layer : Layer.empty,
-    keepsHouse || retention !== undefined ? Housekeeping.layer : Layer.empty,
+    keepsHouse || retention !== undefined
+      ? Layer.provide(Housekeeping.layer, NumberMemory.layer)
+      : Layer.empty,
     reports ? Layer.provide(Replicas.layer, ReplicaIdentity.layer) : Layer.empty,
     probes ? Layer.provide(WatchRunner.layer, ReplicaIdentity.layer) : Layer.empty,
   ).pipe(

@@ -53,6 +53,7 @@ export const unlimitedBodies: Ingest["Service"]["bodies"] = {
 }
 
 const unexpected = () => Effect.die("no request of these tests concerns enrolments")
+const noNumbers = { ofCheck: () => Effect.die("no numbers"), read: () => Effect.die("no numbers") }
 const noEnrolments = { list: unexpected, create: unexpected, remove: unexpected }
 
 /** The services that the API requires, as stubs. */
@@ -73,7 +74,7 @@ export const stubServices = ({
       ...integrations,
     }),
     Layer.mock(Watches, {}),
-    Layer.mock(Queries, { ...queries }),
+    Layer.mock(Queries, { numbers: noNumbers, ...queries }),
     Layer.mock(Operators, { ...operators }),
     Layer.mock(Policies, {
       given: { notifiers: [], keepsNotifiers: false },

@@ -23,6 +23,7 @@ import {
 } from "@tocsin/core/ports/Storage"
 import { decideExpiry, removeExpired } from "./expire.ts"
 import { type KeyedMaps, labelsOf, MemoryTables } from "./MemoryTables.ts"
+import { memoryNumbers } from "./MemoryNumbers.ts"
 import { readRows } from "./readRows.ts"
 import { transact } from "./transact.ts"
 
@@ -95,6 +96,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         return kept
       }),
     probe: Effect.void,
+    numbers: memoryNumbers(tables),
   })
 
 const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {

@@ -16,6 +16,7 @@ import { readChecks, readDueRows, readRows, checkTable, findCheck } from "./tabl
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
 import { readCounts, readMetricCounts } from "./reads/systemCounts.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
+import { pgNumbers } from "./numbers/pgNumbers.ts"
 import { expire } from "./retention/expire.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
 import {
@@ -230,5 +231,6 @@ const make = (
         Effect.map(pg.query(establish, [name, value]), ([row]) => row?.["value"] as string),
       ),
     probe: probeOf(prober, groupDatabase),
+    numbers: pgNumbers(database),
   }
 }

@@ -13,6 +13,7 @@ import { RowCache } from "./cache/RowCache.ts"
 import { makeMetricCounts, makeCounts } from "./reads/systemCounts.ts"
 import { makeStaleAgents } from "./reads/staleAgents.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
+import { sqliteNumbers } from "./numbers/sqliteNumbers.ts"
 import { makeExpiry } from "./retention/expire.ts"
 import { makeTables, type Tables } from "./tables/makeTables.ts"
 import { rowSource } from "./tables/rowSource.ts"
@@ -176,6 +177,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         return kept?.value ?? value
       }),
     probe: Effect.suspend(() => probe(connection, log, lock)),
+    numbers: sqliteNumbers(connection, { read, write: (use) => commits.submitAlone(use) }),
   })
 }
 

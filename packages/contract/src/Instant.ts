@@ -64,6 +64,9 @@ export const fromMicros = (micros: bigint): Instant =>
 /** The instant of a whole number of milliseconds since 1970. */
 export const fromMillis = (millis: number): Instant => fromMicros(BigInt(millis) * MICROS_PER_MILLI)
 
+/** The milliseconds since 1970 of an instant, cut. */
+export const toMillis = (instant: Instant): number => Number(instant / MICROS_PER_MILLI)
+
 /** 9999-12-31T23:59:59Z: no later year has four digits, as RFC 3339 writes them. */
 export const LATEST = fromMillis(253_402_300_799_000)
 

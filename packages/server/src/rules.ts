@@ -54,6 +54,7 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
     outbox: kept(settings.SERVICE_RETENTION_OUTBOX),
     pending: kept(settings.SERVICE_RETENTION_PENDING),
     audit: kept(settings.SERVICE_RETENTION_AUDIT),
+    numbers: kept(settings.SERVICE_RETENTION_NUMBERS),
   }
 }
 

@@ -48,6 +48,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         linkKey: yield* linkKey(settings),
         rules: rulesOf(settings, loaded.document),
         retention: retentionOf(settings),
+        mostSeries: settings.SERVICE_NUMBERS_SERIES,
         delivery: {
           lease: settings.SERVICE_DELIVERY_LEASE,
           concurrency: settings.SERVICE_DELIVERY_CONCURRENCY,

@@ -17,6 +17,8 @@ export interface StorageUnderTest<Place, E = unknown> {
    * Absent where it can.
    */
   readonly onlyOneClient?: string
+  /** Why it keeps no numbers over time. Absent where it does. */
+  readonly noNumbers?: string
   /**
    * Why a later client does not find the rows of a closed one. Tests that close a storage and open it
    * again are skipped and print this. Absent where rows are kept.

@@ -28,6 +28,7 @@ import { enrolmentSuite } from "./enrolmentSuite.ts"
 import { idempotencySuite } from "./idempotencySuite.ts"
 import { integrationSuite } from "./integrationSuite.ts"
 import { reportedAlertSuite } from "./reportedAlertSuite.ts"
+import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { parentSuite } from "./parentSuite.ts"
@@ -118,6 +119,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     purgeSuite(subject)
     historyRetentionSuite(subject)
     retentionSuite(subject)
+    if (subject.noNumbers === undefined) numbersSuite(subject)
     scenarioSuite(subject)
     rollbackSuite(subject)
     ingestRaceSuite(subject)

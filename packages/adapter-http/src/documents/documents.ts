@@ -4,6 +4,7 @@ import { openApiDocument } from "./openApiDocument.ts"
 import type { Tag } from "./examples.ts"
 import { admission, integrations, operators } from "./accessOperations.ts"
 import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
+import { numbers } from "./numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
 import { liveViews, policy, silences, watches } from "./policyOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
@@ -85,6 +86,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Notifications", "Dead letters and tests.", notifications],
   ["Agents", "Find agents.", agents],
   ["Checks", "Find, release, delete and explain checks.", checks],
+  ["Numbers", "Measurements of checks over time.", numbers],
   ["Incidents", "Incidents in full.", incidents],
   ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
   ["Policy", "Receivers, routes and maintenance windows.", policy],

@@ -23,6 +23,7 @@ import { migration as storedHolds } from "./0005_stored_holds.ts"
 import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
 import { migration as jobRuns } from "./0007_job_runs.ts"
 import { migration as checkLabels } from "./0008_check_labels.ts"
+import { migration as numbers } from "./0009_numbers.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -34,6 +35,7 @@ export const migrations: ReadonlyArray<Migration> = [
   reportedAlerts,
   jobRuns,
   checkLabels,
+  numbers,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

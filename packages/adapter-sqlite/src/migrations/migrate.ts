@@ -17,6 +17,7 @@ import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
 import { migration as cheaperChanges } from "./0007_cheaper_changes.ts"
 import { migration as jobRuns } from "./0008_job_runs.ts"
 import { migration as checkLabels } from "./0009_check_labels.ts"
+import { migration as numbers } from "./0010_numbers.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -29,6 +30,7 @@ export const migrations: ReadonlyArray<Migration> = [
   cheaperChanges,
   jobRuns,
   checkLabels,
+  numbers,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AuditEntry, AuditListParameters } from "../Audit.ts"
 import { AvailabilityParameters, CheckAvailability } from "../Availability.ts"
+import { NumbersAnswer, NumbersParameters, SeriesOfCheck } from "../Numbers.ts"
 import { EnrolRequest } from "../Enrolments.ts"
 import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
 import * as Parameters from "../Parameters.ts"
@@ -89,6 +90,16 @@ class OperationsApi extends HttpApiGroup.make("operations")
     role.read.get("listAvailability", "/availability", {
       query: AvailabilityParameters,
       success: pageOf(CheckAvailability, "AvailabilityPage"),
+    }),
+    role.read.get("listSeries", "/checks/:agent_id/:check_id/numbers", {
+      params: Parameters.CheckPathParameters,
+      success: SeriesOfCheck,
+      error: NotFound.wire,
+    }),
+    role.read.get("readNumbers", "/numbers", {
+      query: NumbersParameters,
+      success: NumbersAnswer,
+      error: NotFound.wire,
     }),
     role.admin.post("replay", "/notifiers/outbox/:id/replay", item),
     role.admin.post("release", "/outbox/:id/release", item),

@@ -59,6 +59,8 @@ export function* applyResults(
     const applied = applyEvent(context, check, event)
     const outcome = typeof applied === "string" ? applied : yield* applied
     outcomes.push(outcome)
+    if (outcome === "changed" || outcome === "unchanged")
+      unit.measure({ agent_id, registration_id, check_id: event.check_id, received_at: now, event })
     if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
   }
   unit.putAgent(recountChecks(agent, moves))

@@ -18,6 +18,7 @@ import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
 import type { AnyShape, CopiedRow } from "../model/TableShape.ts"
+import type { NumberStorage } from "./NumberStorage.ts"
 
 /** Why a storage could not do what it was asked. */
 export const StorageFailure = Schema.Literals([
@@ -194,6 +195,8 @@ export class Storage extends Context.Service<
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>
     /** Succeeds if the storage answers and knows of nothing that prevents writes. Waits for no lock. */
     readonly probe: Effect.Effect<void, StorageError>
+    /** Numbers over time; a storage without it keeps none. */
+    readonly numbers?: NumberStorage<StorageError> | undefined
   }
 >()("@tocsin/core/ports/Storage") {}
 

@@ -1,5 +1,6 @@
 import { NO_TOPICS, type Topics } from "../topics/Topics.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { MeasuredResult } from "../numbers/Gathering.ts"
 
 /** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {
@@ -10,6 +11,8 @@ export interface CommandChanges {
   readonly topics: Topics
   /** The incidents that it opened or changed. */
   readonly incidents: ReadonlyArray<Change<IncidentRecord>>
+  /** The results in order that it took (docs/rules.md#numbers). */
+  readonly measured: ReadonlyArray<MeasuredResult>
 }
 
 export const NO_CHANGES: CommandChanges = {
@@ -17,6 +20,7 @@ export const NO_CHANGES: CommandChanges = {
   isOutboxChanged: false,
   topics: NO_TOPICS,
   incidents: [],
+  measured: [],
 }
 
 /** The changes of a command in which nothing is new but times. */

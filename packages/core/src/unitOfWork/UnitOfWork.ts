@@ -17,6 +17,7 @@ import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
+import type { MeasuredResult } from "../numbers/Gathering.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
@@ -58,6 +59,7 @@ export class UnitOfWork {
   readonly #audit: Array<AuditRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
+  #measured: Array<MeasuredResult> = []
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
   #raised: Map<ChangeStampRecord["name"], () => string> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
@@ -217,10 +219,16 @@ export class UnitOfWork {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
 
+  /** A result in order, stored or not, whose numbers count once the command is committed. */
+  measure(result: MeasuredResult): void {
+    this.#measured.push(result)
+  }
+
   /** Starts a command; `commandChanges` leaves out the changes of earlier ones. */
   beginCommand(): void {
     this.#writesBefore = this.#count.writes
     this.#count.topics = NO_TOPICS
+    this.#measured = []
     this.incidents.beginRecording()
     this.keyed.beginRecording()
   }
@@ -231,8 +239,10 @@ export class UnitOfWork {
     const isOutboxChanged = this.keyed.isChanged("outbox") || this.keyed.isChanged("alert")
     // Most commands are heartbeats and unchanged results: these allocate nothing.
     const { topics } = this.#count
-    if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS) return OTHER_CHANGES
-    return { isWrite: true, isOutboxChanged, topics, incidents }
+    const measured = this.#measured
+    if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS)
+      return measured.length === 0 ? OTHER_CHANGES : { ...OTHER_CHANGES, measured }
+    return { isWrite: true, isOutboxChanged, topics, incidents, measured }
   }
 
   #wrote(topics: Topics): void {

@@ -12,6 +12,7 @@ import { alertsChore } from "../integrations/sweepAlerts.ts"
 import { integrationsChore } from "../integrations/seeIntegrations.ts"
 import { evaluationChore } from "../evaluation/evaluateIncidents.ts"
 import { countParentChanges, evaluationPassChore } from "../evaluation/evaluationPass.ts"
+import { recordNumbers } from "./recordNumbers.ts"
 import { deadAgentsChore } from "../deadAgents/heartbeatIncident.ts"
 import { unclaimedChore } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -33,6 +34,7 @@ export const defaultRetention = {
   outbox: Duration.days(30),
   pending: Duration.days(7),
   audit: Duration.days(400),
+  numbers: Duration.days(93),
 }
 
 /** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
@@ -117,5 +119,6 @@ export const layer = Layer.effectDiscard(
       unclaimedChore(services, yield* Receivers),
     ]
     for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))
+    yield* recordNumbers((yield* Retention).numbers)
   }),
 )

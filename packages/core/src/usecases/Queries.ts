@@ -23,6 +23,8 @@ import { ALL_INTEGRATIONS } from "../integrations/seeIntegrations.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
+import { NumberMemory } from "./NumberMemory.ts"
+import { readingNumbers } from "./Numbers.ts"
 import * as resources from "./toResources.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { Agent, CheckState, SystemSummary } from "@tocsin/contract/Resources"
@@ -99,6 +101,8 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
 
     return {
       ...lists(pageReader(storage, sha256)),
+      /** Numbers that checks measured (docs/rules.md#numbers). */
+      numbers: readingNumbers(storage, yield* NumberMemory),
       agents: Effect.fnUntraced(function* (parameters: PageParameters) {
         const found = yield* readPage(storage, sha256, ALL_AGENTS, parameters)
         const context = yield* statusContext
@@ -130,7 +134,7 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
     }
   }),
 }) {
-  static readonly layer = Layer.effect(Queries, Queries.make)
+  static readonly layer = Layer.effect(Queries, Queries.make).pipe(Layer.provideMerge(NumberMemory.layer))
 }
 
 const lists = (page: ReturnType<typeof pageReader>) => {

@@ -263,6 +263,14 @@ export const definitions = {
     { fallback: "7d" },
   ),
   SERVICE_RETENTION_AUDIT: setting(type.keepFor, "how long the audit is kept", { fallback: "400d" }),
+  SERVICE_RETENTION_NUMBERS: setting(type.keepFor, "how long numbers over time are kept", {
+    fallback: "93d",
+  }),
+  SERVICE_NUMBERS_SERIES: setting(
+    type.wholeNumber(0, 200_000),
+    "how many series of numbers over time are kept; 0 for none",
+    { fallback: "20000" },
+  ),
   SERVICE_STORAGE_TIMEOUT: setting(
     type.duration,
     "time that the storage has to answer before a request fails with 500",

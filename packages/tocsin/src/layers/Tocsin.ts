@@ -12,6 +12,7 @@ import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Ins
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { type WatchdogReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { MostSeries, type NumberMemory } from "@tocsin/core/usecases/NumberMemory"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
@@ -53,6 +54,8 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   /** Where the policy comes from; the program decides unless given. */
   readonly policySource?: PolicySource | undefined
   readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
+  /** How many series of numbers are kept; 20,000 unless given, 0 for none (docs/rules.md#numbers). */
+  readonly mostSeries?: number | undefined
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
   /** No caller waits longer for the storage; 10 s unless given. */
   readonly storageTimeout?: Duration.Input | undefined
@@ -70,6 +73,7 @@ export type TocsinServices =
   | Admission
   | Queries
   | Operations
+  | NumberMemory
   | Integrations
   | Watches
   | Operators
@@ -176,6 +180,7 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
       }),
     ),
     Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
+    options.mostSeries === undefined ? Layer.empty : Layer.succeed(MostSeries, options.mostSeries),
     options.version === undefined ? Layer.empty : Layer.succeed(ReplicaVersion, options.version),
     options.policySource === undefined ? Layer.empty : Layer.succeed(PolicySource, options.policySource),
     Layer.succeed(Delivery.DeliverySettings, { ...Delivery.defaultDelivery, ...options.delivery }),

@@ -52,6 +52,8 @@ export class Instruments {
     "agent_not_accepted",
   ])
   readonly results = this.#counters(metrics.results).forEach(["changed", "unchanged", "late", "known_event"])
+  readonly numbersRefused = this.#counters(metrics.numbersRefused).forEach(["check", "agent", "all"])
+  readonly numbersLost = this.#counters(metrics.numbersLost).of()
   readonly watchProbes = this.#counters(metrics.watchProbes)
   readonly integrationRequests = this.#counters(metrics.integrationRequests)
   readonly resultLag = this.#histograms(metrics.resultLag).of()

@@ -49,6 +49,15 @@ const ingestion = {
     "Checks of an integration as a part of its max_checks, from 0.8 on; at 1 it refuses new checks",
     ["integration"],
   ),
+  numbersRefused: counter(
+    "tocsin_numbers_refused_total",
+    "Numbers that were not kept, by the bound that their series exceeds: of a check, of an agent, or of all",
+    ["bound"],
+  ),
+  numbersLost: counter(
+    "tocsin_numbers_lost_total",
+    "Hours of a series that could not be written within half an hour",
+  ),
   watchProbes: counter(
     "tocsin_watch_probes_total",
     "Probes of watches by outcome: their status, or dropped where another replica had run the same probe",

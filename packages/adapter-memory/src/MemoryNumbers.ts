@@ -1,0 +1,70 @@
+import { dayOf, dayWith, type NumberPart, type PartRef } from "@tocsin/core/numbers/NumberPart"
+import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
+import type { KnownSeries, NumberStorage } from "@tocsin/core/ports/NumberStorage"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import type { MemoryTables } from "./MemoryTables.ts"
+
+const seriesKey = ({ check_id, name, registration_id, unit }: PartRef): string =>
+  JSON.stringify([registration_id, check_id, name, unit])
+const partKey = (server: string, part: PartRef): string =>
+  JSON.stringify([seriesKey(part), part.kind, part.start, server])
+
+/** Numbers over time in Maps, with the precision of other storages. */
+export const memoryNumbers = ({ checks }: MemoryTables): NumberStorage<StorageError> => {
+  const series = new Map<string, KnownSeries>()
+  const parts = new Map<string, NumberPart>()
+  const isPresent = ({ check_id, registration_id }: PartRef) =>
+    checks.get(registration_id)?.has(check_id) === true
+  const put = (server: string, part: NumberPart): void => {
+    const known = series.get(seriesKey(part))
+    const { agent_id, check_id, name, registration_id, start, unit } = part
+    const newest = Math.max(known?.newest ?? start, start)
+    series.set(seriesKey(part), { agent_id, registration_id, check_id, name, unit, newest })
+    parts.set(partKey(server, part), { ...part, spans: unpackSpans(packSpans(part.spans)) })
+  }
+  return {
+    series: (of) =>
+      Effect.sync(() =>
+        Array.from(series.values()).filter(
+          ({ check_id, registration_id }) =>
+            of === undefined || (registration_id === of.registration_id && check_id === of.check_id),
+        ),
+      ),
+    own: (server, asked) =>
+      Effect.sync(() => asked.flatMap((part) => parts.get(partKey(server, part)) ?? [])),
+    write: (server, written) =>
+      Effect.sync(() => {
+        for (const part of written.filter(isPresent)) {
+          put(server, part)
+          if (part.kind !== "hour") continue
+          const day = dayOf(part)
+          put(server, { ...day, spans: dayWith(parts.get(partKey(server, day))?.spans ?? [], part) })
+        }
+      }),
+    parts: ({ check_id, from, kinds, name, registration_id, to }) =>
+      Effect.sync(() =>
+        Array.from(parts.values()).filter(
+          (part) =>
+            part.registration_id === registration_id &&
+            part.check_id === check_id &&
+            kinds.includes(part.kind) &&
+            part.start >= from &&
+            part.start < to &&
+            (name === undefined || part.name === name) &&
+            series.has(seriesKey(part)),
+        ),
+      ),
+    expire: ({ before, kind, limit }) =>
+      Effect.sync(() => {
+        const expired = Array.from(parts).filter(([, part]) => part.kind === kind && part.start < before)
+        for (const [key] of expired.slice(0, limit)) parts.delete(key)
+        return expired.length >= limit
+      }),
+    expireSeries: (before) =>
+      Effect.sync(() => {
+        for (const [key, one] of series)
+          if (one.newest < before || !isPresent({ ...one, kind: "hour", start: 0 })) series.delete(key)
+      }),
+  }
+}

@@ -1,0 +1,172 @@
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import {
+  dayOf,
+  dayWith,
+  type NumberPart,
+  partKinds,
+  type PartRef,
+  startsIn,
+} from "@tocsin/core/numbers/NumberPart"
+import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
+import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import type { SqlConnection } from "effect/sql"
+import { type Database, indexedTransaction, retryTransient } from "../Database.ts"
+
+const SERIES = "agent_id, registration_id, check_id, name, unit"
+
+// The columns of a row are those of its statement.
+const seriesOf = ({ agent_id, check_id, name, registration_id, unit }: SqlConnection.Row) => ({
+  agent_id: agent_id as AgentId,
+  registration_id: registration_id as RegistrationId,
+  check_id: check_id as CheckId,
+  name: name as string,
+  unit: unit as string,
+})
+const spansOf = (row: SqlConnection.Row) => unpackSpans(row["spans"] as Uint8Array)
+
+const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds.indexOf(kind)
+
+const findSeries = `SELECT ${SERIES}, newest FROM number_series`
+const findSeriesOf = `${findSeries} WHERE registration_id = $1 AND check_id = $2`
+
+/** The ids of series whose check is there, in the order of their numbers, so that two servers do not wait in a circle. */
+const putSeries = `INSERT INTO number_series AS s (${SERIES}, newest)
+  SELECT ${SERIES}, max(newest)
+  FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS given (${SERIES}, newest)
+  JOIN check_state USING (agent_id, registration_id, check_id)
+  GROUP BY ${SERIES} ORDER BY registration_id, check_id, name, unit
+  ON CONFLICT (registration_id, check_id, name, unit) DO UPDATE SET newest = greatest(s.newest, excluded.newest)
+  RETURNING id, ${SERIES}`
+
+const findOwn = `SELECT n, spans
+  FROM unnest($2::smallint[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[])
+    WITH ORDINALITY AS given (kind, start, registration_id, check_id, name, unit, n)
+  JOIN number_series AS s USING (registration_id, check_id, name, unit)
+  JOIN number_part AS p ON p.kind = given.kind AND p.start = given.start AND p.series_id = s.id AND p.server = $1`
+
+const writeParts = `INSERT INTO number_part (kind, start, series_id, server, spans)
+  SELECT kind, start, series_id, $1, decode(spans, 'hex')
+  FROM unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::text[]) AS given (kind, start, series_id, spans)
+  ON CONFLICT (kind, start, series_id, server) DO UPDATE SET spans = excluded.spans`
+
+const findParts = `SELECT ${SERIES}, start, spans FROM number_series JOIN number_part ON series_id = id
+  WHERE registration_id = $1 AND check_id = $2 AND ($3::text IS NULL OR name = $3)
+    AND kind = $4 AND start = ANY($5::bigint[])`
+
+const expireParts = `WITH expired AS (
+    DELETE FROM number_part WHERE (kind, start, series_id, server) IN (
+      SELECT kind, start, series_id, server FROM number_part WHERE kind = $1 AND start < $2
+      ORDER BY start LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING 1)
+  SELECT count(*)::int AS removed FROM expired`
+
+const expireSeries = `DELETE FROM number_series AS s WHERE newest < $1 OR NOT EXISTS (
+  SELECT FROM check_state AS c
+  WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id)`
+
+const keyOf = ({
+  check_id,
+  name,
+  registration_id,
+  unit,
+}: Omit<PartRef, "kind" | "start" | "agent_id">): string =>
+  JSON.stringify([registration_id, check_id, name, unit])
+
+type Pg = Database["pg"]
+
+const ownParts = Effect.fnUntraced(function* (pg: Pg, server: string, asked: ReadonlyArray<PartRef>) {
+  const rows = yield* pg.query(findOwn, [
+    server,
+    asked.map(kindNumber),
+    asked.map(({ start }) => start),
+    asked.map(({ registration_id }) => registration_id),
+    asked.map(({ check_id }) => check_id),
+    asked.map(({ name }) => name),
+    asked.map(({ unit }) => unit),
+  ])
+  return rows.flatMap((row): ReadonlyArray<NumberPart> => {
+    const part = asked[Number(row["n"]) - 1]
+    return part === undefined ? [] : [{ ...part, spans: spansOf(row) }]
+  })
+})
+
+const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours: ReadonlyArray<NumberPart>) {
+  const days = new Map<string, NumberPart>()
+  const of = hours.filter(({ kind }) => kind === "hour")
+  const dayKey = (part: PartRef) => `${keyOf(part)}${part.start}`
+  for (const day of yield* ownParts(pg, server, of.map(dayOf))) days.set(dayKey(day), day)
+  for (const part of of) {
+    const day = dayOf(part)
+    days.set(dayKey(day), { ...day, spans: dayWith(days.get(dayKey(day))?.spans ?? [], part) })
+  }
+  const parts = [...hours, ...days.values()]
+  const series = yield* pg.query(putSeries, [
+    parts.map(({ agent_id }) => agent_id),
+    parts.map(({ registration_id }) => registration_id),
+    parts.map(({ check_id }) => check_id),
+    parts.map(({ name }) => name),
+    parts.map(({ unit }) => unit),
+    parts.map(({ start }) => start),
+  ])
+  const ids = new Map(series.map((row) => [keyOf(seriesOf(row)), row["id"]]))
+  const present = parts.filter((part) => ids.has(keyOf(part)))
+  yield* pg.query(writeParts, [
+    server,
+    present.map(kindNumber),
+    present.map(({ start }) => start),
+    present.map((part) => ids.get(keyOf(part))),
+    present.map(({ spans }) => Buffer.from(packSpans(spans)).toString("hex")),
+  ])
+})
+
+/** Numbers over time in PostgreSQL. */
+export const pgNumbers = (database: Database): NumberStorage<StorageError> => {
+  const { pg } = database
+  return {
+    series: (of) =>
+      retryTransient(
+        Effect.map(
+          of === undefined
+            ? pg.query(findSeries, [])
+            : pg.query(findSeriesOf, [of.registration_id, of.check_id]),
+          (rows) => rows.map((row) => ({ ...seriesOf(row), newest: Number(row["newest"]) })),
+        ),
+      ),
+    own: (server, asked) => retryTransient(ownParts(pg, server, asked)),
+    write: (server, parts) => retryTransient(indexedTransaction(database, replaceParts(pg, server, parts))),
+    parts: ({ check_id, from, kinds, name = null, registration_id, to }) =>
+      Effect.map(
+        Effect.forEach(kinds, (kind) =>
+          Effect.map(
+            retryTransient(
+              pg.query(findParts, [
+                registration_id,
+                check_id,
+                name,
+                kindNumber({ kind }),
+                startsIn(kind, from, to),
+              ]),
+            ),
+            (rows) =>
+              rows.map((row) => ({
+                ...seriesOf(row),
+                kind,
+                start: Number(row["start"]),
+                spans: spansOf(row),
+              })),
+          ),
+        ),
+        (found) => found.flat(),
+      ),
+    expire: ({ before, kind, limit }) =>
+      retryTransient(
+        Effect.map(
+          pg.query(expireParts, [kindNumber({ kind }), before, limit]),
+          ([row]) => Number(row?.["removed"]) >= limit,
+        ),
+      ),
+    expireSeries: (before) => retryTransient(Effect.asVoid(pg.query(expireSeries, [before]))),
+  }
+}

@@ -1,0 +1,146 @@
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import {
+  dayOf,
+  dayWith,
+  type NumberPart,
+  partKinds,
+  type PartRef,
+  startsIn,
+} from "@tocsin/core/numbers/NumberPart"
+import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
+import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
+import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Effect } from "effect"
+import type { SqliteConnection } from "../connection/SqliteConnection.ts"
+
+type SeriesRow = readonly [
+  agent_id: AgentId,
+  registration_id: RegistrationId,
+  check_id: CheckId,
+  name: string,
+  unit: string,
+]
+const SERIES = "agent_id, registration_id, check_id, name, unit"
+
+const seriesOf = ([agent_id, registration_id, check_id, name, unit]: SeriesRow) => ({
+  agent_id,
+  registration_id,
+  check_id,
+  name,
+  unit,
+})
+
+const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds.indexOf(kind)
+
+const statements = (connection: SqliteConnection) => ({
+  series: connection.query<readonly [...SeriesRow, newest: bigint]>(
+    `SELECT ${SERIES}, newest FROM number_series WHERE ?1 IS NULL OR (registration_id = ?1 AND check_id = ?2)`,
+  ),
+  /** The id of a series; none if its check is gone. */
+  put: connection.query<readonly [id: bigint]>(
+    `INSERT INTO number_series (${SERIES}, newest)
+    SELECT agent_id, registration_id, check_id, ?4, ?5, ?6 FROM check_state
+    WHERE agent_id = ?1 AND registration_id = ?2 AND check_id = ?3
+    ON CONFLICT (registration_id, check_id, name, unit) DO UPDATE SET newest = max(newest, excluded.newest)
+    RETURNING id`,
+  ),
+  find: connection.query<readonly [spans: Uint8Array]>(
+    `SELECT spans FROM number_part WHERE kind = ?1 AND start = ?2 AND server = ?3 AND series_id = (
+      SELECT id FROM number_series WHERE registration_id = ?4 AND check_id = ?5 AND name = ?6 AND unit = ?7)`,
+  ),
+  write: connection.query(
+    `INSERT INTO number_part (kind, start, series_id, server, spans) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET spans = excluded.spans`,
+  ),
+  parts: connection.query<readonly [...SeriesRow, kind: bigint, start: bigint, spans: Uint8Array]>(
+    `SELECT ${SERIES}, kind, start, spans
+    FROM number_series JOIN number_part ON series_id = id
+      AND kind = ?4 AND start IN (SELECT value FROM json_each(?5))
+    WHERE registration_id = ?1 AND check_id = ?2 AND coalesce(name = ?3, 1)`,
+  ),
+  expire: connection.query(
+    `DELETE FROM number_part WHERE (kind, start, series_id, server) IN (
+      SELECT kind, start, series_id, server FROM number_part WHERE kind = ? AND start < ? LIMIT ?)`,
+  ),
+  expireSeries: connection.query(
+    `DELETE FROM number_series AS s WHERE newest < ? OR NOT EXISTS (
+      SELECT 1 FROM check_state AS c
+      WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id)`,
+  ),
+})
+
+interface Uses {
+  readonly read: <A>(use: () => A) => Effect.Effect<A, StorageError>
+  readonly write: <A>(use: () => A) => Effect.Effect<A, StorageError>
+}
+
+/** Numbers over time in SQLite. */
+export const sqliteNumbers = (
+  connection: SqliteConnection,
+  { read, write }: Uses,
+): NumberStorage<StorageError> => {
+  const { expire, expireSeries, find, parts, put, series, write: writePart } = statements(connection)
+  const stored = (server: string, part: PartRef) => {
+    const { check_id, name, registration_id, start, unit } = part
+    const [spans] = find.get(kindNumber(part), start, server, registration_id, check_id, name, unit) ?? []
+    return spans === undefined ? undefined : unpackSpans(spans)
+  }
+  const replace = (server: string, part: NumberPart): boolean => {
+    const { agent_id, check_id, name, registration_id, spans, start, unit } = part
+    const [id] = put.get(agent_id, registration_id, check_id, name, unit, start) ?? []
+    if (id === undefined) return false
+    writePart.run(kindNumber(part), start, id, server, packSpans(spans))
+    return true
+  }
+  return {
+    series: (of) =>
+      read(() =>
+        series
+          .all(of?.registration_id ?? null, of?.check_id ?? null)
+          .map(([agent_id, registration, check, name, unit, newest]) => ({
+            ...seriesOf([agent_id, registration, check, name, unit]),
+            newest: Number(newest),
+          })),
+      ),
+    own: (server, asked) =>
+      read(() =>
+        asked.flatMap((part) => {
+          const spans = stored(server, part)
+          return spans === undefined ? [] : [{ ...part, spans }]
+        }),
+      ),
+    write: (server, written) =>
+      write(() => {
+        for (const part of written) {
+          if (!replace(server, part) || part.kind !== "hour") continue
+          const day = dayOf(part)
+          replace(server, { ...day, spans: dayWith(stored(server, day) ?? [], part) })
+        }
+      }),
+    parts: ({ check_id, from, kinds, name = null, registration_id, to }) =>
+      read(() =>
+        kinds.flatMap((kind) =>
+          parts
+            .all(
+              registration_id,
+              check_id,
+              name,
+              kindNumber({ kind }),
+              JSON.stringify(startsIn(kind, from, to)),
+            )
+            .map(([agent_id, registration, check, label, unit, , start, spans]) => ({
+              ...seriesOf([agent_id, registration, check, label, unit]),
+              kind,
+              start: Number(start),
+              spans: unpackSpans(spans),
+            })),
+        ),
+      ),
+    expire: ({ before, kind, limit }) =>
+      write(() => Number(expire.run(kindNumber({ kind }), before, limit).changes) >= limit),
+    expireSeries: (before) =>
+      write(() => {
+        expireSeries.run(before)
+      }),
+  }
+}

@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import { timestamp } from "./Fields.ts"
+import { AgentId, CheckId } from "./Identifiers.ts"
+import { InstantFromString } from "./Instant.ts"
+
+export const NumberStep = Schema.Literals(["5m", "1h", "1d"])
+export type NumberStep = typeof NumberStep.Type
+
+export const NumbersParameters = Schema.Struct({
+  agent_id: AgentId,
+  check_id: CheckId,
+  name: Schema.optionalKey(
+    Schema.String.annotate({ description: "Only the series of this name; all without." }),
+  ),
+  from: Schema.optionalKey(timestamp("Where the time begins: 24 hours before its end without.")),
+  to: Schema.optionalKey(timestamp("Where the time ends: now without.")),
+  step: Schema.optionalKey(
+    NumberStep.annotate({
+      description:
+        "How long each span is, days by UTC: without, the shortest that is kept and gives at most 1000 spans.",
+    }),
+  ),
+})
+export type NumbersParameters = typeof NumbersParameters.Type
+
+const Bound = Schema.NullOr(Schema.String).annotate({ description: "As the newest output states it." })
+
+const Series = Schema.Struct({
+  name: Schema.String,
+  unit: Schema.String,
+  last: Schema.NullOr(Schema.Finite),
+  last_at: Schema.NullOr(InstantFromString),
+  warn: Bound,
+  crit: Bound,
+  min: Bound,
+  max: Bound,
+}).annotate({ identifier: "NumberSeries", description: "A series of numbers of one check." })
+export type NumberSeries = typeof Series.Type
+
+export const SeriesOfCheck = Schema.Struct({ items: Schema.Array(Series) }).annotate({
+  identifier: "SeriesOfCheck",
+  description: "The series of one check.",
+})
+
+/** The values of a series in one span. */
+const NumberSpan = Schema.Struct({
+  at: InstantFromString,
+  count: Schema.Int,
+  min: Schema.Finite,
+  max: Schema.Finite,
+  mean: Schema.Finite,
+  last: Schema.Finite,
+}).annotate({ identifier: "NumberSpan", description: "The values of a series in one span." })
+
+export const NumbersAnswer = Schema.Struct({
+  step: NumberStep,
+  series: Schema.Array(
+    Schema.Struct({ name: Schema.String, unit: Schema.String, spans: Schema.Array(NumberSpan) }),
+  ),
+}).annotate({
+  identifier: "Numbers",
+  description: "Spans of the series of a check, in the order of time. A time without a value has no span.",
+})
+export type NumbersAnswer = typeof NumbersAnswer.Type

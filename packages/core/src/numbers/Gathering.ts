@@ -1,0 +1,231 @@
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import {
+  HOURS_KEPT,
+  type NumberPart,
+  PART_KINDS,
+  type PartKind,
+  placesOf,
+  type SeriesRef,
+  startOf,
+} from "./NumberPart.ts"
+import { type Reading, readingsOf } from "./readings.ts"
+import { Recording } from "./Recording.ts"
+import type { Spans } from "./Span.ts"
+
+/** A result in order, as it was committed. */
+export interface MeasuredResult extends CheckRef {
+  readonly received_at: Instant.Instant
+  readonly event: Pick<CheckResultEvent, "duration_ms" | "observed_at" | "output" | "output_truncated">
+}
+
+/** Which bound a series would exceed, so that it is not kept (docs/rules.md#numbers). */
+export type SeriesBound = "check" | "agent" | "all"
+
+const MOST_OF_CHECK = 20
+const AGENT_SHARE = 10
+const HOUR = PART_KINDS.hour.length
+const DAY = PART_KINDS.day.length
+/** A counter's rate since an earlier value is none. */
+const RATE_WITHIN = HOUR
+/** A part that cannot be written for this long is dropped. */
+const WRITTEN_WITHIN = HOUR / 2
+/** An hour stays in memory for this long after its start: only a later value has it read again. */
+const HELD = HOUR + WRITTEN_WITHIN
+
+interface Series extends SeriesRef {
+  newestAt: number
+  counted: { readonly value: number; readonly at: number } | undefined
+  readonly parts: Array<Part>
+}
+
+interface Part {
+  readonly series: Series
+  readonly kind: PartKind
+  readonly start: number
+  readonly recording: Recording
+  /** Whether the recording has what this server stored of it before. */
+  isWhole: boolean
+  changes: number
+  /** When it leaves the memory, written or not. */
+  heldUntil: number
+}
+
+/** A part to write, as it is now. */
+export interface DuePart extends NumberPart {
+  /** Adds what this server stored of it, if that must be read first. */
+  readonly complete: ((stored: Spans) => Spans) | undefined
+  /** The part is written as it was. */
+  readonly settle: () => void
+}
+
+/** No character of a name or a unit is a control. */
+const keyOf = ({ name, unit }: Pick<SeriesRef, "name" | "unit">): string => `${name}\n${unit}`
+
+/** A value of a series; of a counter its rate, and none without an earlier, smaller value. */
+const valueOf = (series: Series, { isCounter, value }: Reading, at: number): number | undefined => {
+  if (!isCounter) return value
+  const before = series.counted
+  if (before !== undefined && at <= before.at) return undefined
+  series.counted = { value, at }
+  if (before === undefined || value < before.value || at - before.at > RATE_WITHIN) return undefined
+  return (value - before.value) / ((at - before.at) / 1_000)
+}
+
+/** The numbers that a server has not yet stored, in memory (docs/rules.md#numbers). It does no I/O. */
+export class Gathering {
+  readonly #most: number
+  readonly #refused: (bound: SeriesBound, series: SeriesRef) => void
+  readonly #checks = new Map<RegistrationId, Map<CheckId, Map<string, Series>>>()
+  readonly #ofAgents = new Map<AgentId, number>()
+  readonly #waiting = new Set<Part>()
+  #count = 0
+
+  /** Keeps at most `most` series, and names those that it refuses. */
+  constructor(most: number, refused: (bound: SeriesBound, series: SeriesRef) => void) {
+    this.#most = most
+    this.#refused = refused
+  }
+
+  get seriesCount(): number {
+    return this.#count
+  }
+
+  /** A series that is stored: it counts, and `newestAt` is when its newest value came. */
+  know(ref: SeriesRef, newestAt: number): void {
+    const series = this.#checkOf(ref).get(keyOf(ref)) ?? this.#add(ref)
+    series.newestAt = Math.max(series.newestAt, newestAt)
+  }
+
+  take({ event, received_at, ...ref }: MeasuredResult): void {
+    const now = Instant.toMillis(received_at)
+    // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
+    const at = event.observed_at < received_at ? Instant.toMillis(event.observed_at) : now
+    for (const reading of readingsOf(event)) {
+      const series = this.#admit({ ...ref, name: reading.name, unit: reading.unit }, now)
+      const value = series === undefined ? undefined : valueOf(series, reading, at)
+      if (series !== undefined && value !== undefined) this.#record(series, value, at, now)
+    }
+  }
+
+  /** At most `limit` parts with changes that are not written, of one check if it is given. */
+  due(limit: number, of?: CheckRef): ReadonlyArray<DuePart> {
+    const due: Array<DuePart> = []
+    for (const part of of === undefined ? this.#waiting : this.#partsOf(of)) {
+      if (due.length === limit) break
+      if (this.#waiting.has(part)) due.push(this.#dueOf(part))
+    }
+    return due
+  }
+
+  /** Forgets what will hardly change again. Returns how many parts could not be written in time, and are lost. */
+  forget(now: number): number {
+    let lost = 0
+    for (const series of this.#all())
+      for (const part of series.parts.filter(({ heldUntil }) => heldUntil <= now)) {
+        if (this.#waiting.delete(part)) lost += 1
+        series.parts.splice(series.parts.indexOf(part), 1)
+      }
+    return lost
+  }
+
+  #partsOf({ check_id, registration_id }: CheckRef): ReadonlyArray<Part> {
+    const check = this.#checks.get(registration_id)?.get(check_id)
+    return Array.from(check?.values() ?? []).flatMap(({ parts }) => parts)
+  }
+
+  #dueOf(part: Part): DuePart {
+    const { changes, recording } = part
+    return {
+      ...ownOf(part),
+      complete: part.isWhole
+        ? undefined
+        : (stored) => {
+            recording.addSpans(stored)
+            part.isWhole = true
+            return recording.spans
+          },
+      settle: () => {
+        if (part.changes === changes) this.#waiting.delete(part)
+      },
+    }
+  }
+
+  #checkOf({ check_id, registration_id }: CheckRef): Map<string, Series> {
+    let checks = this.#checks.get(registration_id)
+    if (checks === undefined) this.#checks.set(registration_id, (checks = new Map()))
+    let check = checks.get(check_id)
+    if (check === undefined) checks.set(check_id, (check = new Map()))
+    return check
+  }
+
+  #add(ref: SeriesRef): Series {
+    const series = { ...refOf(ref), newestAt: Number.NEGATIVE_INFINITY, counted: undefined, parts: [] }
+    this.#checkOf(ref).set(keyOf(ref), series)
+    this.#count += 1
+    this.#ofAgents.set(ref.agent_id, (this.#ofAgents.get(ref.agent_id) ?? 0) + 1)
+    return series
+  }
+
+  #admit(ref: SeriesRef, now: number): Series | undefined {
+    const check = this.#checkOf(ref)
+    const known = check.get(keyOf(ref))
+    if (known !== undefined) return known
+    const bound = this.#boundOf(check, ref, now)
+    if (bound === undefined) return this.#add(ref)
+    this.#refused(bound, ref)
+    return undefined
+  }
+
+  #boundOf(check: Map<string, Series>, { agent_id }: SeriesRef, now: number): SeriesBound | undefined {
+    if (this.#count >= this.#most) return "all"
+    if ((this.#ofAgents.get(agent_id) ?? 0) >= this.#most / AGENT_SHARE) return "agent"
+    if (check.size < MOST_OF_CHECK) return undefined
+    const present = Array.from(check.values()).filter(({ newestAt }) => now - newestAt < DAY)
+    return present.length < MOST_OF_CHECK ? undefined : "check"
+  }
+
+  #record(series: Series, value: number, at: number, now: number): void {
+    const kind = at < now - HOURS_KEPT ? "late" : "hour"
+    const start = startOf(kind, at)
+    const part =
+      series.parts.find((one) => one.start === start && one.kind === kind) ??
+      this.#begin(series, kind, start, now)
+    const place = (at - start) / PART_KINDS[kind].span
+    part.recording.add(Math.floor(place), value, place % 1)
+    part.changes += 1
+    series.newestAt = Math.max(series.newestAt, at)
+    if (this.#waiting.has(part)) return
+    part.heldUntil = Math.max(part.heldUntil, now + WRITTEN_WITHIN)
+    this.#waiting.add(part)
+  }
+
+  #begin(series: Series, kind: PartKind, start: number, now: number): Part {
+    const heldUntil = kind === "hour" ? start + HELD : now
+    const recording = new Recording(placesOf(kind))
+    const part = { series, kind, start, recording, isWhole: heldUntil > now, changes: 0, heldUntil }
+    series.parts.push(part)
+    return part
+  }
+
+  *#all(): Generator<Series> {
+    for (const checks of this.#checks.values()) for (const check of checks.values()) yield* check.values()
+  }
+}
+
+const refOf = ({ agent_id, check_id, name, registration_id, unit }: SeriesRef): SeriesRef => ({
+  agent_id,
+  registration_id,
+  check_id,
+  name,
+  unit,
+})
+
+const ownOf = ({ kind, recording, series, start }: Part): NumberPart => ({
+  ...refOf(series),
+  kind,
+  start,
+  spans: recording.spans,
+})

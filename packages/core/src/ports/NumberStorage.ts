@@ -1,0 +1,51 @@
+import type { Effect } from "effect"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import type { NumberPart, PartKind, PartRef, SeriesRef } from "../numbers/NumberPart.ts"
+
+/** Parts of the series of one check, of all servers together. */
+export interface PartsQuery extends CheckRef {
+  readonly kinds: ReadonlyArray<PartKind>
+  /** Parts that start from `from` on and before `to`, in milliseconds since 1970. */
+  readonly from: number
+  readonly to: number
+  /** One series name; all unless given. */
+  readonly name?: string | undefined
+}
+
+export interface KnownSeries extends SeriesRef {
+  /** The start of its newest part. */
+  readonly newest: number
+}
+
+/** Which parts are removed. */
+export interface NumberExpiry {
+  /** Parts of this kind that start before a moment, in milliseconds since 1970. */
+  readonly kind: PartKind
+  readonly before: number
+  readonly limit: number
+}
+
+/**
+ * Where numbers over time are kept (docs/rules.md#numbers). Each server replaces its own parts, so a repeated write
+ * changes nothing, and a reader merges the parts of all servers. A storage that has it names its error.
+ */
+export interface NumberStorage<StorageError = unknown> {
+  /** The series of one check, or of all. */
+  readonly series: (of?: CheckRef) => Effect.Effect<ReadonlyArray<KnownSeries>, StorageError>
+  /** These parts as a server has written them, as far as it has written any. */
+  readonly own: (
+    server: string,
+    parts: ReadonlyArray<PartRef>,
+  ) => Effect.Effect<ReadonlyArray<NumberPart>, StorageError>
+  /**
+   * Replaces parts of a server in one transaction, and with each hour its span in that server's day
+   * ({@link dayWith}). Leaves out parts of checks that are gone. A part has at least one span.
+   */
+  readonly write: (server: string, parts: ReadonlyArray<NumberPart>) => Effect.Effect<void, StorageError>
+  /** Parts as the servers wrote them, in any order. */
+  readonly parts: (query: PartsQuery) => Effect.Effect<ReadonlyArray<NumberPart>, StorageError>
+  /** Removes at most `limit` parts. Returns whether there may be more. */
+  readonly expire: (expiry: NumberExpiry) => Effect.Effect<boolean, StorageError>
+  /** Removes series whose check is gone, or whose newest part started before a moment. */
+  readonly expireSeries: (before: number) => Effect.Effect<void, StorageError>
+}

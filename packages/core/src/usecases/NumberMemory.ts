@@ -1,0 +1,102 @@
+import { Context, Effect, Layer, Semaphore } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
+import { Ids } from "../ports/Ids.ts"
+import type { NumberStorage } from "../ports/NumberStorage.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+import { type DuePart, Gathering, type MeasuredResult, type SeriesBound } from "../numbers/Gathering.ts"
+import type { NumberPart, PartRef, SeriesRef } from "../numbers/NumberPart.ts"
+
+/** How many series are kept in all (SERVICE_NUMBERS_SERIES); 0 for no numbers. */
+export const MostSeries = Context.Reference<number>("@tocsin/core/usecases/MostSeries", {
+  defaultValue: () => 20_000,
+})
+
+/** Parts in one transaction: other work waits for it for some milliseconds. */
+const PIECE = 200
+/** Results that wait for the storage at a start. More are not measured. */
+const MOST_WAITING = 100_000
+
+/** The numbers that this server has not yet written (docs/rules.md#numbers). */
+export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/usecases/NumberMemory", {
+  make: Effect.gen(function* () {
+    const { numbers } = yield* Storage
+    const most = yield* MostSeries
+    const instruments = yield* CurrentInstruments
+    const ids = yield* Ids
+    const server = ids.uuidV7(yield* Instant.now)
+    const refused = new Map<SeriesBound, SeriesRef>()
+    const gathering = new Gathering(most, (bound, series) => {
+      instruments.numbersRefused[bound].value += 1
+      refused.set(bound, series)
+    })
+    const turn = yield* Semaphore.make(1)
+    let waiting: Array<MeasuredResult> = []
+    /** Whether what is stored is known, so that bounds are. */
+    let isReady = false
+
+    const take = (): void => {
+      if (!isReady) return
+      const results = waiting
+      waiting = []
+      for (const result of results) gathering.take(result)
+    }
+    /** Writes what waits, of one check if it is given. */
+    const write = (to: NumberStorage<StorageError>, of?: CheckRef) =>
+      turn.withPermit(
+        Effect.gen(function* () {
+          take()
+          for (;;) {
+            const due = gathering.due(PIECE, of)
+            if (due.length === 0) return
+            yield* to.write(server, yield* complete(to, server, due))
+            for (const part of due) part.settle()
+          }
+        }),
+      )
+    return {
+      /** Whether numbers are kept at all. */
+      numbers: most === 0 ? undefined : numbers,
+      write,
+      /** Takes the results of a command, off its answer's path. */
+      add: (results: ReadonlyArray<MeasuredResult>): void => {
+        if (waiting.length < MOST_WAITING) for (const result of results) waiting.push(result)
+      },
+      take,
+      load: Effect.fnUntraced(function* (from: NumberStorage<StorageError>) {
+        for (const { newest, ...series } of yield* from.series()) gathering.know(series, newest)
+        isReady = true
+      }),
+      /** Forgets what is written or lost, and the bound that a series exceeded. */
+      forget: Effect.gen(function* () {
+        const now = yield* Instant.now
+        instruments.numbersLost.value += gathering.forget(Instant.toMillis(now))
+        const complaints = Array.from(refused)
+        refused.clear()
+        return complaints
+      }),
+      seriesCount: () => gathering.seriesCount,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(NumberMemory, NumberMemory.make)
+}
+
+const keyOf = ({ check_id, kind, name, registration_id, start, unit }: PartRef): string =>
+  JSON.stringify([registration_id, check_id, name, unit, kind, start])
+
+/** Parts with what this server stored of them before, where that is not in its memory. */
+const complete = Effect.fnUntraced(function* (
+  from: NumberStorage<StorageError>,
+  server: string,
+  due: ReadonlyArray<DuePart>,
+) {
+  const partial = due.filter((part) => part.complete !== undefined)
+  const stored = partial.length === 0 ? [] : yield* from.own(server, partial)
+  const spansOf = new Map(stored.map((part) => [keyOf(part), part.spans]))
+  return due.map((part): NumberPart => ({
+    ...part,
+    spans: part.complete?.(spansOf.get(keyOf(part)) ?? []) ?? part.spans,
+  }))
+})

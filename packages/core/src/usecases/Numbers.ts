@@ -1,0 +1,165 @@
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NumbersAnswer, NumbersParameters, NumberStep, NumberSeries } from "@tocsin/contract/Numbers"
+import { Effect } from "effect"
+import type { NumberMemory } from "./NumberMemory.ts"
+import { HOURS_KEPT, type NumberPart, PART_KINDS, type PartKind, startOf } from "../numbers/NumberPart.ts"
+import { type Reading, readingsOf } from "../numbers/readings.ts"
+import { longer, mergeSpans, type Span, type Spans } from "../numbers/Span.ts"
+import type { Storage } from "../ports/Storage.ts"
+import { NotFound } from "./OperationErrors.ts"
+
+const { day: DAY, hour: HOUR } = { day: PART_KINDS.day.length, hour: PART_KINDS.hour.length }
+const USUAL_SPANS = 1_000
+const MOST_SPANS = 2_500
+
+/** For each step, the rows that have it, and how many of their spans it takes. */
+const STEPS = {
+  "5m": { kinds: ["hour"], length: PART_KINDS.hour.span, many: 1 },
+  "1h": { kinds: ["day", "late"], length: HOUR, many: 1 },
+  "1d": { kinds: ["day", "late"], length: DAY, many: DAY / HOUR },
+} as const satisfies Record<NumberStep, { kinds: ReadonlyArray<PartKind>; length: number; many: number }>
+
+const isFine = (step: NumberStep, from: number, to: number, now: number): boolean =>
+  (to - from) / STEPS[step].length <= USUAL_SPANS && (step !== "5m" || from >= now - HOURS_KEPT)
+
+const noSuchCheck = () =>
+  new NotFound({ message: "no agent has a check of this id; list checks with GET /ops/v1/checks" })
+
+const noNumbers = () =>
+  new NotFound({
+    message:
+      "no numbers are kept: set SERVICE_NUMBERS_SERIES above 0, and use a storage that has them (docs/numbers.md)",
+  })
+
+/** Spans of one length by their start, of all parts of a series. */
+const timeline = (parts: ReadonlyArray<NumberPart>, step: NumberStep): ReadonlyMap<number, Span> => {
+  const merged = new Map<number, Spans>()
+  for (const { spans, start } of parts) merged.set(start, mergeSpans(merged.get(start) ?? [], spans))
+  const { length, many } = STEPS[step]
+  return new Map(
+    Array.from(merged)
+      .toSorted(([a], [b]) => a - b)
+      .flatMap(([start, spans]) => {
+        const all = many === 1 ? spans : longer(whole(spans, many), many)
+        return all.flatMap((span, place) =>
+          span === undefined ? [] : [[start + place * length, span] as const],
+        )
+      }),
+  )
+}
+
+const whole = (spans: Spans, length: number): Spans => Array.from({ length }, (_, place) => spans[place])
+
+const bySeries = (
+  parts: ReadonlyArray<NumberPart>,
+): ReadonlyArray<readonly [NumberPart, ReadonlyArray<NumberPart>]> => {
+  const found = new Map<string, [NumberPart, Array<NumberPart>]>()
+  for (const part of parts) {
+    const key = `${part.name}\n${part.unit}`
+    const known = found.get(key)
+    if (known === undefined) found.set(key, [part, [part]])
+    else known[1].push(part)
+  }
+  return Array.from(found.entries())
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, one]) => one)
+}
+
+/** Reads numbers over time (docs/rules.md#numbers). */
+export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory["Service"]) => {
+  /** The check, and the storage of its numbers, which has what this server measured of it until now. */
+  const open = Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
+    const { numbers } = memory
+    if (numbers === undefined) return yield* noNumbers()
+    const check = yield* storage.check(agentId, checkId)
+    if (check === undefined) return yield* noSuchCheck()
+    // A storage that takes no writes has what was written before.
+    yield* Effect.ignore(memory.write(numbers, check))
+    return { check, numbers }
+  })
+  return {
+    /** The series of a check, with their last values and the bounds that its newest output states. */
+    ofCheck: Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
+      const { check, numbers } = yield* open(agentId, checkId)
+      const stated = readingsOf(check.summary === undefined ? {} : { output: check.summary })
+      const series = yield* numbers.series(check)
+      const items = yield* Effect.forEach(
+        series.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        ({ name, newest, unit }) =>
+          Effect.map(
+            numbers.parts({ ...check, name, from: newest, to: newest + DAY, kinds: ["hour", "late"] }),
+            (parts) => {
+              const bounds = stated.find((reading) => reading.name === name && reading.unit === unit)
+              return {
+                name,
+                unit,
+                ...lastOf(parts.filter((part) => part.unit === unit)),
+                ...shownBounds(bounds),
+              }
+            },
+          ),
+      )
+      return { items }
+    }),
+    /** Spans of the series of a check, of a step that fits the time. */
+    read: Effect.fnUntraced(function* ({ agent_id, check_id, name, ...asked }: NumbersParameters) {
+      const { first, step, to } = yield* spanOf(asked, Instant.toMillis(yield* Instant.now))
+      const { check, numbers } = yield* open(agent_id, check_id)
+      const { kinds } = STEPS[step]
+      const parts = yield* numbers.parts({ ...check, name, kinds, from: startOf(kinds[0], first), to })
+      const series = bySeries(parts).map(([of, all]) => ({
+        name: of.name,
+        unit: of.unit,
+        spans: Array.from(timeline(all, step)).flatMap(([at, { count, last, least, mean, most }]) =>
+          at < first || at >= to
+            ? []
+            : [{ at: Instant.fromMillis(at), count, min: least, max: most, mean, last }],
+        ),
+      }))
+      return { step, series } satisfies NumbersAnswer
+    }),
+  }
+}
+
+const lastOf = (parts: ReadonlyArray<NumberPart>): Pick<NumberSeries, "last" | "last_at"> => {
+  const last = parts
+    .flatMap(({ kind, spans, start }) =>
+      spans.flatMap((span, place) =>
+        span === undefined ? [] : [{ span, at: start + (place + span.lastAt) * PART_KINDS[kind].span }],
+      ),
+    )
+    .toSorted((a, b) => a.at - b.at)
+    .at(-1)
+  return last === undefined
+    ? { last: null, last_at: null }
+    : { last: last.span.last, last_at: Instant.fromMillis(Math.round(last.at)) }
+}
+
+const shownBounds = ({ crit, max, min, warn }: Partial<Reading> = {}) => ({
+  warn: warn ?? null,
+  crit: crit ?? null,
+  min: min ?? null,
+  max: max ?? null,
+})
+
+/** Where spans begin and end that a reader asks for, and how long each is. */
+const spanOf = Effect.fnUntraced(function* (
+  asked: Pick<NumbersParameters, "from" | "step" | "to">,
+  now: number,
+): Effect.fn.Return<
+  { readonly first: number; readonly step: NumberStep; readonly to: number },
+  ValidationError
+> {
+  const to = asked.to === undefined ? now : Instant.toMillis(asked.to)
+  const from = asked.from === undefined ? to - DAY : Instant.toMillis(asked.from)
+  if (from >= to) return yield* new ValidationError({ message: "from must be before to" })
+  const step = asked.step ?? (["5m", "1h"] as const).find((one) => isFine(one, from, to, now)) ?? "1d"
+  const { length } = STEPS[step]
+  const first = Math.floor(from / length) * length
+  if ((to - first) / length <= MOST_SPANS) return { first, step, to }
+  return yield* new ValidationError({
+    message: `from, to and step must give at most ${MOST_SPANS} spans: choose a longer step or a later from`,
+  })
+})

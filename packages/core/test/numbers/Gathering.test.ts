@@ -1,0 +1,207 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import * as fc from "fast-check"
+import { Gathering, type MeasuredResult, type SeriesBound } from "../../src/numbers/Gathering.ts"
+import { type NumberPart, PART_KINDS, type PartKind, startOf } from "../../src/numbers/NumberPart.ts"
+import type { Spans } from "../../src/numbers/Span.ts"
+
+const MINUTE = 60_000
+const START = Date.UTC(2026, 2, 1)
+
+const result = (
+  check: string,
+  at: number,
+  { now = at, output = "", agent = "a", millis = 0 } = {},
+): MeasuredResult => ({
+  agent_id: AgentId.make(agent),
+  registration_id: RegistrationId.make(
+    `00000000-0000-7000-8000-${Buffer.from(agent).toString("hex").padStart(12, "0")}`,
+  ),
+  check_id: CheckId.make(check),
+  received_at: Instant.fromMillis(now),
+  event: { duration_ms: millis, observed_at: Instant.fromMillis(at), output, output_truncated: false },
+})
+
+const nameOf = ({ check_id, kind, name, start, unit }: NumberPart): string =>
+  [check_id, name, unit, kind, (start - START) / MINUTE].join(" ")
+
+/** Rows of a storage; writing fails while `isDown`. */
+class Rows {
+  readonly rows = new Map<string, Spans>()
+  isDown = false
+
+  flush(gathering: Gathering): void {
+    if (this.isDown) return
+    for (let due = gathering.due(3); due.length > 0; due = gathering.due(3))
+      for (const part of due) {
+        const name = nameOf(part)
+        this.rows.set(name, part.complete?.(this.rows.get(name) ?? []) ?? part.spans)
+        part.settle()
+      }
+  }
+}
+
+const never = (bound: SeriesBound): never => assert.fail(bound)
+
+/** How often each span was measured, and its mean, from the rows. */
+const countsOf = (rows: ReadonlyMap<string, Spans>): Record<string, string> =>
+  Object.fromEntries(
+    Array.from(rows, ([name, spans]) => [
+      name,
+      spans.map((span) => (span === undefined ? "" : `${span.count}*${span.mean.toFixed(6)}`)).join(","),
+    ]).toSorted(),
+  )
+
+describe("gathered numbers", () => {
+  it("are written whole, however late they come, and whatever is forgotten meanwhile", () => {
+    const step = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({ late: fc.integer({ min: 0, max: 4_000 }), value: fc.integer({ max: 99 }) }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({ late: fc.integer({ min: -5, max: 70 }), value: fc.integer({ max: 99 }) }),
+      },
+      { weight: 2, arbitrary: fc.record({ passed: fc.integer({ min: 1, max: 200 }) }) },
+      { weight: 2, arbitrary: fc.constant("flush" as const) },
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const gathering = new Gathering(100, never)
+        const rows = new Rows()
+        const plain = new Map<string, Array<Array<number>>>()
+        let now = START
+        for (const one of steps) {
+          if (one === "flush") rows.flush(gathering)
+          else if ("passed" in one) {
+            // A server writes every five minutes.
+            for (let passed = 0; passed < one.passed; passed++) {
+              now += MINUTE
+              if (now % (5 * MINUTE) === 0) rows.flush(gathering)
+              assert.strictEqual(gathering.forget(now), 0)
+            }
+          } else {
+            const observed = now - one.late * MINUTE
+            const at = Math.min(observed, now)
+            gathering.take(result("c", observed, { now, output: `| v=${one.value}` }))
+            const kind: PartKind = at < now - 2_880 * MINUTE ? "late" : "hour"
+            const start = startOf(kind, at)
+            const name = ["c", "v", "", kind, (start - START) / MINUTE].join(" ")
+            const places = plain.get(name) ?? []
+            plain.set(name, places)
+            ;(places[Math.floor((at - start) / PART_KINDS[kind].span)] ??= []).push(one.value)
+          }
+        }
+        rows.flush(gathering)
+        const slow = Object.fromEntries(
+          Array.from(plain, ([name, places]) => [
+            name,
+            Array.from({ length: name.includes("late") ? 24 : 12 }, (_, place) => {
+              const all = places[place]
+              return all === undefined
+                ? ""
+                : `${all.length}*${(all.reduce((a, b) => a + b, 0) / all.length).toFixed(6)}`
+            }).join(","),
+          ]).toSorted(),
+        )
+        const values = new Map(Array.from(rows.rows).filter(([name]) => name.startsWith("c v ")))
+        assert.deepStrictEqual(countsOf(values), slow)
+      }),
+    )
+  })
+
+  it("are the rates of counters, while they grow, within an hour", () => {
+    const gathering = new Gathering(100, never)
+    const rows = new Rows()
+    const take = (minutes: number, counter: number) =>
+      gathering.take(result("c", START + minutes * MINUTE, { output: `| in=${counter}c` }))
+    take(0, 1_000)
+    take(1, 1_600)
+    // Of the same moment, a restart of the counter, and after a long silence.
+    take(1, 9_000)
+    take(2, 30)
+    take(3, 90)
+    take(64, 900_000)
+    take(65, 900_060)
+    rows.flush(gathering)
+    assert.deepStrictEqual(
+      countsOf(new Map(Array.from(rows.rows).filter(([name]) => name.includes("in /s")))),
+      {
+        "c in /s hour 0": "2*5.500000,,,,,,,,,,,",
+        "c in /s hour 60": ",1*1.000000,,,,,,,,,,",
+      },
+    )
+  })
+
+  it("have bounds: for a check, for an agent, and in all", () => {
+    const refused: Array<string> = []
+    const gathering = new Gathering(300, (bound, { agent_id, check_id, name }) =>
+      refused.push(`${bound} ${agent_id} ${check_id} ${name}`),
+    )
+    const many = (from: number, to: number) =>
+      `| ${Array.from({ length: to - from }, (_, index) => `v${from + index}=1`).join(" ")}`
+    gathering.take(result("c", START, { output: many(0, 25) }))
+    assert.deepStrictEqual(
+      refused.splice(0),
+      ["v19", "v20", "v21", "v22", "v23", "v24"].map((name) => `check a c ${name}`),
+    )
+    // Those without a value for a day leave room.
+    const later = START + 24 * 60 * MINUTE
+    gathering.take(result("c", later, { output: many(30, 33) }))
+    assert.deepStrictEqual(refused, [])
+    gathering.take(result("d", later, { output: many(0, 10) }))
+    assert.deepStrictEqual(
+      refused.splice(0),
+      ["v6", "v7", "v8", "v9"].map((name) => `agent a d ${name}`),
+    )
+    for (let agent = 0; agent < 9; agent++)
+      for (let check = 0; check < 2; check++)
+        gathering.take(result(`c${check}`, later, { agent: `b${agent}`, output: many(0, 14) }))
+    assert.strictEqual(gathering.seriesCount, 300)
+    assert.deepStrictEqual(refused, [])
+    gathering.take(result("c", later, { agent: "z" }))
+    assert.deepStrictEqual(refused, ["all z c duration"])
+  })
+
+  it("count those that are stored already", () => {
+    const refused: Array<string> = []
+    const gathering = new Gathering(1, (bound) => refused.push(bound))
+    const { agent_id, check_id, registration_id } = result("c", START)
+    gathering.know({ agent_id, check_id, registration_id, name: "duration", unit: "s" }, START)
+    gathering.take(result("c", START))
+    assert.deepStrictEqual(refused, [])
+    gathering.take(result("d", START))
+    assert.deepStrictEqual(refused, ["all"])
+  })
+
+  it("that cannot be written for half an hour are dropped, and what was stored stays", () => {
+    const gathering = new Gathering(100, never)
+    const rows = new Rows()
+    gathering.take(result("c", START))
+    rows.flush(gathering)
+    rows.isDown = true
+    gathering.take(result("c", START + MINUTE))
+    assert.strictEqual(gathering.forget(START + 89 * MINUTE), 0)
+    assert.strictEqual(gathering.forget(START + 90 * MINUTE), 1)
+    rows.isDown = false
+    gathering.take(result("c", START + 2 * MINUTE, { now: START + 91 * MINUTE }))
+    rows.flush(gathering)
+    assert.strictEqual(rows.rows.get("c duration s hour 0")?.[0]?.count, 2)
+  })
+
+  it("of one check are due by themselves", () => {
+    const gathering = new Gathering(100, never)
+    gathering.take(result("c", START, { millis: 1_500 }))
+    gathering.take(result("d", START))
+    const [part, ...others] = gathering.due(9, result("c", START))
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(part, { name: "duration", unit: "s", kind: "hour", start: START })
+    assert.strictEqual(part?.check_id, "c")
+    part?.settle()
+    assert.deepStrictEqual(gathering.due(9, result("c", START)), [])
+    assert.deepStrictEqual(gathering.due(9, result("e", START)), [])
+    assert.strictEqual(gathering.due(9).length, 1)
+  })
+})
