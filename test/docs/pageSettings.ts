@@ -28,6 +28,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   },
   "docs/operators.md": { server: "sqlite", atLength: true },
   "docs/integrations.md": { server: "sqlite" },
+  "docs/numbers.md": { server: "sqlite", atLength: true },
   "docs/watches.md": { server: "sqlite", atLength: true },
   "docs/overdue.md": { server: "sqlite", atLength: true },
   "docs/acknowledge-and-silence.md": { server: "sqlite", atLength: true },

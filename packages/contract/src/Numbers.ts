@@ -5,6 +5,12 @@ import { InstantFromString } from "./Instant.ts"
 
 export const NumberStep = Schema.Literals(["5m", "1h", "1d"])
 export type NumberStep = typeof NumberStep.Type
+/** How long the spans of each step are, in milliseconds. */
+export const stepMillis: Readonly<Record<NumberStep, number>> = {
+  "5m": 300_000,
+  "1h": 3_600_000,
+  "1d": 86_400_000,
+}
 
 export const NumbersParameters = Schema.Struct({
   agent_id: AgentId,

@@ -62,7 +62,7 @@ describe("CSV", () => {
   })
 
   it("has every field of the API's items", () => {
-    const items: Readonly<Record<Exclude<CsvName, "shadow">, { readonly fields: object }>> = {
+    const items: Readonly<Record<Exclude<CsvName, "numbers" | "shadow">, { readonly fields: object }>> = {
       agents: Agent,
       audit: AuditEntry,
       availability: CheckAvailability,

@@ -10,6 +10,7 @@ import { doctor } from "./commands/doctor.ts"
 import { incidents } from "./commands/incidents.ts"
 import { integrations } from "./commands/integrations.ts"
 import { audit, availability, checks, summary, windows } from "./commands/lists.ts"
+import { showNumbers } from "./commands/numbers.ts"
 import { outbox } from "./commands/outbox.ts"
 import { importPolicy, policy } from "./commands/policy.ts"
 import { silences } from "./commands/silences.ts"
@@ -58,6 +59,7 @@ const tocsin = Command.make("tocsin").pipe(
         integrations,
         checks,
         availability,
+        showNumbers,
         incidents,
         silences,
         outbox,

@@ -127,6 +127,13 @@ export const callTable = {
     /** Deletes a check that its agent no longer runs, with its history; it leaves its incident. */
     remove: checkAction("removeCheck"),
   },
+  /** Measurements of checks over time. */
+  numbers: {
+    /** The series of a check, each with its last value and the bounds that the newest output states. */
+    series: call<[check: R.CheckName], R.SeriesOfCheck>()("listSeries"),
+    /** Spans of the series of a check; a time without a value has none. */
+    read: call<[parameters: R.NumbersParameters], R.Numbers>()("readNumbers"),
+  },
   /** Results that changed their check, newest first. */
   history: listing<R.HistoryParameters, R.StoredCheckResultEvent>()("queryEvents"),
   /** Incidents: open first, worst first, newest first, unless `sort` says otherwise. */

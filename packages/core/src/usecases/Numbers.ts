@@ -1,7 +1,13 @@
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { NumbersAnswer, NumbersParameters, NumberStep, NumberSeries } from "@tocsin/contract/Numbers"
+import {
+  type NumbersAnswer,
+  type NumbersParameters,
+  type NumberSeries,
+  type NumberStep,
+  stepMillis,
+} from "@tocsin/contract/Numbers"
 import { Effect } from "effect"
 import type { NumberMemory } from "./NumberMemory.ts"
 import { HOURS_KEPT, type NumberPart, PART_KINDS, type PartKind, startOf } from "../numbers/NumberPart.ts"
@@ -10,19 +16,19 @@ import { longer, mergeSpans, type Span, type Spans } from "../numbers/Span.ts"
 import type { Storage } from "../ports/Storage.ts"
 import { NotFound } from "./OperationErrors.ts"
 
-const { day: DAY, hour: HOUR } = { day: PART_KINDS.day.length, hour: PART_KINDS.hour.length }
+const DAY = stepMillis["1d"]
 const USUAL_SPANS = 1_000
 const MOST_SPANS = 2_500
 
 /** For each step, the rows that have it, and how many of their spans it takes. */
 const STEPS = {
-  "5m": { kinds: ["hour"], length: PART_KINDS.hour.span, many: 1 },
-  "1h": { kinds: ["day", "late"], length: HOUR, many: 1 },
-  "1d": { kinds: ["day", "late"], length: DAY, many: DAY / HOUR },
-} as const satisfies Record<NumberStep, { kinds: ReadonlyArray<PartKind>; length: number; many: number }>
+  "5m": { kinds: ["hour"], many: 1 },
+  "1h": { kinds: ["day", "late"], many: 1 },
+  "1d": { kinds: ["day", "late"], many: DAY / stepMillis["1h"] },
+} as const satisfies Record<NumberStep, { kinds: ReadonlyArray<PartKind>; many: number }>
 
 const isFine = (step: NumberStep, from: number, to: number, now: number): boolean =>
-  (to - from) / STEPS[step].length <= USUAL_SPANS && (step !== "5m" || from >= now - HOURS_KEPT)
+  (to - from) / stepMillis[step] <= USUAL_SPANS && (step !== "5m" || from >= now - HOURS_KEPT)
 
 const noSuchCheck = () =>
   new NotFound({ message: "no agent has a check of this id; list checks with GET /ops/v1/checks" })
@@ -37,14 +43,14 @@ const noNumbers = () =>
 const timeline = (parts: ReadonlyArray<NumberPart>, step: NumberStep): ReadonlyMap<number, Span> => {
   const merged = new Map<number, Spans>()
   for (const { spans, start } of parts) merged.set(start, mergeSpans(merged.get(start) ?? [], spans))
-  const { length, many } = STEPS[step]
+  const { many } = STEPS[step]
   return new Map(
     Array.from(merged)
       .toSorted(([a], [b]) => a - b)
       .flatMap(([start, spans]) => {
         const all = many === 1 ? spans : longer(whole(spans, many), many)
         return all.flatMap((span, place) =>
-          span === undefined ? [] : [[start + place * length, span] as const],
+          span === undefined ? [] : [[start + place * stepMillis[step], span] as const],
         )
       }),
   )
@@ -156,7 +162,7 @@ const spanOf = Effect.fnUntraced(function* (
   const from = asked.from === undefined ? to - DAY : Instant.toMillis(asked.from)
   if (from >= to) return yield* new ValidationError({ message: "from must be before to" })
   const step = asked.step ?? (["5m", "1h"] as const).find((one) => isFine(one, from, to, now)) ?? "1d"
-  const { length } = STEPS[step]
+  const length = stepMillis[step]
   const first = Math.floor(from / length) * length
   if ((to - first) / length <= MOST_SPANS) return { first, step, to }
   return yield* new ValidationError({

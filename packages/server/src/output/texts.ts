@@ -39,19 +39,6 @@ export const plural = (count: number, of: string): string =>
 export const sectionsText = (sections: ReadonlyArray<string>): string =>
   sections.filter((section) => section !== "").join("\n")
 
-const SIZE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const
-const STEP = 1_024
-
-/** A size for people: `1.5 GiB`. */
-export const sizeText = (bytes: number): string => {
-  const power = Math.min(
-    SIZE_UNITS.length - 1,
-    bytes < STEP ? 0 : Math.floor(Math.log(bytes) / Math.log(STEP)),
-  )
-  const size = bytes / STEP ** power
-  return `${size.toFixed(power === 0 || size >= 100 ? 0 : 1)} ${SIZE_UNITS[power] ?? ""}`
-}
-
 /** DEL, the C1 controls, separators and bidirectional overrides: JSON admits them unescaped, but terminals act on them. */
 const TERMINAL_CONTROLS = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 

@@ -1,13 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromMicros, parse } from "@tocsin/contract/Instant"
-import {
-  ageText,
-  jsonText,
-  sizeText,
-  timeText,
-  withoutMicros,
-  withoutSecrets,
-} from "@tocsin/server/output/texts"
+import { ageText, jsonText, timeText, withoutMicros, withoutSecrets } from "@tocsin/server/output/texts"
 
 describe("texts of the command line", () => {
   it.each([
@@ -21,16 +14,6 @@ describe("texts of the command line", () => {
   ])("%i seconds are %s", (seconds, text) => {
     const now = fromMicros(1_800_000_000_000_000n)
     assert.strictEqual(ageText(fromMicros(now - BigInt(seconds) * 1_000_000n), now), text)
-  })
-
-  it.each([
-    [0, "0 B"],
-    [1_023, "1023 B"],
-    [1_536, "1.5 KiB"],
-    [300 * 1_048_576, "300 MiB"],
-    [5 * 1_073_741_824, "5.0 GiB"],
-  ])("%i bytes are %s", (bytes, text) => {
-    assert.strictEqual(sizeText(bytes), text)
   })
 
   it("JSON has instants as the API has them, and nothing that a terminal acts on", () => {

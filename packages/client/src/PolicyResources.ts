@@ -1,0 +1,50 @@
+// Silences and policies, as `Resources.ts` has the others.
+import type { Answer, Body, Headers, Query } from "./calls/endpoints.ts"
+
+/** A silence, and its state at the moment of the answer. */
+export interface Silence extends Answer<"getSilence"> {}
+
+/** The state that silences are in, and paging. */
+export interface SilenceListParameters extends Query<"listSilences"> {}
+
+/** A new silence, `for` a duration or until `ends_at`. One of more than half of the agents needs `confirm`. */
+export interface NewSilence extends Body<"createSilence"> {}
+
+/** Whether a silence is only previewed. */
+export interface SilenceCreationParameters extends Query<"createSilence"> {}
+
+/** The fields to change in a silence. */
+export interface SilenceChanges extends Body<"changeSilence"> {}
+
+/** The agents and rows that a silence would cover now. */
+export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
+
+/** The policy in force in the process that answered; it contains no secret. */
+export interface PolicyInForce extends Answer<"getPolicy"> {}
+
+type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
+/** A JSON Schema, draft 2020-12. */
+export interface PolicySchema {
+  readonly [keyword: string]: Json
+}
+
+/** The problems of a policy by path and line; none if it is valid. */
+export interface PolicyCheck extends Answer<"checkPolicy"> {}
+
+/** The messages that a policy would have sent, beside those of the policy in force. */
+export interface PolicyTrial extends Answer<"tryPolicy"> {}
+
+/** How long until now a policy is tried for, as `since`. */
+export interface PolicyTrialParameters extends Query<"tryPolicy"> {}
+
+/** A policy that was applied, with its text and with what it sends immediately. */
+export interface AppliedPolicy extends Answer<"applyPolicy"> {}
+
+/** The hash of the policy to replace, as `if-match`, and whether many firings are meant, as `confirm`. */
+export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
+
+/** The last policies that were applied, the newest first. */
+export interface PolicyVersionList extends Answer<"listPolicyVersions"> {}
+
+/** The maintenance windows of the policy, each with its next times. */
+export interface WindowList extends Answer<"listWindows"> {}

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { createMonitor, memory, type Monitor, sqlite } from "tocsin"
+import { enroll, resultOf, send } from "./requests.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "tocsin-numbers-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const check = { agent_id: "a", check_id: "disk" }
+const STEP = 300_000
+const start = Math.floor(Date.now() / STEP) * STEP - STEP
+const instant = (second: number): string => new Date(start + second * 1_000).toISOString()
+
+const measure = (monitor: Monitor, second: number, output: string, more: object = {}) =>
+  send(monitor, "a", { ...resultOf("ok"), output, observed_at: instant(second), ...more })
+
+const bounds = { warn: null, crit: null, min: null, max: null }
+
+describe("numbers over time (docs/rules.md#numbers)", () => {
+  it("of results are read before they are written, and after a restart", async () => {
+    const storage = sqlite(join(folder, "tocsin.db"))
+    const span = { at: instant(0), count: 2, min: 80, max: 82, mean: 81, last: 82 }
+    const used = { name: "used", unit: "%" }
+    {
+      await using monitor = await createMonitor({ log: false, storage })
+      await enroll(monitor, "a")
+      await measure(monitor, 10, "OK | used=80%;90;95;0;100 io=100c", { duration_ms: 40 })
+      await measure(monitor, 20, "OK | used=82%;90;95;0;100 io=150c")
+      // A result that is late.
+      await measure(monitor, 15, "OK | used=1%")
+      const { items } = await monitor.numbers.series(check)
+      assert.deepStrictEqual(
+        items.map(({ last_at: _, ...series }) => series),
+        [
+          { ...bounds, name: "duration", unit: "s", last: 0.001 },
+          { ...bounds, name: "io", unit: "/s", last: 5 },
+          { ...used, last: 82, warn: "90", crit: "95", min: "0", max: "100" },
+        ],
+      )
+      const read = await monitor.numbers.read({ ...check, name: "used" })
+      assert.deepStrictEqual(read, { step: "5m", series: [{ ...used, spans: [span] }] })
+    }
+    await using monitor = await createMonitor({ log: false, storage })
+    const again = await monitor.numbers.read({ ...check, name: "used" })
+    assert.deepStrictEqual(again, { step: "5m", series: [{ ...used, spans: [span] }] })
+    const days = await monitor.numbers.read({ ...check, name: "used", step: "1d" })
+    const at = `${span.at.slice(0, 10)}T00:00:00.000Z`
+    assert.deepStrictEqual(days, { step: "1d", series: [{ ...used, spans: [{ ...span, at }] }] })
+  })
+
+  it("are of a check that is there, and of a time that is not too long", async () => {
+    await using monitor = await createMonitor({ log: false, storage: memory() })
+    await enroll(monitor, "a")
+    const codeOf = async (answer: PromiseLike<unknown>) => {
+      try {
+        return await answer
+      } catch (error) {
+        return (error as { readonly code?: string }).code
+      }
+    }
+    assert.strictEqual(await codeOf(monitor.numbers.series(check)), "not_found")
+    assert.strictEqual(await codeOf(monitor.numbers.read(check)), "not_found")
+    await measure(monitor, 1, "OK | used=1%")
+    const long = { ...check, step: "5m" as const, from: "2020-01-01T00:00:00Z" }
+    assert.strictEqual(await codeOf(monitor.numbers.read(long)), "validation")
+  })
+})
