@@ -34,7 +34,7 @@ const emptyPostgres = Effect.map(scratchPostgres, ({ url, replica }) => ({
 }))
 
 /** A value for each type of column, also for one that may be a severity only. */
-const VALUES: Readonly<Record<ColumnType, string | number>> = {
+const VALUES: Readonly<Record<ColumnType, string | number | Uint8Array>> = {
   text: "warning",
   uuid: "01933b2a-0000-7000-8000-000000000000",
   instant: 1,
@@ -44,6 +44,7 @@ const VALUES: Readonly<Record<ColumnType, string | number>> = {
   object: "{}",
   array: "[]",
   uuids: "[]",
+  bytes: new Uint8Array([0, 1, 255]),
 }
 
 /** Adds a row to each table that has none. */
@@ -95,6 +96,13 @@ describe.concurrent("tocsin copy", () => {
       mkdirSync(join(back.cwd, "data"))
       const toFile = ["--from", "env:TARGET", "--to", "sqlite:data/tocsin.db"]
       assert.deepStrictEqual(yield* copied({ ...back, environment: postgres.environment }, ...toFile), there)
+      const fewer = yield* copied(back, "--to", "sqlite:fewer.db", "--without", "numbers")
+      const others = there.filter(({ table }) => !table.startsWith("number_"))
+      assert.deepStrictEqual(fewer, others)
+      yield* jsonOf(back, "backup", "fewer-backup.db", "--without", "numbers")
+      const backup = new DatabaseSync(join(back.cwd, "fewer-backup.db"))
+      assert.strictEqual(backup.prepare("SELECT count(*) AS n FROM number_series").get()?.["n"], 0)
+      backup.close()
 
       for (const place of [{ cwd: source.cwd, environment: { DATABASE_URL: postgres.url } }, back]) {
         const server = yield* startServer(serverAt(place))

@@ -53,7 +53,13 @@ const readRows = (
   const names = Object.keys(columns)
   // JSON verbatim: the driver would parse it.
   const texts = new Set(jsonColumns(shape).map((column) => column.name))
-  const selected = names.map((column) => (texts.has(column) ? `${column}::text AS ${column}` : column))
+  const selected = names.map((column) =>
+    columns[column]?.type === "bytes"
+      ? `encode(${column}, 'hex') AS ${column}`
+      : texts.has(column)
+        ? `${column}::text AS ${column}`
+        : column,
+  )
   const fetch = sql.unsafe<SqlConnection.Row>(`FETCH ${PIECE} FROM ${cursor}`).pipe(
     Effect.flatMap((rows) =>
       rows.length > 0
@@ -184,8 +190,9 @@ const insertionOf = ({ name, columns }: AnyShape): string => {
 }
 
 const arraysOf = ({ columns }: AnyShape, rows: ReadonlyArray<CopiedRow>): ReadonlyArray<string> =>
-  Object.keys(columns).map((_, index) => {
-    const elements = rows.map((row) => (row[index] === null ? "NULL" : quoted(String(row[index]))))
+  Object.values(columns).map(({ type }, index) => {
+    const mark = type === "bytes" ? "\\x" : ""
+    const elements = rows.map((row) => (row[index] === null ? "NULL" : quoted(`${mark}${row[index]}`)))
     return `{${elements.join(",")}}`
   })
 
@@ -194,12 +201,8 @@ const makeTarget = ({ sql, pg }: Database): CopyTarget => ({
     pg.query(insertionOf(table), arraysOf(table, rows)).pipe(Effect.asVoid, Effect.mapError(toStorageError)),
   rows: (table) => readRows(sql, table),
   setLastSeq: (seq) =>
-    seq === 0n
-      ? Effect.void
-      : Effect.asVoid(
-          Effect.mapError(
-            sql`SELECT setval(pg_get_serial_sequence('check_event', 'seq'), ${seq})`,
-            toStorageError,
-          ),
-        ),
+    Effect.gen(function* () {
+      if (seq > 0n) yield* sql`SELECT setval(pg_get_serial_sequence('check_event', 'seq'), ${seq})`
+      yield* sql`SELECT setval(pg_get_serial_sequence('number_series', 'id'), max(id)) FROM number_series HAVING count(*) > 0`
+    }).pipe(Effect.mapError(toStorageError)),
 })

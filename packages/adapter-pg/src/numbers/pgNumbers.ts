@@ -41,14 +41,14 @@ const putSeries = `INSERT INTO number_series AS s (${SERIES}, newest)
   RETURNING id, ${SERIES}`
 
 const findOwn = `SELECT n, spans
-  FROM unnest($2::smallint[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[])
+  FROM unnest($2::int[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[])
     WITH ORDINALITY AS given (kind, start, registration_id, check_id, name, unit, n)
   JOIN number_series AS s USING (registration_id, check_id, name, unit)
   JOIN number_part AS p ON p.kind = given.kind AND p.start = given.start AND p.series_id = s.id AND p.server = $1`
 
 const writeParts = `INSERT INTO number_part (kind, start, series_id, server, spans)
   SELECT kind, start, series_id, $1, decode(spans, 'hex')
-  FROM unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::text[]) AS given (kind, start, series_id, spans)
+  FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[]) AS given (kind, start, series_id, spans)
   ON CONFLICT (kind, start, series_id, server) DO UPDATE SET spans = excluded.spans`
 
 const findParts = `SELECT ${SERIES}, start, spans FROM number_series JOIN number_part ON series_id = id

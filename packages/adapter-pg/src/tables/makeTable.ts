@@ -27,6 +27,7 @@ export const SQL_TYPES = {
   object: "json",
   array: "json",
   uuids: "json",
+  bytes: "bytea",
 } as const satisfies Record<ColumnType, string>
 
 /** The driver reads `int8` as a bigint, and parses JSON. */
@@ -165,6 +166,7 @@ const ELEMENTS = {
   array: (value) => quoted(JSON.stringify(value)),
   // Nothing in a UUID needs an escape. The type of the column says that there are no other values.
   uuids: (value) => `"[${(value as ReadonlyArray<string>).map((id) => `\\"${id}\\"`).join(",")}]"`,
+  bytes: (value) => quoted(`\\x${String(value)}`),
 } satisfies Record<ColumnType, (value: unknown) => string>
 
 /**

@@ -15,6 +15,7 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
   object: "json",
   array: "json",
   uuids: "json",
+  bytes: "bytea",
 }
 
 /** Tables without a shape: the ledger of migrations, and what triggers keep. */

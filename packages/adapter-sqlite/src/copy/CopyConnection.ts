@@ -39,7 +39,10 @@ const rowsOf = (
 ): Stream.Stream<ReadonlyArray<CopiedRow>, StorageError> => {
   const key = table.key.join(", ")
   const above = after === undefined ? "" : `WHERE ${key} > ${after}`
-  const sql = `SELECT ${Object.keys(table.columns).join(", ")} FROM ${table.name} ${above} ORDER BY ${key}`
+  const selected = Object.entries(table.columns).map(([name, { type }]) =>
+    type === "bytes" ? `lower(hex(${name}))` : name,
+  )
+  const sql = `SELECT ${selected.join(", ")} FROM ${table.name} ${above} ORDER BY ${key}`
   return Stream.unwrap(
     Effect.map(
       use((connection) => connection.query<ReadonlyArray<SQLOutputValue>>(sql).iterate()),
@@ -172,7 +175,9 @@ const fill = Effect.fnUntraced(function* <A, E, R>(
     write: (table, rows) =>
       write((connection) => {
         const names = Object.keys(table.columns)
-        const places = names.map(() => "?").join(", ")
+        const places = Object.values(table.columns)
+          .map(({ type }) => (type === "bytes" ? "unhex(?)" : "?"))
+          .join(", ")
         const insert = connection.query(`INSERT INTO ${table.name} (${names.join(", ")}) VALUES (${places})`)
         for (const row of rows)
           insert.run(...row.map((value) => (typeof value === "boolean" ? Number(value) : value)))

@@ -15,6 +15,7 @@ const STORED_AS: Readonly<Record<ColumnType, string>> = {
   object: "TEXT",
   array: "TEXT",
   uuids: "TEXT",
+  bytes: "BLOB",
 }
 
 /** Tables without a shape: the ledger of migrations, and what triggers keep. */

@@ -10,6 +10,7 @@ import { incident, incident_change, incident_log } from "./IncidentRecord.ts"
 import { integration } from "./IntegrationRecord.ts"
 import { incident_member } from "./MemberRecord.ts"
 import { job_run } from "./JobRunRecord.ts"
+import { number_part, number_series } from "./numberTables.ts"
 import { operator } from "./OperatorRecord.ts"
 import { alert, outbox } from "./OutboxRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
@@ -74,8 +75,11 @@ export const storedTables = {
 
 export type StoredName = keyof typeof storedTables
 
+/** The tables of numbers over time, which no command loads. */
+export const numberTables: ReadonlyArray<AnyShape> = [number_series, number_part]
+
 /** All tables in the order in which they are copied. */
-export const copiedTables: ReadonlyArray<AnyShape> = Object.values(storedTables)
+export const copiedTables: ReadonlyArray<AnyShape> = [...Object.values(storedTables), ...numberTables]
 
 type Shapes = typeof storedTables
 

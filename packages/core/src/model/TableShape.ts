@@ -3,7 +3,7 @@ import type { Instant } from "@tocsin/contract/Instant"
 /**
  * How a column's values read in records, and what storages keep them as. An `instant` is a bigint
  * of 64 bits; an `integer` is a number of 32 bits, a `long` one of 53. An `object`, an `array` and
- * `uuids`, a list of UUIDs, are kept as JSON.
+ * `uuids`, a list of UUIDs, are kept as JSON; `bytes` are copied as hexadecimal digits.
  */
 export type ColumnType =
   | "text"
@@ -15,6 +15,7 @@ export type ColumnType =
   | "object"
   | "array"
   | "uuids"
+  | "bytes"
 
 /** One column of a table, and the type of its values in records. */
 export interface Column<Value = unknown> {
@@ -114,7 +115,7 @@ export const jsonReaders = (parse: (stored: never) => unknown) => {
   return { object, array, uuids: array }
 }
 
-/** A row of a table, its values in the order of the columns; JSON and UUIDs are their texts. */
+/** A row of a table, its values in the order of the columns; JSON and UUIDs are their texts, and bytes are digits. */
 export type CopiedRow = ReadonlyArray<string | bigint | boolean | null>
 
 /** How a storage's values become those of records; types without a reader are used as they are. */
@@ -160,6 +161,7 @@ export const object = <T extends object>(whenDamaged?: T): Column<T> => ({
   ...(whenDamaged !== undefined && { whenDamaged }),
 })
 export const array = <T>(): Column<ReadonlyArray<T>> => ({ type: "array" })
+export const bytes: Column<Uint8Array> = { type: "bytes" }
 export const uuids = <T extends string>(): Column<ReadonlyArray<T>> => ({ type: "uuids" })
 
 /** A column that is `undefined` in records where it is NULL. */

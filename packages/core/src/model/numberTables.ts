@@ -1,8 +1,31 @@
-/**
- * The tables of numbers over time (docs/rules.md#numbers), in the types of PostgreSQL. Parts that expire together
- * lie together, and a reader looks up each start.
- */
-export const numberTables = `
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import { bytes, integer, long, storedTable, text, uuid } from "./TableShape.ts"
+
+/** Series of numbers over time (docs/rules.md#numbers). */
+export const number_series = storedTable({
+  name: "number_series",
+  key: ["id"],
+  columns: {
+    id: long,
+    agent_id: text<AgentId>(),
+    registration_id: uuid<RegistrationId>(),
+    check_id: text<CheckId>(),
+    name: text(),
+    unit: text(),
+    /** The start of its newest part, in milliseconds since 1970. */
+    newest: long,
+  },
+})
+
+/** The spans that a server measured of a series, as bytes. */
+export const number_part = storedTable({
+  name: "number_part",
+  key: ["kind", "start", "series_id", "server"],
+  columns: { kind: integer, start: long, series_id: long, server: uuid(), spans: bytes },
+})
+
+/** Both tables in the types of PostgreSQL. Parts that expire together lie together, and a reader looks up each start. */
+export const numberSchema = `
 CREATE TABLE number_series (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   agent_id text NOT NULL,
@@ -15,7 +38,7 @@ CREATE TABLE number_series (
 CREATE UNIQUE INDEX number_series_of_check ON number_series (registration_id, check_id, name, unit);
 
 CREATE TABLE number_part (
-  kind smallint NOT NULL,
+  kind integer NOT NULL,
   start bigint NOT NULL,
   series_id bigint NOT NULL,
   server uuid NOT NULL,

@@ -5,7 +5,7 @@ import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import * as Instant from "@tocsin/contract/Instant"
 import { sizeText } from "@tocsin/contract/numberText"
 import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { copiedTables, numberTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
@@ -53,6 +53,8 @@ export const migrate = command({
   }),
 })
 
+const without = flags.filter("without", ["numbers"], "Leave out numbers over time")
+
 /** `tocsin backup` */
 export const backup = command({
   name: "backup",
@@ -61,10 +63,11 @@ export const backup = command({
   parameters: {
     file: flags.argument("FILE", "File to write the backup to"),
     force: flags.flag("force", "Replace an existing file once the backup is complete"),
+    without,
     progress: flags.progress,
     json: flags.json,
   },
-  run: Effect.fnUntraced(function* ({ file, force, progress, json }) {
+  run: Effect.fnUntraced(function* ({ file, force, progress, json, without: omitted }) {
     const settings = yield* settingsOfCommand
     if (settings.DATABASE_URL !== undefined) {
       return yield* refusal("this command backs up SQLite only: for PostgreSQL, use pg_dump")
@@ -81,6 +84,7 @@ export const backup = command({
       backUp({
         source,
         target: file,
+        without: omitted === undefined ? [] : numberTables,
         onProgress: (pages) => report({ ...pages, of: "pages, copying" }),
         beforeCheck: enter({ done: 0, of: "checking the copy" }),
       }).pipe(refusedInUse),
@@ -90,7 +94,8 @@ export const backup = command({
     yield* writeResult(
       json,
       { file, bytes, schema },
-      () => `${file} contains all of ${source}, verified, ${sizeText(bytes)}: ${howToRestore}\n`,
+      () =>
+        `${file} contains all of ${source}${omitted === undefined ? "" : " but its numbers over time"}, verified, ${sizeText(bytes)}: ${howToRestore}\n`,
     )
   }),
 })
@@ -145,8 +150,12 @@ const withoutSignOfLife = ({ name, columns }: AnyShape, rows: ReadonlyArray<Copi
   return rows.map((row) => row.with(at, NEVER_MARKED))
 }
 
-const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, report: Report) {
-  const counts = yield* Effect.forEach(copiedTables, source.count)
+const copyTables = Effect.fnUntraced(function* (
+  tables: ReadonlyArray<AnyShape>,
+  { source, target }: Sides,
+  report: Report,
+) {
+  const counts = yield* Effect.forEach(tables, source.count)
   // Every row is written once, and read back once.
   const total = 2 * counts.reduce((sum, count) => sum + count, 0)
   let done = 0
@@ -156,7 +165,7 @@ const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, repor
       report({ done, total, of })
     })
   const written: Array<CopiedTableReport> = []
-  for (const table of copiedTables) {
+  for (const table of tables) {
     const write = (rows: ReadonlyArray<CopiedRow>) =>
       Effect.andThen(target.write(table, rows), pass(rows, `rows, copying ${table.name}`))
     const rows: CopySource["rows"] = (of) =>
@@ -164,7 +173,7 @@ const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, repor
     written.push(yield* digestOf(table, rows, write))
   }
   yield* target.setLastSeq(yield* source.lastSeq)
-  for (const [index, table] of copiedTables.entries()) {
+  for (const [index, table] of tables.entries()) {
     const found = yield* digestOf(table, target.rows, (rows) => pass(rows, `rows, verifying ${table.name}`))
     const expected = written[index]
     if (found.rows === expected?.rows && found.sha256 === expected.sha256) continue
@@ -179,8 +188,8 @@ const copyTables = Effect.fnUntraced(function* ({ source, target }: Sides, repor
  * Copies one snapshot of a storage into an empty one and verifies it. The target keeps all of it or
  * nothing, so an interrupted run can be repeated.
  */
-const copyStorage = (from: StoragePlace, to: StoragePlace, report: Report) =>
-  to.withTarget((target) => from.withSource((source) => copyTables({ source, target }, report)))
+const copyStorage = (tables: ReadonlyArray<AnyShape>, from: StoragePlace, to: StoragePlace, report: Report) =>
+  to.withTarget((target) => from.withSource((source) => copyTables(tables, { source, target }, report)))
 
 const COLUMNS: ReadonlyArray<Column<CopiedTableReport>> = [
   { title: "TABLE", cell: ({ table }) => table },
@@ -237,16 +246,22 @@ export const copy = command({
       "Source: sqlite:FILE, postgres://…, or env:NAME (default: the storage of the settings)",
     ).pipe(Flag.optional),
     to: urlFlag("to", "Target, in the same forms: a file that does not exist, or an empty database"),
+    without,
     progress: flags.progress,
     json: flags.json,
   },
-  run: Effect.fnUntraced(function* ({ from: given, to: target, progress, json }) {
+  run: Effect.fnUntraced(function* ({ from: given, to: target, without: omitted, progress, json }) {
     const output = yield* Output
     const from = Option.isSome(given) ? yield* placeOfFlag("--from", given.value) : yield* currentPlace
     const to = yield* placeOfFlag("--to", target)
     const { serviceHeartbeatAt } = yield* requireSchema(from)
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
-      copyStorage(from, to, report),
+      copyStorage(
+        omitted === undefined ? copiedTables : copiedTables.filter((table) => !numberTables.includes(table)),
+        from,
+        to,
+        report,
+      ),
     ).pipe(refusedInUse)
     yield* writeResult(
       json,
