@@ -122,8 +122,7 @@ const performanceOf = ({
   thresholds: { warning, critical: crit } = {},
 }: Measure): string => {
   const name = /^[A-Za-z0-9_./-]+$/.test(label) ? label : `'${label.replaceAll("'", "''")}'`
-  // Days are no unit of performance data.
-  const figures = `${Math.round(value * DIGITS) / DIGITS}${unit === "d" ? "" : unit}`
+  const figures = `${Math.round(value * DIGITS) / DIGITS}${unit}`
   return withoutTrailing(`${name}=${figures};${warning?.text ?? ""};${crit?.text ?? ""}`, ";")
 }
 

@@ -206,7 +206,7 @@ describe.skipIf(!hasOpenssl)("the tls probe", () => {
     assert.strictEqual(trusted.status, "ok", trusted.output)
     assert.match(
       trusted.output,
-      /certificate valid for (29|30) days, to \d{4}-\d\d-\d\d \| days=(29|30)[.\d]*;10:;3:$/,
+      /certificate valid for (29|30) days, to \d{4}-\d\d-\d\d \| days=(29|30)[.\d]*d;10:;3:$/,
     )
     assert.strictEqual(
       (await probed("tls", { ...target, verify: false, critical: "60:" })).status,

@@ -234,7 +234,7 @@ describe.skipIf(!hasOpenssl)("the tls probe with starttls", () => {
       ca: at("root.pem"),
     })
     assert.strictEqual(status, "ok", output)
-    assert.match(output, /certificate valid for \d+ days, .* \| days=[.\d]+;10:;3:$/)
+    assert.match(output, /certificate valid for \d+ days, .* \| days=[.\d]+d;10:;3:$/)
   })
 
   it.each<[string, Dialogue, RegExp]>([

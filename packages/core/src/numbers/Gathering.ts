@@ -1,6 +1,6 @@
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import * as Instant from "@tocsin/contract/Instant"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import {
   HOURS_KEPT,
@@ -18,7 +18,9 @@ import type { Spans } from "./Span.ts"
 /** A result in order, as it was committed. */
 export interface MeasuredResult extends CheckRef {
   readonly received_at: Instant.Instant
-  readonly event: Pick<CheckResultEvent, "duration_ms" | "observed_at" | "output" | "output_truncated">
+  readonly event: Pick<CheckResultEvent, "duration_ms" | "observed_at" | "output" | "output_truncated"> & {
+    readonly event_id: EventId | undefined
+  }
 }
 
 /** Which bound a series would exceed, so that it is not kept (docs/rules.md#numbers). */
@@ -103,7 +105,9 @@ export class Gathering {
     const now = Instant.toMillis(received_at)
     // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
     const at = event.observed_at < received_at ? Instant.toMillis(event.observed_at) : now
-    for (const reading of readingsOf(event)) {
+    // The server makes results without an ID, of senders that may state no duration.
+    const isTimed = event.event_id !== undefined || event.duration_ms > 0
+    for (const reading of readingsOf(event, isTimed)) {
       const series = this.#admit({ ...ref, name: reading.name, unit: reading.unit }, now)
       const value = series === undefined ? undefined : valueOf(series, reading, at)
       if (series !== undefined && value !== undefined) this.#record(series, value, at, now)

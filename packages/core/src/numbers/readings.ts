@@ -68,7 +68,8 @@ const readingOf = ({ label, value, unit, ...bounds }: PerformanceNumber): Readin
   return {
     name: nameOf(label),
     unit: kept?.unit ?? unit,
-    value: converted,
+    // No negative zero.
+    value: converted + 0,
     isCounter: unit === "c",
     warn: shown(bounds.warn),
     crit: shown(bounds.crit),
@@ -106,15 +107,16 @@ const wholeNumbersIn = (text: string, isCut: boolean): Numbers => {
  * The numbers that a result states: how long its check ran, and the performance data of its output. A text
  * that is no number is skipped; of two numbers with one name, the first counts.
  */
-export const readingsOf = ({
-  duration_ms,
-  output = "",
-  output_truncated,
-}: Partial<
-  Pick<CheckResultEvent, "duration_ms" | "output" | "output_truncated">
->): ReadonlyArray<Reading> => {
+export const readingsOf = (
+  {
+    duration_ms,
+    output = "",
+    output_truncated,
+  }: Partial<Pick<CheckResultEvent, "duration_ms" | "output" | "output_truncated">>,
+  isTimed = true,
+): ReadonlyArray<Reading> => {
   const found = new Map<string, Reading>()
-  if (duration_ms !== undefined) {
+  if (duration_ms !== undefined && isTimed) {
     const none = { warn: undefined, crit: undefined, min: undefined, max: undefined }
     const value = duration_ms / MILLIS_PER_SECOND
     found.set(DURATION, { name: DURATION, unit: "s", value, isCounter: false, ...none })

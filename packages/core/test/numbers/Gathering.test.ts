@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import * as fc from "fast-check"
 import { Gathering, type MeasuredResult, type SeriesBound } from "../../src/numbers/Gathering.ts"
@@ -20,7 +20,13 @@ const result = (
   ),
   check_id: CheckId.make(check),
   received_at: Instant.fromMillis(now),
-  event: { duration_ms: millis, observed_at: Instant.fromMillis(at), output, output_truncated: false },
+  event: {
+    event_id: EventId.make("0190a5d0-0000-7000-8000-000000000001"),
+    duration_ms: millis,
+    observed_at: Instant.fromMillis(at),
+    output,
+    output_truncated: false,
+  },
 })
 
 const nameOf = ({ check_id, kind, name, start, unit }: NumberPart): string =>

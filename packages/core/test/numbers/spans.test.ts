@@ -19,7 +19,8 @@ const measured = fc
   .array(fc.record({ value, at: fc.double({ min: 0, max: PLACES, maxExcluded: true, noNaN: true }) }), {
     maxLength: 40,
   })
-  .map((all) => all.toSorted((a, b) => a.at - b.at))
+  // As readings are: no negative zero.
+  .map((all) => all.map((one) => ({ ...one, value: one.value + 0 })).toSorted((a, b) => a.at - b.at))
 
 /** The span of values, found without merging any. */
 const slowSpan = (all: ReadonlyArray<Measured>, from: number, length: number): Span | undefined => {
