@@ -2,14 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 discard_reasons breaking sha256:465cdf29afad547ca7a2b3fa5e9f2987ccb2c77ad5b74f73518b80b552b6575c
--- 4 change_stamps breaking sha256:cacd7bef3f3720174456cd479edfc8c9eac1f9777473cc2257aa86f04c455784
--- 5 stored_holds breaking sha256:4204f4f026f1f36221be144f59e05429aec670cfbd050f02a8a2a321064ea727
--- 6 reported_alerts breaking sha256:163c1e334b2cbdc151f0095f1c43329e4a2338c4aefb8aebd3a34e3a8fb93a91
--- 7 cheaper_changes breaking sha256:a730c116edea63f3587285c31b8121847bf76a32103803b9de995faa45ffa8da
--- 8 job_runs breaking sha256:187e67453729c10a3076aab12f35f41f5b1ae1f2f49b427ec7b9207413979791
--- 9 check_labels breaking sha256:3ca1fb34c36b9ab94f3841a4f551aea6497281708a2c074a262911d86cf4e64a
--- 10 numbers compatible sha256:5f7ab7d18cea8c01b14afa4e0b3b9a813f4aea20625f9be4dd724e8b0d72216e
+-- 3 separate_tables breaking sha256:46350c407fa70bd4814cf973b3757beb4cb08c3a607886eaf6f9d23be7858c64
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -132,7 +125,10 @@ CREATE INDEX audit_subject_by_actor_and_action ON audit_subject (subject_id, act
 
 CREATE INDEX audit_subject_by_time ON audit_subject (subject_id, recorded_at, audit_id);
 
-CREATE TABLE change_stamp (name TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE change_stamp (
+  name TEXT PRIMARY KEY,
+  stamp TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE check_event (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -217,7 +213,7 @@ CREATE TABLE established (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "expectation" (
+CREATE TABLE expectation (
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   registration_id TEXT NOT NULL,
@@ -230,8 +226,7 @@ CREATE TABLE "expectation" (
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id)
-WHERE next_evaluation_at IS NOT NULL;
+CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id) WHERE next_evaluation_at IS NOT NULL;
 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 
@@ -471,8 +466,7 @@ CREATE UNIQUE INDEX operator_by_token ON operator (token_hash);
 CREATE TABLE "outbox" (
   id TEXT PRIMARY KEY,
   notifier TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'sent' OR state = 'retry'
-    OR state = 'failed' OR state = 'discarded'),
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'sent' OR state = 'retry' OR state = 'failed' OR state = 'discarded'),
   incident_id TEXT NOT NULL,
   event_type TEXT NOT NULL CHECK (event_type IN ('firing', 'resolved')),
   incident_seq INTEGER NOT NULL,

@@ -12,22 +12,29 @@ const FILL_FACTORS: Readonly<Record<string, number>> = {
   check_state: 50,
   service_heartbeat: 50,
   agent_key: 70,
+  check_label: 70,
   expectation: 70,
   incident: 70,
   incident_member: 70,
+  job_run: 70,
   outbox: 70,
   alert: 70,
+  reported_alert: 70,
   listed_member: 70,
   system_total: 10,
 }
 
-const TABLES = Object.entries(firstTables)
-  .map(([name, columns]) => {
-    const fill = FILL_FACTORS[name]
-    const bytewise = columns.replaceAll(/^( {2}\w+ text)\b/gm, '$1 COLLATE "C"')
-    return `CREATE TABLE ${name} (${bytewise}\n)${fill === undefined ? "" : ` WITH (fillfactor = ${fill})`};\n`
-  })
-  .join("\n")
+/** Columns whose text is compared bytewise. */
+export const bytewise = (columns: string): string =>
+  columns.replaceAll(/^( {2}\w+ text)\b/gm, '$1 COLLATE "C"')
+
+export const tablesOf = (tables: Readonly<Record<string, string>>): string =>
+  Object.entries(tables)
+    .map(([name, columns]) => {
+      const fill = FILL_FACTORS[name]
+      return `CREATE TABLE ${name} (${bytewise(columns)}\n)${fill === undefined ? "" : ` WITH (fillfactor = ${fill})`};\n`
+    })
+    .join("\n")
 
 /**
  * Only a statement that names the condition of the indexes of `listed_member` is planned with them. One that moves a
@@ -247,5 +254,5 @@ export const migration: Migration = {
   id: 1,
   name: "first",
   compatibility: "breaking",
-  sql: [TABLES, INDEXES, TOTALS, LISTS].join(""),
+  sql: [tablesOf(firstTables), INDEXES, TOTALS, LISTS].join(""),
 }

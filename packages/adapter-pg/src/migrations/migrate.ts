@@ -17,26 +17,10 @@ import * as RealTime from "../RealTime.ts"
 import { isLostRace, toStorageError } from "../toStorageError.ts"
 import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
-import { migration as discardReasons } from "./0003_discard_reasons.ts"
-import { migration as changeStamps } from "./0004_change_stamps.ts"
-import { migration as storedHolds } from "./0005_stored_holds.ts"
-import { migration as reportedAlerts } from "./0006_reported_alerts.ts"
-import { migration as jobRuns } from "./0007_job_runs.ts"
-import { migration as checkLabels } from "./0008_check_labels.ts"
-import { migration as numbers } from "./0009_numbers.ts"
+import { migration as separateTables } from "./0003_separate_tables.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [
-  first,
-  acceptancesLeave,
-  discardReasons,
-  changeStamps,
-  storedHolds,
-  reportedAlerts,
-  jobRuns,
-  checkLabels,
-  numbers,
-]
+export const migrations: ReadonlyArray<Migration> = [first, acceptancesLeave, separateTables]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

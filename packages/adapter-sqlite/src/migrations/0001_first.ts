@@ -4,16 +4,22 @@ import type { Migration } from "@tocsin/core/ports/Migration"
 
 const NUMBERED = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 
+/** The columns of a table in the types of SQLite. */
+export const typed = (columns: string): string =>
+  columns
+    .replace(NUMBERED, "INTEGER PRIMARY KEY AUTOINCREMENT")
+    .replaceAll(/^( {2}\w+) (?:text|uuid|json)\b/gm, "$1 TEXT")
+    .replaceAll(/^( {2}\w+) (?:bigint|integer|smallint|boolean)\b/gm, "$1 INTEGER")
+    .replaceAll(/^( {2}\w+) bytea\b/gm, "$1 BLOB")
+
 /** A table is a tree of its primary key, unless SQLite numbers its rows. */
-const TABLES = Object.entries(firstTables)
-  .map(([name, columns]) => {
-    const typed = columns
-      .replace(NUMBERED, "INTEGER PRIMARY KEY AUTOINCREMENT")
-      .replaceAll(/^( {2}\w+) (?:text|uuid|json)\b/gm, "$1 TEXT")
-      .replaceAll(/^( {2}\w+) (?:bigint|integer|smallint|boolean)\b/gm, "$1 INTEGER")
-    return `CREATE TABLE ${name} (${typed}\n) STRICT${columns.includes(NUMBERED) ? "" : ", WITHOUT ROWID"};\n`
-  })
-  .join("\n")
+export const tablesOf = (tables: Readonly<Record<string, string>>): string =>
+  Object.entries(tables)
+    .map(
+      ([name, columns]) =>
+        `CREATE TABLE ${name} (${typed(columns)}\n) STRICT${columns.includes(NUMBERED) ? "" : ", WITHOUT ROWID"};\n`,
+    )
+    .join("\n")
 
 const INDEXES = `${FIRST_INDEXES}
 CREATE INDEX listed_member_by_opened_at ON listed_member (agent_id, check_id, phase, severity_rank, opened_at, id);
@@ -156,5 +162,5 @@ export const migration: Migration = {
   id: 1,
   name: "first",
   compatibility: "breaking",
-  sql: [TABLES, INDEXES, TOTALS, LISTS, LABELS].join(""),
+  sql: [tablesOf(firstTables), INDEXES, TOTALS, LISTS, LABELS].join(""),
 }

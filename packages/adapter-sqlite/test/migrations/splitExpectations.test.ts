@@ -16,8 +16,10 @@ const group = { agent_id: "a" as AgentId, registration_id: REGISTRATION as Regis
 describe("expectations of the first version", () => {
   it("become a row for each thing that they meant, and labels find them as before", () => {
     const connection = SqliteConnection.open(IN_MEMORY)
-    migrate(connection, start, migrations.slice(0, 5))
+    migrate(connection, start, migrations.slice(0, 2))
     connection.execute(INSERT_FORMER_EXPECTATIONS)
+    connection.execute(`INSERT INTO expectation (agent_id, check_id, registration_id, origin, expected_from, terms, next_evaluation_at)
+      VALUES ('b', 'damaged', 'r', 'agent', 1, '{', 9)`)
     const labels = connection.query("SELECT * FROM label ORDER BY check_id")
     const before = labels.all()
     migrate(connection, start)
@@ -30,6 +32,10 @@ describe("expectations of the first version", () => {
         reported_alert: byCheck(keyed.reported_alert.ofGroup(group)),
       },
       PRESENT_EXPECTATIONS,
+    )
+    assert.deepStrictEqual(
+      connection.query<[string]>("SELECT terms FROM expectation WHERE agent_id = 'b'").all(),
+      [["{"]],
     )
     assert.lengthOf(before, 6)
     assert.deepStrictEqual(labels.all(), before)

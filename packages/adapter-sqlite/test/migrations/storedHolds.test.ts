@@ -74,9 +74,9 @@ describe("the migration that stores holds", () => {
     },
   ])("makes them of $name", ({ holds, item }) => {
     const connection = SqliteConnection.open(IN_MEMORY)
-    migrate(connection, start, migrations.slice(0, 4))
+    migrate(connection, start, migrations.slice(0, 2))
     connection.execute(insert(item))
-    migrate(connection, start, migrations.slice(0, 5))
+    migrate(connection, start)
     const [found] = connection.query<[string | null]>("SELECT holds FROM outbox").get() ?? []
     assert.deepStrictEqual(found ? JSON.parse(found) : undefined, holds)
     connection.close()

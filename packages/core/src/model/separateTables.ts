@@ -1,0 +1,97 @@
+/**
+ * The tables that the third migration of both databases makes, as `firstTables` has them. One row of `expectation`
+ * was the terms of a check, its runs, its log, the lease of an alert and the labels of any check.
+ */
+export const separateTables: Readonly<Record<string, string>> = {
+  change_stamp: `
+  name text PRIMARY KEY,
+  stamp uuid NOT NULL`,
+  check_label: `
+  agent_id text NOT NULL,
+  check_id text NOT NULL,
+  registration_id uuid NOT NULL,
+  labels json NOT NULL,
+  labelled_at bigint NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  expectation: `
+  agent_id text NOT NULL,
+  check_id text NOT NULL,
+  registration_id uuid NOT NULL,
+  origin text NOT NULL,
+  expected_from bigint NOT NULL,
+  next_evaluation_at bigint,
+  incident_id text,
+  running_since bigint,
+  terms json NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  job_run: `
+  agent_id text NOT NULL,
+  check_id text NOT NULL,
+  registration_id uuid NOT NULL,
+  starts json NOT NULL,
+  log text,
+  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  reported_alert: `
+  agent_id text NOT NULL,
+  check_id text NOT NULL,
+  registration_id uuid NOT NULL,
+  source text NOT NULL,
+  lease_millis bigint,
+  next_evaluation_at bigint NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)`,
+}
+
+const KEY = "agent_id, check_id, registration_id"
+
+/** Runs, and alerts that nothing repeats, were once due a century later. */
+const CENTURY_MILLIS = 3_155_760_000_000n
+const NEVER = 4_102_444_800_000_000n
+
+const OF_RUN = `'{"after_millis":3600000,"severity":"unknown","notifications_enabled":true}'`
+
+/** The differences between the SQL of databases. */
+interface Dialect {
+  /** The column `terms`; of a damaged text, NULL. */
+  readonly terms: string
+  /** The terms without sources, leases, runs and logs. */
+  readonly rest: string
+  /** Makes all of `separateTables`. */
+  readonly create: string
+}
+
+/** Gives each thing that a row of `expectation` meant a row of its table. */
+export const splitExpectations = ({ create, rest, terms }: Dialect): string => `
+CREATE TABLE former_expectation AS SELECT *,
+  ${terms} ->> 'source' AS source,
+  CAST(${terms} ->> 'lease_millis' AS bigint) AS lease_millis,
+  ${terms} -> 'starts' AS starts,
+  ${terms} ->> 'log' AS log,
+  coalesce(${terms} ->> 'starts', ${terms} ->> 'log') IS NOT NULL AS has_runs,
+  CAST(${terms} -> 'starts' -> 0 ->> 'at' AS bigint) AS since,
+  CAST(${terms} ->> 'after_millis' AS bigint) = ${CENTURY_MILLIS} AND ${terms} ->> 'cron' IS NULL AS is_of_run
+FROM expectation;
+DROP TABLE expectation;
+${create}
+INSERT INTO check_label SELECT ${KEY}, labels, coalesce(labelled_at, expected_from)
+FROM former_expectation WHERE labels IS NOT NULL;
+
+INSERT INTO job_run SELECT ${KEY}, coalesce(starts, '[]'), log FROM former_expectation WHERE has_runs;
+
+INSERT INTO reported_alert SELECT ${KEY}, source, lease_millis,
+  CASE WHEN next_evaluation_at < ${NEVER} THEN next_evaluation_at ELSE expected_from END
+FROM former_expectation WHERE source IS NOT NULL;
+
+INSERT INTO expectation SELECT ${KEY}, origin, expected_from, next_evaluation_at, incident_id, since, terms
+FROM former_expectation WHERE terms IS NOT NULL AND source IS NULL AND NOT has_runs
+UNION ALL SELECT ${KEY}, 'alert', expected_from, NULL, incident_id, since, ${rest}
+FROM former_expectation WHERE source IS NOT NULL AND lease_millis IS NOT NULL
+UNION ALL SELECT ${KEY}, 'run', since, next_evaluation_at, incident_id, since, ${OF_RUN}
+FROM former_expectation WHERE source IS NULL AND has_runs AND is_of_run AND since IS NOT NULL
+UNION ALL SELECT ${KEY}, origin, expected_from, next_evaluation_at, incident_id, since, ${rest}
+FROM former_expectation WHERE source IS NULL AND has_runs AND is_of_run IS NOT TRUE;
+
+DROP TABLE former_expectation;
+CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, ${KEY}) WHERE next_evaluation_at IS NOT NULL;
+CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
+CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, ${KEY});
+`
