@@ -52,7 +52,7 @@ interface Expected {
   readonly from: number
 }
 
-/** The rules in docs/rules.md#freshness over a list of what happened, in seconds. */
+/** The rules in docs/rules.md#expectations over a list of what happened, in seconds. */
 class Model {
   #now = 0
   #seen = 0

@@ -7,7 +7,7 @@ import { Severity } from "./Status.ts"
 
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
-/** A check that must report, has labels, or both, as its agent declares it (docs/rules.md#freshness). */
+/** A check that must report, has labels, or both, as its agent declares it (docs/rules.md#expectations). */
 export const ExpectedCheck = closedStruct({
   check_id: CheckId,
   every: optional(

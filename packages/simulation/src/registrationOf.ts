@@ -7,7 +7,7 @@ import { AuditId } from "@tocsin/contract/Audit"
 import { commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
 import { load } from "@tocsin/core/unitOfWork/load"
 import { checksOf } from "@tocsin/core/model/CheckRecord"
-import { labelCheck } from "@tocsin/core/overdue/declareExpectations"
+import { labelCheck } from "@tocsin/core/expectations/declareExpectations"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)

@@ -6,8 +6,8 @@ import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Reque
 import { headlineOf } from "@tocsin/contract/headline"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
-import { followPolicy } from "../overdue/followPolicy.ts"
-import { endOverdue } from "../overdue/changeExpectation.ts"
+import { followPolicy } from "../expectations/followPolicy.ts"
+import { endOverdue } from "../expectations/changeExpectation.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
@@ -79,7 +79,7 @@ export const applyEvent = (
 
 /**
  * The outcome of the first event of a check, or of one of an overdue check: from then on the check
- * is in time, and expected if a rule of the policy says so (docs/rules.md#freshness).
+ * is in time, and expected if a rule of the policy says so (docs/rules.md#expectations).
  */
 function* endingOverdue(
   { agent, incidents, input, now, unit }: BatchContext,

@@ -8,7 +8,7 @@ import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
-import { removeExpectation } from "../overdue/changeExpectation.ts"
+import { removeExpectation } from "../expectations/changeExpectation.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { CheckName, CheckRef } from "../model/CheckRecord.ts"
 

@@ -6,8 +6,8 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import { ExpectationTransitions, newExpectation, stateOf, type Terms } from "../model/ExpectationRecord.ts"
 import type { JobRunRecord, Start } from "../model/JobRunRecord.ts"
-import { inTime } from "../overdue/changeExpectation.ts"
-import { GRACE_OF_RUN } from "../overdue/dueTime.ts"
+import { inTime } from "../expectations/changeExpectation.ts"
+import { GRACE_OF_RUN } from "../expectations/dueTime.ts"
 import type { Logged, Report, Started } from "./Report.ts"
 
 const MOST_STARTS = 10

@@ -19,9 +19,9 @@ import {
   type ReportedAlertRecord,
   ReportedAlertTransitions,
 } from "../model/ReportedAlertRecord.ts"
-import { dueTime, evaluationAfter, judgeExpectation } from "../overdue/dueTime.ts"
-import { type EvaluateInput, evaluationOfDue, seenNow } from "../overdue/evaluateExpectations.ts"
-import { becomeOverdue } from "../overdue/changeExpectation.ts"
+import { dueTime, evaluationAfter, judgeExpectation } from "../expectations/dueTime.ts"
+import { type EvaluateInput, evaluationOfDue, seenNow } from "../expectations/evaluateExpectations.ts"
+import { becomeOverdue } from "../expectations/changeExpectation.ts"
 import { resultOf } from "./alerts.ts"
 import { followAlert } from "./followAlert.ts"
 import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"

@@ -4,7 +4,7 @@ import type { Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 import { instant, keyedTable, object, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
 
-/** How often a check must report, and what it means if it does not (docs/rules.md#freshness). */
+/** How often a check must report, and what it means if it does not (docs/rules.md#expectations). */
 export interface Terms {
   /** The longest usual time between two results; absent with `cron`. */
   readonly every_millis?: number
@@ -75,7 +75,7 @@ export const stateOf = (row: ExpectationRecord | undefined): "absent" | "expecte
 }
 
 /**
- * Transitions of an expectation (docs/rules.md#freshness). A result of a check that is not overdue
+ * Transitions of an expectation (docs/rules.md#expectations). A result of a check that is not overdue
  * changes nothing here: the next evaluation reads when the check last reported.
  */
 export const ExpectationTransitions = stateTable({

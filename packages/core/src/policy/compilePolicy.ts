@@ -90,7 +90,7 @@ export const compilePolicy = (
     everyone,
     dependencies: dependencies.length === 0 ? undefined : compileDependencies(dependencies),
     windows: windows.map(compileWindow),
-    freshness: compileOverdueRules(freshness),
+    freshness: compileFreshness(freshness),
     runbookOf: compileRunbooks(runbooks),
   }
 }
@@ -99,7 +99,7 @@ export const compilePolicy = (
 export const isOfAgent = ({ field }: Pick<Matcher, "field">): boolean =>
   field === "hostname" || field.startsWith("label:")
 
-const compileOverdueRules = (rules: ReadonlyArray<Freshness>) => {
+const compileFreshness = (rules: ReadonlyArray<Freshness>) => {
   const compiled = rules.map((rule) => ({ rule, matches: compileMatchers(rule.match) }))
   return {
     count: rules.length,

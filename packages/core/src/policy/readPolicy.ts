@@ -114,7 +114,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
     ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
     ...dependencies.flatMap((rule, n) => at(dependencyProblems(rule), "dependencies", n)),
-    ...freshness.flatMap((rule, n) => at(overdueProblems(rule), "freshness", n)),
+    ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
     ...watches.flatMap((watch, n) => at(watchProblems(watch, isFirstWatch(watch, n)), "watches", n)),
   ]
 }
@@ -281,7 +281,10 @@ const dependencyProblems = ({ equal = [], parent }: Dependency): Problems =>
     ? []
     : [problem(PARENT_RULE, "parent")]
 
-const overdueProblems = (rule: Freshness): Problems => [...matchProblems(rule.match), ...termsProblems(rule)]
+const freshnessProblems = (rule: Freshness): Problems => [
+  ...matchProblems(rule.match),
+  ...termsProblems(rule),
+]
 
 /** Rules of people's intent, which decisions do without. A rule that a later version adds belongs here if it can. */
 const LATER_RULES: ReadonlySet<string> = new Set([NAMELESS_MESSAGE, PARENT_RULE, TOGETHER_RULE])

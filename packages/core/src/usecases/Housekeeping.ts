@@ -5,8 +5,8 @@ import { Commits } from "../engine/commits/Commits.ts"
 import { PieceSizes } from "../engine/lists/readPage.ts"
 import { removeIdlePending } from "../admission/removeAgent.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import { overdueChore } from "../overdue/evaluateExpectations.ts"
-import { overdueRulesChore } from "../overdue/followPolicy.ts"
+import { overdueChore } from "../expectations/evaluateExpectations.ts"
+import { freshnessChore } from "../expectations/followPolicy.ts"
 import { type IncidentOptions, incidentOptions } from "../incidents/incidentOptions.ts"
 import { alertsChore } from "../integrations/sweepAlerts.ts"
 import { integrationsChore } from "../integrations/seeIntegrations.ts"
@@ -113,7 +113,7 @@ export const layer = Layer.effectDiscard(
       alertsChore(services, incidents, sha256),
       evaluationChore(services, incidents),
       evaluationPassChore(services, { incidents, labels, parentChanges }),
-      overdueRulesChore(services, { inForce: policy, labels }, incidents),
+      freshnessChore(services, { inForce: policy, labels }, incidents),
       integrationsChore(services, incidents),
       ...retentionChores(services, yield* Retention, incidents),
       unclaimedChore(services, yield* Receivers),

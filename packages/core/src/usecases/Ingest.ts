@@ -28,7 +28,7 @@ import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings, type RuleOptions } from "../ports/RuleSettings.ts"
 import type { StorageError } from "../ports/Storage.ts"
 import type { ExpectationsRequest } from "@tocsin/contract/Expectations"
-import { declareExpectations } from "../overdue/declareExpectations.ts"
+import { declareExpectations } from "../expectations/declareExpectations.ts"
 import type { EnrolRequest } from "@tocsin/contract/Enrolments"
 import { enrol } from "../admission/enrolments.ts"
 import { currentSignature } from "../audit/Signature.ts"
@@ -65,7 +65,7 @@ const enrolCall = ({ bodies, hashing, heartbeats, ids, instruments, transact }: 
   })
 }
 
-/** Takes declarations of expected checks (docs/rules.md#freshness). */
+/** Takes declarations of expected checks (docs/rules.md#expectations). */
 const declareExpectationsCall = ({
   bodies,
   hashing,

@@ -33,7 +33,7 @@ import { hasWords } from "../engine/lists/searchWords.ts"
 import { toAgent, toCheckState, toSilence } from "./toResources.ts"
 import { type CheckRecord, type CheckRef, findByCheck } from "../model/CheckRecord.ts"
 import type { Labels } from "@tocsin/contract/Labels"
-import { dueTime } from "../overdue/dueTime.ts"
+import { dueTime } from "../expectations/dueTime.ts"
 import type { CheckLabelRecord } from "../model/CheckLabelRecord.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 

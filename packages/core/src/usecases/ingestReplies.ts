@@ -3,7 +3,7 @@ import type { BatchOutcome } from "../model/CheckRecord.ts"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
 import type { ExpectationsResponse } from "@tocsin/contract/Expectations"
-import type { DeclarationOutcome } from "../overdue/declareExpectations.ts"
+import type { DeclarationOutcome } from "../expectations/declareExpectations.ts"
 import {
   AgentBlocked,
   AgentNotAccepted,

@@ -22,7 +22,7 @@ import {
   STORY_CHANGES,
 } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
-import { overdueRef } from "../overdue/changeExpectation.ts"
+import { overdueRef } from "../expectations/changeExpectation.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"

@@ -10,7 +10,7 @@ import { outageGraceAt } from "../../src/firings/gatherFacts.ts"
 import { isInGrace } from "../../src/liveness/outage.ts"
 import { isValidToken } from "../../src/model/OperatorRecord.ts"
 import { mayRetry } from "../../src/notifications/recordResults.ts"
-import { judgeExpectation } from "../../src/overdue/dueTime.ts"
+import { judgeExpectation } from "../../src/expectations/dueTime.ts"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { defaultRules } from "../../src/ports/RuleSettings.ts"
 

@@ -5,7 +5,7 @@ import type { Answer } from "./Answer.ts"
 export const nextDue = (due: number, everyMillis: number, steady: number): number =>
   due > steady ? due : due + everyMillis * (1 + Math.floor((steady - due) / everyMillis))
 
-/** The shortest and the longest period that the server accepts (docs/rules.md#freshness). */
+/** The shortest and the longest period that the server accepts (docs/rules.md#expectations). */
 const [SHORTEST_PERIOD_MILLIS, LONGEST_PERIOD_MILLIS] = [10_000, 31 * 86_400_000]
 
 /** A period as the server accepts it. */

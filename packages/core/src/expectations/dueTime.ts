@@ -39,7 +39,7 @@ const occurrenceToMeet = (
 
 /**
  * When a check is due that last reported at `reportedAt`, if ever: after that moment its silence
- * counts (docs/rules.md#freshness).
+ * counts (docs/rules.md#expectations).
  */
 export const dueTime = (expectation: Timed, reportedAt: Instant.Instant | undefined): Instant.Instant => {
   const due = dueOfTerms(expectation, reportedAt)
@@ -85,7 +85,7 @@ export type Verdict =
   | { readonly verdict: "in_time"; readonly earliest: Instant.Instant }
   | { readonly verdict: "waiting" }
 
-/** Whether a check is overdue now, and the earliest time at which it may be if not (docs/rules.md#freshness). */
+/** Whether a check is overdue now, and the earliest time at which it may be if not (docs/rules.md#expectations). */
 export const judgeExpectation = (
   {
     agent,

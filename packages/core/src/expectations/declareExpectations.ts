@@ -74,7 +74,7 @@ export type DeclarationOutcome =
   | { readonly outcome: "agent_blocked" | "agent_not_accepted" }
 
 /**
- * Decides which checks of an agent are expected to report (docs/rules.md#freshness). Reads the terms of
+ * Decides which checks of an agent are expected to report (docs/rules.md#expectations). Reads the terms of
  * accepted keys only: a thousand cron expressions take longer than all else about a request.
  */
 export const declareExpectations = commandOf(function* (

@@ -78,7 +78,7 @@ const followsPolicy = (
 
 /**
  * Makes the expectation of a check follow the policy once it has reported, unless its agent declares
- * it (docs/rules.md#freshness). Needs the check and its expectation.
+ * it (docs/rules.md#expectations). Needs the check and its expectation.
  */
 export function* followPolicy(
   unit: UnitOfWork,
@@ -156,7 +156,7 @@ const APPLY_EVERY = Duration.seconds(5)
  * Makes all expectations follow the policy that has come into force. It starts over once labels or hostnames
  * have changed that rules compare.
  */
-export const overdueRulesChore = (
+export const freshnessChore = (
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
   { inForce, labels }: { readonly inForce: PolicyInForce["Service"]; readonly labels: FollowedLabels },
   incidents: IncidentOptions,

@@ -1,7 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Instant from "@tocsin/contract/Instant"
-import { dueTime } from "../../src/overdue/dueTime.ts"
+import { dueTime } from "../../src/expectations/dueTime.ts"
 import type { Terms } from "../../src/model/ExpectationRecord.ts"
 import { timeZoneOf } from "../../src/policy/Schedule.ts"
 

@@ -103,7 +103,7 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
 /** Agents at a time: storages that commit in groups fill them. */
 const AT_A_TIME = 16
 
-/** An overdue check joins its incident within 15 s (docs/rules.md#freshness). */
+/** An overdue check joins its incident within 15 s (docs/rules.md#expectations). */
 const EVALUATE_EVERY = Duration.seconds(5)
 
 /** Evaluates every row of a table that is due now, page by page, those of an agent together. */

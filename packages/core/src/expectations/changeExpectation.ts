@@ -67,7 +67,7 @@ export const inTime = (
   return { ...expectation, next_evaluation_at }
 }
 
-/** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#freshness). */
+/** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#expectations). */
 export function* endOverdue(
   unit: UnitOfWork,
   incidents: Incidents,

@@ -131,7 +131,7 @@ describe("a declared check that stops reporting", () => {
     }),
   )
 
-  it.effect("is not overdue while unchanged results arrive, which write no row of freshness", () =>
+  it.effect("is not overdue while unchanged results arrive, which write no expectation", () =>
     Effect.gen(function* () {
       const { after, disk, front, incidents, service } = yield* open()
       yield* disk.turns("ok")
