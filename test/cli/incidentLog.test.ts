@@ -32,6 +32,16 @@ describe("commands on incidents, beside a server", () => {
       const both = yield* tocsin(place, "incidents", "ack", id, "--for", "8d")
       assert.strictEqual(both.code, EXIT_CODES.usage.code)
 
+      const lately = (yield* jsonOf(place, "incidents", "--since", "1h")) as Items
+      assert.deepStrictEqual(
+        lately.items.map((one) => one["id"]),
+        [id],
+      )
+      const earlier = (yield* jsonOf(place, "incidents", "--since", "2026-01-31", "--until", "1h")) as Items
+      assert.deepStrictEqual(earlier.items, [])
+      const acts = (yield* jsonOf(place, "audit", "--from", "1h")) as Items
+      assert.isAbove(acts.items.length, 0)
+
       yield* report(server, agent, { ...db, check_id: "cpu" })
       const held = (yield* jsonOf(place, "outbox", "--held")) as Items
       assert.deepInclude(held.items[0], { held_by: ["ack"], state: "pending" })

@@ -1,5 +1,6 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
-import { Effect, Option, Record, Result, type Schema, SchemaParser } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { Effect, identity, Option, Record, Result, type Schema, SchemaParser } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
 import { confirm } from "../output/Output.ts"
@@ -45,6 +46,24 @@ const orUndefined = <A>(given: Flag.Flag<A>) => Flag.map(Flag.optional(given), O
 /** An optional text. */
 export const text = (name: string, description: string) =>
   orUndefined(Flag.String(name).pipe(Flag.withDescription(description)))
+
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+/** An optional time, as the API has it: also written as a date, which begins by UTC, or as how long ago it was. */
+export const time = (name: string, description: string, former: string = name) =>
+  orUndefined(
+    Flag.String(name).pipe(
+      Flag.withDescription(`${description}: 2027-01-31T08:30:00Z, 2027-01-31, or 2h for as long ago`),
+      former === name ? identity : Flag.withAlias(former),
+      Flag.mapEffect((given) => {
+        const ago = settingTypes.duration.parse(given)
+        const written = DATE.test(given) ? `${given}T00:00:00Z` : given
+        return Effect.map(Instant.now, (now) =>
+          ago === undefined ? written : Instant.format(Instant.minus(now, ago)),
+        )
+      }),
+    ),
+  )
 
 /** An optional whole number. */
 export const integer = (name: string, description: string) =>

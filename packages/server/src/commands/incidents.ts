@@ -214,11 +214,11 @@ export const incidents = listCommand({
     severity: flags.filter("severity", Severity.literals, "Only incidents of this severity"),
     agent_id: flags.id("agent-id", AgentId, "Only incidents with a check of this agent, present or past"),
     check_id: flags.id("check-id", CheckId, "Only incidents with a check of this ID, present or past"),
-    since: flags.text(
+    since: flags.time(
       "since",
-      "Only incidents opened at this time or later (with --sort resolved_at: resolved), such as 2027-01-31T08:30:00Z",
+      "Only incidents opened at this time or later (with --sort resolved_at: resolved)",
     ),
-    until: flags.text("until", "Only incidents opened (or resolved) before this time"),
+    until: flags.time("until", "Only incidents opened (or resolved) before this time"),
     search: flags.text("search", "Only incidents with these words in key, summary, agent or check"),
     sort: flags.choice(
       "sort",

@@ -59,15 +59,18 @@ const timeIn = (title: string, state: keyof CheckAvailability["seconds"]): Colum
 /** `tocsin report` */
 export const availability = listCommand({
   name: "report",
-  description: "List how long checks were ok during a span, and how long not",
+  description:
+    "List how long checks were ok during a span, and how long not. What is planned\n" +
+    "  follows the maintenance windows of the present policy",
+  short: "List how long checks were ok during a span, and how long not",
   examples: [
     "tocsin report",
-    "tocsin report --match 'label:team = db' --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z",
+    "tocsin report --match 'label:team = db' --since 2027-01-01 --until 2027-02-01",
   ],
   filters: {
     match: flags.text("match", "Matchers with commas between them, such as agent_id = web1"),
-    from: flags.text("from", "Where the span begins (default: 24 hours before its end)"),
-    to: flags.text("to", "Where the span ends (default: now)"),
+    from: flags.time("since", "Where the span begins (default: 24 hours before its end)", "from"),
+    to: flags.time("until", "Where the span ends (default: now)", "to"),
   },
   check: flags.reader(Span),
   query: Effect.fnUntraced(function* (filters, page) {
@@ -106,13 +109,13 @@ const parametersText = ({ parameters }: AuditEntry): string =>
 export const audit = listCommand({
   name: "audit",
   description: "List who changed what, newest first",
-  examples: ["tocsin audit --subject web-1", "tocsin audit --actor ann --from 2027-01-31T00:00:00Z"],
+  examples: ["tocsin audit --subject web-1", "tocsin audit --actor ann --since 7d"],
   filters: {
     actor: flags.text("actor", "Only changes by this actor, such as ann or cli:root"),
     action: flags.filter("action", auditActionNames, "Only changes of this kind"),
     subject: flags.text("subject", "Only changes of the thing with this ID"),
-    from: flags.text("from", "Only changes at this time or later, such as 2027-01-31T08:30:00Z"),
-    to: flags.text("to", "Only changes before this time"),
+    from: flags.time("since", "Only changes at this time or later", "from"),
+    to: flags.time("until", "Only changes before this time", "to"),
   },
   check: flags.reader(AuditFilters),
   query: Effect.fnUntraced(function* (given, page) {
