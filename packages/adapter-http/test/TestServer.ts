@@ -53,7 +53,7 @@ export const unlimitedBodies: Ingest["Service"]["bodies"] = {
 }
 
 const unexpected = () => Effect.die("no request of these tests concerns enrolments")
-const noNumbers = { ofCheck: () => Effect.die("no numbers"), read: () => Effect.die("no numbers") }
+const noNumbers = { reachedBounds: unexpected, ofCheck: unexpected, read: unexpected }
 const noEnrolments = { list: unexpected, create: unexpected, remove: unexpected }
 
 /** The services that the API requires, as stubs. */

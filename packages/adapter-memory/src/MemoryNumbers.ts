@@ -1,6 +1,12 @@
-import { dayOf, dayWith, type NumberPart, type PartRef } from "@tocsin/core/numbers/NumberPart"
+import {
+  dayOf,
+  dayWith,
+  type KnownSeries,
+  type NumberPart,
+  type PartRef,
+} from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
-import type { KnownSeries, NumberStorage } from "@tocsin/core/ports/NumberStorage"
+import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { MemoryTables } from "./MemoryTables.ts"

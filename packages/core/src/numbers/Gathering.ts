@@ -2,8 +2,10 @@ import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckRef } from "../model/CheckRecord.ts"
+import { agentBound, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
 import {
   HOURS_KEPT,
+  type KnownSeries,
   type NumberPart,
   PART_KINDS,
   type PartKind,
@@ -23,11 +25,6 @@ export interface MeasuredResult extends CheckRef {
   }
 }
 
-/** Which bound a series would exceed, so that it is not kept (docs/rules.md#numbers). */
-export type SeriesBound = "check" | "agent" | "all"
-
-const MOST_OF_CHECK = 20
-const AGENT_SHARE = 10
 const HOUR = PART_KINDS.hour.length
 const DAY = PART_KINDS.day.length
 /** A counter's rate since an earlier value is none. */
@@ -84,6 +81,8 @@ export class Gathering {
   readonly #ofAgents = new Map<AgentId, number>()
   readonly #waiting = new Set<Part>()
   #count = 0
+  /** The latest time at which parts were forgotten: a clock that is set back does not make an hour new. */
+  #forgottenAt = Number.NEGATIVE_INFINITY
 
   /** Keeps at most `most` series, and names those that it refuses. */
   constructor(most: number, refused: (bound: SeriesBound, series: SeriesRef) => void) {
@@ -95,10 +94,18 @@ export class Gathering {
     return this.#count
   }
 
-  /** A series that is stored: it counts, and `newestAt` is when its newest value came. */
-  know(ref: SeriesRef, newestAt: number): void {
-    const series = this.#checkOf(ref).get(keyOf(ref)) ?? this.#add(ref)
-    series.newestAt = Math.max(series.newestAt, newestAt)
+  /** The series that are stored count, with when their newest values came; others do while they are in memory. */
+  know(stored: ReadonlyArray<KnownSeries>, now: number): void {
+    const present = new Set<Series>()
+    for (const { newest, ...ref } of stored) {
+      const series = this.#checkOf(ref).get(keyOf(ref)) ?? this.#add(ref)
+      series.newestAt = Math.max(series.newestAt, newest)
+      present.add(series)
+    }
+    for (const series of this.#all()) {
+      const isCounted = series.counted !== undefined && now - series.counted.at <= RATE_WITHIN
+      if (!present.has(series) && series.parts.length === 0 && !isCounted) this.#remove(series)
+    }
   }
 
   take({ event, received_at, ...ref }: MeasuredResult): void {
@@ -127,6 +134,7 @@ export class Gathering {
   /** Forgets what will hardly change again. Returns how many parts could not be written in time, and are lost. */
   forget(now: number): number {
     let lost = 0
+    this.#forgottenAt = Math.max(this.#forgottenAt, now)
     for (const series of this.#all())
       for (const part of series.parts.filter(({ heldUntil }) => heldUntil <= now)) {
         if (this.#waiting.delete(part)) lost += 1
@@ -173,6 +181,19 @@ export class Gathering {
     return series
   }
 
+  #remove(series: Series): void {
+    const { agent_id, check_id, registration_id } = series
+    this.#checkOf(series).delete(keyOf(series))
+    this.#count -= 1
+    this.#ofAgents.set(agent_id, (this.#ofAgents.get(agent_id) ?? 0) - 1)
+    if (this.#checkOf(series).size > 0) return
+    const checks = this.#checks.get(registration_id)
+    checks?.delete(check_id)
+    if (checks?.size !== 0) return
+    this.#checks.delete(registration_id)
+    if (this.#ofAgents.get(agent_id) === 0) this.#ofAgents.delete(agent_id)
+  }
+
   #admit(ref: SeriesRef, now: number): Series | undefined {
     const check = this.#checkOf(ref)
     const known = check.get(keyOf(ref))
@@ -185,7 +206,7 @@ export class Gathering {
 
   #boundOf(check: Map<string, Series>, { agent_id }: SeriesRef, now: number): SeriesBound | undefined {
     if (this.#count >= this.#most) return "all"
-    if ((this.#ofAgents.get(agent_id) ?? 0) >= this.#most / AGENT_SHARE) return "agent"
+    if ((this.#ofAgents.get(agent_id) ?? 0) >= agentBound(this.#most)) return "agent"
     if (check.size < MOST_OF_CHECK) return undefined
     const present = Array.from(check.values()).filter(({ newestAt }) => now - newestAt < DAY)
     return present.length < MOST_OF_CHECK ? undefined : "check"
@@ -209,7 +230,8 @@ export class Gathering {
   #begin(series: Series, kind: PartKind, start: number, now: number): Part {
     const heldUntil = kind === "hour" ? start + HELD : now
     const recording = new Recording(placesOf(kind))
-    const part = { series, kind, start, recording, isWhole: heldUntil > now, changes: 0, heldUntil }
+    const isWhole = heldUntil > Math.max(now, this.#forgottenAt)
+    const part = { series, kind, start, recording, isWhole, changes: 0, heldUntil }
     series.parts.push(part)
     return part
   }

@@ -8,6 +8,11 @@ export interface SeriesRef extends CheckRef {
   readonly unit: string
 }
 
+export interface KnownSeries extends SeriesRef {
+  /** The start of its newest part. */
+  readonly newest: number
+}
+
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR

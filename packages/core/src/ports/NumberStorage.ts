@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import type { NumberPart, PartKind, PartRef, SeriesRef } from "../numbers/NumberPart.ts"
+import type { KnownSeries, NumberPart, PartKind, PartRef } from "../numbers/NumberPart.ts"
 
 /** Parts of the series of one check, of all servers together. */
 export interface PartsQuery extends CheckRef {
@@ -10,11 +10,6 @@ export interface PartsQuery extends CheckRef {
   readonly to: number
   /** One series name; all unless given. */
   readonly name?: string | undefined
-}
-
-export interface KnownSeries extends SeriesRef {
-  /** The start of its newest part. */
-  readonly newest: number
 }
 
 /** Which parts are removed. */

@@ -5,7 +5,8 @@ import type { CheckRef } from "../model/CheckRecord.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { NumberStorage } from "../ports/NumberStorage.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import { type DuePart, Gathering, type MeasuredResult, type SeriesBound } from "../numbers/Gathering.ts"
+import { type DuePart, Gathering, type MeasuredResult } from "../numbers/Gathering.ts"
+import type { SeriesBound } from "../numbers/NumberBounds.ts"
 import type { NumberPart, PartRef, SeriesRef } from "../numbers/NumberPart.ts"
 
 /** How many series are kept in all (SERVICE_NUMBERS_SERIES); 0 for no numbers. */
@@ -16,7 +17,7 @@ export const MostSeries = Context.Reference<number>("@tocsin/core/usecases/MostS
 /** Parts in one transaction: other work waits for it for some milliseconds. */
 const PIECE = 200
 /** Results that wait for the storage at a start. More are not measured. */
-const MOST_WAITING = 100_000
+const MOST_WAITING = 20_000
 
 /** The numbers that this server has not yet written (docs/rules.md#numbers). */
 export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/usecases/NumberMemory", {
@@ -43,18 +44,17 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       for (const result of results) gathering.take(result)
     }
     /** Writes what waits, of one check if it is given. */
-    const write = (to: NumberStorage<StorageError>, of?: CheckRef) =>
-      turn.withPermit(
-        Effect.gen(function* () {
-          take()
-          for (;;) {
-            const due = gathering.due(PIECE, of)
-            if (due.length === 0) return
-            yield* to.write(server, yield* complete(to, server, due))
-            for (const part of due) part.settle()
-          }
-        }),
-      )
+    const write = Effect.fnUntraced(function* (to: NumberStorage<StorageError>, of?: CheckRef) {
+      take()
+      const piece = Effect.gen(function* () {
+        const due = gathering.due(PIECE, of)
+        if (due.length > 0) yield* to.write(server, yield* complete(to, server, due))
+        for (const part of due) part.settle()
+        return due.length === PIECE
+      })
+      // A reader waits for one piece of a long write, not for its end.
+      while (yield* turn.withPermit(piece));
+    })
     return {
       /** Whether numbers are kept at all. */
       numbers: most === 0 ? undefined : numbers,
@@ -65,7 +65,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       },
       take,
       load: Effect.fnUntraced(function* (from: NumberStorage<StorageError>) {
-        for (const { newest, ...series } of yield* from.series()) gathering.know(series, newest)
+        gathering.know(yield* from.series(), Instant.toMillis(yield* Instant.now))
         isReady = true
       }),
       /** Forgets what is written or lost, and the bound that a series exceeded. */
@@ -76,7 +76,6 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
         refused.clear()
         return complaints
       }),
-      seriesCount: () => gathering.seriesCount,
     }
   }),
 }) {

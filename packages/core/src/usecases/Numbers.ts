@@ -10,6 +10,7 @@ import {
 } from "@tocsin/contract/Numbers"
 import { Effect } from "effect"
 import type { NumberMemory } from "./NumberMemory.ts"
+import { reachedBounds } from "../numbers/NumberBounds.ts"
 import { HOURS_KEPT, type NumberPart, PART_KINDS, type PartKind, startOf } from "../numbers/NumberPart.ts"
 import { type Reading, readingsOf } from "../numbers/readings.ts"
 import { longer, mergeSpans, type Span, type Spans } from "../numbers/Span.ts"
@@ -28,7 +29,8 @@ const STEPS = {
 } as const satisfies Record<NumberStep, { kinds: ReadonlyArray<PartKind>; many: number }>
 
 const isFine = (step: NumberStep, from: number, to: number, now: number): boolean =>
-  (to - from) / stepMillis[step] <= USUAL_SPANS && (step !== "5m" || from >= now - HOURS_KEPT)
+  (to - from) / stepMillis[step] <= USUAL_SPANS &&
+  (step !== "5m" || from > now - HOURS_KEPT - stepMillis[step])
 
 const noSuchCheck = () =>
   new NotFound({ message: "no agent has a check of this id; list checks with GET /ops/v1/checks" })
@@ -86,6 +88,11 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
     return { check, numbers }
   })
   return {
+    /** The bounds that what is stored has reached, where `most` series are kept in all. */
+    reachedBounds: Effect.fnUntraced(function* (most: number) {
+      const series = yield* storage.numbers?.series() ?? Effect.succeed([])
+      return reachedBounds(series, { most, now: Instant.toMillis(yield* Instant.now) })
+    }),
     /** The series of a check, with their last values and the bounds that its newest output states. */
     ofCheck: Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
       const { check, numbers } = yield* open(agentId, checkId)
@@ -114,6 +121,8 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
       const { first, step, to } = yield* spanOf(asked, Instant.toMillis(yield* Instant.now))
       const { check, numbers } = yield* open(agent_id, check_id)
       const { kinds } = STEPS[step]
+      // Hours keep seven digits: others would be noise.
+      const shown = (value: number) => (step === "5m" ? value : Number(value.toPrecision(7)))
       const parts = yield* numbers.parts({ ...check, name, kinds, from: startOf(kinds[0], first), to })
       const series = bySeries(parts).map(([of, all]) => ({
         name: of.name,
@@ -121,7 +130,16 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
         spans: Array.from(timeline(all, step)).flatMap(([at, { count, last, least, mean, most }]) =>
           at < first || at >= to
             ? []
-            : [{ at: Instant.fromMillis(at), count, min: least, max: most, mean, last }],
+            : [
+                {
+                  at: Instant.fromMillis(at),
+                  count,
+                  min: shown(least),
+                  max: shown(most),
+                  mean: shown(mean),
+                  last: shown(last),
+                },
+              ],
         ),
       }))
       return { step, series } satisfies NumbersAnswer

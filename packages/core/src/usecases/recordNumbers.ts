@@ -4,7 +4,7 @@ import { type Chore, repeatChore } from "../engine/commits/Chore.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { NumberMemory } from "./NumberMemory.ts"
-import { HOURS_KEPT, type PartKind } from "../numbers/NumberPart.ts"
+import { HOURS_KEPT, PART_KINDS, type PartKind } from "../numbers/NumberPart.ts"
 
 const WRITE_EVERY = Duration.minutes(5)
 /** Results pour in: to take many together costs less. */
@@ -21,6 +21,10 @@ const COMPLAINTS = {
     "an agent has a tenth of all series of numbers, and others are not kept: raise SERVICE_NUMBERS_SERIES",
   all: "there are as many series of numbers as are allowed, and others are not kept: raise SERVICE_NUMBERS_SERIES",
 } as const
+
+/** When what is kept for a time was measured at the earliest; 1970 where it is kept for ever. */
+const beforeNow = (kept: number) =>
+  Effect.map(Instant.now, (now) => Math.max(0, Instant.toMillis(now) - kept))
 
 /** Takes the numbers of committed results, writes them every five minutes and at the end, and removes old ones. */
 export const recordNumbers = Effect.fnUntraced(function* (retention: Duration.Duration | undefined) {
@@ -56,27 +60,25 @@ export const recordNumbers = Effect.fnUntraced(function* (retention: Duration.Du
       yield* Effect.annotateLogs(Effect.logWarning(COMPLAINTS[bound]), { agent_id, check_id, name })
   })
   const expire = Effect.fnUntraced(function* (kind: PartKind, kept: number) {
-    const before = Instant.toMillis(yield* Instant.now) - kept
-    return yield* numbers.expire({ kind, before, limit: PIECE })
+    return yield* numbers.expire({ kind, before: yield* beforeNow(kept), limit: PIECE })
   })
-  const kept = retention === undefined ? undefined : Duration.toMillis(retention)
+  const kept = retention === undefined ? Number.POSITIVE_INFINITY : Duration.toMillis(retention)
   const chores: ReadonlyArray<Chore> = [
     {
       name: "reading which series of numbers are stored",
-      pause: Effect.never,
+      pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.as(memory.load(numbers), false),
     },
-    { name: "writing numbers", pause: idlePause(WRITE_EVERY), piece: Effect.tap(write, () => forget) },
+    { name: "writing numbers", pause: idlePause(WRITE_EVERY), piece: Effect.ensuring(write, forget) },
     {
       name: "removing numbers after their retention",
       pause: Effect.sleep(EXPIRE_EVERY),
       piece: Effect.gen(function* () {
-        // Days have what hours had.
-        const hours = yield* expire("hour", HOURS_KEPT + 3_600_000)
-        if (kept === undefined) return hours
+        // Days have what hours had, and a reader may be about to read the oldest ones.
+        const hours = yield* expire("hour", HOURS_KEPT + 2 * PART_KINDS.hour.length)
         const days = yield* expire("day", kept)
         const late = yield* expire("late", kept)
-        yield* numbers.expireSeries(Instant.toMillis(yield* Instant.now) - kept)
+        yield* numbers.expireSeries(yield* beforeNow(kept))
         return hours || days || late
       }),
     },

@@ -2,8 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import * as fc from "fast-check"
-import { Gathering, type MeasuredResult, type SeriesBound } from "../../src/numbers/Gathering.ts"
-import { type NumberPart, PART_KINDS, type PartKind, startOf } from "../../src/numbers/NumberPart.ts"
+import { Gathering, type MeasuredResult } from "../../src/numbers/Gathering.ts"
+import { reachedBounds, type SeriesBound } from "../../src/numbers/NumberBounds.ts"
+import {
+  type KnownSeries,
+  type NumberPart,
+  PART_KINDS,
+  type PartKind,
+  startOf,
+} from "../../src/numbers/NumberPart.ts"
 import type { Spans } from "../../src/numbers/Span.ts"
 
 const MINUTE = 60_000
@@ -28,6 +35,11 @@ const result = (
     output_truncated: false,
   },
 })
+
+const stored = (check: string, newest: number, name = "duration"): KnownSeries => {
+  const { agent_id, check_id, registration_id } = result(check, newest)
+  return { agent_id, check_id, registration_id, name, unit: "s", newest }
+}
 
 const nameOf = ({ check_id, kind, name, start, unit }: NumberPart): string =>
   [check_id, name, unit, kind, (start - START) / MINUTE].join(" ")
@@ -174,12 +186,46 @@ describe("gathered numbers", () => {
   it("count those that are stored already", () => {
     const refused: Array<string> = []
     const gathering = new Gathering(1, (bound) => refused.push(bound))
-    const { agent_id, check_id, registration_id } = result("c", START)
-    gathering.know({ agent_id, check_id, registration_id, name: "duration", unit: "s" }, START)
+    gathering.know([stored("c", START)], START)
     gathering.take(result("c", START))
     assert.deepStrictEqual(refused, [])
     gathering.take(result("d", START))
-    assert.deepStrictEqual(refused, ["all"])
+    assert.deepStrictEqual(refused.splice(0), ["all"])
+    // A check that is deleted leaves room once its numbers have left the memory.
+    gathering.know([], START)
+    gathering.take(result("d", START))
+    assert.deepStrictEqual(refused.splice(0), ["all"])
+    gathering.forget(START + 90 * MINUTE)
+    gathering.know([], START + 90 * MINUTE)
+    gathering.take(result("d", START + 90 * MINUTE))
+    assert.deepStrictEqual(refused, [])
+    assert.strictEqual(gathering.seriesCount, 1)
+  })
+
+  it("are named where they reach a bound", () => {
+    const of = (checks: number, name: string) =>
+      Array.from({ length: checks }, (_, check) => stored(`c${check}`, START, name))
+    const one = of(1, "")[0] ?? assert.fail()
+    const series = Array.from({ length: 20 }, (_, index) => ({ ...one, name: `v${index}` }))
+    const reached = (all: typeof series, most: number, now = START) => reachedBounds(all, { most, now })
+    const none = { all: false, agents: [], checks: [] }
+    assert.deepStrictEqual(reached(series.slice(1), 1_000), none)
+    assert.deepStrictEqual(reached(series, 1_000, START + 1_440 * MINUTE), none)
+    assert.deepStrictEqual(reached(series, 1_000), { ...none, checks: [[one.agent_id, one.check_id]] })
+    const agents = [one.agent_id]
+    assert.deepStrictEqual(reached(of(20, "v"), 200), { ...none, agents })
+    assert.deepStrictEqual(reached(of(20, "v"), 20), { ...none, agents, all: true })
+  })
+
+  it("of an hour that was written are read again after the clock is set back", () => {
+    const gathering = new Gathering(100, never)
+    const rows = new Rows()
+    gathering.take(result("c", START))
+    rows.flush(gathering)
+    gathering.forget(START + 90 * MINUTE)
+    gathering.take(result("c", START + 2 * MINUTE))
+    rows.flush(gathering)
+    assert.strictEqual(rows.rows.get("c duration s hour 0")?.[0]?.count, 2)
   })
 
   it("that cannot be written for half an hour are dropped, and what was stored stays", () => {

@@ -21,7 +21,12 @@ import {
   examineStoredReceivers,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
-import { examineIntegrations, examinePostgres, examineSqlite } from "./doctor/examineStorage.ts"
+import {
+  examineIntegrations,
+  examineNumbers,
+  examinePostgres,
+  examineSqlite,
+} from "./doctor/examineStorage.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -133,7 +138,9 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   return [
     ...common,
     ...(isPolicyValid ? delivery : []),
-    ...(isInOrder(storage) ? yield* examineIntegrations : []),
+    ...(isInOrder(storage)
+      ? [...(yield* examineIntegrations), ...(yield* examineNumbers(settings.SERVICE_NUMBERS_SERIES))]
+      : []),
     ...examineOrigins(values),
     ...receivers.findings,
     ...(yield* examineWatchdog(settings, isTested)),

@@ -7,7 +7,9 @@ import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStor
 import * as Instant from "@tocsin/contract/Instant"
 import { sizeText } from "@tocsin/contract/numberText"
 import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
+import { MOST_OF_CHECK, type ReachedBounds } from "@tocsin/core/numbers/NumberBounds"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect, type Redacted } from "effect"
 import { ageText, countText } from "../../output/texts.ts"
 import { connectionAdvice } from "../../storage.ts"
@@ -201,6 +203,44 @@ export const examineIntegrations = Integrations.use(({ nearlyFull }) => nearlyFu
   Effect.provide(useCases),
   Effect.catch(({ message }) => Effect.succeed<Findings>([failed("integrations", message, "storage")])),
 )
+
+/** The bounds of numbers that are reached, where `most` series are kept in all. */
+export const numberFindings = ({ agents, all, checks }: ReachedBounds, most: number): Findings =>
+  [
+    ...(all
+      ? [
+          attention(
+            "numbers",
+            `there are ${countText(most)} series, and further ones are not kept: raise SERVICE_NUMBERS_SERIES`,
+          ),
+        ]
+      : []),
+    ...agents.map((agent) =>
+      attention(
+        `numbers of ${agent}`,
+        "it has a tenth of all series, and further ones are not kept: raise SERVICE_NUMBERS_SERIES",
+      ),
+    ),
+    ...checks.map(([agent, check]) =>
+      attention(
+        `numbers of ${agent}/${check}`,
+        `it has ${MOST_OF_CHECK} series, and further ones are not kept: use a plugin that states fewer`,
+      ),
+    ),
+  ].slice(0, MOST_NUMBER_NOTES)
+
+/** Whether further series of numbers would not be kept; `most` of 0 keeps none. */
+export const examineNumbers = (most: number) =>
+  most === 0
+    ? Effect.succeed<Findings>([])
+    : Queries.use(({ numbers }) => numbers.reachedBounds(most)).pipe(
+        Effect.map((reached) => numberFindings(reached, most)),
+        Effect.provide(useCases),
+        Effect.catch(({ message }) => Effect.succeed<Findings>([failed("numbers", message, "storage")])),
+      )
+
+/** One plugin may run on many hosts. */
+const MOST_NUMBER_NOTES = 5
 
 /** Below these, a busy day of results, or one checkpoint of the log, may not fit. */
 const SPACE_TO_NOTE_BYTES = 1_073_741_824
