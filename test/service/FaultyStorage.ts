@@ -11,6 +11,8 @@ export interface Faults {
   losesReplies: boolean
   /** Each call throws. */
   throws: boolean
+  /** Numbers cannot be written, and results can. */
+  refusesNumbers: boolean
   /** How long the commands take to arrive, in turn, starting over after the last. */
   latencies: ReadonlyArray<number>
   /** How often the service heartbeat was read. */
@@ -30,6 +32,7 @@ export const faultyStorage = (
     isReadOnly: false,
     losesReplies: false,
     throws: false,
+    refusesNumbers: false,
     latencies: [],
     serviceHeartbeatsRead: 0,
   }
@@ -45,6 +48,7 @@ export const faultyStorage = (
   })
   const reach = <A>(effect: Effect.Effect<A, StorageError>) =>
     transfer.pipe(Effect.andThen(arrive), Effect.andThen(effect))
+  const { numbers } = storage
   return {
     faults,
     storage: Storage.of({
@@ -54,6 +58,13 @@ export const faultyStorage = (
           reach(Effect.suspend(() => (faults.isReadOnly ? Effect.fail(full) : storage.transact(command)))),
           (reply) => (faults.losesReplies ? Effect.fail(lost) : Effect.succeed(reply)),
         ),
+      numbers: numbers && {
+        ...numbers,
+        write: (server, parts) =>
+          reach(
+            Effect.suspend(() => (faults.refusesNumbers ? Effect.fail(full) : numbers.write(server, parts))),
+          ),
+      },
       untilNextDue: (receivers, now) => reach(storage.untilNextDue(receivers, now)),
       expire: (piece) => reach(storage.expire(piece)),
       serviceHeartbeat: Effect.suspend(() => {

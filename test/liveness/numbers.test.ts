@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import { Duration, Effect } from "effect"
+import { AGENT, enroll, report } from "../service/agents.ts"
+import { openService, type Process } from "../service/Service.ts"
+
+/** A service with two servers, whose check `disk` reports each minute to one of them. */
+const open = Effect.gen(function* () {
+  const { open: start, passes } = yield* openService()
+  const first = yield* start("first", { keepsHouse: true })
+  yield* enroll(first, AGENT)
+  let used = 0
+  return {
+    start,
+    first,
+    second: yield* start("second", { keepsHouse: true }),
+    passes,
+    /** Lets minutes pass, in each of which the check measures another value. */
+    measures: Effect.fnUntraced(function* (minutes: number, server: Process) {
+      for (let minute = 0; minute < minutes; minute++) {
+        yield* passes("1 minute")
+        used += 1
+        yield* report(server, [{ check: "disk", status: "ok", output: `OK | used=${used}%` }])
+      }
+      yield* passes("1 second")
+    }),
+    /** The values that a server shows, an hour a line: how many, the least, the mean and the most. */
+    hours: Effect.fnUntraced(function* ({ queries }: Process) {
+      const from = Instant.minus(yield* Instant.now, Duration.hours(10))
+      const asked = { agent_id: AGENT, check_id: CheckId.make("disk"), name: "used", step: "1h" as const }
+      const { series } = yield* queries.numbers.read({ ...asked, from })
+      return series.flatMap(({ spans }) => spans).map(({ count, max, mean, min }) => [count, min, mean, max])
+    }),
+  }
+})
+
+describe("numbers over time (docs/rules.md#numbers)", () => {
+  it.effect("of one hour that two servers measured are one span, also after one has stopped", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, second } = yield* open
+      yield* measures(4, first)
+      yield* measures(4, second)
+      yield* measures(2, first)
+      yield* first.close
+      assert.deepStrictEqual(yield* hours(second), [[10, 1, 5.5, 10]])
+    }),
+  )
+
+  it.effect("lose the last five minutes at most when a server crashes", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, second } = yield* open
+      yield* measures(13, first)
+      first.faults.isUnreachable = true
+      yield* first.close
+      const [[count = 0] = []] = yield* hours(second)
+      assert.isAtLeast(count, 8)
+      yield* measures(1, second)
+      assert.deepStrictEqual((yield* hours(second))[0]?.[0], count + 1)
+    }),
+  )
+
+  it.effect("survive an outage of twenty minutes, and results never wait for them", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, passes, second } = yield* open
+      yield* measures(5, first)
+      first.faults.refusesNumbers = true
+      yield* measures(20, first)
+      first.faults.refusesNumbers = false
+      yield* passes("6 minutes")
+      assert.deepStrictEqual(yield* hours(second), [[25, 1, 13, 25]])
+    }),
+  )
+
+  it.effect("of an hour that cannot be written are dropped half an hour after its end, and counted", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, passes, second } = yield* open
+      // Of the duration and of what the output states.
+      const instruments = yield* CurrentInstruments
+      yield* measures(5, first)
+      first.faults.refusesNumbers = true
+      yield* measures(5, first)
+      yield* passes("3 hours")
+      assert.strictEqual(instruments.numbersLost.value, 2)
+      first.faults.refusesNumbers = false
+      yield* measures(5, first)
+      yield* passes("6 minutes")
+      const counts = (yield* hours(second)).map(([count]) => count)
+      assert.deepStrictEqual(counts.at(-1), 5)
+    }).pipe(Effect.provideService(CurrentInstruments, new Instruments())),
+  )
+})
