@@ -11,30 +11,50 @@ export interface PerformanceNumber {
 }
 
 const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`
-const RANGE = String.raw`@?(?:(?:~|${NUMBER})?:(?:${NUMBER})?|${NUMBER})`
-const LABEL = String.raw`(?:'((?:[^']|'')+)'|([^\s'=|]+))`
-/** Each further field needs the bar before it. */
-const FIELDS = [RANGE, RANGE, NUMBER, NUMBER].reduceRight((rest, field) => `(?:;(${field})?${rest})?`, "")
+const QUOTED = String.raw`'((?:[^']|'')+)'`
 const UNIT = String.raw`([^\s\d;,'"=|]{0,8})`
-const ONE = new RegExp(String.raw`\s*${LABEL}=(${NUMBER})${UNIT}${FIELDS}(?!\S)`, "yu")
-const OTHER = /\s*\S+/y
+const ONE = new RegExp(
+  String.raw`\s*(?:${QUOTED}|([^\s'=|]+))=(${NUMBER})${UNIT}((?:;[^\s;|]*)*)(?!\S)`,
+  "yu",
+)
+/** A quoted label may contain what looks like a number. */
+const OTHER = new RegExp(String.raw`\s*(?:${QUOTED}=\S*|\S+)`, "yu")
+
+const RANGE = new RegExp(String.raw`^@?(?:(?:~|${NUMBER})?:(?:${NUMBER})?|${NUMBER})$`, "u")
+const BOUND = new RegExp(`^${NUMBER}$`, "u")
+
+const readField = (form: RegExp, text = ""): string | undefined => (form.test(text) ? text : undefined)
 
 /**
  * The performance data that follow a `|`, by the grammar of the Monitoring Plugins' guidelines:
  * `'label'=value[unit];warn;crit;min;max`. `undefined` stands for what is no number: another text, a decimal
- * comma, a value that is not finite, or `U`.
+ * comma, a value that is not finite, or `U`. A number keeps its value without a threshold that is no range.
  */
 export const readPerformance = (text: string): ReadonlyArray<PerformanceNumber | undefined> => {
   const found: Array<PerformanceNumber | undefined> = []
   for (let at = 0; ;) {
     ONE.lastIndex = at
     const match = ONE.exec(text)
-    const value = Number(match?.[3])
     OTHER.lastIndex = at
     if (match === null && !OTHER.test(text)) return found
     at = match === null ? OTHER.lastIndex : ONE.lastIndex
-    const [, quoted, plain = "", , unit = "", warn, crit, min, max] = match ?? []
-    const label = quoted?.replaceAll("''", "'") ?? plain
-    found.push(Number.isFinite(value) ? { label, value, unit, warn, crit, min, max } : undefined)
+    found.push(match === null ? undefined : numberOf(match))
+  }
+}
+
+const numberOf = ([, quoted, plain = "", figures, unit = "", fields = ""]: RegExpExecArray):
+  | PerformanceNumber
+  | undefined => {
+  const value = Number(figures)
+  if (!Number.isFinite(value)) return undefined
+  const [, warn, crit, min, max] = fields.split(";")
+  return {
+    label: quoted?.replaceAll("''", "'") ?? plain,
+    value,
+    unit,
+    warn: readField(RANGE, warn),
+    crit: readField(RANGE, crit),
+    min: readField(BOUND, min),
+    max: readField(BOUND, max),
   }
 }

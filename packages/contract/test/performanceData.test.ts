@@ -23,7 +23,7 @@ const wordOf = (text: string): string => {
 }
 
 const readOne = (text: string): readonly [PerformanceNumber | undefined, string] => {
-  const no = [undefined, text.slice(wordOf(text).length)] as const
+  let no = [undefined, text.slice(wordOf(text).length)] as const
   let label = ""
   let at = 0
   if (text.startsWith("'")) {
@@ -37,6 +37,9 @@ const readOne = (text: string): readonly [PerformanceNumber | undefined, string]
       else label += text.charAt(at++)
     }
     at += 1
+    // All of it is skipped, whatever the label contains.
+    if (label !== "" && text.charAt(at) === "=")
+      no = [undefined, text.slice(at + wordOf(text.slice(at)).length)]
   } else
     while (at < text.length && !["'", "=", "|"].includes(text.charAt(at)) && !isSpace(text.charAt(at)))
       label += text.charAt(at++)
@@ -48,10 +51,9 @@ const readOne = (text: string): readonly [PerformanceNumber | undefined, string]
   const value = numberOf(measured.slice(0, end))
   const unit = measured.slice(end)
   const isUnit = [...unit].length <= 8 && ![...unit].some((one) => "0123456789,'\"=|".includes(one))
-  if (value === undefined || !Number.isFinite(value) || !isUnit || fields.length > 4) return no
-  const [warn, crit, min, max] = fields.map((field) => (field === "" ? undefined : field))
-  if (![warn, crit].every((field) => field === undefined || isRange(field))) return no
-  if (![min, max].every((field) => field === undefined || numberOf(field) !== undefined)) return no
+  if (value === undefined || !Number.isFinite(value) || !isUnit || word.includes("|")) return no
+  const [warn, crit] = fields.map((field) => (isRange(field) ? field : undefined))
+  const [min, max] = fields.slice(2).map((field) => (numberOf(field) === undefined ? undefined : field))
   return [{ label, value, unit, warn, crit, min, max }, text.slice(at + 1 + word.length)]
 }
 
@@ -78,7 +80,7 @@ describe("performance data", () => {
   it("are read as by a slow reader", () => {
     const piece = fc.constantFrom(
       ..."a=1;10 '.,:~@|%é😀-+eU\t\"".split(""),
-      ..."label= 'a b'= 'it''s'= =1.5 =1e-05 =1e999 ms ;5 ;10:20 ;~:5 ;@1:2 ;; KiB = =U =1,5 123456789".split(
+      ..."label= 'a b'= 'it''s'= =1.5 =1e-05 =1e999 ms ;5 ;10:20 ;~:5 ;@1:2 ;; ;0,5 ;9% KiB = =U =1,5 123456789".split(
         " ",
       ),
     )
@@ -99,19 +101,20 @@ describe("performance data", () => {
     ])
   })
 
-  it.each([
-    "a=U",
-    "a=1,5",
-    "a=NaN",
-    "a=inf",
-    "a=1e999",
-    "=1",
-    "a=",
-    "a=1;2;3;4;5;6",
-    "a=1;x",
-    "a=1ninechars",
-    "a",
-  ])("has no number in %s", (data) => assert.deepStrictEqual(readPerformance(data), [undefined]))
+  it("leave out what is no range or bound, and further fields", () => {
+    assert.deepStrictEqual(readPerformance("a=1;0,5;80%;~:2;1:2;6;7"), [
+      { label: "a", value: 1, unit: "", warn: undefined, crit: undefined, min: undefined, max: undefined },
+    ])
+  })
+
+  it("skip a quoted label with its value, whatever is in it", () => {
+    assert.deepStrictEqual(readPerformance("'java -Xms=5 -v'=U 'a=1"), [undefined, undefined])
+  })
+
+  it.each(["a=U", "a=1,5", "a=NaN", "a=inf", "a=1e999", "=1", "a=", "a=1ninechars", "a"])(
+    "has no number in %s",
+    (data) => assert.deepStrictEqual(readPerformance(data), [undefined]),
+  )
 
   it.each([
     "'x'' ".repeat(2_000),
