@@ -23,9 +23,9 @@ const pageTexts = () =>
   Object.fromEntries(PAGES.map((name) => [name, readFileSync(join(folder, "../../../docs", name), "utf8")]))
 
 /**
- * Bundles the page's program and style, with the pages that it links.
+ * Bundles the page's program and style, with the scripts that it loads on demand and the pages that it links.
  *
- * @returns {Promise<{ script: string, style: string, pages: Readonly<Record<string, string>>, modules: ReadonlyArray<string> }>}
+ * @returns {Promise<{ script: string, style: string, scripts: Readonly<Record<string, string>>, pages: Readonly<Record<string, string>>, modules: ReadonlyArray<string> }>}
  */
 export async function bundleConsole() {
   const bundle = await rolldown({
@@ -34,11 +34,14 @@ export async function bundleConsole() {
     onwarn: () => {},
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
   })
-  const { output } = await bundle.generate({ format: "esm", codeSplitting: false, minify: true })
+  const { output } = await bundle.generate({ format: "esm", chunkFileNames: "[name].js", minify: true })
+  const [main, ...others] = output
+  const scripts = others.filter((file) => file.type === "chunk")
   return {
-    script: output[0].code,
+    script: main.code,
     style: styleText(),
+    scripts: Object.fromEntries(scripts.map((chunk) => [chunk.fileName, chunk.code])),
     pages: pageTexts(),
-    modules: Object.keys(output[0].modules),
+    modules: [main, ...scripts].flatMap((chunk) => Object.keys(chunk.modules)),
   }
 }

@@ -2,5 +2,6 @@
 export declare const files: () => Promise<{
   readonly script: string
   readonly style: string
+  readonly scripts: Readonly<Record<string, string>>
   readonly pages: Readonly<Record<string, string>>
 }>

@@ -4,6 +4,6 @@ import { bundleConsole } from "./bundle.mjs"
 
 /** The page's program and style. */
 export const files = async () => {
-  const { script, style, pages } = await bundleConsole()
-  return { script, style, pages }
+  const { modules: _, ...texts } = await bundleConsole()
+  return texts
 }

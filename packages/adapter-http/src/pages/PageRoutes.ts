@@ -67,14 +67,23 @@ const stateDocument = (state: ServiceState): object => ({
 export interface ConsoleFiles {
   readonly script: string
   readonly style: string
+  /** Scripts that the first one loads on demand, by their names. */
+  readonly scripts?: Readonly<Record<string, string>>
   /** Pages of the documentation that it links, by their names. Browsers show their Markdown as text. */
   readonly pages?: Readonly<Record<string, string>>
 }
 
 const SCRIPT = "/console/app.js"
 const STYLE = "/console/app.css"
-const linked = ({ pages = {} }: ConsoleFiles) =>
-  Object.entries(pages).map(([name, text]) => ({ path: `/console/${name}` as const, text }))
+/** Files without a version in their addresses, so that browsers ask whether theirs is the newest. */
+const linked = ({ pages = {}, scripts = {} }: ConsoleFiles) =>
+  [["text/plain", pages] as const, ["text/javascript", scripts] as const].flatMap(([type, texts]) =>
+    Object.entries(texts).map(([name, text]) => ({
+      path: `/console/${name}` as const,
+      text,
+      headers: { "content-type": `${type}; charset=utf-8`, "cache-control": "no-cache" },
+    })),
+  )
 
 const pathsOf = (files: ConsoleFiles | undefined): ReadonlyArray<KnownRoute["path"]> =>
   files === undefined ? [] : [SCRIPT, STYLE, ...linked(files).map(({ path }) => path)]
@@ -85,8 +94,6 @@ const PAGE_FIELDS = {
   "cache-control": "no-cache",
   vary: "Accept, X-Forwarded-Prefix",
 } as const
-
-const PLAIN = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" } as const
 
 /** A prefix that a proxy strips; anything else in the header is ignored. */
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+){1,16}$/
@@ -147,7 +154,9 @@ const makeConsole = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHop
     layer: Layer.mergeAll(
       StaticContent.served(SCRIPT, script),
       StaticContent.served(STYLE, style),
-      ...linked(files).map(({ path, text }) => StaticContent.served(path, StaticContent.make(text, PLAIN))),
+      ...linked(files).map(({ path, text, headers }) =>
+        StaticContent.served(path, StaticContent.make(text, headers)),
+      ),
     ),
     page: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(made, (content) =>

@@ -76,18 +76,22 @@ const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name
   )
 }
 
-const linkedPages = checked<Readonly<Record<string, string>>>(
-  (given) => Object.values(Object(given)).every((page) => typeof page === "string"),
+const textsByName = checked<Readonly<Record<string, string>>>(
+  (given) => Object.values(Object(given)).every((each) => typeof each === "string"),
   "texts by their names",
 )
 
 const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) => {
   if (given === undefined) return undefined
-  const { script, style, pages } =
-    group<ConsoleFiles>()({ script: text, style: text, pages: linkedPages })(name, Object(given), complain) ??
-    {}
+  const read = group<ConsoleFiles>()({
+    script: text,
+    style: text,
+    scripts: textsByName,
+    pages: textsByName,
+  })
+  const { script, style, scripts, pages } = read(name, Object(given), complain) ?? {}
   return script !== undefined && style !== undefined
-    ? { script, style, ...(pages && { pages }) }
+    ? { script, style, ...(scripts && { scripts }), ...(pages && { pages }) }
     : complain(`${name} must be the files that consoleFiles() of tocsin/console resolves with`)
 }
 
