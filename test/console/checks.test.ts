@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
 import { Site, startService } from "./Site.ts"
 
 /** The parts of an element that the page is asked for: these files know no DOM. */
@@ -58,6 +58,55 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
           const list = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
           await list.nth(2).waitFor()
           assert.strictEqual(await list.count(), 3)
+        })
+      }),
+    )
+
+    it.effect("a check's page draws what it measured, and its keys read the values", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("measured-1")
+          const used = [75, 81, 84]
+          await demo.report(
+            "measured-1",
+            used.map((value, index) => ({
+              check_id: "disk",
+              status: "ok",
+              output: `fine|used=${value}%;80:;90 free=${index}KB`,
+              minutesAgo: 40 - index * 20,
+            })),
+          )
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/checks/measured-1/disk`)
+          await signIn(page)
+          const chart = page.getByRole("slider", { name: "used over time" })
+          const figure = page.locator("figure").filter({ has: chart })
+          await figure.locator("canvas").waitFor()
+          assert.deepStrictEqual(await figure.locator(".bound").allTextContents(), ["warn 80 %", "crit 90 %"])
+          const isPointed = (value: string) =>
+            chart.and(page.locator(`[aria-valuetext$="${value}"]`)).waitFor()
+          await isPointed("used 84 %")
+          await chart.focus()
+          await page.keyboard.press("ArrowLeft")
+          await isPointed("used 81 %")
+          await page.keyboard.press("Home")
+          await isPointed("used 75 %")
+          // All charts of a check show the same time.
+          await page
+            .getByRole("slider", { name: "free over time" })
+            .and(page.locator('[aria-valuetext$="free 0 B"]'))
+            .waitFor()
+          await figure.getByText("Table").click()
+          assert.strictEqual(await figure.getByRole("row").count(), used.length + 1)
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          // Colours that fade would be caught half-way.
+          await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "theme"), [])
+          await page.goto(`${baseUrl}/#/agents/measured-1`)
+          await page.getByRole("img", { name: "free in the last day: 0 B to 2 KiB" }).waitFor()
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          assert.deepStrictEqual(faults, [])
         })
       }),
     )

@@ -1,13 +1,15 @@
-import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
-import { availabilityOf, stretchesOf, ticksOf, timeInStates } from "../format/historyStrip.ts"
-import { clockText, dayText, exactText, spanText } from "../format/times.ts"
+import type { CheckAvailability, ExpectedCheckState, HeldIncident } from "@tocsin/client"
+import { availabilityOf, stretchesOf, timeInStates } from "../format/historyStrip.ts"
+import { exactText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
+import { Axis } from "../view/Chart.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
 import { ReadingNote } from "../view/states.tsx"
-import { useResource } from "../view/usePages.ts"
+import { useRead, useResource } from "../view/usePages.ts"
+import { CheckNumbers } from "./CheckNumbers.tsx"
 
 const DAY = 86_400_000
 /** Days, how to say them, and the steps of the axis. */
@@ -15,7 +17,11 @@ const SPANS = [
   ["1", "24 hours", 6],
   ["7", "7 days", 7],
   ["30", "30 days", 6],
+  ["93", "93 days", 6],
 ] as const
+
+/** The pictures of less than this show a part of it, without another read. */
+const MOST_USUAL = 30 * DAY
 
 const WIDTH = 1_000
 const STATES = ["ok", "warning", "unknown", "critical", "planned", "no_data"] as const
@@ -58,11 +64,7 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
           </rect>
         ))}
       </svg>
-      <ol class="axis" aria-hidden="true">
-        {ticksOf(span, steps).map((at, index) => (
-          <li key={at}>{index === steps ? "now" : days === "1" ? clockText(at) : dayText(at)}</li>
-        ))}
-      </ol>
+      <Axis span={span} steps={steps} />
       <figcaption>
         {shown.map((state, index) => (
           <span key={state} class={`key is-${state}`}>
@@ -74,22 +76,30 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
   )
 }
 
+/** So many incidents are marked: the newest ones. */
+const MOST_MARKED = 100
+
 export const CheckPicture = ({ agent_id, check_id }: Pick<ExpectedCheckState, "agent_id" | "check_id">) => {
   const span = chosen(SPANS, route.value.parameters["days"])
-  const reading = useResource(`availability ${agent_id}/${check_id}`, ["checks"], async () => {
-    const from = new Date(now.peek() - 30 * DAY).toISOString()
+  const length = Number(span[0]) * DAY
+  const isLong = length > MOST_USUAL
+  const reading = useResource(`availability ${agent_id}/${check_id} ${isLong}`, ["checks"], async () => {
+    const from = new Date(now.peek() - Math.max(MOST_USUAL, length)).toISOString()
     const query = { match: `agent_id = ${agent_id},check_id = ${check_id}`, from, phases: true }
     const { items } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query })
     return items[0]
   })
+  const past = { agent_id, check_id, sort: "opened_at", limit: MOST_MARKED }
+  const incidents = useRead<Answered<HeldIncident>>("ops/v1/incidents", past).value?.items ?? []
   const { value } = reading
   return (
-    <section aria-label="Availability">
+    <section aria-label="Over time">
       <Tabs label="How far back" parameter="days" current={span[0]} tabs={SPANS} />
       <ReadingNote reading={reading} />
       {value?.phases !== undefined && (
         <Picture end={Date.parse(value.to)} phases={value.phases} span={span} />
       )}
+      <CheckNumbers {...{ agent_id, check_id, length, incidents }} steps={span[2]} />
     </section>
   )
 }

@@ -22,6 +22,7 @@ import { Box } from "../view/forms.tsx"
 import { column, type Columns, Listing, width, windowWidth } from "../view/Listing.tsx"
 import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
+import { SmallLine } from "../view/SmallLine.tsx"
 import { keptMap, type Listed, usePages } from "../view/usePages.ts"
 
 /** The agents that are stale or dead: their checks stand as last heard. */
@@ -145,7 +146,12 @@ const SilentNote = ({ agent_id }: Pick<ExpectedCheckState, "agent_id">) => {
   )
 }
 
-const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
+const LINE = column<ExpectedCheckState>("Last day", "9rem", (check) => <SmallLine {...check} />)
+
+const columnsBy = (
+  nameOf: typeof keyOf,
+  ...further: Columns<ExpectedCheckState>
+): Columns<ExpectedCheckState> => [
   column("State", "5.5rem", (check) => <State {...check} />),
   column("Check", 1.2, (check) => (
     <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
@@ -153,6 +159,7 @@ const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
     </a>
   )),
   column("Last output", 1.6, ({ summary: text }) => <span class="subject">{headlineOf(text)}</span>),
+  ...further,
   column("Labels and expectation", 1.1, ({ agent_id, expected_at, is_overdue, labels }) => (
     <span class="notes">
       <SilentNote agent_id={agent_id} />
@@ -171,7 +178,7 @@ const columnsBy = (nameOf: typeof keyOf): Columns<ExpectedCheckState> => [
 ]
 
 const COLUMNS = columnsBy(keyOf)
-const COLUMNS_OF_AGENT = columnsBy(({ check_id }) => check_id)
+const COLUMNS_OF_AGENT = columnsBy(({ check_id }) => check_id, LINE)
 
 interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>

@@ -28,6 +28,7 @@ import { Labels, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/sta
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
+import { CheckNumbers } from "./CheckNumbers.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
 
 const memberLink = (member: IncidentDetail["members"][number]): string => {
@@ -51,6 +52,32 @@ const Members = ({ members }: Pick<IncidentDetail, "members">) => (
     ))}
   </ul>
 )
+
+/** So many checks show their numbers: those that have been in it the longest. */
+const MOST_MEASURED = 3
+const HALF_A_DAY = 43_200_000
+
+/** The numbers of its checks from half a day before its opening to half a day after it. */
+const Numbers = ({ incident, members }: Pick<IncidentDetail, "incident" | "members">) => {
+  const checks = members
+    .map(subjectOf)
+    .flatMap(({ agent_id, check_id }) => (check_id === undefined ? [] : [{ agent_id, check_id }]))
+  return (
+    <section aria-label="Numbers around its opening">
+      {checks.slice(0, MOST_MEASURED).map((check) => (
+        <CheckNumbers
+          key={`${check.agent_id}/${check.check_id}`}
+          {...check}
+          title={`${check.agent_id}/${check.check_id} around its opening`}
+          length={2 * HALF_A_DAY}
+          end={Date.parse(incident.opened_at) + HALF_A_DAY}
+          steps={6}
+          incidents={[incident]}
+        />
+      ))}
+    </section>
+  )
+}
 
 const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
   <ul class="plain" aria-label="Notifications">
@@ -233,6 +260,7 @@ export const IncidentPage = () => {
       </section>
       <h2>Checks in it</h2>
       <Members members={detail.members} />
+      <Numbers incident={incident} members={detail.members} />
       <h2>Timeline</h2>
       {detail.timeline_left_out > 0 && <p>{detail.timeline_left_out} changes in between are left out.</p>}
       {detail.silences_left_out > 0 && <p>{detail.silences_left_out} older silences are left out.</p>}

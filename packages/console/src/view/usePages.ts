@@ -204,9 +204,10 @@ export const useResource = <A>(
   key: string,
   topics: ReadonlyArray<Topic>,
   read: () => Promise<A>,
+  isSlow = false,
 ): Reading<A> => {
   const readOne = async () => ({ items: [await read()] })
-  const { pages, failure } = usePages<A>({ key, topics, read: readOne, isWhole: true })
+  const { pages, failure } = usePages<A>({ key, topics, read: readOne, isWhole: true, isSlow })
   return { value: itemsOf(pages)[0], failure, revision: pages.read[0]?.revision }
 }
 

@@ -1,0 +1,139 @@
+import type { Numbers, SeriesOfCheck } from "@tocsin/client"
+import { valueText } from "./valueText.ts"
+
+type Series = Numbers["series"][number]
+/** A series with the bounds that its newest output states. */
+export type Stated = SeriesOfCheck["items"][number]
+
+/** Values by time; null where there is none. */
+export interface Line {
+  readonly name: string
+  /** The name of its colour in the style sheet. */
+  readonly colour: string
+  readonly mean: ReadonlyArray<number | null>
+  readonly min: ReadonlyArray<number | null>
+  readonly max: ReadonlyArray<number | null>
+}
+
+/** The series of one unit, on one axis. */
+export interface Chart {
+  readonly unit: string
+  readonly times: ReadonlyArray<number>
+  /** The places of times with a value; the others are within gaps. */
+  readonly measured: ReadonlyArray<number>
+  readonly lines: ReadonlyArray<Line>
+}
+
+const DAY = 86_400_000
+const STEPS = { "5m": 300_000, "1h": 3_600_000, "1d": DAY } as const
+
+/** A check that reports less often than each step has no gap between its values: only a longer time is one. */
+const LONGEST_PAUSE = 2.5
+
+const gapsIn = (times: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const pauses = times.slice(1).map((at, index) => at - (times[index] ?? at))
+  const usual = pauses.toSorted((a, b) => a - b)[Math.floor(pauses.length / 2)] ?? 0
+  return pauses.flatMap((pause, index) =>
+    pause > LONGEST_PAUSE * usual ? [(times[index] ?? 0) + pause / 2] : [],
+  )
+}
+
+const COLOURS = 6
+
+/** A chart of series: each span stands at its middle, the last one not after `end`. */
+const chartOf = (unit: string, step: Numbers["step"], series: ReadonlyArray<Series>, end: number): Chart => {
+  const placeOf = (at: string) => Math.min(Date.parse(at) + STEPS[step] / 2, end)
+  const known = series.map(({ spans }) => new Map(spans.map((span) => [placeOf(span.at), span])))
+  const all = new Set(known.flatMap((spans) => Array.from(spans.keys())))
+  const inOrder = Array.from(all).toSorted((a, b) => a - b)
+  const times = [...inOrder, ...gapsIn(inOrder)].toSorted((a, b) => a - b)
+  const valuesOf = (index: number, part: "mean" | "min" | "max") =>
+    times.map((at) => known[index]?.get(at)?.[part] ?? null)
+  const lines = series.map(({ name }, index) => ({
+    name,
+    colour: `line-${index % COLOURS}`,
+    mean: valuesOf(index, "mean"),
+    min: valuesOf(index, "min"),
+    max: valuesOf(index, "max"),
+  }))
+  const measured = times.flatMap((at, index) => (all.has(at) ? [index] : []))
+  return { unit, times, measured, lines }
+}
+
+/** How long the check itself took, which is the last of its series. */
+const DURATION = "duration"
+
+const byName = new Intl.Collator("en", { numeric: true }).compare
+
+/** One chart for each unit. */
+export const chartsOf = ({ series, step }: Numbers, end: number): ReadonlyArray<Chart> => {
+  const inOrder = series.toSorted(
+    (a, b) => Number(a.name === DURATION) - Number(b.name === DURATION) || byName(a.name, b.name),
+  )
+  const units = Array.from(new Set(inOrder.map(({ unit }) => unit)))
+  return units.map((unit) =>
+    chartOf(
+      unit,
+      step,
+      inOrder.filter((each) => each.unit === unit),
+      end,
+    ),
+  )
+}
+
+/** The place of the measured time that is nearest. */
+export const nearest = ({ times, measured }: Chart, at: number): number => {
+  const far = (index = 0) => Math.abs((times[index] ?? 0) - at)
+  return measured.reduce((best, index) => (far(index) < far(best) ? index : best), measured[0] ?? 0)
+}
+
+/** The values of a line at a place, for people. */
+export const readingAt = ({ name, colour, mean, min, max }: Line, index: number, unit: string) => {
+  const [value, least, most] = [mean[index], min[index], max[index]]
+  if (typeof value !== "number" || typeof least !== "number" || typeof most !== "number")
+    return { name, colour, value: "–", range: "" }
+  const [from, to] = [valueText(least, unit), valueText(most, unit)]
+  return { name, colour, value: valueText(value, unit), range: from === to ? "" : `${from} to ${to}` }
+}
+
+/** The numbers at which a range of plugins such as `80`, `10:20`, `~:5` or `@1:2` ends. */
+export const boundsIn = (range: string | null | undefined): ReadonlyArray<number> =>
+  (range ?? "")
+    .replace(/^@/, "")
+    .split(":")
+    .flatMap((end) => (end === "" || end === "~" || !Number.isFinite(Number(end)) ? [] : [Number(end)]))
+
+/** How far from the values, by their size, a bound is in sight: a further one would press them into a line. */
+const FAR = 2
+
+/** Where the axis of a chart begins and ends. */
+export const rangeOf = ({ lines, unit }: Chart, bounds: ReadonlyArray<number>): readonly [number, number] => {
+  const values = lines.flatMap(({ min, max }) => [...min, ...max]).filter((value) => value !== null)
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const reach = FAR * Math.max(Math.abs(least), Math.abs(most))
+  const near = bounds.filter((value) => value >= least - reach && value <= most + reach)
+  const [low, high] = [Math.min(least, ...near), Math.max(most, ...near)]
+  const begin = low >= 0 && low < high * 0.7 ? 0 : low
+  // Values that differ by less were only added in another order.
+  const isFlat = high - begin < Math.abs(high) * 1e-6
+  const room = isFlat ? Math.abs(high) * 0.1 || 1 : (high - begin) * 0.08
+  const end = unit === "%" && high <= 100 ? Math.min(100, high + room) : high + room
+  return [begin === 0 ? 0 : begin - room, end]
+}
+
+/** The first series as a line in a box of 100 by 20. */
+export const smallLineOf = (numbers: Numbers, end: number) => {
+  const [chart] = chartsOf(numbers, end)
+  const [line] = chart?.lines ?? []
+  if (chart === undefined || line === undefined) return undefined
+  const { times, unit } = chart
+  const values = line.mean.filter((value) => value !== null)
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const parts = line.mean.map((value, index) => {
+    if (value === null) return ""
+    const x = 100 - (end - (times[index] ?? 0)) / (DAY / 100)
+    const y = most > least ? 18 - ((value - least) / (most - least)) * 16 : 10
+    return `${typeof line.mean[index - 1] === "number" ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}h0`
+  })
+  return { name: line.name, unit, path: parts.join(""), least, most, last: values.at(-1) }
+}

@@ -1,0 +1,243 @@
+import { type Signal, signal, useSignal } from "@preact/signals"
+import type { HeldIncident } from "@tocsin/client"
+import type { TargetedPointerEvent } from "preact"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import type * as charts from "../charts/charts.ts"
+import type { Plot } from "../charts/plot.ts"
+import type { Chart as Drawn, Stated } from "../charts/series.ts"
+import { ticksOf } from "../format/historyStrip.ts"
+import { clockText, dayText, momentText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
+import { preferences } from "../state/preferences.ts"
+
+const DARK = window.matchMedia("(prefers-color-scheme: dark)")
+const isDark = signal(DARK.matches)
+DARK.addEventListener("change", ({ matches }) => (isDark.value = matches))
+
+const coloured = (colour: string) => ({ "--state": `var(--${colour})` })
+
+const DAY = 86_400_000
+
+interface AxisProps {
+  readonly span: Plot["span"]
+  readonly steps: number
+}
+
+/** The times below a picture. */
+export const Axis = ({ span, steps }: AxisProps) => (
+  <ol class="axis" aria-hidden="true">
+    {ticksOf(span, steps).map((at, index) => (
+      <li key={at}>
+        {index === steps && now.peek() - at < DAY / 100
+          ? "now"
+          : span.end - span.start > DAY
+            ? dayText(at)
+            : clockText(at)}
+      </li>
+    ))}
+  </ol>
+)
+
+interface ChartProps extends AxisProps {
+  /** The script that draws, which is loaded with the first numbers. */
+  readonly charts: typeof charts
+  readonly chart: Drawn
+  readonly stated: ReadonlyArray<Stated>
+  readonly incidents: ReadonlyArray<Pick<HeldIncident, "opened_at" | "resolved_at" | "severity">>
+  /** The time that the reader points at, on all charts of a check. */
+  readonly pointed: Signal<number | undefined>
+}
+
+/** More of one level would hide the values. */
+const MOST_BOUNDS = 3
+
+const LEVELS = [
+  ["warn", "is-warning"],
+  ["crit", "is-critical"],
+] as const
+
+/** The values at which the lines of a chart become warning or critical. */
+const boundsOf = (props: ChartProps) => {
+  const { charts, chart, stated } = props
+  const { lines, unit } = chart
+  const drawn = stated.filter((each) => each.unit === unit && lines.some(({ name }) => name === each.name))
+  return LEVELS.flatMap(([level, kind]) => {
+    const values = Array.from(new Set(drawn.flatMap((series) => charts.boundsIn(series[level]))))
+    return values.length > MOST_BOUNDS ? [] : values.map((value) => ({ value, level, kind }))
+  })
+}
+
+/** Draws into an element whenever what is drawn, its room or the theme changes. */
+const usePlot = (props: ChartProps, plot: Plot) => {
+  const { charts } = props
+  const place = useRef<HTMLDivElement>(null)
+  const room = useSignal(0)
+  useEffect(() => {
+    const watching = new ResizeObserver(([entry]) => (room.value = entry?.contentRect.width ?? 0))
+    if (place.current !== null) watching.observe(place.current)
+    return () => watching.disconnect()
+  }, [])
+  useLayoutEffect(
+    () => (place.current === null ? undefined : charts.drawPlot(place.current, plot)),
+    [room.value, isDark.value, preferences.value.theme, plot],
+  )
+  return place
+}
+
+const Table = ({ charts, chart: { lines, measured, times, unit } }: Pick<ChartProps, "chart" | "charts">) => {
+  const isOpen = useSignal(false)
+  return (
+    <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <summary>Table</summary>
+      {isOpen.value && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Numbers as a table">
+          <table>
+            <tr>
+              {["Time", ...lines.map(({ name }) => name)].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+            {measured.toReversed().map((place) => (
+              <tr key={place}>
+                <th scope="row">{momentText(times[place] ?? 0, now.peek())}</th>
+                {lines.map((line) => {
+                  const { name, value, range } = charts.readingAt(line, place, unit)
+                  return (
+                    <td key={name}>
+                      {value} <small>{range}</small>
+                    </td>
+                  )
+                })}
+              </tr>
+            ))}
+          </table>
+        </div>
+      )}
+    </details>
+  )
+}
+
+/** How far keys move the time that is pointed at. */
+const MOVES: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -12,
+  PageUp: 12,
+  Home: -Infinity,
+  End: Infinity,
+}
+
+interface MarksProps extends Pick<ChartProps, "chart" | "charts" | "incidents"> {
+  readonly plot: Plot
+  readonly bounds: ReturnType<typeof boundsOf>
+  /** The place of the time that is pointed at. */
+  readonly place: number | undefined
+}
+
+/** Over the lines of a chart: incidents, bounds, and the values at the time that is pointed at. */
+const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) => {
+  const { start, end } = plot.span
+  const [low, high] = plot.range
+  const across = (at: number) => ((at - start) / (end - start)) * 100
+  const top = (value: number) => `${((high - value) / (high - low)) * 100}%`
+  const left = `${across(chart.times[place ?? 0] ?? start)}%`
+  return (
+    <>
+      {incidents.map(({ opened_at, resolved_at, severity }) => {
+        const [from, to] = [opened_at, resolved_at].map((at) =>
+          across(typeof at === "string" ? Date.parse(at) : end),
+        )
+        const sides = { left: `${from}%`, right: `max(0%, ${100 - (to ?? 0)}%)` }
+        return <i key={opened_at} class={`open is-${severity}`} style={sides} />
+      })}
+      {bounds.map(
+        ({ value, level, kind }) =>
+          value >= low &&
+          value <= high && (
+            <i key={`${level} ${value}`} class={`bound ${kind}`} style={{ top: top(value) }}>
+              {level} {charts.valueText(value, chart.unit)}
+            </i>
+          ),
+      )}
+      {place !== undefined && <i class="pointer" style={{ left }} />}
+      {place !== undefined &&
+        chart.lines.map(
+          ({ name, colour, mean }) =>
+            typeof mean[place] === "number" && (
+              <i key={name} class="dot" style={{ ...coloured(colour), left, top: top(mean[place]) }} />
+            ),
+        )}
+    </>
+  )
+}
+
+/** Series of one unit over time, with their values at the time that the reader points at. */
+export const Chart = (props: ChartProps) => {
+  const { charts, chart, pointed, span, stated, steps } = props
+  const { lines, measured, times, unit } = chart
+  const bounds = useMemo(() => boundsOf(props), [chart, stated])
+  const plot = useMemo(() => {
+    const range = charts.rangeOf(
+      chart,
+      bounds.map(({ value }) => value),
+    )
+    return { ...chart, span, range, ticks: ticksOf(span, steps) }
+  }, [bounds])
+  const drawn = usePlot(props, plot)
+  const place = charts.nearest(chart, pointed.value ?? span.end)
+  const time = momentText(times[place] ?? 0, now.peek())
+  const values = lines.map((line) => charts.readingAt(line, place, unit))
+  const point = ({ currentTarget, clientX }: TargetedPointerEvent<HTMLElement>): void => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    const wanted = span.start + ((clientX - left) / width) * (span.end - span.start)
+    pointed.value = times[charts.nearest(chart, wanted)]
+  }
+  const leave = () => void (pointed.value = undefined)
+  const move = (event: KeyboardEvent): void => {
+    const by = MOVES[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    const next = Math.min(measured.length - 1, Math.max(0, measured.indexOf(place) + by))
+    pointed.value = times[measured[next] ?? 0]
+  }
+  return (
+    <figure class="picture">
+      <figcaption class="readings">
+        {values.map(({ name, colour, value, range }) => (
+          <span key={name} class="key" style={coloured(colour)}>
+            {name} <b>{value}</b> <small>{range}</small>
+          </span>
+        ))}
+        <span class="at">
+          {pointed.value === undefined && "latest, "}
+          {time}
+        </span>
+      </figcaption>
+      <div class="plot" ref={drawn}>
+        <div
+          class="over"
+          role="slider"
+          tabIndex={0}
+          aria-label={`${values.map(({ name }) => name).join(", ")} over time`}
+          aria-valuemin={0}
+          aria-valuemax={measured.length - 1}
+          aria-valuenow={measured.indexOf(place)}
+          aria-valuetext={`${time}: ${values.map(({ name, value }) => `${name} ${value}`).join(", ")}`}
+          onPointerMove={point}
+          onPointerDown={point}
+          onPointerLeave={({ pointerType }) => pointerType === "mouse" && leave()}
+          onKeyDown={move}
+          onBlur={leave}
+        >
+          <Marks {...{ ...props, plot, bounds }} place={pointed.value === undefined ? undefined : place} />
+        </div>
+      </div>
+      <Axis span={span} steps={steps} />
+      <Table charts={charts} chart={chart} />
+    </figure>
+  )
+}

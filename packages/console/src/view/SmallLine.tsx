@@ -1,0 +1,37 @@
+import type { ExpectedCheckState, Numbers } from "@tocsin/client"
+import { now } from "../state/clock.ts"
+import { call } from "../state/session.ts"
+import { width } from "./Listing.tsx"
+import { useResource } from "./usePages.ts"
+
+type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
+
+const Drawn = ({ agent_id, check_id }: CheckName) => {
+  const read = async () => {
+    const [{ smallLineOf, valueText }, numbers] = await Promise.all([
+      import("../charts/charts.ts"),
+      call<Numbers>("GET", "ops/v1/numbers", { query: { agent_id, check_id } }),
+    ])
+    const { name, unit, path, least, most, last } = smallLineOf(numbers, now.peek()) ?? {}
+    if (path === undefined) return undefined
+    const [from, to, value] = [least, most, last].map((each = 0) => valueText(each, unit ?? ""))
+    return { path, value, title: `${name} in the last day: ${from} to ${to}` }
+  }
+  // Time alone moves it, and each row has a request of its own.
+  const { value: line } = useResource(`line of ${agent_id}/${check_id}`, [], read, true)
+  return line === undefined ? null : (
+    <>
+      <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={line.title}>
+        <title>{line.title}</title>
+        <path d={line.path} />
+      </svg>
+      <small>{line.value}</small>
+    </>
+  )
+}
+
+/** The last day of the first series of a check, where a row has room. */
+export const SmallLine = (check: ExpectedCheckState) =>
+  width.value === "narrow" ? null : (
+    <span class="small-line">{check.status !== null && <Drawn {...check} />}</span>
+  )

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { boundsIn, chartsOf, nearest, rangeOf, readingAt } from "../../src/charts/series.ts"
+import { valueText } from "../../src/charts/valueText.ts"
+
+const START = Date.parse("2026-01-01T00:00:00Z")
+const MINUTE = 60_000
+
+const series = (name: string, unit: string, minutes: ReadonlyArray<number>) => ({
+  name,
+  unit,
+  spans: minutes.map((minute) => ({
+    at: new Date(START + minute * MINUTE).toISOString(),
+    count: 2,
+    min: minute - 1,
+    max: minute + 1,
+    mean: minute,
+    last: minute,
+  })),
+})
+
+const END = START + 120 * MINUTE
+
+describe("charts of numbers", () => {
+  it("one for each unit, the duration last, with the names as people count", () => {
+    const all = [series("duration", "s", [5]), ...["load10", "load2"].map((name) => series(name, "", [5]))]
+    const charts = chartsOf({ step: "5m", series: all }, END)
+    assert.deepStrictEqual(
+      charts.map(({ unit, lines }) => [unit, lines.map(({ name }) => name)]),
+      [
+        ["", ["load2", "load10"]],
+        ["s", ["duration"]],
+      ],
+    )
+  })
+
+  it("a time without values is a gap, and a check that seldom reports has none", () => {
+    const [gap] = chartsOf({ step: "5m", series: [series("a", "", [0, 5, 10, 60, 65])] }, END)
+    assert.deepStrictEqual(gap?.lines[0]?.mean, [0, 5, 10, null, 60, 65])
+    assert.deepStrictEqual(gap?.measured, [0, 1, 2, 4, 5])
+    const [seldom] = chartsOf({ step: "5m", series: [series("a", "", [0, 30, 60])] }, END)
+    assert.deepStrictEqual(seldom?.lines[0]?.mean, [0, 30, 60])
+  })
+
+  it("the nearest measured time has the values, not one within a gap", () => {
+    const [chart] = chartsOf({ step: "5m", series: [series("a", "s", [0, 5, 10, 90])] }, END)
+    assert.isDefined(chart)
+    const place = nearest(chart, START + 45 * MINUTE)
+    assert.strictEqual(chart.times[place], START + 12.5 * MINUTE)
+    const [line] = chart.lines
+    assert.isDefined(line)
+    assert.deepStrictEqual(readingAt(line, place, "s"), {
+      name: "a",
+      colour: "line-0",
+      value: "10 s",
+      range: "9 s to 11 s",
+    })
+  })
+
+  it("the ends of ranges are bounds, in sight unless they are far", () => {
+    assert.deepStrictEqual(["80", "10:20", "~:5", "@1:2", "9:", "", null].map(boundsIn), [
+      [80],
+      [10, 20],
+      [5],
+      [1, 2],
+      [9],
+      [],
+      [],
+    ])
+    const [chart] = chartsOf({ step: "5m", series: [series("used", "%", [41])] }, END)
+    assert.isDefined(chart)
+    assert.deepStrictEqual(rangeOf(chart, [80, 90]), [0, 97.2])
+    assert.isBelow(rangeOf(chart, [1_000])[1], 50)
+  })
+
+  it("units are as people write them", () => {
+    const written = [
+      [0, "B"],
+      [1_536, "B"],
+      [-3 * 1_024 ** 3, "B"],
+      [0.0000021, "s"],
+      [0.25, "s"],
+      [90, "s"],
+      [5_400, "s"],
+      [86_400 * 12, "s"],
+      [41.257, "%"],
+      [1_234_567, "rpm"],
+      [0.31, ""],
+    ] as const
+    assert.deepStrictEqual(
+      written.map(([value, unit]) => valueText(value, unit)),
+      "0 B|1.5 KiB|-3 GiB|2.1 µs|250 ms|90 s|90 min|12 d|41.26 %|1.235M rpm|0.31".split("|"),
+    )
+  })
+})
