@@ -134,7 +134,8 @@ const translatePush: Translate = ({ path, query }, { options: { check }, sha256 
       expects: NOTHING_EXPECTED,
       status: isUp ? "ok" : "critical",
       exit_code: isUp ? 0 : 1,
-      duration_ms: isTime ? Math.round(Number(millis)) : 0,
+      // A time below a millisecond is stated too; 0 is none.
+      duration_ms: isTime ? Math.max(Math.round(Number(millis)), Math.sign(Number(millis))) : 0,
       ...firstOutput(msg),
       ...(!isUp && unexplained(bad)),
     },

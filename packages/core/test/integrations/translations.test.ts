@@ -207,6 +207,7 @@ describe("a push", () => {
   it("is ok unless its status is another word than up", () => {
     assert.deepStrictEqual(readPush({}), ["ok", 0, undefined])
     assert.deepStrictEqual(readPush({ status: "up", msg: "OK", ping: "31.6" }), ["ok", 32, "OK"])
+    assert.deepStrictEqual(readPush({ status: "up", ping: "0.3" }), ["ok", 1, undefined])
     assert.deepStrictEqual(readPush({ status: "down", ping: "" }), ["critical", 0, 'status "down"'])
     assert.deepStrictEqual(readPush({ status: "", msg: "" }), ["critical", 0, 'status ""'])
     assert.deepStrictEqual(readPush({ status: "down", msg: "no route" }), ["critical", 0, "no route"])
