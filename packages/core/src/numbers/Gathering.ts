@@ -13,7 +13,7 @@ import {
   type SeriesRef,
   startOf,
 } from "./NumberPart.ts"
-import { type Reading, readingsOf } from "./readings.ts"
+import { DURATION, type Reading, readingsOf } from "./readings.ts"
 import { Recording } from "./Recording.ts"
 import type { Spans } from "./Span.ts"
 
@@ -112,9 +112,9 @@ export class Gathering {
     const now = Instant.toMillis(received_at)
     // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
     const at = event.observed_at < received_at ? Instant.toMillis(event.observed_at) : now
-    // The server makes results without an ID, of senders that may state no duration.
-    const isTimed = event.event_id !== undefined || event.duration_ms > 0
-    for (const reading of readingsOf(event, isTimed)) {
+    // Senders that measure no time have to state 0, and the server states it for others, without an ID.
+    const isZeroTime = event.event_id !== undefined && this.#checkOf(ref).has(keyOf(DURATION))
+    for (const reading of readingsOf(event, isZeroTime)) {
       const series = this.#admit({ ...ref, name: reading.name, unit: reading.unit }, now)
       const value = series === undefined ? undefined : valueOf(series, reading, at)
       if (series !== undefined && value !== undefined) this.#record(series, value, at, now)

@@ -16,8 +16,8 @@ export interface Reading {
   readonly max: string | undefined
 }
 
-/** The name of how long a check ran, in seconds. */
-const DURATION = "duration"
+/** The series of how long a check ran. */
+export const DURATION = { name: "duration", unit: "s" }
 const MILLIS_PER_SECOND = 1_000
 const MOST_NAME_CHARACTERS = 64
 
@@ -103,29 +103,37 @@ const wholeNumbersIn = (text: string, isCut: boolean): Numbers => {
   return [...numbersIn(output.slice(0, marker.index)).slice(0, -1), ...numbersIn(`\n${later}`)]
 }
 
+const readingOfDuration = (millis: number): Reading => ({
+  ...DURATION,
+  value: millis / MILLIS_PER_SECOND,
+  isCounter: false,
+  warn: undefined,
+  crit: undefined,
+  min: undefined,
+  max: undefined,
+})
+
 /**
  * The numbers that a result states: how long its check ran, and the performance data of its output. A text
- * that is no number is skipped; of two numbers with one name, the first counts.
+ * that is no number is skipped; of two numbers with one name, the first counts. A duration of 0 counts only
+ * where `isZeroTime`, and where the output states none.
  */
 export const readingsOf = (
   {
-    duration_ms,
+    duration_ms = 0,
     output = "",
     output_truncated,
   }: Partial<Pick<CheckResultEvent, "duration_ms" | "output" | "output_truncated">>,
-  isTimed = true,
+  isZeroTime = false,
 ): ReadonlyArray<Reading> => {
   const found = new Map<string, Reading>()
-  if (duration_ms !== undefined && isTimed) {
-    const none = { warn: undefined, crit: undefined, min: undefined, max: undefined }
-    const value = duration_ms / MILLIS_PER_SECOND
-    found.set(DURATION, { name: DURATION, unit: "s", value, isCounter: false, ...none })
-  }
-  // Most outputs have no bar.
-  if (!output.includes("|")) return Array.from(found.values())
-  for (const number of wholeNumbersIn(output, output_truncated === true)) {
-    const reading = number === undefined ? undefined : readingOf(number)
+  const add = (reading: Reading | undefined) => {
     if (reading !== undefined && !found.has(reading.name)) found.set(reading.name, reading)
   }
+  if (duration_ms > 0) add(readingOfDuration(duration_ms))
+  // Most outputs have no bar.
+  if (output.includes("|"))
+    for (const number of wholeNumbersIn(output, output_truncated === true)) add(number && readingOf(number))
+  if (isZeroTime) add(readingOfDuration(duration_ms))
   return Array.from(found.values())
 }

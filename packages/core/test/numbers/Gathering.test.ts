@@ -19,7 +19,7 @@ const START = Date.UTC(2026, 2, 1)
 const result = (
   check: string,
   at: number,
-  { now = at, output = "", agent = "a", millis = 0 } = {},
+  { now = at, output = "", agent = "a", millis = 1, isMade = false } = {},
 ): MeasuredResult => ({
   agent_id: AgentId.make(agent),
   registration_id: RegistrationId.make(
@@ -28,7 +28,7 @@ const result = (
   check_id: CheckId.make(check),
   received_at: Instant.fromMillis(now),
   event: {
-    event_id: EventId.make("0190a5d0-0000-7000-8000-000000000001"),
+    event_id: isMade ? undefined : EventId.make("0190a5d0-0000-7000-8000-000000000001"),
     duration_ms: millis,
     observed_at: Instant.fromMillis(at),
     output,
@@ -151,6 +151,26 @@ describe("gathered numbers", () => {
         "c in /s hour 60": ",1*1.000000,,,,,,,,,,",
       },
     )
+  })
+
+  it("have a duration of zero only of a sender that has measured one", () => {
+    const gathering = new Gathering(100, never)
+    const rows = new Rows()
+    for (const [minutes, millis, isMade] of [
+      [0, 0],
+      [1, 3_000],
+      [2, 0],
+      [3, 0, true],
+      [4, 6_000, true],
+    ] as const)
+      gathering.take(result("c", START + minutes * MINUTE, { millis, isMade }))
+    for (const minutes of [0, 1])
+      gathering.take(result("d", START + minutes * MINUTE, { millis: 0, output: "| duration=9s" }))
+    rows.flush(gathering)
+    assert.deepStrictEqual(countsOf(rows.rows), {
+      "c duration s hour 0": "3*3.000000,,,,,,,,,,,",
+      "d duration s hour 0": "2*9.000000,,,,,,,,,,,",
+    })
   })
 
   it("have bounds: for a check, for an agent, and in all", () => {
