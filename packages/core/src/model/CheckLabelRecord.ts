@@ -1,17 +1,13 @@
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
-import { instant, keyedTable, object, type RecordOf, text, uuid } from "./TableShape.ts"
+import { CHECK_COLUMNS, OF_CHECK } from "./CheckRecord.ts"
+import { instant, keyedTable, object, type RecordOf } from "./TableShape.ts"
 
 /** A check that has labels: matchers compare them before those of its agent. */
 export const check_label = keyedTable({
   name: "check_label",
-  key: ["agent_id", "check_id", "registration_id"],
-  locks: "guarded",
-  group: ["agent_id", "registration_id"],
+  ...OF_CHECK,
   columns: {
-    agent_id: text<AgentId>(),
-    registration_id: uuid<RegistrationId>(),
-    check_id: text<CheckId>(),
+    ...CHECK_COLUMNS,
     labels: object<Labels>(),
     labelled_at: instant,
   },

@@ -44,13 +44,25 @@ export const checksOf = (
   checkIds: ReadonlyArray<CheckId>,
 ): ReadonlyArray<CheckRef> => checkIds.map((check_id) => ({ agent_id, registration_id, check_id }))
 
+/** How the rows that a check may have beside its own are found: `keyedTable({ ...OF_CHECK, … })`. */
+export const OF_CHECK = {
+  key: ["agent_id", "check_id", "registration_id"],
+  locks: "guarded",
+  group: ["agent_id", "registration_id"],
+} as const
+
+/** The columns that name a check. */
+export const CHECK_COLUMNS = {
+  agent_id: text<AgentId>(),
+  registration_id: uuid<RegistrationId>(),
+  check_id: text<CheckId>(),
+}
+
 export const check_state = storedTable({
   name: "check_state",
-  key: ["agent_id", "check_id", "registration_id"],
+  key: OF_CHECK.key,
   columns: {
-    agent_id: text<AgentId>(),
-    registration_id: uuid<RegistrationId>(),
-    check_id: text<CheckId>(),
+    ...CHECK_COLUMNS,
     status: text<CheckStatus>(),
     exit_code: long,
     last_observed_at: moving(instant),

@@ -1,8 +1,8 @@
-import type { CheckRef } from "./CheckRecord.ts"
-import type { AgentId, CheckId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import { CHECK_COLUMNS, type CheckRef, OF_CHECK } from "./CheckRecord.ts"
+import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
-import { instant, keyedTable, object, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
+import { instant, keyedTable, object, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
 /** How often a check must report, and what it means if it does not (docs/rules.md#expectations). */
 export interface Terms {
@@ -33,13 +33,9 @@ const UNREADABLE: Terms = {
  */
 export const expectation = keyedTable({
   name: "expectation",
-  key: ["agent_id", "check_id", "registration_id"],
-  locks: "guarded",
-  group: ["agent_id", "registration_id"],
+  ...OF_CHECK,
   columns: {
-    agent_id: text<AgentId>(),
-    registration_id: uuid<RegistrationId>(),
-    check_id: text<CheckId>(),
+    ...CHECK_COLUMNS,
     /** A declaration of its agent, the policy, an alert that its source repeats, or a run without any of these. */
     origin: text<"agent" | "policy" | "alert" | "run">(),
     terms: object<Terms>(UNREADABLE),

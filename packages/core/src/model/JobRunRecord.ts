@@ -1,5 +1,5 @@
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
-import { array, keyedTable, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
+import { CHECK_COLUMNS, OF_CHECK } from "./CheckRecord.ts"
+import { array, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
 /** A run of a check that has begun and not reported yet. */
 export interface Start {
@@ -12,13 +12,9 @@ export interface Start {
 /** A check of which runs have begun, the oldest first, or which has a log for its next result. */
 export const job_run = keyedTable({
   name: "job_run",
-  key: ["agent_id", "check_id", "registration_id"],
-  locks: "guarded",
-  group: ["agent_id", "registration_id"],
+  ...OF_CHECK,
   columns: {
-    agent_id: text<AgentId>(),
-    registration_id: uuid<RegistrationId>(),
-    check_id: text<CheckId>(),
+    ...CHECK_COLUMNS,
     starts: array<Start>(),
     /** A text for the output of the next result. */
     log: orUndefined(text()),

@@ -1,7 +1,6 @@
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { stateTable } from "@tocsin/contract/TransitionTable"
-import type { CheckRecord } from "./CheckRecord.ts"
-import { instant, keyedTable, long, orUndefined, type RecordOf, text, uuid } from "./TableShape.ts"
+import { CHECK_COLUMNS, type CheckRecord, OF_CHECK } from "./CheckRecord.ts"
+import { instant, keyedTable, long, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
 /**
  * A check that is an alert of an integration, as its sender last reported it. While its source vouches for it, the
@@ -9,13 +8,9 @@ import { instant, keyedTable, long, orUndefined, type RecordOf, text, uuid } fro
  */
 export const reported_alert = keyedTable({
   name: "reported_alert",
-  key: ["agent_id", "check_id", "registration_id"],
-  locks: "guarded",
-  group: ["agent_id", "registration_id"],
+  ...OF_CHECK,
   columns: {
-    agent_id: text<AgentId>(),
-    registration_id: uuid<RegistrationId>(),
-    check_id: text<CheckId>(),
+    ...CHECK_COLUMNS,
     /** The server that last sent it; empty if it states none. */
     source: text(),
     /** For how long its source vouches for it; absent if it does not fire, or if none repeats it. */

@@ -1,3 +1,9 @@
+const KEY = "agent_id, check_id, registration_id"
+
+const CHECK = `agent_id text NOT NULL,
+  check_id text NOT NULL,
+  registration_id uuid NOT NULL,`
+
 /**
  * The tables that the third migration of both databases makes, as `firstTables` has them. One row of `expectation`
  * was the terms of a check, its runs, its log, the lease of an alert and the labels of any check.
@@ -7,41 +13,31 @@ export const separateTables: Readonly<Record<string, string>> = {
   name text PRIMARY KEY,
   stamp uuid NOT NULL`,
   check_label: `
-  agent_id text NOT NULL,
-  check_id text NOT NULL,
-  registration_id uuid NOT NULL,
+  ${CHECK}
   labels json NOT NULL,
   labelled_at bigint NOT NULL,
-  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  PRIMARY KEY (${KEY})`,
   expectation: `
-  agent_id text NOT NULL,
-  check_id text NOT NULL,
-  registration_id uuid NOT NULL,
+  ${CHECK}
   origin text NOT NULL,
   expected_from bigint NOT NULL,
   next_evaluation_at bigint,
   incident_id text,
   running_since bigint,
   terms json NOT NULL,
-  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  PRIMARY KEY (${KEY})`,
   job_run: `
-  agent_id text NOT NULL,
-  check_id text NOT NULL,
-  registration_id uuid NOT NULL,
+  ${CHECK}
   starts json NOT NULL,
   log text,
-  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  PRIMARY KEY (${KEY})`,
   reported_alert: `
-  agent_id text NOT NULL,
-  check_id text NOT NULL,
-  registration_id uuid NOT NULL,
+  ${CHECK}
   source text NOT NULL,
   lease_millis bigint,
   next_evaluation_at bigint NOT NULL,
-  PRIMARY KEY (agent_id, check_id, registration_id)`,
+  PRIMARY KEY (${KEY})`,
 }
-
-const KEY = "agent_id, check_id, registration_id"
 
 /** Runs, and alerts that nothing repeats, were once due a century later. */
 const CENTURY_MILLIS = 3_155_760_000_000n
