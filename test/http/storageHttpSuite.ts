@@ -22,9 +22,9 @@ import { AT_LENGTH } from "../properties/atLength.ts"
 const ROUNDS = 6
 
 /**
- * The part of the HTTP contract that depends on the storage: each endpoint, cursors, the walk,
- * whose answers are compared with those on memory, and concurrent clients. `dump` returns all
- * stored bytes as text.
+ * The part of the HTTP contract that depends on the storage: each endpoint, the walk, whose answers are
+ * compared with those on memory, and concurrent clients. The rest is part of every run on memory, and
+ * `test/storage` proves that storages are alike. `dump` returns all stored bytes as text.
  */
 export const storageHttpSuite = <Place, E>(
   subject: HttpSubject<Place>,
@@ -32,23 +32,22 @@ export const storageHttpSuite = <Place, E>(
 ): void => {
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
+    replicaSuite(subject)
+    walkSuite(subject)
+    interruptionSuite(subject)
+    concurrencySuite(subject, ROUNDS)
+    secretSuite(subject, dump)
+  })
+  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, at length`, () => {
     operatorSuite(subject)
     auditSuite(subject)
     acknowledgementSuite(subject)
     heldSuite(subject)
     linkSuite(subject)
     forgedCursorSuite(subject)
-    replicaSuite(subject)
-    walkSuite(subject)
-    interruptionSuite(subject)
-    concurrencySuite(subject, ROUNDS)
-    senderFailureSuite(subject)
-    secretSuite(subject, dump)
-  })
-  // On memory, these are part of every run.
-  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, at length`, () => {
     streamSuite(subject)
     senderRefusalSuite(subject)
+    senderFailureSuite(subject)
     senderFailureSuite({ ...subject, throughApi: true })
   })
 }
