@@ -13,7 +13,7 @@ const FORMER_COLUMNS = /^ {2}(?:held_by|parent_ended_at|first_parent_ended_at) .
 
 /** Conditions that compare a state with three or more values one by one. */
 const comparedOneByOne = (columns: string): string =>
-  columns.replaceAll(/(\w+) IN \(([^\s)]+(?:, [^\s)]+){2,})\)/g, (_, name: string, values: string) =>
+  columns.replaceAll(/\b(\w+) IN \(([^\s)]+(?:, [^\s)]+){2,})\)/g, (_, name: string, values: string) =>
     values
       .split(", ")
       .map((value) => `${name} = ${value}`)
