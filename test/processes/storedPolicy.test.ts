@@ -286,18 +286,10 @@ describe("a stored policy", () => {
       const server = yield* startServer({ cwd, environment })
       const chat = (secret: string) => `receivers: { chat: { kind: messenger, ${secret} } }\n`
       for (const text of [
-        "{}",
         chat("url_file: chat-url"),
-        chat("url_env: TOCSIN_SECRET_CHAT"),
         chat("url_file: /run/secrets/chat-url"),
-        chat("url_file: .."),
-        chat("url_env: HOME"),
         `${chat("url_env: HOME")}routes: [ { to: [nobody] } ]`,
-        "routes: [ { to: [debug] } ]",
-        "routes: [ { to: [chat] } ]",
-        "receivers: { pager: { kind: debug }, Pager: { kind: debug } }",
         "routes: [",
-        "",
       ]) {
         writeFileSync(join(cwd, "policy.yaml"), text)
         const checked = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml", "--json")
@@ -358,6 +350,7 @@ describe("a stored policy", () => {
         while (reading.pollUnsafe() === undefined) {
           yield* operate(server, "GET", "/api/v1/health")
           answered += 1
+          yield* Effect.sleep("10 millis")
         }
         assert.strictEqual((yield* Fiber.join(reading)).status, status)
         // While the server itself reads, it answers one or two.

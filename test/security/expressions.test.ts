@@ -29,7 +29,7 @@ const expressionsIn = (file: string): ReadonlyArray<Written> => {
   return found
 }
 
-const RUN = 40_000
+const RUN = 20_000
 /** A linear expression takes a hundredth of it, a quadratic one several times as much. */
 const MOST_MILLIS = 100
 const SAMPLES = 6
