@@ -133,7 +133,7 @@ const faultsOf = (
 /** How long a body is read that does not end, and how often it is searched after that. */
 const PATIENCE_MILLIS = 2_000
 const LOOK_MILLIS = 250
-/** A body that ends in this part of the time that is left is read in whole. */
+/** A body is searched a last time, ended or not, after this part of the time that is left, or so long before its end. */
 const PATIENT_PART = 0.9
 
 /** A page, and the seconds to its end, or to its status if it does not end. */
@@ -143,34 +143,43 @@ const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround)
   const answer = await visitPage(settings, around)
   const answered = clock.steady() - begun
   const isTimed = warning !== undefined || crit !== undefined
-  const patience = Math.min((millis - answered) * PATIENT_PART, isTimed ? Infinity : PATIENCE_MILLIS)
-  const read = await bodyOf(answer, { ...settings, patience, clock, isWatch: around.targets !== undefined })
+  const left = millis - answered
+  const longest = Math.max(left * PATIENT_PART, left - LOOK_MILLIS)
+  const patience = isTimed ? longest : Math.min(longest, PATIENCE_MILLIS)
+  const isWatch = around.targets !== undefined
+  const read = await bodyOf(answer, { ...settings, patience, longest, clock, isWatch })
   // A page that ends with its connection looks whole where the limit closed the connection.
   around.signal.throwIfAborted()
   const seconds = (read.isEndless ? answered : clock.steady() - begun) / MILLIS_PER_SECOND
   const { certificate, status } = answer
-  return { ...read, status, certificate, seconds }
+  const isCut = read.isEndless && read.bytes <= LONGEST_BODY
+  const where = `${read.where}${isCut ? ` in an answer that has not ended within ${millis / MILLIS_PER_SECOND} s` : ""}`
+  return { ...read, where, status, certificate, seconds }
 }
 
 interface Wanted extends Pick<HttpSettings, "text" | "pattern">, Pick<ProbeAround, "clock"> {
   /** After it, a body is read on only for a text or a pattern that is not found yet. */
   readonly patience: number
+  /** After it, what was read of a body is all that is searched. */
+  readonly longest: number
   /** A watch reads the first MiB, and its words quote nothing of the answer. */
   readonly isWatch: boolean
 }
 
 const bodyOf = async (
   { end, response }: Awaited<ReturnType<typeof visitPage>>,
-  { clock, isWatch, patience, pattern: written, text: wanted }: Wanted,
+  { clock, isWatch, longest, patience, pattern: written, text: wanted }: Wanted,
 ) => {
+  const last = clock.steady() + longest
   const chunks: Array<Buffer> = []
   let [bytes, isEndless] = [0, false]
   const read = () => pageText(response.headers, Buffer.concat(chunks), !isWatch)
   const look = (): void => {
     const isFound = written === undefined && (wanted === undefined || read().body.includes(wanted))
-    isEndless = isFound || bytes > LONGEST_BODY
+    const left = last - clock.steady()
+    isEndless = isFound || bytes > LONGEST_BODY || left <= 0
     if (isEndless) end()
-    else cancel = afterMillis(clock, LOOK_MILLIS, look)
+    else cancel = afterMillis(clock, Math.min(LOOK_MILLIS, left), look)
   }
   let cancel = afterMillis(clock, patience, look)
   try {

@@ -428,13 +428,20 @@ describe("an endless answer", () => {
   })
 
   it.each([
-    [{ status: 200, text: "none" }, "no answer within 1 s"],
-    [{ pattern: "data" }, "no answer within 1 s"],
+    [{ status: 200, text: "none" }, `lacks "none" in an answer that has not ended within 1 s`],
+    [{ pattern: "^none$" }, "does not match /^none$/ in an answer that has not ended within 1 s"],
     [{ status: 404 }, "CRITICAL - 200 "],
+    [{ status: 404, text: "none" }, "CRITICAL - 200 "],
   ])("is critical with %j", async (settings, words) => {
     const { output, status } = await answered(endless(EVENTS, "data\n"), { wait: "1s", ...settings })
     assert.strictEqual(status, "critical")
     assert.include(output, words)
+  })
+
+  it("is searched for a pattern as far as it was read in time", async () => {
+    isOk(await answered(endless(EVENTS, "data\n"), { wait: "1s", pattern: "^data$" }))
+    const { output } = await answered(silent(EVENTS), { wait: "1s", text: "well" })
+    assert.include(output, `lacks "well" in an answer that has not ended within 1 s`)
   })
 
   it("loses its connection, and has the time of its status", async () => {
