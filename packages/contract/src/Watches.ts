@@ -19,10 +19,18 @@ const timeout = optional(
   "How long to wait for the answer: 10s unless given.",
 )
 
+const DAYS_RULE = {
+  expected: "a whole number of days from 1 to 3650; without it, the certificate's lifetime decides",
+}
+const wholeDays = Schema.Number.check(
+  Schema.isInt(DAYS_RULE),
+  Schema.isBetween({ minimum: 1, maximum: 3_650 }, DAYS_RULE),
+)
+
 const days = optional(
   closedStruct({
-    warning: optional(bounded(1, 3_650), "Fewer days are a warning."),
-    critical: optional(bounded(1, 3_650), "Fewer days are critical."),
+    warning: optional(wholeDays, "Fewer days are a warning."),
+    critical: optional(wholeDays, "Fewer days are critical."),
   }),
   "How many days the certificate must have left.",
 )
