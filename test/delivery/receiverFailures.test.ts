@@ -71,7 +71,10 @@ describe("the doctor", () => {
       const { after, disk, process, webhook } = yield* openTimeline()
       const found = Effect.gen(function* () {
         const failing = yield* failingReceivers(process.storage, new Set(["webhook"]))
-        const findings = deliveryFindings({ failing, undelivered: [], givenUp: [] }, yield* Instant.now)
+        const findings = deliveryFindings(
+          { failing, unusable: [], undelivered: [], givenUp: [] },
+          yield* Instant.now,
+        )
         return findings.map(({ level, message }) => `${level}: ${message}`)
       })
       const works = ["ok: no receiver fails, and no notification is late or failed today"]

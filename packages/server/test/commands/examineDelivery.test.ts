@@ -12,7 +12,7 @@ const ago = (minutes: number) => ({
 describe("the doctor", () => {
   it("reports late notifications, and the dead letters of a day", () => {
     const found = deliveryFindings(
-      { failing: [], undelivered: [ago(16), ago(40)], givenUp: [ago(23 * 60), ago(30 * 60)] },
+      { failing: [], unusable: [], undelivered: [ago(16), ago(40)], givenUp: [ago(23 * 60), ago(30 * 60)] },
       now,
     )
     assert.deepStrictEqual(found, [
@@ -31,10 +31,24 @@ describe("the doctor", () => {
   })
 
   it("accepts recent notifications, and older dead letters", () => {
-    const found = deliveryFindings({ failing: [], undelivered: [ago(14)], givenUp: [ago(26 * 60)] }, now)
+    const found = deliveryFindings(
+      { failing: [], unusable: [], undelivered: [ago(14)], givenUp: [ago(26 * 60)] },
+      now,
+    )
     assert.deepStrictEqual(
       found.map(({ level }) => level),
       ["ok"],
     )
+  })
+
+  it("does not call delivery well while a receiver waits for a server that can use it", () => {
+    const of = (receiver: string, byNone: boolean) => ({ receiver, byNone, reason: "no secret", replicas: 1 })
+    const found = (...unusable: ReadonlyArray<ReturnType<typeof of>>) =>
+      deliveryFindings({ failing: [], undelivered: [], givenUp: [], unusable }, now).map(
+        ({ level, message }) => `${level} ${message}`,
+      )
+    const waiting = "attention notifications for chat wait for a server that can use it"
+    assert.deepStrictEqual(found(of("chat", true), of("chat", true), of("pager", false)), [waiting])
+    assert.match(found(of("pager", false)).join(), /^ok /)
   })
 })

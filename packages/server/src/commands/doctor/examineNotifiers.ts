@@ -91,7 +91,11 @@ export const deliveryFindings = (
     failing,
     givenUp,
     undelivered,
-  }: NotificationMoments & { readonly failing: ReadonlyArray<FailingReceiver> },
+    unusable,
+  }: NotificationMoments & {
+    readonly failing: ReadonlyArray<FailingReceiver>
+    readonly unusable: ReadonlyArray<UnusableReceiver>
+  },
   now: Instant.Instant,
 ): Findings => {
   const late = undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER))
@@ -101,6 +105,8 @@ export const deliveryFindings = (
     const text = `the receiver ${receiver} began to fail ${ageText(since, now)}, see tocsin outbox --state retry: ${error}`
     return attention("delivery", text)
   })
+  for (const receiver of new Set(unusable.flatMap((each) => (each.byNone ? each.receiver : []))))
+    findings.push(attention("delivery", `notifications for ${receiver} wait for a server that can use it`))
   if (oldest !== undefined) {
     const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
     findings.push(attention("delivery", text))
@@ -145,8 +151,9 @@ export const examineDelivery = (receivers: ExaminedReceivers) =>
     const replicas = yield* storage.replicas
     const now = yield* Instant.now
     const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
+    const unusable = unusableReceivers(liveReplicas(replicas, now))
     return [
-      ...deliveryFindings({ ...moments, failing }, now),
+      ...deliveryFindings({ ...moments, failing, unusable }, now),
       ...replicaFindings(replicas, now),
       ...sourceFindings(receivers, liveReplicas(replicas, now)),
     ]
