@@ -20,7 +20,9 @@ const site = Effect.map(scratchFolder, (cwd) => {
   writeFileSync(join(cwd, "policy.yaml"), POLICY)
   writeFileSync(
     join(cwd, "bad.yaml"),
-    POLICY.replace("to: [pager]", "to: [chat]").replace("0 2 * * 0", "0 2 30 2 *"),
+    POLICY.replace("to: [pager]", "to: [chat]")
+      .replace("0 2 * * 0", "0 2 30 2 *")
+      .replace("disk*", "'disk*'"),
   )
   return { cwd, environment: { SERVICE_POLICY_FILE: "policy.yaml" } }
 })
@@ -43,10 +45,13 @@ describe("tocsin policy check", () => {
       ])
       assert.strictEqual(code, 1)
       assert.include(stderr, "bad.yaml is not a valid policy")
+      const quoted = "compares with quotes as a part of the value (check_id glob 'disk*'); leave them out"
+      assert.include(stderr, `warning: bad.yaml: windows[0].match[0] ${quoted}`)
       const json = yield* tocsin(at, "policy", "check", "bad.yaml", "--json")
       assert.deepNestedInclude(JSON.parse(json.stdout), {
         "issues[0].line": 5,
         "issues[0].path": "routes[0].to[0]",
+        "warnings[0].path": "windows[0].match[0]",
       })
       const missing = yield* tocsin(at, "policy", "check", "missing.yaml")
       assert.strictEqual(

@@ -3,7 +3,7 @@ import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compil
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { FollowedPolicy } from "@tocsin/core/ports/PolicySource"
-import { followedDespite, readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
+import { followedDespite, readPolicy, soundParts } from "@tocsin/core/policy/readPolicy"
 import { Result } from "effect"
 import {
   type Document,
@@ -23,8 +23,8 @@ import {
 export const MAX_POLICY_BYTES = 1_048_576
 
 export interface PolicyText {
-  /** The receivers of which no problem is known. */
-  readonly receivers: () => NonNullable<PolicyDocument["receivers"]>
+  /** The parts of which no problem is known. */
+  readonly sound: () => PolicyDocument
   /** The policy as this version follows it where it is stored, if it can. */
   readonly followed: () => FollowedPolicy | undefined
   /** The policy; or all its problems by line, with those that the caller has found in its receivers. */
@@ -66,7 +66,7 @@ export const openPolicyText = (
   const read = readPolicy(value, others, given.watchProblem)
   const problems = Result.isFailure(read) ? read.failure : []
   return Result.succeed({
-    receivers: () => soundReceivers(value, read),
+    sound: () => soundParts(value, read),
     followed: () => {
       const document = Result.isSuccess(read) ? read.success : followedDespite(value, others, read.failure)
       return document && { document, outdated: problems.map(locate).toSorted(byLine) }

@@ -51,18 +51,13 @@ export const readPolicy = (
 }
 
 /**
- * The receivers of a document of which no problem is known, so that their secrets can be read and reported with
- * the problems of the others.
+ * The parts of a document of which no problem is known, so that their warnings, and the secrets of receivers, can be
+ * reported with the problems of the others.
  */
-export const soundReceivers = (
-  value: unknown,
-  read: ReturnType<typeof readPolicy>,
-): NonNullable<PolicyDocument["receivers"]> => {
-  const sound = Result.isSuccess(read)
-    ? read.success
-    : Result.getOrUndefined(decode(withoutMalformed(value, read.failure)))
-  return sound?.receivers ?? {}
-}
+export const soundParts = (value: unknown, read: ReturnType<typeof readPolicy>): PolicyDocument =>
+  Result.getOrElse(read, (problems) =>
+    Result.getOrElse(decode(withoutMalformed(value, problems)), (): PolicyDocument => ({})),
+  )
 
 /**
  * A stored policy that an earlier version took, despite its problems by the rules of this one. Decisions do without

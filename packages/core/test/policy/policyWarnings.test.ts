@@ -43,6 +43,41 @@ it("a policy warns of typographic quotes and backticks, too", () => {
   )
 })
 
+it("a policy warns of a parent and a child that name nothing", () => {
+  const equal = ["agent_id"]
+  const [empty, named, severe] = ["label:role = ", "check_id = db", "severity = critical"]
+  const dependencies = [
+    { parent: [empty], child: [named], equal },
+    { parent: [severe, empty], child: [empty], equal },
+    { parent: [named, empty], child: [severe], equal },
+    { parent: [severe], child: ["label:role != "], equal },
+  ]
+  const found = warned({ dependencies })
+  assert.deepStrictEqual(
+    found.map((text) => text.split(" ")[0]),
+    ["dependencies.0.parent", "dependencies.1.parent", "dependencies.1.child"],
+  )
+})
+
+it("a policy warns of addresses that only some mail servers take", () => {
+  const mail = { kind: "messenger", type: "email", url_file: "/run/mail", to: ["a@münchen.example"] }
+  const receivers = {
+    a: { ...mail, from: "ü@example.org" },
+    b: {
+      ...mail,
+      from: '"Über" <ü@example.org>',
+      to: ["a@example.org", "jörg@example.org"],
+      cc: ["文@example.org"],
+    },
+    c: { ...mail, from: "Über <a@münchen.example>" },
+    d: { ...mail, from: '"ü@home" <a@example.org>' },
+  }
+  assert.deepStrictEqual(
+    warned({ receivers }).map((text) => text.split(" ")[0]),
+    ["receivers.a.from", "receivers.b.from", "receivers.b.to.1", "receivers.b.cc.0"],
+  )
+})
+
 it("a policy warns of a cron with a day and a weekday, which fires on either", () => {
   const windows = ["0 2 13 * fri", "0 2 */2 * fri", "0 2 13 * *", "0 2 * * fri", "0 2 1-7 * 1"]
   const found = warned({

@@ -8,7 +8,6 @@ import { NotifierKind } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
-import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -19,7 +18,7 @@ import { placeOfSettings, requireSchema } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural, timeText } from "../output/texts.ts"
-import { issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
+import { fileWarnings, issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
 import { policySource } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
@@ -211,17 +210,21 @@ const check = command({
   parameters: { file: flags.argument("FILE", "A policy in YAML or JSON"), json: flags.json },
   run: Effect.fnUntraced(function* ({ file, json }) {
     const { read, refusal: refused, unavailable } = yield* readAsGiven(file)
+    const found = yield* fileWarnings(file, knownNotifiers())
+    const warnings = found.map((one) => ({ ...one, path: fieldPath(one.path) }))
+    const { note } = yield* Output
+    const warn = Effect.forEach(warnings, ({ message, path }) =>
+      note(`warning: ${file}: ${path} ${message}\n`),
+    )
     if (Result.isSuccess(read)) {
       const counted = yield* Effect.result(firingsOf(read.success))
       const firings = Result.getOrUndefined(counted)
-      const warnings = policyWarnings(read.success).map((one) => ({ ...one, path: fieldPath(one.path) }))
       yield* writeResult(
         json,
         { issues: [], warnings, ...(firings !== undefined && { firings }) },
         () => `${file} is valid\n${firingsText(firings ?? [])}`,
       )
-      const { note } = yield* Output
-      for (const { message, path } of warnings) yield* note(`warning: ${file}: ${path} ${message}\n`)
+      yield* warn
       if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)
       for (const line of issueLines(file, refused))
         yield* note(`tocsin policy apply would refuse it: ${line}\n`)
@@ -231,7 +234,8 @@ const check = command({
     }
     const issues = read.failure
     const lines = issueLines(file, issues)
-    yield* writeResult(json, { issues }, () => lines.map((line) => `${line}\n`).join(""))
+    yield* writeResult(json, { issues, warnings }, () => lines.map((line) => `${line}\n`).join(""))
+    yield* warn
     return yield* new CommandFailure({ exit: "failed", message: `${file} is not a valid policy` })
   }),
 })

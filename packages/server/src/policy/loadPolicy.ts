@@ -1,9 +1,11 @@
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { acceptedReceivers, readBoundedFile } from "@tocsin/adapter-notify/policyReceivers"
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Result, Schema, type Scope } from "effect"
@@ -59,6 +61,13 @@ const openPolicyFile = Effect.fnUntraced(function* (
 export const readPolicyFile = (file: string, given: PolicyNotifiers) =>
   Effect.flatMap(openPolicyFile(file, given), ({ accept }) => Effect.fromResult(accept([])))
 
+/** Warnings of the valid parts of a policy file. */
+export const fileWarnings = (file: string, given: PolicyNotifiers) =>
+  openPolicyFile(file, given).pipe(
+    Effect.map(({ sound }) => policyWarnings(sound())),
+    Effect.orElseSucceed((): ReadonlyArray<FieldProblem> => []),
+  )
+
 const refuse = (message: string) => Effect.fail([{ path: "", line: 1, message }])
 
 /**
@@ -96,7 +105,7 @@ export const loadPolicy = Effect.fnUntraced(function* (
   }
   const { document, made } = yield* openPolicyFile(file, policyNotifiers(settings)).pipe(
     Effect.flatMap((text) =>
-      acceptedReceivers({ ...text, receivers: text.receivers() }, postingOf(settings)),
+      acceptedReceivers({ ...text, receivers: text.sound().receivers ?? {} }, postingOf(settings)),
     ),
     Effect.mapError((issues) => new BadPolicy({ file, issues })),
   )

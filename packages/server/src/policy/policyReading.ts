@@ -36,9 +36,9 @@ const readHere = ({ as, given, isFolderMissing, targets, text }: PolicyReading):
       const judged = { ...given, watchProblem: targets && watchProblem(targets) }
       const opened = openPolicyText(text, judged)
       if (Result.isFailure(opened)) return { issues: opened.failure }
-      const { accept, followed, receivers } = opened.success
+      const { accept, followed, sound } = opened.success
       const kept = as === "stored" ? followed() : undefined
-      const named = kept?.document.receivers ?? receivers()
+      const named = kept?.document.receivers ?? sound().receivers ?? {}
       const misplaced = as === "file" ? [] : secretPlaceProblems(named, isFolderMissing)
       if (kept !== undefined && misplaced.length === 0)
         return { document: kept.document, issues: kept.outdated }

@@ -6,7 +6,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { readPolicy, soundReceivers } from "@tocsin/core/policy/readPolicy"
+import { readPolicy, soundParts } from "@tocsin/core/policy/readPolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { StorageError } from "@tocsin/core/ports/Storage"
@@ -45,7 +45,7 @@ type Receivers = NonNullable<PolicyDocument["receivers"]>
 /** Reads a policy. `accept` names every problem by its path, with those that the caller has found in `receivers`. */
 const openGivenPolicy = (given: unknown, notifiers: ReadonlyArray<NotifierName>) => {
   const read = readPolicy(given, notifiers)
-  const receivers = soundReceivers(given, read)
+  const { receivers = {} } = soundParts(given, read)
   const twice = Object.keys(receivers)
     .filter((name) => notifiers.includes(name))
     .map((name) => ({ path: ["receivers", name], message: "is the name of a notifier of this monitor" }))
