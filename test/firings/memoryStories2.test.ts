@@ -1,3 +1,0 @@
-import { storiesOn } from "./compareStories.ts"
-
-storiesOn("memory", 2)

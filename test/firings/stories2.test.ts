@@ -1,0 +1,3 @@
+import { partOfStories } from "./compareStories.ts"
+
+partOfStories(2)
