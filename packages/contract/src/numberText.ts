@@ -1,40 +1,42 @@
-import { largestUnits } from "./durationMillis.ts"
+const small = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 })
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
+const large = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 })
 
-const SIZE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const
-const STEP = 1_024
-const DIGITS = 3
-const MINUTE = 60
-
-/** With three digits, without zeros at the end: `0.0413`, `1.5`, `12,300`. */
-const digits = (value: number): string => {
-  const whole = Math.trunc(Math.abs(value))
-  if (whole >= 1_000) return Math.round(value).toLocaleString("en-US")
-  return String(Number(value.toPrecision(DIGITS)))
+const plainText = (value: number): string => {
+  const size = Math.abs(value)
+  return (size < 1_000 ? small : size < 100_000 ? whole : large).format(value)
 }
 
-/** A size for people: `1.5 GiB`. */
-export const sizeText = (bytes: number): string => {
-  const size = Math.abs(bytes)
-  const power = Math.min(SIZE_UNITS.length - 1, size < STEP ? 0 : Math.floor(Math.log2(size) / 10))
-  return `${digits(bytes / STEP ** power)} ${SIZE_UNITS[power]}`
+interface WrittenUnit {
+  readonly unit: string
+  readonly size: number
+  /** From this value on. */
+  readonly from: number
 }
 
-const secondsText = (seconds: number): string => {
-  const size = Math.abs(seconds)
-  if (size >= 2 * MINUTE)
-    return (
-      (seconds < 0 ? "-" : "") +
-      largestUnits(size, 2)
-        .map(({ count, unit }) => `${count}${unit}`)
-        .join(" ")
-    )
-  if (size >= 1 || size === 0) return `${digits(seconds)} s`
-  return size >= 0.001 ? `${digits(seconds * 1e3)} ms` : `${digits(seconds * 1e6)} µs`
+const seconds = (unit: string, size: number, from = size): WrittenUnit => ({ unit, size, from })
+
+/** The units that people write for bytes and seconds, the largest first. */
+const WRITTEN: Readonly<Record<string, ReadonlyArray<WrittenUnit>>> = {
+  B: ["PiB", "TiB", "GiB", "MiB", "KiB"].map((unit, index) => {
+    const size = 1_024 ** (5 - index)
+    return { unit, size, from: size }
+  }),
+  s: [
+    seconds("d", 86_400, 2 * 86_400),
+    seconds("h", 3_600, 2 * 3_600),
+    seconds("min", 60, 2 * 60),
+    seconds("s", 1),
+    seconds("ms", 1e-3),
+    seconds("µs", 1e-6, Number.MIN_VALUE),
+  ],
 }
 
 /** A number of a series with its unit, for people: `41.3 ms`, `1.5 GiB`, `91 %`, `2.3 /s`. */
 export const numberText = (value: number, unit: string): string => {
-  if (unit === "s") return secondsText(value)
-  if (unit === "B") return sizeText(value)
-  return unit === "" ? digits(value) : `${digits(value)} ${unit}`
+  const found = WRITTEN[unit]?.find(({ from }) => Math.abs(value) >= from)
+  return `${plainText(value / (found?.size ?? 1))} ${found?.unit ?? unit}`.trim()
 }
+
+/** A size for people: `1.5 GiB`. */
+export const sizeText = (bytes: number): string => numberText(bytes, "B")

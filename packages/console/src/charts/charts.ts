@@ -1,5 +1,5 @@
 // A script of its own, which a page loads once it has numbers to draw. To share no module with the page's
-// first script, nothing here imports one of another folder except for its types.
+// first script, nothing here imports one that the first script has.
 export { drawPlot } from "./plot.ts"
 export { boundsIn, chartsOf, nearest, rangeOf, readingAt, smallLineOf } from "./series.ts"
-export { valueText } from "./valueText.ts"
+export { numberText } from "@tocsin/contract/numberText"

@@ -1,6 +1,6 @@
+import { numberText } from "@tocsin/contract/numberText"
 import uPlot from "uplot"
 import type { Chart } from "./series.ts"
-import { BYTE_STEPS, valueText } from "./valueText.ts"
 
 /** The browser's name of a colour, which depends on the theme. */
 const painter = (place: HTMLElement) => (colour: string, part: number) => {
@@ -23,6 +23,9 @@ export interface Plot extends Chart {
 }
 
 const MOST_BANDS = 3
+
+/** Steps of an axis of bytes that give round texts. */
+const BYTE_STEPS = Array.from({ length: 60 }, (_, power) => 2 ** power)
 
 /** Draws a chart into an element, which has its size and its colours; answers with how to remove it. */
 export const drawPlot = (place: HTMLElement, { lines, times, span, ticks, range, unit }: Plot) => {
@@ -48,7 +51,7 @@ export const drawPlot = (place: HTMLElement, { lines, times, span, ticks, range,
           stroke: paint("soft", 100),
           space: 2 * rem,
           gap: rem / 2,
-          values: (_, splits) => splits.map((value) => valueText(value, unit)),
+          values: (_, splits) => splits.map((value) => numberText(value, unit)),
           grid,
           ticks: { show: false },
           ...(unit === "B" && { incrs: BYTE_STEPS }),

@@ -1,5 +1,5 @@
 import type { Numbers, SeriesOfCheck } from "@tocsin/client"
-import { valueText } from "./valueText.ts"
+import { numberText } from "@tocsin/contract/numberText"
 
 type Series = Numbers["series"][number]
 /** A series with the bounds that its newest output states. */
@@ -92,8 +92,8 @@ export const readingAt = ({ name, colour, mean, min, max }: Line, index: number,
   const [value, least, most] = [mean[index], min[index], max[index]]
   if (typeof value !== "number" || typeof least !== "number" || typeof most !== "number")
     return { name, colour, value: "–", range: "" }
-  const [from, to] = [valueText(least, unit), valueText(most, unit)]
-  return { name, colour, value: valueText(value, unit), range: from === to ? "" : `${from} to ${to}` }
+  const [from, to] = [numberText(least, unit), numberText(most, unit)]
+  return { name, colour, value: numberText(value, unit), range: from === to ? "" : `${from} to ${to}` }
 }
 
 /** The numbers at which a range of plugins such as `80`, `10:20`, `~:5` or `@1:2` ends. */

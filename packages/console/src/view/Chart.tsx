@@ -159,7 +159,7 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
           value >= low &&
           value <= high && (
             <i key={`${level} ${value}`} class={`bound ${kind}`} style={{ top: top(value) }}>
-              {level} {charts.valueText(value, chart.unit)}
+              {level} {charts.numberText(value, chart.unit)}
             </i>
           ),
       )}

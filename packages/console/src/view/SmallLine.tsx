@@ -8,13 +8,13 @@ type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
 const Drawn = ({ agent_id, check_id }: CheckName) => {
   const read = async () => {
-    const [{ smallLineOf, valueText }, numbers] = await Promise.all([
+    const [{ smallLineOf, numberText }, numbers] = await Promise.all([
       import("../charts/charts.ts"),
       call<Numbers>("GET", "ops/v1/numbers", { query: { agent_id, check_id } }),
     ])
     const { name, unit, path, least, most, last } = smallLineOf(numbers, now.peek()) ?? {}
     if (path === undefined) return undefined
-    const [from, to, value] = [least, most, last].map((each = 0) => valueText(each, unit ?? ""))
+    const [from, to, value] = [least, most, last].map((each = 0) => numberText(each, unit ?? ""))
     return { path, value, title: `${name} in the last day: ${from} to ${to}` }
   }
   // Time alone moves it, and each row has a request of its own.

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { boundsIn, chartsOf, nearest, rangeOf, readingAt } from "../../src/charts/series.ts"
-import { valueText } from "../../src/charts/valueText.ts"
+import { numberText } from "@tocsin/contract/numberText"
 
 const START = Date.parse("2026-01-01T00:00:00Z")
 const MINUTE = 60_000
@@ -87,7 +87,7 @@ describe("charts of numbers", () => {
       [0.31, ""],
     ] as const
     assert.deepStrictEqual(
-      written.map(([value, unit]) => valueText(value, unit)),
+      written.map(([value, unit]) => numberText(value, unit)),
       "0 B|1.5 KiB|-3 GiB|2.1 µs|250 ms|90 s|90 min|12 d|41.26 %|1.235M rpm|0.31".split("|"),
     )
   })
