@@ -104,14 +104,14 @@ export class GroupCommit {
           place: undefined,
         }
         const arrived = submitted(caller)
-        this.#place(this.#isClosed ? refused(arrived) : arrived)
+        this.#handOn(this.#isClosed ? refused(arrived) : arrived)
         return Effect.sync(() => caller.place?.leave())
       }),
     )
   }
 
   /** Hands a command to the owner of its state. */
-  #place(submission: Submission): void {
+  #handOn(submission: Submission): void {
     switch (submission.state) {
       case "arrived":
         this.#arrivals.add(submission)
@@ -145,8 +145,8 @@ export class GroupCommit {
     return outcome.committed()
   }
 
-  #placeAll(submissions: ReadonlyArray<Submission>): void {
-    for (const submission of submissions) this.#place(submission)
+  #handAllOn(submissions: ReadonlyArray<Submission>): void {
+    for (const submission of submissions) this.#handOn(submission)
   }
 
   readonly #runCached: Effect.Effect<void> = Effect.suspend(() => {
@@ -161,7 +161,7 @@ export class GroupCommit {
         continue
       }
       if (submission.state === "locked") this.#lookups.miss.value += 1
-      this.#place(submission)
+      this.#handOn(submission)
     }
     this.#arrivals.putBack(early)
     return group.size === 0 ? Effect.void : this.#write(group)
@@ -175,10 +175,10 @@ export class GroupCommit {
         onSuccess: (written) => this.#written(group, written, startedAt),
         onFailure: () => {
           this.#cachedMeter.failed()
-          this.#placeAll(group.giveUp())
+          this.#handAllOn(group.giveUp())
         },
       }),
-      Effect.onInterrupt(() => Effect.sync(() => this.#placeAll(group.refuse()))),
+      Effect.onInterrupt(() => Effect.sync(() => this.#handAllOn(group.refuse()))),
       Effect.ensuring(Effect.sync(() => this.#arrivals.release())),
     )
   }
@@ -189,7 +189,7 @@ export class GroupCommit {
     const stale = countIn(submissions, "locked")
     this.#lookups.hit.value += group.size - stale
     this.#lookups.stale.value += stale
-    this.#placeAll(submissions)
+    this.#handAllOn(submissions)
   }
 
   #runLocked(lane: Lane<Submission<"locked">>): Effect.Effect<void> {
@@ -202,15 +202,15 @@ export class GroupCommit {
           onSuccess: (decided) => {
             const answered = countIn(decided, "answered")
             this.#lockedMeter.committed(answered, performance.now() - startedAt)
-            this.#placeAll(decided)
+            this.#handAllOn(decided)
           },
           onFailure: (cause) => {
             this.#lockedMeter.failed()
             const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-            this.#placeAll(members.map((member) => groupFailed(member, error)))
+            this.#handAllOn(members.map((member) => groupFailed(member, error)))
           },
         }),
-        Effect.onInterrupt(() => Effect.sync(() => this.#placeAll(members.map(refused)))),
+        Effect.onInterrupt(() => Effect.sync(() => this.#handAllOn(members.map(refused)))),
       )
     })
   }
@@ -231,8 +231,8 @@ export class GroupCommit {
   })
 
   #refuseAll(): void {
-    this.#placeAll(this.#arrivals.takeAll().map(refused))
-    for (const lane of this.#lanes) this.#placeAll(lane.takeAll().map(refused))
+    this.#handAllOn(this.#arrivals.takeAll().map(refused))
+    for (const lane of this.#lanes) this.#handAllOn(lane.takeAll().map(refused))
   }
 }
 

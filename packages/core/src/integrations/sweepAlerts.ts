@@ -38,7 +38,7 @@ interface SweepInput extends EvaluateInput {
 }
 
 type AlertVerdict =
-  | { readonly verdict: "lapsed" | "forgotten" | "silent" }
+  | { readonly verdict: "forgotten" | "not_sent" | "source_fell_silent" }
   | { readonly verdict: "later"; readonly at: Instant.Instant }
 
 /** The finding of an evaluation about an alert (docs/rules.md#alerts), in the words of its state table. */
@@ -72,12 +72,14 @@ const judgeAlert = (
   const ended = Instant.plus(Instant.plus(received_at, Duration.millis(lease_millis)), LATE)
   const lapsesAt =
     since === undefined ? undefined : Instant.plus(Instant.max(ended, since), Duration.times(resend, PERIODS))
-  if (lapsesAt !== undefined && lapsesAt <= now) return { verdict: "lapsed" }
+  if (lapsesAt !== undefined && lapsesAt <= now) return { verdict: "not_sent" }
   const next = lapsesAt ?? again
   if (check.overdue_incident_id !== undefined || dueAt === undefined)
     return { verdict: "later", at: Instant.min(next, again) }
   const silentAt = isEnding && heard !== undefined ? Instant.max(dueAt, silentFrom(heard, resend)) : dueAt
-  return silentAt <= now ? { verdict: "silent" } : { verdict: "later", at: Instant.min(next, silentAt) }
+  return silentAt <= now
+    ? { verdict: "source_fell_silent" }
+    : { verdict: "later", at: Instant.min(next, silentAt) }
 }
 
 /** When an alert is due again. */
@@ -153,13 +155,13 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
       move(ReportedAlertTransitions, state, "forgotten")
       yield* removeFound(unit, incidents, agent, check)
       return
-    case "silent": {
+    case "source_fell_silent": {
       if (state !== "firing" || expectation === undefined) return
       move(ReportedAlertTransitions, state, "source_fell_silent")
       yield* becomeOverdue(unit, incidents, expectation, summaryOf(check, alert))
       return alerts.put({ ...alert, next_evaluation_at: Instant.plus(now, resendOf(integration.options)) })
     }
-    case "lapsed":
+    case "not_sent":
       if (state !== "firing" && state !== "as_last_heard") return
       move(ReportedAlertTransitions, state, "not_sent")
       return yield* lapse(unit, present, found)
