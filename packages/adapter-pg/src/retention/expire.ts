@@ -221,16 +221,6 @@ const removal = (table: keyof typeof storedTables, from: string, lock = "") => {
           SELECT count(*)::int4 AS removed FROM removed`
 }
 
-/** These have an index by agent and registration. */
-const OF_AGENTS: ReadonlySet<RemovedRows> = new Set([
-  "checks_of_agents",
-  "labels_of_agents",
-  "expectations_of_agents",
-  "runs_of_agents",
-  "alerts_of_agents",
-  "results_of_agents",
-])
-
 /** A notification that was replayed since it was found must still be sent. */
 const STILL_ENDED = `AND (
   doomed.state IN ('sent', 'failed', 'discarded')
@@ -241,7 +231,8 @@ const removals = forNames<RemovedRows, Readonly<Record<RemovedRows, string>>>(re
   const { table, by } = removedRows[rows]
   const { columns }: AnyShape = storedTables[table]
   const given = `ANY($1::${SQL_TYPES[columns[by]?.type ?? "text"]}[])`
-  if (OF_AGENTS.has(rows))
+  // Rows of agents have an index by agent and registration.
+  if (by === "registration_id" && table !== "removed_registration")
     return removal(
       table,
       `removed_registration AS r JOIN ${table} AS doomed

@@ -101,24 +101,17 @@ const makeRemovals = (connection: SqliteConnection): Tables["remove"] => {
     const shape: AnyShape = storedTables[table]
     const key = shape.key.join(", ")
     const given = shape.columns[by]?.type === "long" ? GIVEN_NUMBERS : GIVEN
-    // An index finds these by agent and registration.
-    const source = BY_AGENT.has(rows)
-      ? `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${given})
+    // A key that begins with the agent finds its rows only with it.
+    const source =
+      shape.key[0] === "agent_id"
+        ? `(SELECT agent_id, registration_id FROM removed_registration WHERE registration_id IN ${given})
         CROSS JOIN ${table} USING (agent_id, registration_id)`
-      : `${table} WHERE ${by} IN ${given}`
+        : `${table} WHERE ${by} IN ${given}`
     return connection.query(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${source} LIMIT ?)`)
   }
   const removals = forNames<RemovedRows, Readonly<Record<RemovedRows, Query<never>>>>(removedNames, removalOf)
   return (rows, keys, limit) => Number(removals[rows].run(JSON.stringify(keys), limit).changes)
 }
-
-const BY_AGENT: ReadonlySet<RemovedRows> = new Set([
-  "checks_of_agents",
-  "labels_of_agents",
-  "expectations_of_agents",
-  "runs_of_agents",
-  "alerts_of_agents",
-])
 
 /** Retention in SQLite. An index finds all rows. */
 export const makeRetentionTables = (connection: SqliteConnection): Tables => {
