@@ -41,13 +41,13 @@ describe("the doctor", () => {
     )
   })
 
-  it("does not call delivery well while a receiver waits for a server that can use it", () => {
+  it("does not call delivery well while no server can use a receiver", () => {
     const of = (receiver: string, byNone: boolean) => ({ receiver, byNone, reason: "no secret", replicas: 1 })
     const found = (...unusable: ReadonlyArray<ReturnType<typeof of>>) =>
       deliveryFindings({ failing: [], undelivered: [], givenUp: [], unusable }, now).map(
         ({ level, message }) => `${level} ${message}`,
       )
-    const waiting = "attention notifications for chat wait for a server that can use it"
+    const waiting = "attention notifications for chat wait: give a server its secrets"
     assert.deepStrictEqual(found(of("chat", true), of("chat", true), of("pager", false)), [waiting])
     assert.match(found(of("pager", false)).join(), /^ok /)
   })

@@ -106,7 +106,7 @@ export const deliveryFindings = (
     return attention("delivery", text)
   })
   for (const receiver of new Set(unusable.flatMap((each) => (each.byNone ? each.receiver : []))))
-    findings.push(attention("delivery", `notifications for ${receiver} wait for a server that can use it`))
+    findings.push(attention("delivery", `notifications for ${receiver} wait: give a server its secrets`))
   if (oldest !== undefined) {
     const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
     findings.push(attention("delivery", text))
