@@ -18,14 +18,22 @@ const shown = (page: Page, name: string): Promise<void> => page.getByRole("link"
 const breakCheck = (demo: DemoClient, agent: string, output: string): Promise<void> =>
   demo.report(agent, [{ check_id: output.replaceAll(" ", "-"), status: "critical", output }])
 
-/** Lets a test hide a tab, and keeps what the tab asks for while it is hidden. */
+/** Lets a test hide a tab, keeps what the tab asks for while it is hidden, and counts the reads under way. */
 const HIDE = `{
   let isHidden = false
   const send = window.fetch
   window.askedHidden = []
+  window.reading = 0
   window.fetch = (address, options) => {
     if (isHidden) window.askedHidden.push(String(address))
-    return send(address, options)
+    const answer = send(address, options)
+    if (!String(address).endsWith("/stream")) {
+      window.reading += 1
+      // After the reader of the body, which may ask for more.
+      const end = () => setTimeout(() => (window.reading -= 1), 50)
+      answer.then((read) => read.clone().text()).then(end, end)
+    }
+    return answer
   }
   Object.defineProperty(document, "hidden", { get: () => isHidden })
   window.hide = () => {
@@ -102,7 +110,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           await taken
           assert.deepStrictEqual(streams, [first, second])
           // A list of two reads that had begun may end while its tab is hidden.
-          await first.evaluate("askedHidden.length = 0")
+          await first.waitForFunction("reading === 0 && [(askedHidden.length = 0)]")
           await breakCheck(demo, "host-tabs", "third is down")
           await shown(second, "third is down")
           assert.deepStrictEqual(await first.evaluate("askedHidden"), [])
