@@ -29,6 +29,8 @@ describe.concurrent("exit codes", () => {
     ["agents accept web-1 --all", "name agents or use --all, but not both"],
     ["agents remove web/1", "is not a valid agent ID"],
     ["incidents --since yesterday", "since must be"],
+    ["numbers a/b --since yesterday", "since must be an RFC 3339 date-time"],
+    ["policy try policy.yaml --since 2999-01-01", "since must be in the past"],
     ["audit --since 2027-02-30", "must be an RFC 3339 date-time"],
     ["agents list --csv --json", "--csv and --json exclude each other"],
     ["agents list --limit 0", "Invalid value for flag --limit"],

@@ -79,7 +79,8 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
       assert.deepStrictEqual(same.messages, { in_force: count, tried: count })
       const silenced = { receiver: "debug", held_by: ["silence"], outcome: "resolved", firings: 1 }
       assert.deepStrictEqual(same.held, [silenced])
-      const patient = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", "1d")) as Comparison
+      const day = new Date(Date.now() - 86_400_000).toISOString()
+      const patient = (yield* jsonOf(place, "policy", "try", "patient.yaml", "--since", day)) as Comparison
       assert.deepStrictEqual(patient.messages, { in_force: count, tried: 0 })
       assert.includeMembers(
         patient.held.flatMap(({ held_by }) => held_by),

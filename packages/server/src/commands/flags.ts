@@ -1,6 +1,6 @@
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
-import { Effect, identity, Option, Record, Result, type Schema, SchemaParser } from "effect"
+import { type Duration, Effect, identity, Option, Record, Result, Schema, SchemaParser } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
 import { confirm } from "../output/Output.ts"
@@ -64,6 +64,17 @@ export const time = (name: string, description: string, former: string = name) =
       }),
     ),
   )
+
+const Since = Schema.Struct({ since: Schema.optionalKey(Instant.InstantFromString) })
+
+/** Where a span begins that ends now. */
+export const beginOf = Effect.fnUntraced(function* (given: string | undefined, usual: Duration.Duration) {
+  const now = yield* Instant.now
+  const { since = Instant.minus(now, usual) } = yield* readArguments(Since, { since: given })
+  return since < now
+    ? since
+    : yield* usageFailure("since must be in the past: write a time, or 2h for as long ago")
+})
 
 /** An optional whole number. */
 export const integer = (name: string, description: string) =>

@@ -3,7 +3,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import { NumbersParameters } from "@tocsin/contract/Numbers"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect, Schema, Struct } from "effect"
-import { Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
 import { drawNumbers } from "../output/drawNumbers.ts"
 import { Output } from "../output/Output.ts"
@@ -24,20 +23,18 @@ export const showNumbers = act({
   parameters: {
     check: flags.argument("AGENT/CHECK", "The agent and its check"),
     name: flags.text("name", "Only the series of this name"),
-    since: flags
-      .duration("since", "Show this long until now (default: 24h)")
-      .pipe(Flag.withDefault(Duration.hours(24))),
+    since: flags.time("since", "Show what was measured since (default: 24h ago)"),
     csv: flags.flag("csv", "Write the spans as CSV for spreadsheets, with the field names of the API"),
   },
   reads: Effect.fnUntraced(function* ({ check, csv, name, since }) {
     const [agent_id, check_id, ...others] = check.split("/")
     if (check_id === undefined || others.length > 0)
       return yield* usageFailure(`${check} is not AGENT/CHECK: write it as web-1/disk`)
-    return { csv, since, named: yield* flags.readArguments(Named, { agent_id, check_id, name }) }
+    const from = yield* flags.beginOf(since, Duration.hours(24))
+    return { csv, from, named: yield* flags.readArguments(Named, { agent_id, check_id, name }) }
   }),
-})(function* ({ csv, named, since }) {
+})(function* ({ csv, from, named }) {
   const until = yield* Instant.now
-  const from = Instant.minus(until, since)
   const answer = yield* Queries.use((queries) => queries.numbers.read({ ...named, from, to: until }))
   if (csv) {
     const items = answer.series.flatMap(({ name, spans, unit }) =>

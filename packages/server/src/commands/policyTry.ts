@@ -5,7 +5,6 @@ import type { HeldCount, TriedReceiver } from "@tocsin/contract/Policies"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { policyTrial } from "@tocsin/core/policy/policyTrial"
 import { Duration, Effect } from "effect"
-import { Flag } from "effect/cli"
 import { usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -58,7 +57,7 @@ const storedPolicy = Effect.fnUntraced(function* (settings: Settings) {
   return { name, policy, notifiers: receiversGiven(policy, policyNotifiers(settings)) }
 })
 
-const compare = Effect.fnUntraced(function* (file: string, since: Duration.Duration, asLines: boolean) {
+const compare = Effect.fnUntraced(function* (file: string, from: Instant.Instant, asLines: boolean) {
   const settings = yield* settingsOfCommand
   const ofFile = yield* policyOfFile(settings)
   const { notifiers, watchProblem } = policyNotifiers(settings)
@@ -71,7 +70,6 @@ const compare = Effect.fnUntraced(function* (file: string, since: Duration.Durat
   yield* requireSchema(place)
   const inForce = ofFile ?? (yield* storedPolicy(settings))
   const until = yield* Instant.now
-  const from = Instant.minus(until, since)
   const backtested = yield* withProgress({ asLines }, ({ report }) =>
     place.withSource((source) =>
       backtestHistory(source, {
@@ -114,15 +112,14 @@ export const tryPolicy = command({
   examples: ["tocsin policy try policy.yaml --since 30d"],
   parameters: {
     file: flags.argument("FILE", "A policy in YAML or JSON"),
-    since: flags
-      .duration("since", "Count the messages of this long until now (default: 30d)")
-      .pipe(Flag.withDefault(Duration.days(30))),
+    since: flags.time("since", "Count the messages since (default: 30d ago)"),
     progress: flags.progress,
     json: flags.json,
   },
   run: Effect.fnUntraced(function* ({ file, json, progress, since }) {
     const output = yield* Output
-    const comparison = yield* compare(file, since, progress)
+    const from = yield* flags.beginOf(since, Duration.days(30))
+    const comparison = yield* compare(file, from, progress)
     yield* writeResult(json, comparison, () => draw(comparison, output))
   }),
 })
