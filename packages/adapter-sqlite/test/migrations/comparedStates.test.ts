@@ -17,7 +17,7 @@ const insertCheck = (status: string): string => `
                            incident_id, seen_event_ids, summary, declaration)
   VALUES ('a', '${status}', 'r', '${status}', 1, 2, 3, 'i', '["e"]', 'disk', '{}')`
 
-it("the migration that makes changes cheaper keeps every row with its place in lists, and refuses other states", () => {
+it("tables whose states are compared one by one keep every row with its place in lists, and refuse other states", () => {
   const connection = SqliteConnection.open(IN_MEMORY)
   const rows = () => [
     ...connection.query<object>("SELECT * FROM check_state ORDER BY check_id").all(),
