@@ -174,8 +174,10 @@ export class Gathering {
   }
 
   #add(ref: SeriesRef): Series {
-    const series = { ...refOf(ref), newestAt: Number.NEGATIVE_INFINITY, counted: undefined, parts: [] }
-    this.#checkOf(ref).set(keyOf(ref), series)
+    // A name that is a part of an output would hold all of it.
+    const name = Array.from(ref.name).join("")
+    const series = { ...refOf(ref), name, newestAt: Number.NEGATIVE_INFINITY, counted: undefined, parts: [] }
+    this.#checkOf(ref).set(keyOf(series), series)
     this.#count += 1
     this.#ofAgents.set(ref.agent_id, (this.#ofAgents.get(ref.agent_id) ?? 0) + 1)
     return series
