@@ -51,9 +51,12 @@ const writeParts = `INSERT INTO number_part (kind, start, series_id, server, spa
   FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[]) AS given (kind, start, series_id, spans)
   ON CONFLICT (kind, start, series_id, server) DO UPDATE SET spans = excluded.spans`
 
-const findParts = `SELECT ${SERIES}, start, spans FROM number_series JOIN number_part ON series_id = id
-  WHERE registration_id = $1 AND check_id = $2 AND ($3::text IS NULL OR name = $3)
-    AND kind = $4 AND start = ANY($5::bigint[])`
+/** OFFSET 0: PostgreSQL would read the parts of all series, and look for those of the check. */
+const findParts = `SELECT ${SERIES}, p.start, p.spans FROM number_series AS s
+  CROSS JOIN unnest($5::bigint[]) AS given (start)
+  CROSS JOIN LATERAL (
+    SELECT start, spans FROM number_part WHERE kind = $4 AND start = given.start AND series_id = s.id OFFSET 0) AS p
+  WHERE registration_id = $1 AND check_id = $2 AND ($3::text IS NULL OR name = $3)`
 
 const expireParts = `WITH expired AS (
     DELETE FROM number_part WHERE (kind, start, series_id, server) IN (

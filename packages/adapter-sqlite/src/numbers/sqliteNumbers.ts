@@ -52,9 +52,10 @@ const statements = (connection: SqliteConnection) => ({
     `INSERT INTO number_part (kind, start, series_id, server, spans) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET spans = excluded.spans`,
   ),
+  // CROSS JOIN: SQLite would read the parts of all series, and look for those of the check.
   parts: connection.query<readonly [...SeriesRow, kind: bigint, start: bigint, spans: Uint8Array]>(
     `SELECT ${SERIES}, kind, start, spans
-    FROM number_series JOIN number_part ON series_id = id
+    FROM number_series CROSS JOIN number_part ON series_id = id
       AND kind = ?4 AND start IN (SELECT value FROM json_each(?5))
     WHERE registration_id = ?1 AND check_id = ?2 AND coalesce(name = ?3, 1)`,
   ),

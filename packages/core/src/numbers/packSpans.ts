@@ -1,13 +1,16 @@
 import type { Span, Spans } from "./Span.ts"
 
 // A row of a storage has, for each span: its place and how its values are kept, when its last value came, its
-// count, and the values: once where they are equal, in 4 bytes where that is exact.
-const HEAD_BYTES = 6
+// count (in one byte where that suffices), and the values: once where they are equal, in 4 bytes where that is exact.
+const HEAD_BYTES = 2
+const FEW_BYTES = 1
+const COUNT_BYTES = 4
 const NARROW_BYTES = 4
 const WIDE_BYTES = 8
 const VALUES = 4
-/** Places are below this; the bits above say how the values are kept. */
-const PLACES = 64
+/** Places are below this; the bits above say how the count and the values are kept. */
+const PLACES = 32
+const IS_FEW = 32
 const IS_WIDE = 64
 const IS_EQUAL = 128
 const LAST_AT_STEPS = 255
@@ -33,9 +36,9 @@ export const roundSpans = (spans: Spans): Spans =>
       },
   )
 
-/** At most 64 spans as bytes; {@link unpackSpans} reads them. The moment of the last value loses precision. */
+/** At most 32 spans as bytes; {@link unpackSpans} reads them. The moment of the last value loses precision. */
 export const packSpans = (spans: Spans): Uint8Array => {
-  const view = new DataView(new ArrayBuffer(spans.length * (HEAD_BYTES + VALUES * WIDE_BYTES)))
+  const view = new DataView(new ArrayBuffer(spans.length * (HEAD_BYTES + COUNT_BYTES + VALUES * WIDE_BYTES)))
   let at = 0
   for (const [place, span] of spans.entries()) {
     if (span === undefined) continue
@@ -43,10 +46,13 @@ export const packSpans = (spans: Spans): Uint8Array => {
     const isEqual = least === most && mean === last && least === last
     const values = isEqual ? [last] : [least, most, mean, last]
     const isWide = !values.every(isNarrow)
-    view.setUint8(at, place + (isWide ? IS_WIDE : 0) + (isEqual ? IS_EQUAL : 0))
+    const isFew = count < 256
+    view.setUint8(at, place + (isFew ? IS_FEW : 0) + (isWide ? IS_WIDE : 0) + (isEqual ? IS_EQUAL : 0))
     view.setUint8(at + 1, Math.round(lastAt * LAST_AT_STEPS))
-    view.setUint32(at + 2, count)
     at += HEAD_BYTES
+    if (isFew) view.setUint8(at, count)
+    else view.setUint32(at, count)
+    at += isFew ? FEW_BYTES : COUNT_BYTES
     for (const value of values) {
       if (isWide) view.setFloat64(at, value)
       else view.setFloat32(at, value)
@@ -64,7 +70,8 @@ export const unpackSpans = (bytes: Uint8Array): Spans => {
     const head = view.getUint8(at)
     const size = (head & IS_WIDE) === 0 ? NARROW_BYTES : WIDE_BYTES
     const many = (head & IS_EQUAL) === 0 ? VALUES : 1
-    const first = at + HEAD_BYTES
+    const isFew = (head & IS_FEW) !== 0
+    const first = at + HEAD_BYTES + (isFew ? FEW_BYTES : COUNT_BYTES)
     const end = first + many * size
     if (end > bytes.length) break
     const value = (index: number): number =>
@@ -74,7 +81,7 @@ export const unpackSpans = (bytes: Uint8Array): Spans => {
     const place = head % PLACES
     while (spans.length <= place) spans.push(undefined)
     spans[place] = {
-      count: view.getUint32(at + 2),
+      count: isFew ? view.getUint8(at + HEAD_BYTES) : view.getUint32(at + HEAD_BYTES),
       least,
       most,
       mean,
