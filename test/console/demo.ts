@@ -127,14 +127,40 @@ const historyOf = (seed: number): ReadonlyArray<Result> =>
     }
   })
 
+const DAY_MINUTES = 1_440
+const VOLUME = "/var/lib/postgresql"
+
+/** A volume that fills in ten days and is cleaned up, with a backup each night: by the hour, and lately in 5 minutes. */
+const volumeOverWeeks = (): ReadonlyArray<Result> => {
+  const usedAt = (ago: number) => {
+    const backup = Math.exp(-((((ago % DAY_MINUTES) - 420) / 70) ** 2))
+    return 57.7 + (30 * ((71_900 - ago) % 14_400)) / 14_400 + 2.1 * backup + 0.2 * Math.sin(ago / 37)
+  }
+  const hours = Array.from({ length: 28 * 24 }, (_, hour) => (30 * 24 - hour) * 60)
+  const lately = Array.from({ length: (2 * DAY_MINUTES) / 5 }, (_, span) => 2 * DAY_MINUTES - span * 5 - 3)
+  return [...hours, ...lately].map((ago) => {
+    const used = usedAt(ago)
+    const status = used >= 88 ? "warning" : "ok"
+    return {
+      check_id: "disk",
+      status,
+      output: `DISK ${status.toUpperCase()} - ${VOLUME} ${used.toFixed(0)}% used|${VOLUME}=${used.toFixed(1)}%;88;95;0;100`,
+      minutesAgo: ago,
+      notifications_enabled: false,
+    }
+  })
+}
+
 /** Fills a server with a small company on a bad morning, for screenshots and for looking around. */
 export const fillDemo = async (demo: DemoClient): Promise<void> => {
   for (const [index, [host, team, env]] of HOSTS.entries()) {
     await demo.join(host, { team, env, site: index % 2 === 0 ? "berlin" : "lisbon" })
-    await demo.report(host, historyOf(index))
+    await demo.report(host, host === "db-1" ? volumeOverWeeks() : historyOf(index))
     await demo.report(
       host,
-      Object.entries(FINE).map(([check_id, output]) => ({ check_id, status: "ok", output })),
+      Object.entries(FINE).flatMap(([check_id, output]) =>
+        host === "db-1" && check_id === "disk" ? [] : [{ check_id, status: "ok" as const, output }],
+      ),
     )
   }
   const shared = { check_id: "http", incident_key: "shop-checkout" } as const
@@ -155,7 +181,7 @@ export const fillDemo = async (demo: DemoClient): Promise<void> => {
     {
       check_id: "disk",
       status: "warning",
-      output: "DISK WARNING - /var/lib/postgresql 88% used, full in 9 days",
+      output: `DISK WARNING - ${VOLUME} 88% used, full in 4 days|${VOLUME}=88.2%;88;95;0;100`,
     },
   ])
   await demo.report("mail-1", [

@@ -22,6 +22,8 @@ export interface Chart {
   /** The places of times with a value; the others are within gaps. */
   readonly measured: ReadonlyArray<number>
   readonly lines: ReadonlyArray<Line>
+  /** Whether it has nothing else than how long the check ran. */
+  readonly isDuration: boolean
 }
 
 const DAY = 86_400_000
@@ -38,6 +40,8 @@ const gapsIn = (times: ReadonlyArray<number>): ReadonlyArray<number> => {
   )
 }
 
+/** How long the check itself took, which is the last of its series. */
+const DURATION = "duration"
 const COLOURS = 6
 
 /** A chart of series: each span stands at its middle, the last one not after `end`. */
@@ -57,11 +61,8 @@ const chartOf = (unit: string, step: Numbers["step"], series: ReadonlyArray<Seri
     max: valuesOf(index, "max"),
   }))
   const measured = times.flatMap((at, index) => (all.has(at) ? [index] : []))
-  return { unit, times, measured, lines }
+  return { unit, times, measured, lines, isDuration: series.every(({ name }) => name === DURATION) }
 }
-
-/** How long the check itself took, which is the last of its series. */
-const DURATION = "duration"
 
 const byName = new Intl.Collator("en", { numeric: true }).compare
 

@@ -45,15 +45,17 @@ export const CheckNumbers = (props: CheckNumbersProps) => {
   shown.current = reading.value ?? shown.current
   const { current } = shown
   const { failure } = reading
-  if (title !== undefined && (current?.drawn.length ?? 0) === 0) return null
+  // How long a check ran is of interest on its own page only.
+  const drawn = (current?.drawn ?? []).filter(({ isDuration }) => title === undefined || !isDuration)
+  if (title !== undefined && drawn.length === 0) return null
   if (failure?.code === "not_found") return <p class="lead">Numbers over time: {messageOf(failure)}.</p>
   if (current === undefined) return <ReadingNote reading={reading} />
   return (
     <>
       <ReadingNote reading={{ value: current, failure }} />
       {title !== undefined && <h2>{title}</h2>}
-      {current.drawn.length === 0 && <p class="lead">It measured nothing in this time.</p>}
-      {current.drawn.map((chart) => (
+      {drawn.length === 0 && <p class="lead">It measured nothing in this time.</p>}
+      {drawn.map((chart) => (
         <Chart key={chart.unit} {...current} {...{ chart, incidents, pointed, steps }} />
       ))}
     </>

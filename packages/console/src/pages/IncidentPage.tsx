@@ -63,7 +63,7 @@ const Numbers = ({ incident, members }: Pick<IncidentDetail, "incident" | "membe
     .map(subjectOf)
     .flatMap(({ agent_id, check_id }) => (check_id === undefined ? [] : [{ agent_id, check_id }]))
   return (
-    <section aria-label="Numbers around its opening">
+    <section>
       {checks.slice(0, MOST_MEASURED).map((check) => (
         <CheckNumbers
           key={`${check.agent_id}/${check.check_id}`}
