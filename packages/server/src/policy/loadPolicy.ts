@@ -12,6 +12,7 @@ import { Effect, Result, Schema, type Scope } from "effect"
 import { postingOf, receiversOfSettings } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { readGiven } from "./policyReading.ts"
 
 /** A line for each issue: where it is, and what is wrong. */
 export const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
@@ -92,6 +93,28 @@ export interface LoadedPolicy {
   readonly receivers: ReadonlyMap<NotifierName, Notifier>
 }
 
+/** A policy of the settings' file. A valid one is read as by the API, so that heartbeats do not wait for a long one. */
+const openGiven = Effect.fnUntraced(function* (
+  text: string,
+  settings: Settings,
+): Effect.fn.Return<
+  Parameters<typeof acceptedReceivers<ReadonlyArray<PolicyIssue>>>[0],
+  ReadonlyArray<PolicyIssue>
+> {
+  const read = yield* Effect.result(readGiven(text, policyNotifiers(settings), settings))
+  const { openPolicyText } = yield* parser
+  const opened = () => openPolicyText(text, policyNotifiers(settings))
+  if (Result.isFailure(read)) {
+    const { accept, sound } = yield* Effect.fromResult(opened())
+    return { accept, receivers: sound().receivers ?? {} }
+  }
+  return {
+    receivers: read.success.receivers ?? {},
+    // The lines of receivers whose secrets cannot be read are found here.
+    accept: (found) => (found.length === 0 ? read : Result.flatMap(opened(), ({ accept }) => accept(found))),
+  }
+})
+
 /**
  * Reads the policy file of the settings, and the secrets that it names. Without a file, the policy
  * is empty. Fails with every problem of the file.
@@ -103,10 +126,9 @@ export const loadPolicy = Effect.fnUntraced(function* (
   if (file === undefined) {
     return { document: {}, receivers: yield* receiversOfSettings(settings) }
   }
-  const { document, made } = yield* openPolicyFile(file, policyNotifiers(settings)).pipe(
-    Effect.flatMap((text) =>
-      acceptedReceivers({ ...text, receivers: text.sound().receivers ?? {} }, postingOf(settings)),
-    ),
+  const { document, made } = yield* readPolicyFileText(file).pipe(
+    Effect.flatMap((text) => openGiven(text, settings)),
+    Effect.flatMap((opened) => acceptedReceivers(opened, postingOf(settings))),
     Effect.mapError((issues) => new BadPolicy({ file, issues })),
   )
   const receivers = document.receivers === undefined ? yield* receiversOfSettings(settings) : made

@@ -105,17 +105,13 @@ export const readApplied = (text: string, settings: Settings) => {
 export const readStored = (text: string, settings: Settings) =>
   read({ text, given: plain(policyNotifiers(settings)), as: "stored", isFolderMissing: false })
 
+/** Reads a policy as the file of a server with these settings. */
+export const readGiven = (text: string, given: PolicyNotifiers, settings: Settings) =>
+  Effect.map(
+    read({ text, given: plain(given), targets: watchTargets(settings), as: "file", isFolderMissing: false }),
+    ({ document }) => document,
+  )
+
 /** Reads policies for the API of a server with these settings. */
 export const policyReader = (settings: Settings) =>
-  Layer.succeed(PolicyReader, (text, given) =>
-    Effect.map(
-      read({
-        text,
-        given: plain(given),
-        targets: watchTargets(settings),
-        as: "file",
-        isFolderMissing: false,
-      }),
-      ({ document }) => document,
-    ),
-  )
+  Layer.succeed(PolicyReader, (text, given) => readGiven(text, given, settings))
