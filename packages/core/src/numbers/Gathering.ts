@@ -63,6 +63,8 @@ export interface DuePart extends NumberPart {
 /** No character of a name or a unit is a control. */
 const keyOf = ({ name, unit }: Pick<SeriesRef, "name" | "unit">): string => `${name}\n${unit}`
 
+const DURATION_KEY = keyOf(DURATION)
+
 /** A value of a series; of a counter its rate, and none without an earlier, smaller value. */
 const valueOf = (series: Series, { isCounter, value }: Reading, at: number): number | undefined => {
   if (!isCounter) return value
@@ -108,14 +110,16 @@ export class Gathering {
     }
   }
 
-  take({ event, received_at, ...ref }: MeasuredResult): void {
+  take(result: MeasuredResult): void {
+    const { event, received_at } = result
     const now = Instant.toMillis(received_at)
     // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
     const at = event.observed_at < received_at ? Instant.toMillis(event.observed_at) : now
+    const check = this.#checkOf(result)
     // Senders that measure no time have to state 0, and the server states it for others, without an ID.
-    const isZeroTime = event.event_id !== undefined && this.#checkOf(ref).has(keyOf(DURATION))
+    const isZeroTime = event.event_id !== undefined && check.has(DURATION_KEY)
     for (const reading of readingsOf(event, isZeroTime)) {
-      const series = this.#admit({ ...ref, name: reading.name, unit: reading.unit }, now)
+      const series = check.get(keyOf(reading)) ?? this.#admit(check, result, reading, now)
       const value = series === undefined ? undefined : valueOf(series, reading, at)
       if (series !== undefined && value !== undefined) this.#record(series, value, at, now)
     }
@@ -196,10 +200,8 @@ export class Gathering {
     if (this.#ofAgents.get(agent_id) === 0) this.#ofAgents.delete(agent_id)
   }
 
-  #admit(ref: SeriesRef, now: number): Series | undefined {
-    const check = this.#checkOf(ref)
-    const known = check.get(keyOf(ref))
-    if (known !== undefined) return known
+  #admit(check: Map<string, Series>, of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
+    const ref = refOf({ ...of, name, unit })
     const bound = this.#boundOf(check, ref, now)
     if (bound === undefined) return this.#add(ref)
     this.#refused(bound, ref)

@@ -126,14 +126,14 @@ export const readingsOf = (
   }: Partial<Pick<CheckResultEvent, "duration_ms" | "output" | "output_truncated">>,
   isZeroTime = false,
 ): ReadonlyArray<Reading> => {
+  // Most outputs have no bar.
+  if (!output.includes("|")) return duration_ms > 0 || isZeroTime ? [readingOfDuration(duration_ms)] : []
   const found = new Map<string, Reading>()
   const add = (reading: Reading | undefined) => {
     if (reading !== undefined && !found.has(reading.name)) found.set(reading.name, reading)
   }
   if (duration_ms > 0) add(readingOfDuration(duration_ms))
-  // Most outputs have no bar.
-  if (output.includes("|"))
-    for (const number of wholeNumbersIn(output, output_truncated === true)) add(number && readingOf(number))
+  for (const number of wholeNumbersIn(output, output_truncated === true)) add(number && readingOf(number))
   if (isZeroTime) add(readingOfDuration(duration_ms))
   return Array.from(found.values())
 }

@@ -7,8 +7,8 @@ import { NumberMemory } from "./NumberMemory.ts"
 import { HOURS_KEPT, PART_KINDS, type PartKind } from "../numbers/NumberPart.ts"
 
 const WRITE_EVERY = Duration.minutes(5)
-/** Results pour in: to take many together costs less. */
-const TAKE_EVERY = Duration.millis(250)
+/** Results pour in: to take many together costs less, but to hold them costs the garbage collector. */
+const TAKE_EVERY = Duration.millis(20)
 const EXPIRE_EVERY = Duration.minutes(10)
 const COMPLAIN_EVERY = Duration.hours(1)
 const PIECE = 1_000
