@@ -36,7 +36,11 @@ export const placesOf = (kind: PartKind): number => PART_KINDS[kind].length / PA
 export const HOURS_KEPT = 2 * DAY
 
 /** The start of the part that has a moment. */
-export const startOf = (kind: PartKind, at: number): number => at - (at % PART_KINDS[kind].length)
+export const startOf = (kind: PartKind, at: number): number => {
+  const { length } = PART_KINDS[kind]
+  // Each result asks: the remainder of so large a number takes longer.
+  return Math.floor(at / length) * length
+}
 
 /** The starts of the parts that start from `from` on and before `to`. */
 export const startsIn = (kind: PartKind, from: number, to: number): ReadonlyArray<number> => {
