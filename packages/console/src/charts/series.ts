@@ -122,9 +122,14 @@ export const rangeOf = ({ lines, unit }: Chart, bounds: ReadonlyArray<number>): 
   return [begin === 0 ? 0 : begin - room, end]
 }
 
-/** The first series as a line in a box of 100 by 20. */
+/** A share or a time says more of a check than a size or a count. */
+const TELLING = ["%", "s"]
+
+/** The series that says most as a line in a box of 100 by 20. */
 export const smallLineOf = (numbers: Numbers, end: number) => {
-  const [chart] = chartsOf(numbers, end)
+  const charts = chartsOf(numbers, end)
+  const telling = TELLING.flatMap((unit) => charts.filter((one) => one.unit === unit && !one.isDuration))
+  const chart = telling[0] ?? charts[0]
   const [line] = chart?.lines ?? []
   if (chart === undefined || line === undefined) return undefined
   const { times, unit } = chart

@@ -14,11 +14,14 @@ import { CheckNumbers } from "./CheckNumbers.tsx"
 const DAY = 86_400_000
 /** Days, how to say them, and the steps of the axis. */
 const SPANS = [
+  ["0.25", "6 hours", 6],
   ["1", "24 hours", 6],
   ["7", "7 days", 7],
   ["30", "30 days", 6],
   ["93", "93 days", 6],
 ] as const
+
+const USUAL = "1"
 
 /** The pictures of less than this show a part of it, without another read. */
 const MOST_USUAL = 30 * DAY
@@ -80,7 +83,7 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
 const MOST_MARKED = 100
 
 export const CheckPicture = ({ agent_id, check_id }: Pick<ExpectedCheckState, "agent_id" | "check_id">) => {
-  const span = chosen(SPANS, route.value.parameters["days"])
+  const span = chosen(SPANS, route.value.parameters["days"] ?? USUAL)
   const length = Number(span[0]) * DAY
   const isLong = length > MOST_USUAL
   const reading = useResource(`availability ${agent_id}/${check_id} ${isLong}`, ["checks"], async () => {

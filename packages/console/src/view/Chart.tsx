@@ -62,8 +62,19 @@ const boundsOf = (props: ChartProps) => {
   const { lines, unit } = chart
   const drawn = stated.filter((each) => each.unit === unit && lines.some(({ name }) => name === each.name))
   return LEVELS.flatMap(([level, kind]) => {
+    const of = (value: number) => drawn.filter((series) => charts.boundsIn(series[level]).includes(value))
     const values = Array.from(new Set(drawn.flatMap((series) => charts.boundsIn(series[level]))))
-    return values.length > MOST_BOUNDS ? [] : values.map((value) => ({ value, level, kind }))
+    return values.length > MOST_BOUNDS
+      ? []
+      : values.map((value) => {
+          const names = of(value).map(({ name }) => name)
+          // A bound of all series needs no name.
+          return {
+            value,
+            level: names.length === drawn.length ? level : `${level} ${names.join(", ")}`,
+            kind,
+          }
+        })
   })
 }
 
@@ -175,6 +186,28 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
   )
 }
 
+/** The last values of all series, unless they are later than the chart. */
+const latestOf = ({ charts, chart, span, stated }: ChartProps) => {
+  const { lines, unit } = chart
+  const series = lines.flatMap(({ name, colour }) =>
+    stated.flatMap((each) =>
+      each.name === name && each.unit === unit && each.last !== null && each.last_at !== null
+        ? [
+            {
+              name,
+              colour,
+              range: "",
+              value: charts.numberText(each.last, unit),
+              at: Date.parse(each.last_at),
+            },
+          ]
+        : [],
+    ),
+  )
+  const at = Math.max(...series.map((one) => one.at))
+  return series.length < lines.length || at > span.end + DAY / 100 ? undefined : { at, values: series }
+}
+
 /** Series of one unit over time, with their values at the time that the reader points at. */
 export const Chart = (props: ChartProps) => {
   const { charts, chart, pointed, span, stated, steps } = props
@@ -189,8 +222,9 @@ export const Chart = (props: ChartProps) => {
   }, [bounds])
   const drawn = usePlot(props, plot)
   const place = charts.nearest(chart, pointed.value ?? span.end)
-  const time = momentText(times[place] ?? 0, now.peek())
-  const values = lines.map((line) => charts.readingAt(line, place, unit))
+  const latest = pointed.value === undefined ? latestOf(props) : undefined
+  const time = momentText(latest?.at ?? times[place] ?? 0, now.peek())
+  const values = latest?.values ?? lines.map((line) => charts.readingAt(line, place, unit))
   const point = ({ currentTarget, clientX }: TargetedPointerEvent<HTMLElement>): void => {
     const { left, width } = currentTarget.getBoundingClientRect()
     const wanted = span.start + ((clientX - left) / width) * (span.end - span.start)

@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { NumbersParameters } from "@tocsin/contract/Numbers"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect, Schema, Struct } from "effect"
-import { usageFailure } from "../CommandFailure.ts"
+import { notFound, usageFailure } from "../CommandFailure.ts"
 import { drawNumbers } from "../output/drawNumbers.ts"
 import { Output } from "../output/Output.ts"
 import { jsonText } from "../output/texts.ts"
@@ -26,6 +26,7 @@ export const showNumbers = act({
     since: flags.time("since", "Show what was measured since (default: 24h ago)"),
     csv: flags.flag("csv", "Write the spans as CSV for spreadsheets, with the field names of the API"),
   },
+  refused: { NotFound: () => notFound("no agent has this check; list checks with tocsin checks") },
   reads: Effect.fnUntraced(function* ({ check, csv, name, since }) {
     const [agent_id, check_id, ...others] = check.split("/")
     if (check_id === undefined || others.length > 0)
@@ -47,7 +48,7 @@ export const showNumbers = act({
     return {
       answer,
       text: "",
-      note: "no numbers of this check in this time: docs/numbers.md says what counts\n",
+      note: "no numbers of this check in this time; servers write them every five minutes, and docs/numbers.md says what counts\n",
     }
   return { answer, text: drawNumbers(answer, { from, until }, yield* Output) }
 })
