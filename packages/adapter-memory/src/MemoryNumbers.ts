@@ -1,10 +1,4 @@
-import {
-  dayOf,
-  dayWith,
-  type KnownSeries,
-  type NumberPart,
-  type PartRef,
-} from "@tocsin/core/numbers/NumberPart"
+import { dayOf, dayWith, type NumberPart, type PartRef } from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
@@ -17,9 +11,11 @@ const partKey = (server: string, part: PartRef): string =>
   JSON.stringify([seriesKey(part), part.kind, part.start, server])
 
 /** Numbers over time in Maps, with the precision of other storages. */
-export const memoryNumbers = ({ checks }: MemoryTables): NumberStorage<StorageError> => {
-  const series = new Map<string, KnownSeries>()
-  const parts = new Map<string, NumberPart>()
+export const memoryNumbers = ({
+  checks,
+  numberParts: parts,
+  numberSeries: series,
+}: MemoryTables): NumberStorage<StorageError> => {
   const isPresent = ({ check_id, registration_id }: PartRef) =>
     checks.get(registration_id)?.has(check_id) === true
   const put = (server: string, part: NumberPart): void => {

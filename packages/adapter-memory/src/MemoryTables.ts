@@ -22,6 +22,7 @@ import {
 } from "@tocsin/core/model/StoredTables"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { IncidentRows, OutboxRows, IndexedRows } from "./IndexedRows.ts"
+import type { KnownSeries, NumberPart } from "@tocsin/core/numbers/NumberPart"
 
 /** Results by number. They are added in the order of their numbers. */
 export class HistoryRows extends Map<number, StoredHistoryRecord> {
@@ -87,6 +88,9 @@ export class MemoryTables {
   }
   readonly incidentChanges = new Map<IncidentId, Array<IncidentChangeRecord>>()
   readonly incidentLog = new Map<IncidentId, Array<IncidentLogRecord>>()
+  /** Numbers over time, by a text of their keys. */
+  readonly numberSeries = new Map<string, KnownSeries>()
+  readonly numberParts = new Map<string, NumberPart>()
   /** The tables that are requested by key or by group, by {@link keyText}. */
   readonly keyed = {
     ...forNames<KeyedName, KeyedMaps>(keyedNames, (name) => new IndexedRows({ group: groupOf(name) })),

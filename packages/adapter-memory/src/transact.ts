@@ -41,6 +41,9 @@ export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges)
     )
   }
   for (const check of changes.removedChecks) {
+    for (const rows of [tables.numberSeries, tables.numberParts])
+      for (const [key, row] of rows)
+        if (row.registration_id === check.registration_id && row.check_id === check.check_id) rows.delete(key)
     for (const row of tables.history.values()) {
       if (row.registration_id === check.registration_id && row.check_id === check.check_id)
         removeResult(tables, row)

@@ -16,7 +16,9 @@ export const NumbersParameters = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,
   name: Schema.optionalKey(
-    Schema.String.annotate({ description: "Only the series of this name; all without." }),
+    Schema.String.check(Schema.isPattern(/^[^\p{Cc}]+$/u, { expected: "the name of a series" })).annotate({
+      description: "Only the series of this name; all without.",
+    }),
   ),
   from: Schema.optionalKey(timestamp("Where the time begins: 24 hours before its end without.")),
   to: Schema.optionalKey(timestamp("Where the time ends: now without.")),

@@ -4,6 +4,7 @@ const large = new Intl.NumberFormat("en", { notation: "compact", maximumSignific
 
 const plainText = (value: number): string => {
   const size = Math.abs(value)
+  if (size >= 1e15) return value.toExponential(2)
   return (size < 1_000 ? small : size < 100_000 ? whole : large).format(value)
 }
 

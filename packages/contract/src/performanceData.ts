@@ -12,7 +12,7 @@ export interface PerformanceNumber {
 
 const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`
 const QUOTED = String.raw`'((?:[^']|'')+)'`
-const UNIT = String.raw`([^\s\d;,'"=|]{0,8})`
+const UNIT = String.raw`([^\s\d;,'"=|\p{Cc}\p{Cf}]{0,8})`
 const ONE = new RegExp(
   String.raw`\s*(?:${QUOTED}|([^\s'=|]+))=(${NUMBER})${UNIT}((?:;[^\s;|]*)*)(?!\S)`,
   "yu",

@@ -249,6 +249,7 @@ const isOfPresentChecks = Effect.fnUntraced(function* <Place>(subject: StorageUn
       signedBy("ann"),
     ),
   )
+  assert.deepStrictEqual(yield* named, [["disk", 1]])
   yield* numbers.write(SERVERS[0] ?? "", parts)
   yield* numbers.expireSeries(FIRST_DAY)
   assert.deepStrictEqual(yield* named, [["disk", 1]])

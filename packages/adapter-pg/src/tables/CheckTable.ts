@@ -50,6 +50,13 @@ export const deleteHistoryOfChecks = deleteBy(
   checkTable.delete.columns,
 )
 
+/** Deletes the series of numbers of deleted checks; their spans expire. */
+export const deleteSeriesOfChecks = deleteBy(
+  "delete_series_of_checks",
+  "number_series",
+  checkTable.delete.columns,
+)
+
 /** Finds which of these event ids are in the histories of registrations, and of which checks. */
 export const findKnownEvents = `SELECT e.registration_id, e.event_id, e.check_id
   FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids uuid[])

@@ -9,7 +9,12 @@ import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
 import { agentTable, removedRegistrationTable } from "../tables/AgentTable.ts"
 import { auditSubjectTable, auditTable, keyedTables } from "../tables/keyedTables.ts"
-import { checkTable, deleteHistoryOfChecks, insertHistory } from "../tables/CheckTable.ts"
+import {
+  checkTable,
+  deleteHistoryOfChecks,
+  deleteSeriesOfChecks,
+  insertHistory,
+} from "../tables/CheckTable.ts"
 import {
   cutTimelines,
   incidentLogTable,
@@ -88,6 +93,7 @@ const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<W
     each(auditSubjectTable.insert, subjectRowsOf(changes.audit)),
     // A check that was removed may have been reported again since.
     { statement: deleteHistoryOfChecks, rows: changes.removedChecks, writes: "any" },
+    { statement: deleteSeriesOfChecks, rows: changes.removedChecks, writes: "any" },
     each(insertHistory, changes.check_event),
   ]
 }

@@ -41,6 +41,9 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
   const removeCheck = connection.query<never>(
     "DELETE FROM check_event WHERE registration_id = ? AND check_id = ?",
   )
+  const removeSeries = connection.query<never>(
+    "DELETE FROM number_series WHERE registration_id = ? AND check_id = ?",
+  )
   return {
     /** Which of these events are in the history of a registration, with their checks. */
     known: (
@@ -65,6 +68,7 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
     },
     removeCheck: (check: CheckRef): void => {
       removeCheck.get(check.registration_id, check.check_id)
+      removeSeries.get(check.registration_id, check.check_id)
     },
   }
 }

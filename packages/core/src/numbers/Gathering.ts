@@ -1,4 +1,4 @@
-import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckRef } from "../model/CheckRecord.ts"
@@ -25,6 +25,9 @@ export interface MeasuredResult extends CheckRef {
   }
 }
 
+/** A result, or a check that was deleted: its series end. */
+export type Measured = CheckRef | MeasuredResult
+
 const HOUR = PART_KINDS.hour.length
 const DAY = PART_KINDS.day.length
 /** A counter's rate since an earlier value is none. */
@@ -36,6 +39,8 @@ const HELD = HOUR + WRITTEN_WITHIN
 
 interface Series extends SeriesRef {
   newestAt: number
+  /** When it was last stated, which counts for the bound of its check. */
+  statedAt: number
   counted: { readonly value: number; readonly at: number } | undefined
   readonly parts: Array<Part>
 }
@@ -75,7 +80,8 @@ const valueOf = (series: Series, { isCounter, value }: Reading, at: number): num
   if (before !== undefined && at <= before.at) return undefined
   series.counted = { value, at }
   if (before === undefined || value < before.value || at - before.at > RATE_WITHIN) return undefined
-  return (value - before.value) / ((at - before.at) / 1_000)
+  const rate = (value - before.value) / ((at - before.at) / 1_000)
+  return Number.isFinite(rate) ? rate : undefined
 }
 
 /** The numbers that a server has not yet stored, in memory (docs/rules.md#numbers). It does no I/O. */
@@ -83,7 +89,7 @@ export class Gathering {
   readonly #most: number
   readonly #refused: (bound: SeriesBound, series: SeriesRef) => void
   readonly #checks = new Map<RegistrationId, Map<CheckId, Map<string, Series>>>()
-  readonly #ofAgents = new Map<AgentId, number>()
+  readonly #ofAgents = new Map<RegistrationId, number>()
   readonly #waiting = new Set<Part>()
   #count = 0
   /** The latest time at which parts were forgotten: a clock that is set back does not make an hour new. */
@@ -105,6 +111,7 @@ export class Gathering {
     for (const { newest, ...ref } of stored) {
       const series = this.#checkOf(ref).get(keyOf(ref)) ?? this.#add(ref)
       series.newestAt = Math.max(series.newestAt, newest)
+      series.statedAt = Math.max(series.statedAt, newest)
       present.add(series)
     }
     for (const series of this.#all()) {
@@ -113,7 +120,8 @@ export class Gathering {
     }
   }
 
-  take(result: MeasuredResult): void {
+  take(result: Measured): void {
+    if (!("event" in result)) return this.#end(result)
     const { event, received_at } = result
     const now = millisOf(received_at)
     // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
@@ -122,9 +130,17 @@ export class Gathering {
     // Senders that measure no time have to state 0, and the server states it for others, without an ID.
     const isZeroTime = event.event_id !== undefined && check.has(DURATION_KEY)
     for (const reading of readingsOf(event, isZeroTime)) {
-      const series = check.get(keyOf(reading)) ?? this.#admit(check, result, reading, now)
+      const series = this.#admit(check, result, reading, now)
       const value = series === undefined ? undefined : valueOf(series, reading, at)
       if (series !== undefined && value !== undefined) this.#record(series, value, at, now)
+    }
+  }
+
+  /** Ends the series of a check that was deleted. */
+  #end({ check_id, registration_id }: CheckRef): void {
+    for (const series of this.#checks.get(registration_id)?.get(check_id)?.values() ?? []) {
+      for (const part of series.parts) this.#waiting.delete(part)
+      this.#remove(series)
     }
   }
 
@@ -183,39 +199,55 @@ export class Gathering {
   #add(ref: SeriesRef): Series {
     // A name that is a part of an output would hold all of it.
     const name = Array.from(ref.name).join("")
-    const series = { ...refOf(ref), name, newestAt: Number.NEGATIVE_INFINITY, counted: undefined, parts: [] }
+    const never = Number.NEGATIVE_INFINITY
+    const series = { ...refOf(ref), name, newestAt: never, statedAt: never, counted: undefined, parts: [] }
     this.#checkOf(ref).set(keyOf(series), series)
     this.#count += 1
-    this.#ofAgents.set(ref.agent_id, (this.#ofAgents.get(ref.agent_id) ?? 0) + 1)
+    this.#ofAgents.set(ref.registration_id, (this.#ofAgents.get(ref.registration_id) ?? 0) + 1)
     return series
   }
 
   #remove(series: Series): void {
-    const { agent_id, check_id, registration_id } = series
+    const { check_id, registration_id } = series
     this.#checkOf(series).delete(keyOf(series))
     this.#count -= 1
-    this.#ofAgents.set(agent_id, (this.#ofAgents.get(agent_id) ?? 0) - 1)
+    this.#ofAgents.set(registration_id, (this.#ofAgents.get(registration_id) ?? 0) - 1)
     if (this.#checkOf(series).size > 0) return
     const checks = this.#checks.get(registration_id)
     checks?.delete(check_id)
     if (checks?.size !== 0) return
     this.#checks.delete(registration_id)
-    if (this.#ofAgents.get(agent_id) === 0) this.#ofAgents.delete(agent_id)
+    this.#ofAgents.delete(registration_id)
   }
 
   #admit(check: Map<string, Series>, of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
+    const known = check.get(keyOf({ name, unit }))
+    if (known !== undefined && now - known.statedAt < DAY) {
+      known.statedAt = Math.max(known.statedAt, now)
+      return known
+    }
     const ref = refOf({ ...of, name, unit })
-    const bound = this.#boundOf(check, ref, now)
-    if (bound === undefined) return this.#add(ref)
-    this.#refused(bound, ref)
-    return undefined
+    const bound = this.#boundOf(check, known, ref, now)
+    if (bound !== undefined) {
+      this.#refused(bound, ref)
+      return undefined
+    }
+    const series = known ?? this.#add(ref)
+    series.statedAt = now
+    return series
   }
 
-  #boundOf(check: Map<string, Series>, { agent_id }: SeriesRef, now: number): SeriesBound | undefined {
-    if (this.#count >= this.#most) return "all"
-    if ((this.#ofAgents.get(agent_id) ?? 0) >= agentBound(this.#most)) return "agent"
+  #boundOf(
+    check: Map<string, Series>,
+    known: Series | undefined,
+    { registration_id }: SeriesRef,
+    now: number,
+  ): SeriesBound | undefined {
+    if (known === undefined && this.#count >= this.#most) return "all"
+    if (known === undefined && (this.#ofAgents.get(registration_id) ?? 0) >= agentBound(this.#most))
+      return "agent"
     if (check.size < MOST_OF_CHECK) return undefined
-    const present = Array.from(check.values()).filter(({ newestAt }) => now - newestAt < DAY)
+    const present = Array.from(check.values()).filter(({ statedAt }) => now - statedAt < DAY)
     return present.length < MOST_OF_CHECK ? undefined : "check"
   }
 

@@ -57,6 +57,8 @@ const nameOf = (label: string): string =>
 
 const NUMBERS = /[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?/gu
 
+const finite = (text: string | undefined) => (text?.includes("Infinity") ? undefined : text)
+
 const readingOf = ({ label, value, unit, ...bounds }: PerformanceNumber): Reading | undefined => {
   const kept = Object.hasOwn(KEPT, unit) ? KEPT[unit] : undefined
   const converted = kept === undefined ? value : kept.convert(value)
@@ -64,7 +66,7 @@ const readingOf = ({ label, value, unit, ...bounds }: PerformanceNumber): Readin
   const shown = (text: string | undefined) =>
     kept === undefined || kept.convert(1) === 1
       ? text
-      : text?.replaceAll(NUMBERS, (number) => String(kept.convert(Number(number))))
+      : finite(text?.replaceAll(NUMBERS, (number) => String(kept.convert(Number(number)))))
   return {
     name: nameOf(label),
     unit: kept?.unit ?? unit,
@@ -92,15 +94,23 @@ type Numbers = ReadonlyArray<PerformanceNumber | undefined>
 
 const numbersIn = (output: string): Numbers => dataIn(output).flatMap(readPerformance)
 
-/** The numbers of an output, without one that may be half: it stands where the output was cut. */
+/** The numbers of the beginning of an output, without one that may be half: it stands where the output was cut. */
+const numbersBefore = (cut: string): Numbers => {
+  const numbers = numbersIn(cut)
+  // The data of the first line end with it.
+  const isInData = (/[\r\n]/u.exec(cut) === null ? cut : cut.slice(cut.search(/[\r\n]/u))).includes("|")
+  return isInData ? numbers.slice(0, -1) : numbers
+}
+
+/** The numbers of an output, without one that may be half. */
 const wholeNumbersIn = (text: string, isCut: boolean): Numbers => {
   const output = withoutSequences(text)
   const marker = MARKER.exec(output)
-  if (marker === null) return isCut ? numbersIn(output).slice(0, -1) : numbersIn(output)
+  if (marker === null) return isCut ? numbersBefore(output) : numbersIn(output)
   const rest = output.slice(marker.index + marker[0].length)
   // The kept end begins within a line, and perhaps within a number.
   const later = rest.includes("|") ? rest.slice(rest.search(/[\s|]|$/u)) : rest
-  return [...numbersIn(output.slice(0, marker.index)).slice(0, -1), ...numbersIn(`\n${later}`)]
+  return [...numbersBefore(output.slice(0, marker.index)), ...numbersIn(`\n${later}`)]
 }
 
 const readingOfDuration = (millis: number): Reading => ({

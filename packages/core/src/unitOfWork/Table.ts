@@ -1,6 +1,6 @@
 import { NO_TOPICS, type Topics } from "../topics/Topics.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import type { MeasuredResult } from "../numbers/Gathering.ts"
+import type { Measured } from "../numbers/Gathering.ts"
 
 /** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {
@@ -12,7 +12,7 @@ export interface CommandChanges {
   /** The incidents that it opened or changed. */
   readonly incidents: ReadonlyArray<Change<IncidentRecord>>
   /** The results in order that it took (docs/rules.md#numbers). */
-  readonly measured: ReadonlyArray<MeasuredResult>
+  readonly measured: ReadonlyArray<Measured>
 }
 
 export const NO_CHANGES: CommandChanges = {

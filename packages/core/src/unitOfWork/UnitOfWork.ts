@@ -17,7 +17,7 @@ import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
-import type { MeasuredResult } from "../numbers/Gathering.ts"
+import type { Measured } from "../numbers/Gathering.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
@@ -59,7 +59,7 @@ export class UnitOfWork {
   readonly #audit: Array<AuditRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
-  #measured: Array<MeasuredResult> = []
+  #measured: Array<Measured> = []
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
   #raised: Map<ChangeStampRecord["name"], () => string> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
@@ -145,6 +145,8 @@ export class UnitOfWork {
     )
     this.knownEvents.removeCheck(check)
     this.#removedChecks.push(check)
+    const { agent_id } = check
+    this.#measured.push({ agent_id, check_id, registration_id })
   }
 
   /** Adds a change to an incident's history, which drops older changes once it is long. */
@@ -220,7 +222,7 @@ export class UnitOfWork {
   }
 
   /** A result in order, stored or not, whose numbers count once the command is committed. */
-  measure(result: MeasuredResult): void {
+  measure(result: Measured): void {
     this.#measured.push(result)
   }
 

@@ -5,7 +5,7 @@ import type { CheckRef } from "../model/CheckRecord.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { NumberStorage } from "../ports/NumberStorage.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import { type DuePart, Gathering, type MeasuredResult } from "../numbers/Gathering.ts"
+import { type DuePart, Gathering, type Measured } from "../numbers/Gathering.ts"
 import type { SeriesBound } from "../numbers/NumberBounds.ts"
 import type { NumberPart, PartRef, SeriesRef } from "../numbers/NumberPart.ts"
 
@@ -33,7 +33,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       refused.set(bound, series)
     })
     const turn = yield* Semaphore.make(1)
-    let waiting: Array<MeasuredResult> = []
+    let waiting: Array<Measured> = []
     /** Whether what is stored is known, so that bounds are. */
     let isReady = false
 
@@ -60,7 +60,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       numbers: most === 0 ? undefined : numbers,
       write,
       /** Takes the results of a command, off its answer's path. */
-      add: (results: ReadonlyArray<MeasuredResult>): void => {
+      add: (results: ReadonlyArray<Measured>): void => {
         if (waiting.length < MOST_WAITING) for (const result of results) waiting.push(result)
       },
       take,

@@ -11,7 +11,14 @@ import {
 import { Effect } from "effect"
 import type { NumberMemory } from "./NumberMemory.ts"
 import { reachedBounds } from "../numbers/NumberBounds.ts"
-import { HOURS_KEPT, type NumberPart, PART_KINDS, type PartKind, startOf } from "../numbers/NumberPart.ts"
+import {
+  HOURS_KEPT,
+  type NumberPart,
+  PART_KINDS,
+  type PartKind,
+  partKinds,
+  startOf,
+} from "../numbers/NumberPart.ts"
 import { type Reading, readingsOf } from "../numbers/readings.ts"
 import { longer, mergeSpans, type Span, type Spans } from "../numbers/Span.ts"
 import type { Storage } from "../ports/Storage.ts"
@@ -96,23 +103,21 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
     /** The series of a check, with their last values and the bounds that its newest output states. */
     ofCheck: Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
       const { check, numbers } = yield* open(agentId, checkId)
-      const stated = readingsOf(check.summary === undefined ? {} : { output: check.summary })
-      const series = yield* numbers.series(check)
-      const items = yield* Effect.forEach(
-        series.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-        ({ name, newest, unit }) =>
-          Effect.map(
-            numbers.parts({ ...check, name, from: newest, to: newest + DAY, kinds: ["hour", "late"] }),
-            (parts) => {
-              const bounds = stated.find((reading) => reading.name === name && reading.unit === unit)
-              return {
-                name,
-                unit,
-                ...lastOf(parts.filter((part) => part.unit === unit)),
-                ...shownBounds(bounds),
-              }
-            },
-          ),
+      const stated = readingsOf({
+        duration_ms: 1,
+        ...(check.summary !== undefined && { output: check.summary }),
+      })
+      const inOrder = (yield* numbers.series(check)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const items = yield* Effect.forEach(inOrder, ({ name, newest, unit }) =>
+        Effect.map(
+          numbers.parts({ ...check, name, from: startOf("day", newest), to: newest + DAY, kinds: partKinds }),
+          (parts) => ({
+            name,
+            unit,
+            ...lastOf(parts.filter((part) => part.unit === unit)),
+            ...shownBounds(stated.find((reading) => reading.name === name && reading.unit === unit)),
+          }),
+        ),
       )
       return { items }
     }),
@@ -148,7 +153,8 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
 }
 
 const lastOf = (parts: ReadonlyArray<NumberPart>): Pick<NumberSeries, "last" | "last_at"> => {
-  const last = parts
+  const exact = parts.filter(({ kind }) => kind !== "day")
+  const last = (exact.length > 0 ? exact : parts)
     .flatMap(({ kind, spans, start }) =>
       spans.flatMap((span, place) =>
         span === undefined ? [] : [{ span, at: start + (place + span.lastAt) * PART_KINDS[kind].span }],

@@ -203,6 +203,43 @@ describe("gathered numbers", () => {
     assert.deepStrictEqual(refused, ["all z c duration"])
   })
 
+  it("have the bound of a check for counters, and for series that are stated again", () => {
+    const refused: Array<SeriesBound> = []
+    const gathering = new Gathering(1_000, (bound) => refused.push(bound))
+    const many = (from: number, to: number, unit = "") =>
+      `| ${Array.from({ length: to - from }, (_, index) => `v${from + index}=1${unit}`).join(" ")}`
+    gathering.take(result("c", START, { output: many(0, 30, "c") }))
+    // The duration counts, too.
+    assert.strictEqual(refused.splice(0).length, 11)
+    const next = START + 1_441 * MINUTE
+    gathering.take(result("c", next, { output: many(100, 119) }))
+    assert.deepStrictEqual(refused, [])
+    gathering.take(result("c", next + MINUTE, { output: many(0, 20, "c") }))
+    assert.strictEqual(refused.length, 20)
+  })
+
+  it("have no rate that is not finite, and end with their check", () => {
+    const gathering = new Gathering(100, never)
+    const rows = new Rows()
+    gathering.take(result("c", START, { output: "| x=-1.7e308c y=1" }))
+    const { agent_id, check_id, registration_id } = result("c", START)
+    gathering.take(result("c", START + MINUTE, { output: "| x=1.7e308c y=2" }))
+    gathering.take({ agent_id, check_id, registration_id })
+    assert.strictEqual(gathering.seriesCount, 0)
+    gathering.take(result("c", START + 2 * MINUTE, { output: "| x=5c y=3" }))
+    gathering.take(result("c", START + 3 * MINUTE, { output: "| x=5c y=4" }))
+    rows.flush(gathering)
+    assert.deepStrictEqual(
+      Object.entries(countsOf(rows.rows))
+        .slice(1)
+        .map(([name, spans]) => [name.slice(0, 6), spans.split(",")[0]]),
+      [
+        ["c x /s", "1*0.000000"],
+        ["c y  h", "2*3.500000"],
+      ],
+    )
+  })
+
   it("count those that are stored already", () => {
     const refused: Array<string> = []
     const gathering = new Gathering(1, (bound) => refused.push(bound))

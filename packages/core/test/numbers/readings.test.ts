@@ -69,6 +69,7 @@ describe("the numbers of a result", () => {
       { f: "-1500", j: "0.5", k: "5", l: "1" },
     ],
     ["| a=1e300PB b=2", { b: "2" }],
+    ["| a=1\u0007x b=1\u202Ey c=2", { c: "2" }],
     ["\u001b[32mOK\u001b[0m | \u001b[1ma=1\u001b[0m", { a: "1" }],
   ])("%j", (output, expected) => {
     assert.deepStrictEqual(shortly(output), expected)
@@ -78,6 +79,9 @@ describe("the numbers of a result", () => {
     assert.deepStrictEqual(shortly("| a=1 b=23", true), { a: "1" })
     assert.deepStrictEqual(shortly("| a=1 b=23\n...[truncated 9 bytes]", true), { a: "1" })
     assert.deepStrictEqual(shortly("| a=1 b=2...[truncated 9 bytes]", true), { a: "1" })
+    // The data of the first line end with it.
+    assert.deepStrictEqual(shortly("OK | a=1\nlong text", true), { a: "1" })
+    assert.deepStrictEqual(shortly("OK | a=1\nlong | b=2 c=3", true), { a: "1", b: "2" })
     assert.deepStrictEqual(shortly("exit 2: x\n...[truncated 9 bytes]\n5 | c=4", true), { c: "4" })
   })
 

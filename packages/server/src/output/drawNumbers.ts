@@ -66,7 +66,8 @@ const drawSeries = (series: Series, scale: Scale, { columns }: TableStyle): Read
       ? 0
       : most === least
         ? ROWS / 2
-        : Math.max(1 / 8, ((value - least) / (most - least)) * ROWS),
+        : // Halves, because the difference of two numbers may be none.
+          Math.max(1 / 8, ((value / 2 - least / 2) / (most / 2 - least / 2)) * ROWS),
   )
   const rows = Array.from({ length: ROWS }, (_, index) => {
     const text = index === 0 ? top : index === ROWS - 1 ? bottom : ""
