@@ -207,6 +207,8 @@ const calls: Readonly<
   "checks.explain": [true, (client) => client.checks.explain(CHECK)],
   "checks.resetClock": [true, (client) => client.checks.resetClock(CHECK)],
   "checks.remove": [true, (client) => client.checks.remove(CHECK)],
+  "numbers.series": [true, (client) => client.numbers.series(CHECK)],
+  "numbers.read": [true, (client) => client.numbers.read(CHECK)],
   "history.list": [true, (client) => client.history.list(page)],
   "incidents.list": [true, (client) => client.incidents.list(page)],
   "incidents.get": [true, (client) => client.incidents.get(ID)],

@@ -104,7 +104,7 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
           await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
           assert.deepStrictEqual(await violationsOf(page, "theme"), [])
           await page.goto(`${baseUrl}/#/agents/measured-1`)
-          await page.getByRole("img", { name: "free in the last day: 0 B to 2 KiB" }).waitFor()
+          await page.getByRole("img", { name: "used in the last day: 75 % to 84 %" }).waitFor()
           assert.deepStrictEqual(await violationsOf(page, "all"), [])
           assert.deepStrictEqual(faults, [])
         })

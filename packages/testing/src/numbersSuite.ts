@@ -202,13 +202,8 @@ const isKept = <Place>(subject: StorageUnderTest<Place>) =>
         }
         for (const of of SERVERS) {
           const own = Array.from(expected).flatMap(([key, one]) => (key.startsWith(of) ? [one] : []))
-          const [missing] = checks.map((check) => ({
-            ...check,
-            name: "none",
-            unit: "",
-            kind: "hour" as const,
-            start: 0,
-          }))
+          const unwritten = { name: "none", unit: "", kind: "hour" as const, start: 0 }
+          const [missing] = checks.map((check) => ({ ...check, ...unwritten }))
           assert.deepStrictEqual(
             (yield* numbers.own(of, [...own, ...(missing === undefined ? [] : [missing])]))
               .map(shown)
