@@ -98,6 +98,7 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
             .and(page.locator('[aria-valuetext$="free 0 B"]'))
             .waitFor()
           await figure.getByText("Table").click()
+          await figure.getByRole("row").nth(used.length).waitFor()
           assert.strictEqual(await figure.getByRole("row").count(), used.length + 1)
           assert.deepStrictEqual(await violationsOf(page, "all"), [])
           // Colours that fade would be caught half-way.
