@@ -177,7 +177,7 @@ const columnsBy = (
   ),
 ]
 
-const COLUMNS = columnsBy(keyOf)
+const COLUMNS = columnsBy(keyOf, LINE)
 const COLUMNS_OF_AGENT = columnsBy(({ check_id }) => check_id, LINE)
 
 interface CheckListingProps {

@@ -1,4 +1,6 @@
+import { useSignal } from "@preact/signals"
 import type { ExpectedCheckState, Numbers } from "@tocsin/client"
+import { useEffect } from "preact/hooks"
 import { now } from "../state/clock.ts"
 import { call } from "../state/session.ts"
 import { width } from "./Listing.tsx"
@@ -30,8 +32,17 @@ const Drawn = ({ agent_id, check_id }: CheckName) => {
   )
 }
 
-/** The last day of the first series of a check, where a row has room. */
-export const SmallLine = (check: ExpectedCheckState) =>
-  width.value === "narrow" ? null : (
-    <span class="small-line">{check.status !== null && <Drawn {...check} />}</span>
+/** Rows that a reader scrolls past ask for nothing. */
+const REST_MILLIS = 400
+
+/** The last day of the series of a check that says most, where a row has room. */
+export const SmallLine = (check: ExpectedCheckState) => {
+  const rests = useSignal(false)
+  useEffect(() => {
+    const timer = setTimeout(() => (rests.value = true), REST_MILLIS)
+    return () => clearTimeout(timer)
+  }, [])
+  return width.value === "narrow" ? null : (
+    <span class="small-line">{rests.value && check.status !== null && <Drawn {...check} />}</span>
   )
+}
