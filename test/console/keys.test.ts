@@ -1,11 +1,12 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 
-describe.skipIf(chromium === undefined)(`keys while a box has the focus${skipped}`, () => {
+describe.skipIf(chromium === undefined || !AT_LENGTH)(`keys while a box has the focus${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
     it.effect("select waiting keys, where the box is what the focus moves to", () =>
       Effect.gen(function* () {

@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
 
@@ -42,7 +43,7 @@ const comesBack = async (page: Page, goBack: (title: string) => Promise<unknown>
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 
-describe.skipIf(chromium === undefined)(`a long list${skipped}`, () => {
+describe.skipIf(chromium === undefined || !AT_LENGTH)(`a long list${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
     it.effect("stands where it was left for those who go back, and at its top for those who open it", () =>
       Effect.gen(function* () {

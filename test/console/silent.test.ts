@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startMonitor } from "./Site.ts"
 
@@ -11,7 +12,7 @@ const nightly = {
   match: ["check_id = disk"],
 }
 
-describe.skipIf(chromium === undefined)(`silent agents and overdue checks${skipped}`, () => {
+describe.skipIf(chromium === undefined || !AT_LENGTH)(`silent agents and overdue checks${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
       Effect.gen(function* () {

@@ -13,8 +13,8 @@ export const stepMillis: Readonly<Record<NumberStep, number>> = {
 }
 
 export const NumbersParameters = Schema.Struct({
-  agent_id: AgentId,
-  check_id: CheckId,
+  agent_id: AgentId.annotateKey({ description: "The agent of the check." }),
+  check_id: CheckId.annotateKey({ description: "The check that measured." }),
   name: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[^\p{Cc}]+$/u, { expected: "the name of a series" })).annotate({
       description: "Only the series of this name; all without.",

@@ -97,7 +97,6 @@ describe("statements of the tables", () => {
     assert.deepStrictEqual(unused.toSorted(), [
       "listed_member",
       "number_part",
-      "number_series",
       "schema_migration",
     ])
   })
