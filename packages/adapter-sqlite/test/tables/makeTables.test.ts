@@ -94,10 +94,6 @@ describe("statements of the tables", () => {
       .flat()
     const unused = names.filter((name) => !statements.some((sql) => new RegExp(`\\b${name}\\b`).test(sql)))
     // Triggers write what incidents are listed by.
-    assert.deepStrictEqual(unused.toSorted(), [
-      "listed_member",
-      "number_part",
-      "schema_migration",
-    ])
+    assert.deepStrictEqual(unused.toSorted(), ["listed_member", "number_part", "schema_migration"])
   })
 })
