@@ -45,7 +45,8 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           assert.strictEqual(await page.getByLabel("Failures in a row").inputValue(), "3")
 
           const http = { url: "http://127.0.0.1:9/", text: "fine", headers: { authorization: "Bearer 1" } }
-          await demo.call("POST", "ops/v1/watches", { name: "page", http })
+          // Its first probe comes within its period, and the second a period later.
+          await demo.call("POST", "ops/v1/watches", { name: "page", every: "30s", http })
           const pageRow = page.locator('[data-id="page"]')
           await pageRow.getByText("1 of 2 failures").waitFor()
           const change = () => pageRow.getByRole("button", { name: "Change" }).click()
