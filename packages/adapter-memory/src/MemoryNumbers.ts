@@ -1,14 +1,18 @@
-import { dayOf, dayWith, type NumberPart, type PartRef } from "@tocsin/core/numbers/NumberPart"
+import {
+  dayOf,
+  dayWith,
+  type NumberPart,
+  partKey,
+  type PartRef,
+  seriesKey,
+} from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { MemoryTables } from "./MemoryTables.ts"
 
-const seriesKey = ({ check_id, name, registration_id, unit }: PartRef): string =>
-  JSON.stringify([registration_id, check_id, name, unit])
-const partKey = (server: string, part: PartRef): string =>
-  JSON.stringify([seriesKey(part), part.kind, part.start, server])
+const ownKey = (server: string, part: PartRef): string => `${server}/${partKey(part)}`
 
 /** Numbers over time in Maps, with the precision of other storages. */
 export const memoryNumbers = ({
@@ -23,7 +27,7 @@ export const memoryNumbers = ({
     const { agent_id, check_id, name, registration_id, start, unit } = part
     const newest = Math.max(known?.newest ?? start, start)
     series.set(seriesKey(part), { agent_id, registration_id, check_id, name, unit, newest })
-    parts.set(partKey(server, part), { ...part, spans: unpackSpans(packSpans(part.spans)) })
+    parts.set(ownKey(server, part), { ...part, spans: unpackSpans(packSpans(part.spans)) })
   }
   return {
     series: (of) =>
@@ -33,15 +37,14 @@ export const memoryNumbers = ({
             of === undefined || (registration_id === of.registration_id && check_id === of.check_id),
         ),
       ),
-    own: (server, asked) =>
-      Effect.sync(() => asked.flatMap((part) => parts.get(partKey(server, part)) ?? [])),
+    own: (server, asked) => Effect.sync(() => asked.flatMap((part) => parts.get(ownKey(server, part)) ?? [])),
     write: (server, written) =>
       Effect.sync(() => {
         for (const part of written.filter(isPresent)) {
           put(server, part)
           if (part.kind !== "hour") continue
           const day = dayOf(part)
-          put(server, { ...day, spans: dayWith(parts.get(partKey(server, day))?.spans ?? [], part) })
+          put(server, { ...day, spans: dayWith(parts.get(ownKey(server, day))?.spans ?? [], part) })
         }
       }),
     parts: ({ check_id, from, kinds, name, registration_id, to }) =>

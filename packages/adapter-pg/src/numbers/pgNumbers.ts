@@ -3,8 +3,10 @@ import {
   dayOf,
   dayWith,
   type NumberPart,
-  partKinds,
+  kindNumber,
+  partKey,
   type PartRef,
+  seriesKey,
   startsIn,
 } from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
@@ -25,8 +27,6 @@ const seriesOf = ({ agent_id, check_id, name, registration_id, unit }: SqlConnec
   unit: unit as string,
 })
 const spansOf = (row: SqlConnection.Row) => unpackSpans(row["spans"] as Uint8Array)
-
-const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds.indexOf(kind)
 
 const findSeries = `SELECT ${SERIES}, newest FROM number_series`
 const findSeriesOf = `${findSeries} WHERE registration_id = $1 AND check_id = $2`
@@ -69,14 +69,6 @@ const expireSeries = `DELETE FROM number_series AS s WHERE newest < $1 OR NOT EX
   SELECT FROM check_state AS c
   WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id)`
 
-const keyOf = ({
-  check_id,
-  name,
-  registration_id,
-  unit,
-}: Omit<PartRef, "kind" | "start" | "agent_id">): string =>
-  JSON.stringify([registration_id, check_id, name, unit])
-
 type Pg = Database["pg"]
 
 const ownParts = Effect.fnUntraced(function* (pg: Pg, server: string, asked: ReadonlyArray<PartRef>) {
@@ -98,11 +90,10 @@ const ownParts = Effect.fnUntraced(function* (pg: Pg, server: string, asked: Rea
 const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours: ReadonlyArray<NumberPart>) {
   const days = new Map<string, NumberPart>()
   const of = hours.filter(({ kind }) => kind === "hour")
-  const dayKey = (part: PartRef) => `${keyOf(part)}${part.start}`
-  for (const day of yield* ownParts(pg, server, of.map(dayOf))) days.set(dayKey(day), day)
+  for (const day of yield* ownParts(pg, server, of.map(dayOf))) days.set(partKey(day), day)
   for (const part of of) {
     const day = dayOf(part)
-    days.set(dayKey(day), { ...day, spans: dayWith(days.get(dayKey(day))?.spans ?? [], part) })
+    days.set(partKey(day), { ...day, spans: dayWith(days.get(partKey(day))?.spans ?? [], part) })
   }
   const parts = [...hours, ...days.values()]
   const series = yield* pg.query(putSeries, [
@@ -113,13 +104,13 @@ const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours:
     parts.map(({ unit }) => unit),
     parts.map(({ start }) => start),
   ])
-  const ids = new Map(series.map((row) => [keyOf(seriesOf(row)), row["id"]]))
-  const present = parts.filter((part) => ids.has(keyOf(part)))
+  const ids = new Map(series.map((row) => [seriesKey(seriesOf(row)), row["id"]]))
+  const present = parts.filter((part) => ids.has(seriesKey(part)))
   yield* pg.query(writeParts, [
     server,
     present.map(kindNumber),
     present.map(({ start }) => start),
-    present.map((part) => ids.get(keyOf(part))),
+    present.map((part) => ids.get(seriesKey(part))),
     present.map(({ spans }) => Buffer.from(packSpans(spans)).toString("hex")),
   ])
 })

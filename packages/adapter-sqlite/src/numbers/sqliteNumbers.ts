@@ -3,7 +3,7 @@ import {
   dayOf,
   dayWith,
   type NumberPart,
-  partKinds,
+  kindNumber,
   type PartRef,
   startsIn,
 } from "@tocsin/core/numbers/NumberPart"
@@ -29,8 +29,6 @@ const seriesOf = ([agent_id, registration_id, check_id, name, unit]: SeriesRow) 
   name,
   unit,
 })
-
-const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds.indexOf(kind)
 
 const statements = (connection: SqliteConnection) => ({
   series: connection.query<readonly [...SeriesRow, newest: bigint]>(

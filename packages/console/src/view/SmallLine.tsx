@@ -19,7 +19,7 @@ const Drawn = ({ agent_id, check_id }: CheckName) => {
     const [from, to, value] = [least, most, last].map((each = 0) => numberText(each, unit ?? ""))
     return { path, value, title: `${name} in the last day: ${from} to ${to}` }
   }
-  // Time alone moves it, and each row has a request of its own.
+  // Only time moves it, and each row sends a request.
   const { value: line } = useResource(`line of ${agent_id}/${check_id}`, [], read, true)
   return line === undefined ? null : (
     <>

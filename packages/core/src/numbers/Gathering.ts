@@ -6,6 +6,7 @@ import { agentBound, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
 import {
   HOURS_KEPT,
   type KnownSeries,
+  nameKey,
   type NumberPart,
   PART_KINDS,
   type PartKind,
@@ -65,10 +66,7 @@ export interface DuePart extends NumberPart {
   readonly settle: () => void
 }
 
-/** No character of a name or a unit is a control. */
-const keyOf = ({ name, unit }: Pick<SeriesRef, "name" | "unit">): string => `${name}\n${unit}`
-
-const DURATION_KEY = keyOf(DURATION)
+const DURATION_KEY = nameKey(DURATION)
 
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
 const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_000)
@@ -109,7 +107,7 @@ export class Gathering {
   know(stored: ReadonlyArray<KnownSeries>, now: number): void {
     const present = new Set<Series>()
     for (const { newest, ...ref } of stored) {
-      const series = this.#checkOf(ref).get(keyOf(ref)) ?? this.#add(ref)
+      const series = this.#checkOf(ref).get(nameKey(ref)) ?? this.#add(ref)
       series.newestAt = Math.max(series.newestAt, newest)
       series.statedAt = Math.max(series.statedAt, newest)
       present.add(series)
@@ -201,7 +199,7 @@ export class Gathering {
     const name = Array.from(ref.name).join("")
     const never = Number.NEGATIVE_INFINITY
     const series = { ...refOf(ref), name, newestAt: never, statedAt: never, counted: undefined, parts: [] }
-    this.#checkOf(ref).set(keyOf(series), series)
+    this.#checkOf(ref).set(nameKey(series), series)
     this.#count += 1
     this.#ofAgents.set(ref.registration_id, (this.#ofAgents.get(ref.registration_id) ?? 0) + 1)
     return series
@@ -209,7 +207,7 @@ export class Gathering {
 
   #remove(series: Series): void {
     const { check_id, registration_id } = series
-    this.#checkOf(series).delete(keyOf(series))
+    this.#checkOf(series).delete(nameKey(series))
     this.#count -= 1
     this.#ofAgents.set(registration_id, (this.#ofAgents.get(registration_id) ?? 0) - 1)
     if (this.#checkOf(series).size > 0) return
@@ -221,7 +219,7 @@ export class Gathering {
   }
 
   #admit(check: Map<string, Series>, of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
-    const known = check.get(keyOf({ name, unit }))
+    const known = check.get(nameKey({ name, unit }))
     if (known !== undefined && now - known.statedAt < DAY) {
       known.statedAt = Math.max(known.statedAt, now)
       return known

@@ -61,6 +61,17 @@ export interface NumberPart extends PartRef {
 
 /** The kinds in the order by which storages number them. */
 export const partKinds = Object.keys(PART_KINDS) as ReadonlyArray<PartKind>
+export const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds.indexOf(kind)
+
+/** Stands for a series among those of its check: no character of a name or a unit is a control. */
+export const nameKey = ({ name, unit }: Pick<SeriesRef, "name" | "unit">): string => `${name}\n${unit}`
+
+/** Stands for a series. No ID contains a slash. */
+export const seriesKey = ({ check_id, registration_id, ...named }: Omit<SeriesRef, "agent_id">): string =>
+  `${registration_id}/${check_id}/${nameKey(named)}`
+
+/** Stands for a part of a series. */
+export const partKey = (part: PartRef): string => `${part.kind}/${part.start}/${seriesKey(part)}`
 
 /** The part of a server's day that an hour is in. */
 export const dayOf = ({ start, ...part }: PartRef): PartRef => ({

@@ -97,8 +97,9 @@ const numbersIn = (output: string): Numbers => dataIn(output).flatMap(readPerfor
 /** The numbers of the beginning of an output, without one that may be half: it stands where the output was cut. */
 const numbersBefore = (cut: string): Numbers => {
   const numbers = numbersIn(cut)
+  const end = cut.search(/[\r\n]/u)
   // The data of the first line end with it.
-  const isInData = (/[\r\n]/u.exec(cut) === null ? cut : cut.slice(cut.search(/[\r\n]/u))).includes("|")
+  const isInData = cut.includes("|", Math.max(0, end))
   return isInData ? numbers.slice(0, -1) : numbers
 }
 

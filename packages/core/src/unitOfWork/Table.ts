@@ -11,7 +11,7 @@ export interface CommandChanges {
   readonly topics: Topics
   /** The incidents that it opened or changed. */
   readonly incidents: ReadonlyArray<Change<IncidentRecord>>
-  /** The results in order that it took (docs/rules.md#numbers). */
+  /** The results in order that it took, and the checks that it deleted (docs/rules.md#numbers). */
   readonly measured: ReadonlyArray<Measured>
 }
 

@@ -145,8 +145,7 @@ export class UnitOfWork {
     )
     this.knownEvents.removeCheck(check)
     this.#removedChecks.push(check)
-    const { agent_id } = check
-    this.#measured.push({ agent_id, check_id, registration_id })
+    this.measure({ agent_id: check.agent_id, check_id, registration_id })
   }
 
   /** Adds a change to an incident's history, which drops older changes once it is long. */
@@ -221,7 +220,7 @@ export class UnitOfWork {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
 
-  /** A result in order, stored or not, whose numbers count once the command is committed. */
+  /** A result in order, stored or not, or a deleted check: its numbers count, or end, after the commit. */
   measure(result: Measured): void {
     this.#measured.push(result)
   }
@@ -239,11 +238,11 @@ export class UnitOfWork {
     if (this.#count.writes === this.#writesBefore) return NO_CHANGES
     const incidents = this.incidents.recorded()
     const isOutboxChanged = this.keyed.isChanged("outbox") || this.keyed.isChanged("alert")
-    // Most commands are heartbeats and unchanged results: these allocate nothing.
+    // Most commands are heartbeats: these allocate nothing.
     const { topics } = this.#count
     const measured = this.#measured
-    if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS)
-      return measured.length === 0 ? OTHER_CHANGES : { ...OTHER_CHANGES, measured }
+    if (incidents.length === 0 && !isOutboxChanged && topics === NO_TOPICS && measured.length === 0)
+      return OTHER_CHANGES
     return { isWrite: true, isOutboxChanged, topics, incidents, measured }
   }
 

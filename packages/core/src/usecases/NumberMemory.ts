@@ -7,7 +7,7 @@ import type { NumberStorage } from "../ports/NumberStorage.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { type DuePart, Gathering, type Measured } from "../numbers/Gathering.ts"
 import type { SeriesBound } from "../numbers/NumberBounds.ts"
-import type { NumberPart, PartRef, SeriesRef } from "../numbers/NumberPart.ts"
+import { type NumberPart, partKey, type SeriesRef } from "../numbers/NumberPart.ts"
 
 /** How many series are kept in all (SERVICE_NUMBERS_SERIES); 0 for no numbers. */
 export const MostSeries = Context.Reference<number>("@tocsin/core/usecases/MostSeries", {
@@ -82,9 +82,6 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
   static readonly layer = Layer.effect(NumberMemory, NumberMemory.make)
 }
 
-const keyOf = ({ check_id, kind, name, registration_id, start, unit }: PartRef): string =>
-  JSON.stringify([registration_id, check_id, name, unit, kind, start])
-
 /** Parts with what this server stored of them before, where that is not in its memory. */
 const complete = Effect.fnUntraced(function* (
   from: NumberStorage<StorageError>,
@@ -93,9 +90,9 @@ const complete = Effect.fnUntraced(function* (
 ) {
   const partial = due.filter((part) => part.complete !== undefined)
   const stored = partial.length === 0 ? [] : yield* from.own(server, partial)
-  const spansOf = new Map(stored.map((part) => [keyOf(part), part.spans]))
+  const spansOf = new Map(stored.map((part) => [partKey(part), part.spans]))
   return due.map((part): NumberPart => ({
     ...part,
-    spans: part.complete?.(spansOf.get(keyOf(part)) ?? []) ?? part.spans,
+    spans: part.complete?.(spansOf.get(partKey(part)) ?? []) ?? part.spans,
   }))
 })

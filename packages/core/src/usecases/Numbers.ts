@@ -13,6 +13,7 @@ import type { NumberMemory } from "./NumberMemory.ts"
 import { reachedBounds } from "../numbers/NumberBounds.ts"
 import {
   HOURS_KEPT,
+  nameKey,
   type NumberPart,
   PART_KINDS,
   type PartKind,
@@ -72,7 +73,7 @@ const bySeries = (
 ): ReadonlyArray<readonly [NumberPart, ReadonlyArray<NumberPart>]> => {
   const found = new Map<string, [NumberPart, Array<NumberPart>]>()
   for (const part of parts) {
-    const key = `${part.name}\n${part.unit}`
+    const key = nameKey(part)
     const known = found.get(key)
     if (known === undefined) found.set(key, [part, [part]])
     else known[1].push(part)
@@ -103,6 +104,7 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
     /** The series of a check, with their last values and the bounds that its newest output states. */
     ofCheck: Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
       const { check, numbers } = yield* open(agentId, checkId)
+      // The duration of a result goes before a number of that name.
       const stated = readingsOf({
         duration_ms: 1,
         ...(check.summary !== undefined && { output: check.summary }),

@@ -66,7 +66,7 @@ const drawSeries = (series: Series, scale: Scale, { columns }: TableStyle): Read
       ? 0
       : most === least
         ? ROWS / 2
-        : // Halves, because the difference of two numbers may be none.
+        : // Halves, because the difference of two numbers may be too large for one.
           Math.max(1 / 8, ((value / 2 - least / 2) / (most / 2 - least / 2)) * ROWS),
   )
   const rows = Array.from({ length: ROWS }, (_, index) => {
