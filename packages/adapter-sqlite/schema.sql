@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:46350c407fa70bd4814cf973b3757beb4cb08c3a607886eaf6f9d23be7858c64
+-- 3 separate_tables breaking sha256:36f4a71c6e5636249e447cf5110ed23118a34524a9e0dc2918b4f4050f2f7663
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -541,6 +541,19 @@ CREATE TABLE reported_alert (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, agent_id, check_id, registration_id);
+
+CREATE TABLE rota_override (
+  id TEXT PRIMARY KEY,
+  rota TEXT NOT NULL,
+  receivers TEXT NOT NULL,
+  starts_at INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
+  note TEXT,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rota_override_by_end ON rota_override (ends_at);
 
 CREATE TABLE schema_migration (
   id INTEGER PRIMARY KEY,

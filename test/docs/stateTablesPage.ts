@@ -12,6 +12,7 @@ import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
 import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyRecord"
 import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentRecord"
 import { CutOffTransitions } from "@tocsin/core/watches/cutOff"
+import { OverrideTransitions } from "@tocsin/core/model/RotaOverrideRecord"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
@@ -115,6 +116,13 @@ export const subjects: ReadonlyArray<Subject> = [
       "Matchers and a time in which firings wait. Nothing stores its state: it follows from its times.",
     file: "packages/core/src/model/SilenceRecord.ts",
     rows: SilenceTransitions,
+  },
+  {
+    title: "Override",
+    meaning:
+      "Receivers and a time in which they are on call in a rota. Nothing stores its state: it follows from its times.",
+    file: "packages/core/src/model/RotaOverrideRecord.ts",
+    rows: OverrideTransitions,
   },
   {
     title: "Replica",

@@ -101,6 +101,8 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "policy_version.applied_at": HISTORY,
   "silence.starts_at": MAY_BE_AHEAD,
   "silence.ends_at": MAY_BE_AHEAD,
+  "rota_override.starts_at": MAY_BE_AHEAD,
+  "rota_override.ends_at": MAY_BE_AHEAD,
 }
 
 describe("a stored moment", () => {

@@ -5,7 +5,8 @@ import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { AuditId } from "@tocsin/contract/Audit"
-import { AgentId, CheckId, SilenceId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
+import { NotifierName } from "@tocsin/contract/Status"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { jsonColumns } from "@tocsin/core/model/TableShape"
 import { assert, describe, it } from "@effect/vitest"
@@ -159,6 +160,16 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       starts_at: start,
       ends_at: start,
       comment: "",
+      created_by: "eva",
+      created_at: start,
+    })
+    unit.of("rota_override").put({
+      id: OverrideId.make(idOf("override")),
+      rota: NotifierName.make("primary"),
+      receivers: [NotifierName.make("bob")],
+      starts_at: start,
+      ends_at: start,
+      note: undefined,
       created_by: "eva",
       created_at: start,
     })

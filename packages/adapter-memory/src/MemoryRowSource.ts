@@ -253,6 +253,10 @@ export class MemoryRowSource implements RowSource {
     return Array.from(this.#tables.keyed.silence.values()).filter(({ ends_at }) => ends_at > now)
   }
 
+  unendedOverrides(now: Instant) {
+    return Array.from(this.#tables.keyed.rota_override.values()).filter(({ ends_at }) => ends_at > now)
+  }
+
   newestPolicy() {
     return Array.from(this.#tables.keyed.policy_version.values())
       .toSorted(comparing((row) => row.version))

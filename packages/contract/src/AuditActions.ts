@@ -25,6 +25,8 @@ export const AuditActions = {
   "operator.changed": ["its role or its expiry changed; the new values", "role", "expires_at"],
   "operator.rotated": ["its token was replaced", "grace"],
   "operator.removed": ["removed"],
+  "override.created": ["created", "rota", "receivers", "from", "to", "note"],
+  "override.ended": ["ended before its time"],
   "policy.replaced": [
     "put in force by a server in place of another one; the former hash, unless at a start",
     "former",

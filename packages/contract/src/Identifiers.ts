@@ -59,6 +59,10 @@ export type IncidentId = typeof IncidentId.Type
 export const SilenceId = uuidOf("SilenceId", "a silence").pipe(Schema.brand("SilenceId"))
 export type SilenceId = typeof SilenceId.Type
 
+/** ID of an override of a rota: UUIDv7, lower case (docs/rules.md#overrides). */
+export const OverrideId = uuidOf("OverrideId", "an override of a rota").pipe(Schema.brand("OverrideId"))
+export type OverrideId = typeof OverrideId.Type
+
 /** ID of a notification, constant over all attempts, so that receivers can deduplicate (docs/rules.md#delivery). */
 export const OutboxId = uuidOf("OutboxId", "a notification").pipe(Schema.brand("OutboxId"))
 export type OutboxId = typeof OutboxId.Type

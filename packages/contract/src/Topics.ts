@@ -10,6 +10,7 @@ export const TopicNames = {
   incidents: "incidents with their timelines and acknowledgements",
   outbox: "notifications",
   silences: "silences",
+  rotas: "overrides of rotas",
   policy: "the policy in force, with its windows",
   integrations: "integrations",
   watches: "watches",

@@ -31,6 +31,7 @@ import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
+import { overrideSuite } from "./overrideSuite.ts"
 import { parentSuite } from "./parentSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
@@ -99,6 +100,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     timerSuite(subject)
     parentSuite(subject)
     silenceSuite(subject)
+    overrideSuite(subject)
     changeStampSuite(subject)
     actSuite(subject)
     outboxSuite(subject)

@@ -102,6 +102,10 @@ export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.s
 
 export const findUnendedSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.ends_at > $1`
 
+export const rotaOverrideTable = keyedTables.rota_override
+
+export const findUnendedOverrides = `SELECT ${rotaOverrideTable.columns} FROM rota_override AS ${rotaOverrideTable.alias} WHERE ${rotaOverrideTable.alias}.ends_at > $1`
+
 export const auditTable = makeTable(storedTables.audit, { alias: "u" })
 
 export const auditSubjectTable = makeTable(storedTables.audit_subject, { alias: "s" })

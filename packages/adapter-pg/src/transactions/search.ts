@@ -43,11 +43,13 @@ import {
 import {
   keyedTables,
   findPolicyVersions,
+  findUnendedOverrides,
   findUnendedSilences,
   findSilencesInForce,
   lockGroup,
   lockSilenceCount,
   policyVersionTable,
+  rotaOverrideTable,
   silenceTable,
 } from "../tables/keyedTables.ts"
 import { readStorageTime } from "../Database.ts"
@@ -82,6 +84,11 @@ const searches: {
   unendedSilences: Effect.fnUntraced(function* (loading, _asked, now) {
     yield* loading.pg.query(lockSilenceCount, [])
     return yield* silencesEndingAfter(loading, now)
+  }),
+  overridesEndingAfter: (loading, moment) => overridesEndingAfter(loading, moment),
+  unendedOverrides: Effect.fnUntraced(function* (loading, _asked, now) {
+    yield* loading.pg.query(lockGroup, ["rota_override"])
+    return yield* overridesEndingAfter(loading, now)
   }),
   newestPolicy: Effect.fnUntraced(function* ({ pg }) {
     yield* pg.query(lockGroup, ["policy_version"])
@@ -123,6 +130,9 @@ export const answerStep = (loading: Loading, step: Step, now: Instant.Instant): 
 
 const silencesEndingAfter = ({ pg }: Loading, moment: Instant.Instant) =>
   Effect.map(pg.query(findUnendedSilences, [moment]), (rows) => rows.map(silenceTable.decode))
+
+const overridesEndingAfter = ({ pg }: Loading, moment: Instant.Instant) =>
+  Effect.map(pg.query(findUnendedOverrides, [moment]), (rows) => rows.map(rotaOverrideTable.decode))
 
 const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray<unknown>) =>
   // The column of these statements.

@@ -54,6 +54,9 @@ export const makeTables = (connection: SqliteConnection) => {
         "WHERE version > ? AND version <= ? ORDER BY version DESC LIMIT ?",
       ),
     })),
+    rota_override: withMore(makeKeyedTable(connection, "rota_override"), ({ all }) => ({
+      unended: all<[now: Instant]>("WHERE ends_at > ?"),
+    })),
     silence: withMore(makeKeyedTable(connection, "silence"), ({ all }) => ({
       /** The silences that have begun by the first moment, and end after the second. */
       inForce: all<[begunBy: Instant, endingAfter: Instant]>("WHERE starts_at <= ? AND ends_at > ?"),

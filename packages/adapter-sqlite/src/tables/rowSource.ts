@@ -14,6 +14,7 @@ export const rowSource = (rows: RowCache): RowSource => {
     keyed,
     outbox,
     policy_version,
+    rota_override,
     silence,
   } = tables
   return {
@@ -44,6 +45,7 @@ export const rowSource = (rows: RowCache): RowSource => {
       serviceHeartbeat: keyed.service_heartbeat.find("service"),
     }),
     unendedSilences: silence.unended,
+    unendedOverrides: rota_override.unended,
     newestPolicy: () => policy_version.newest(0, LAST_VERSION, 1)[0],
     idlePendingAgents: ({ limit, seenBefore }) => agents.idlePending(seenBefore, limit),
   }

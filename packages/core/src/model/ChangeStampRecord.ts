@@ -10,7 +10,7 @@ export const change_stamp = keyedTable({
   locks: "guarded",
   columns: {
     /** `labels` stands for hostnames too. */
-    name: text<"labels" | "silences">(),
+    name: text<"labels" | "overrides" | "silences">(),
     stamp: uuid<string>(),
   },
 })

@@ -16,6 +16,7 @@ import { alert, outbox } from "./OutboxRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { reported_alert } from "./ReportedAlertRecord.ts"
+import { rota_override } from "./RotaOverrideRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
 import {
@@ -68,6 +69,7 @@ export const storedTables = {
   audit,
   audit_subject,
   silence,
+  rota_override,
   service_heartbeat,
   change_stamp,
   removed_registration,

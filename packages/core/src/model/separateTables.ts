@@ -37,6 +37,15 @@ export const separateTables: Readonly<Record<string, string>> = {
   lease_millis bigint,
   next_evaluation_at bigint NOT NULL,
   PRIMARY KEY (${KEY})`,
+  rota_override: `
+  id text PRIMARY KEY,
+  rota text NOT NULL,
+  receivers json NOT NULL,
+  starts_at bigint NOT NULL,
+  ends_at bigint NOT NULL,
+  note text,
+  created_by text NOT NULL,
+  created_at bigint NOT NULL`,
 }
 
 /** Runs, and alerts that nothing repeats, were once due a century later. */
@@ -90,4 +99,5 @@ DROP TABLE former_expectation;
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, ${KEY}) WHERE next_evaluation_at IS NOT NULL;
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, ${KEY});
+CREATE INDEX rota_override_by_end ON rota_override (ends_at);
 `

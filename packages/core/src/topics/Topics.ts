@@ -67,6 +67,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   integration: topic("integrations"),
   watch: topic("watches"),
   operator: topic("operators"),
+  override: topic("rotas"),
   policy: topic("policy"),
   silence: topic("silences"),
 }

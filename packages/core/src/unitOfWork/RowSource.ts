@@ -74,6 +74,7 @@ export interface RowSource {
   readonly openings: (asked: OneOf<"openings">) => ReadonlyArray<Instant>
   readonly silencesInForce: (asked: SearchAsked<"silencesInForce">, now: Instant) => Found<"silencesInForce">
   readonly unendedSilences: (now: Instant) => Found<"unendedSilences">
+  readonly unendedOverrides: (now: Instant) => Found<"unendedOverrides">
   readonly newestPolicy: () => Found<"newestPolicy">
   readonly idlePendingAgents: (asked: SearchAsked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
 }
@@ -139,6 +140,8 @@ const searches: { readonly [N in SearchName]: (reading: Reading, asked: SearchAs
   silencesInForce: ({ now, source }, asked) => source.silencesInForce(asked, now),
   silencesEndingAfter: ({ source }, moment) => source.unendedSilences(moment),
   unendedSilences: ({ now, source }) => source.unendedSilences(now),
+  overridesEndingAfter: ({ source }, moment) => source.unendedOverrides(moment),
+  unendedOverrides: ({ now, source }) => source.unendedOverrides(now),
   newestPolicy: ({ source }) => source.newestPolicy(),
   blockedKeys: ({ source, unit }, ids) => {
     const keys = ids.flatMap((id) => source.blockedKey(id) ?? [])

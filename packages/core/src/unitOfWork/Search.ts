@@ -8,6 +8,7 @@ import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
+import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
@@ -135,6 +136,10 @@ export interface Searches {
    * their limit is exact.
    */
   readonly unendedSilences: (asked: undefined) => ReadonlyArray<SilenceRecord>
+  /** The overrides of rotas that end after a moment. */
+  readonly overridesEndingAfter: (moment: Instant) => ReadonlyArray<RotaOverrideRecord>
+  /** The overrides that end after `now`, counted exactly as {@link Searches.unendedSilences} says. */
+  readonly unendedOverrides: (asked: undefined) => ReadonlyArray<RotaOverrideRecord>
   /** The newest version of the policy. Transactions that look for it wait for one another from here on. */
   readonly newestPolicy: (asked: undefined) => PolicyVersionRecord | undefined
 }
@@ -142,7 +147,12 @@ export interface Searches {
 export type SearchName = keyof Searches
 
 /** Searches whose callers add what the unit of work has made of the rows. */
-export type SharedSearch = "loudMembers" | "openings" | "parents" | "silencesEndingAfter"
+export type SharedSearch =
+  | "loudMembers"
+  | "openings"
+  | "overridesEndingAfter"
+  | "parents"
+  | "silencesEndingAfter"
 export type Asked<N extends SearchName> = Parameters<Searches[N]>[0]
 export type Found<N extends SearchName> = ReturnType<Searches[N]>
 

@@ -45,6 +45,16 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
   defaultValue: () => defaultRetention,
 })
 
+const EXPIRING = [
+  "history",
+  "outbox",
+  "incidents",
+  "silences",
+  "overrides",
+  "enrolments",
+  "audit",
+] as const satisfies ReadonlyArray<RetentionName>
+
 const PURGE_EVERY = Duration.seconds(10)
 const EXPIRE_EVERY = Duration.minutes(10)
 
@@ -73,9 +83,9 @@ const retentionChores = (
   return [
     { ...purge, pause: idlePause(PURGE_EVERY) },
     expiry("removing idempotency keys after a day", "idempotency_keys", () => IDEMPOTENCY_KEY_TIME),
-    ...(["history", "outbox", "incidents", "silences", "enrolments", "audit"] as const).flatMap((rule) => {
-      // The timelines of incidents name silences.
-      const isOfIncidents = rule === "incidents" || rule === "silences"
+    ...EXPIRING.flatMap((rule) => {
+      // The timelines of incidents name silences, and rotas state who was on call then.
+      const isOfIncidents = rule === "incidents" || rule === "silences" || rule === "overrides"
       const time = retention[isOfIncidents ? "incidents" : rule === "enrolments" ? "pending" : rule]
       if (time === undefined) return []
       return expiry(`removing ${RetentionRules[rule].subject} after its retention`, rule, () =>

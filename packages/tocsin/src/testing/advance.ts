@@ -70,7 +70,9 @@ const ALL_LOOKS = Duration.sum(Duration.minutes(5), Duration.seconds(5))
 /** Moments that loops may notice in {@link ALL_LOOKS}: the latest change, and those that time alone brings. */
 function* turns({ silent, tables }: IdleWork, changed: Instant.Instant) {
   yield changed
-  for (const { ends_at, starts_at } of tables.keyed.silence.values()) yield* [starts_at, ends_at]
+  const { rota_override, silence } = tables.keyed
+  for (const { ends_at, starts_at } of [...silence.values(), ...rota_override.values()])
+    yield* [starts_at, ends_at]
   if (silent === undefined) return
   for (const { last_seen_at } of tables.agents.values()) yield Instant.plus(last_seen_at, silent.staleAfter)
 }

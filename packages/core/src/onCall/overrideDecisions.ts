@@ -1,0 +1,94 @@
+import { Duration, Result } from "effect"
+import type { OverrideId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { OverrideRequest } from "@tocsin/contract/Rotas"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { move } from "@tocsin/contract/TransitionTable"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { OverrideTransitions, overrideState, type RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
+import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { loadRow } from "../unitOfWork/load.ts"
+import { find } from "../unitOfWork/Search.ts"
+
+/** Clocks of callers differ: a start that is no longer past than this counts as now. */
+const PAST = Duration.minutes(1)
+const LONGEST = Duration.days(31)
+/** Each naming of receivers may compare all of them. */
+export const MAX_UNENDED_OVERRIDES = 1_000
+
+/** When an override is asked to begin and end. */
+interface AskedTimes extends Pick<OverrideRequest, "to"> {
+  readonly from?: Instant.Instant | undefined
+}
+
+/** When a new override begins and ends (docs/rules.md#overrides). */
+const overrideTimes = (
+  { from, to }: AskedTimes,
+  now: Instant.Instant,
+): Result.Result<Pick<RotaOverrideRecord, "ends_at" | "starts_at">, string> => {
+  if (from !== undefined && from < Instant.minus(now, PAST))
+    return Result.fail("from must not be more than a minute in the past; leave it out to start now")
+  const starts_at = Instant.max(from ?? now, now)
+  if (to <= starts_at) return Result.fail("to must be in the future, and after from")
+  return to > Instant.plus(starts_at, LONGEST)
+    ? Result.fail("to must be at most 31 days after from; create another override for the rest")
+    : Result.succeed({ starts_at, ends_at: to })
+}
+
+/** Why an override was not stored: its times are refused, or those that have not ended are too many. */
+export interface OverrideRefusal {
+  readonly reason: "invalid" | "too_many"
+  readonly message: string
+}
+
+type NewOverride = Pick<RotaOverrideRecord, "id" | "note" | "receivers" | "rota"> & AskedTimes
+
+/** Stores an override, which begins no earlier than its transaction. */
+export const createOverride = loneCommandOf(function* (
+  unit,
+  now,
+  { from, to, ...given }: NewOverride,
+  by: Signature,
+): LoneDecision<Result.Result<RotaOverrideRecord, OverrideRefusal>> {
+  const times = Result.mapError(overrideTimes({ from, to }, now), (message) => ({
+    reason: "invalid" as const,
+    message,
+  }))
+  if (Result.isFailure(times)) return Result.fail(times.failure)
+  if ((yield* find("unendedOverrides", undefined)).length >= MAX_UNENDED_OVERRIDES)
+    return Result.fail({
+      reason: "too_many",
+      message: `there are ${MAX_UNENDED_OVERRIDES} overrides that have not ended; end some first`,
+    })
+  const created = { ...given, ...times.success, created_at: now, created_by: by.actor }
+  unit.of("rota_override").put(created)
+  unit.raise("overrides", () => by.newAuditId(now))
+  recordAudit(unit, now, by, "override.created", [created.id], {
+    rota: created.rota,
+    receivers: created.receivers.join(", "),
+    from: Instant.format(created.starts_at),
+    to: Instant.format(created.ends_at),
+    note: created.note,
+  })
+  return Result.succeed(created)
+})
+
+/** Ends an override of a rota now, and keeps its row. Returns how many it ended. */
+export const endOverride = commandOf(function* (
+  unit,
+  now,
+  rota: NotifierName,
+  id: OverrideId,
+  by: Signature,
+): Decision<number> {
+  const override = yield* loadRow(unit, "rota_override", id)
+  if (override?.rota !== rota) return 0
+  const state = overrideState(override, now)
+  if (state === "ended") return 0
+  move(OverrideTransitions, state, "ended_by_hand")
+  unit.of("rota_override").put({ ...override, ends_at: now })
+  unit.raise("overrides", () => by.newAuditId(now))
+  recordAudit(unit, now, by, "override.ended", [id], {})
+  return 1
+})
