@@ -62,19 +62,28 @@ const concurrency = Schema.optionalKey(
 const cron = text("Five fields: minute, hour, day, month, weekday.")
 const tz = text("An IANA time zone, such as Europe/Berlin.")
 
+const hours = Schema.String.check(
+  Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+    expected: "two times of day, such as 22:00-07:00",
+  }),
+)
+const days = Schema.optionalKey(
+  Schema.Union([
+    text("Weekdays as in cron, such as mon-fri."),
+    Schema.NonEmptyArray(Schema.Literals(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])),
+  ]).annotate({
+    expected: "weekdays as in cron, such as mon-fri, or a list such as [mon, fri]",
+    description: "The weekdays on which the hours begin; every day by default.",
+  }),
+)
+
 export const Quiet = Schema.Struct({
-  hours: Schema.String.check(
-    Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/u, {
-      expected: "two times of day, such as 22:00-07:00",
-    }),
-  ),
+  hours,
   tz,
   below: Schema.Literals(["unknown", "critical"]).annotate({
     description: "Firings of incidents that are milder than this wait.",
   }),
-  days: Schema.optionalKey(
-    text("The weekdays on which the hours begin, as in cron, such as mon-fri; every day by default."),
-  ),
+  days,
 }).annotate(named("Quiet", "When a receiver is not notified of incidents that are milder than a severity."))
 export type Quiet = typeof Quiet.Type
 
@@ -138,6 +147,36 @@ export type Receiver = typeof Receiver.Type
 const MINUTE = "1 minute"
 const WEEK = "7 days"
 const MONTH = "31 days"
+
+const TURN_RULE = { expected: "a receiver, or a list of 1 to 5 receivers" }
+const turn = Schema.Union([
+  NotifierName,
+  Schema.NonEmptyArray(NotifierName).check(Schema.isMaxLength(5, TURN_RULE)),
+]).annotate(TURN_RULE)
+const ORDER_RULE = { expected: "a list of 1 to 50 turns, each a receiver or a list of receivers" }
+
+/** Who is on call, by turns of a clock (docs/rules.md#on-call). */
+export const Rota = Schema.Struct({
+  tz: Schema.optionalKey(tz.annotate({ description: "An IANA time zone; UTC by default." })),
+  order: Schema.NonEmptyArray(turn).check(Schema.isMaxLength(50, ORDER_RULE)),
+  every: DurationText({ min: "1 hour", max: MONTH }).annotate({
+    description: "How long a turn is: 1d to 31d, or hours that divide a day.",
+  }),
+  from: Schema.String.check(
+    Schema.isPattern(/^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+      expected: "a date and a time of day in quotes, such as 2026-12-07T09:00",
+    }),
+  ).annotate({ description: "When the first turn begins, by the clock of the time zone." }),
+  hours: Schema.optionalKey(
+    Schema.NonEmptyArray(Schema.Struct({ hours, days })).check(
+      Schema.isMaxLength(20, { expected: "a list of at most 20 hours" }),
+    ),
+  ),
+  otherwise: Schema.optionalKey(
+    turn.annotate({ description: "Who is on call outside the hours: receivers, or another rota." }),
+  ),
+}).annotate(named("Rota", "Names who is on call: one turn of its order at a time."))
+export type Rota = typeof Rota.Type
 
 /** Which receivers are notified, after how long, and how often they are reminded. */
 export const Route = Schema.Struct({
@@ -230,6 +269,7 @@ export type FoundRunbook = Pick<Runbook, "url" | "note">
 /** A policy as people write it: who is notified of what and when, and what must report how often. */
 export const PolicyDocument = Schema.Struct({
   receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),
+  rotas: Schema.optionalKey(Schema.Record(NotifierName, Rota)),
   routes: Schema.optionalKey(Schema.Array(Route)),
   dependencies: Schema.optionalKey(Schema.Array(Dependency)),
   windows: Schema.optionalKey(Schema.Array(Window)),

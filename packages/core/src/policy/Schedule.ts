@@ -50,6 +50,9 @@ export interface Schedule extends ScheduleText {
   readonly zone: TimeZone
 }
 
+/** The clock of a time zone. */
+export type Clock = Pick<Schedule, "zone">
+
 const MINUTE = 60_000
 const MINUTES_PER_HOUR = 60
 const MINUTES_PER_DAY = 1_440
@@ -108,8 +111,7 @@ export const nextAfter = (schedule: Schedule, instant: Instant.Instant): Instant
 
 /** The last time of a schedule at or before `instant`. */
 export const latestUntil = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {
-  const until = toMillis(instant)
-  let wall = until + Math.max(...offsetsAround(schedule, until)) + MINUTE
+  let wall = latestWall(schedule, instant) + MINUTE
   for (;;) {
     wall = wallBefore(schedule.walls, wall)
     const time = toInstant(schedule, wall)
@@ -117,9 +119,13 @@ export const latestUntil = (schedule: Schedule, instant: Instant.Instant): Insta
   }
 }
 
+/** No clock of the zone shows a later time at that instant, in milliseconds since 1970 by the clock. */
+export const latestWall = (clock: Clock, instant: Instant.Instant): number =>
+  toMillis(instant) + Math.max(...offsetsAround(clock, toMillis(instant)))
+
 const toMillis = (instant: Instant.Instant): number => Math.floor(Number(instant) / 1_000)
 
-const offsetsAround = ({ zone }: Schedule, millis: number): ReadonlyArray<number> =>
+const offsetsAround = ({ zone }: Clock, millis: number): ReadonlyArray<number> =>
   [-DAY, 0, DAY].map((shift) => zone.offsetAt(millis + shift))
 
 /**
@@ -127,7 +133,7 @@ const offsetsAround = ({ zone }: Schedule, millis: number): ReadonlyArray<number
  * the end of the gap where it is set forward past `wall`. Never decreases as `wall` grows, so that
  * looking ahead and looking back agree; Effect's own search in a zone does not promise that.
  */
-const toInstant = (schedule: Schedule, wall: number): Instant.Instant => {
+export const toInstant = (schedule: Clock, wall: number): Instant.Instant => {
   const { zone } = schedule
   const offsets = offsetsAround(schedule, wall)
   const times = offsets.map((offset) => wall - offset).toSorted((a, b) => a - b)

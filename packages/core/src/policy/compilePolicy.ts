@@ -14,6 +14,8 @@ import {
   RUNBOOK_URL,
   type Runbook,
 } from "@tocsin/contract/PolicyDocument"
+import { compileRotas } from "./onCall.ts"
+import { namesIn } from "./Rota.ts"
 import { compileDependencies } from "./dependencies.ts"
 import { compileRoutes, type Naming } from "./routing.ts"
 import { type Recurring, compileQuiet, type QuietHours } from "./occurrences.ts"
@@ -64,15 +66,17 @@ export const compilePolicy = (
     ...notifiers.map((name) => [name, { kind: kinds[name] ?? name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
   ])
-  const compiled = compileRoutes(routes, Array.from(receivers.keys()))
+  const rotas = compileRotas(document.rotas, receivers)
+  const compiled = compileRoutes(routes, everyReceiver(document, receivers.keys()))
   const named = compiled.name(new Set(["unmatched"]), () => 0)
   /** Whom a member names that no route matches. */
   const everyone: Naming = { named, at: () => named, isCut: false }
   return {
     document,
     receivers,
-    /** Without routes, every receiver is notified immediately, whatever the incident. */
-    hasRoutes: routes.length > 0,
+    rotas,
+    /** Without routes and rotas, every receiver is notified immediately, whatever the incident. */
+    hasRoutes: routes.length > 0 || rotas !== undefined,
     /** Whether a route compares hostnames or labels, which agents change. */
     routesReadAgents: routes.some(({ match }) => match?.some(isOfAgent)),
     /** Whether a window or a dependency does. */
@@ -82,8 +86,10 @@ export const compilePolicy = (
         ({ child, equal = [], parent }) =>
           [...child, ...parent].some(isOfAgent) || equal.some((field) => isOfAgent({ field })),
       ),
-    /** Whether a route has a later step or reminds. Without one, only acknowledgements run out. */
-    hasTimers: routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
+    /** Whether a route has a later step or reminds, or others come on call. Else only acknowledgements run out. */
+    hasTimers:
+      rotas !== undefined ||
+      routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
     routesBySeverity: routes.some(({ match }) => match?.some(({ field }) => field === "severity")),
     flapping: flappingOf(routes),
     routes: compiled,
@@ -93,6 +99,15 @@ export const compilePolicy = (
     freshness: compileFreshness(freshness),
     runbookOf: compileRunbooks(runbooks),
   }
+}
+
+/** The rotas and receivers that are every receiver: none that another rota names. */
+const everyReceiver = (
+  { rotas = {} }: Pick<PolicyDocument, "rotas">,
+  receivers: Iterable<NotifierName>,
+): ReadonlyArray<NotifierName> => {
+  const named = new Set(Object.values(rotas).flatMap(namesIn))
+  return [...receivers, ...Object.keys(rotas)].filter((name) => !named.has(name))
 }
 
 /** Whether it compares what agents report about themselves, which changes unnoticed. */

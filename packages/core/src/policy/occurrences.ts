@@ -63,21 +63,27 @@ export interface QuietHours extends Recurring {
   readonly below: Quiet["below"]
 }
 
-/** When quiet hours begin and end, and whether that is one day. */
-const endsOf = ({ days = "*", hours, tz }: Omit<Quiet, "below">) => {
+/** Hours that return on weekdays, by the clock of a time zone. */
+export type WeeklyHours = Omit<Quiet, "below">
+
+/** When hours begin and end, and whether that is one day. */
+const endsOf = ({ days = "*", hours, tz }: WeeklyHours) => {
   const [from = "", to = ""] = hours.split("-")
   const at = (time: string, weekdays: string): ScheduleText => {
     const [hour, minute] = time.split(":")
     return { cron: `${minute} ${hour} * * ${weekdays}`, tz }
   }
-  return { from: at(from, days), to: at(to, "*"), isWithinDay: from < to }
+  return {
+    from: at(from, typeof days === "string" ? days : days.join()),
+    to: at(to, "*"),
+    isWithinDay: from < to,
+  }
 }
 
-/** The faults of quiet hours that their schema cannot express. */
-export const quietProblems = (quiet: Quiet | undefined): ReadonlyArray<FieldProblem> => {
-  if (quiet === undefined) return []
-  const { from, to } = endsOf(quiet)
-  const [start, end] = quiet.hours.split("-")
+/** The faults of hours that their schema cannot express. */
+export const hoursProblems = (weekly: WeeklyHours): ReadonlyArray<FieldProblem> => {
+  const { from, to } = endsOf(weekly)
+  const [start, end] = weekly.hours.split("-")
   // Their times are well-formed: only the time zone can be wrong, and the weekdays on which they begin.
   const areDaysWrong = scheduleProblems(from).some(({ path: [field] }) => field === "cron")
   return [
@@ -90,13 +96,14 @@ export const quietProblems = (quiet: Quiet | undefined): ReadonlyArray<FieldProb
 /** The shortest time between two times of a schedule is longer. */
 const INSTANT = Duration.millis(1)
 
-export const compileQuiet = (quiet: Quiet): QuietHours => {
-  const { from, isWithinDay, to } = endsOf(quiet)
+export const compileHours = (weekly: WeeklyHours): Recurring => {
+  const { from, isWithinDay, to } = endsOf(weekly)
   const end = Result.getOrThrow(parseSchedule(to))
   return {
-    below: quiet.below,
     schedule: Result.getOrThrow(parseSchedule(from)),
     // Hours in a gap of the clock begin and end with it, and are empty.
     endOf: (starts_at) => nextAfter(end, isWithinDay ? Instant.minus(starts_at, INSTANT) : starts_at),
   }
 }
+
+export const compileQuiet = (quiet: Quiet): QuietHours => ({ below: quiet.below, ...compileHours(quiet) })

@@ -20,7 +20,8 @@ import {
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
-import { quietProblems } from "./occurrences.ts"
+import { rotaProblems } from "./Rota.ts"
+import { hoursProblems } from "./occurrences.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { scheduleProblems, timeZoneOf } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
@@ -97,6 +98,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
   const { dependencies = [], freshness = [], receivers = {}, watches = [] } = policy
   const { routes = [], runbooks = [], windows = [] } = policy
   const both = dependencies.map(({ child, parent }) => ({ match: [...parent, ...child] }))
+  const nameable = new Set([...known, ...Object.keys(policy.rotas ?? {})])
   const isFirst = firstOfName(windows)
   const isFirstWatch = firstOfName(watches)
   return [
@@ -106,7 +108,8 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       at(receiverProblems(name, receiver), "receivers", name),
     ),
-    ...routes.flatMap((route, n) => at(routeProblems(route, known), "routes", n)),
+    ...rotaProblems(policy, known, unknownTo(known)),
+    ...routes.flatMap((route, n) => at(routeProblems(route, nameable), "routes", n)),
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
     ...dependencies.flatMap((rule, n) => at(dependencyProblems(rule), "dependencies", n)),
     ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
@@ -133,11 +136,12 @@ const at = (problems: FieldProblem | Problems, ...prefix: ReadonlyArray<Property
 const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
 
 const isNotifierName = Schema.is(NotifierName)
+const NAMED = ["receivers", "rotas"]
 
 /** A record refuses a key without the form that it must have. */
 const ofName = (found: FieldProblem): FieldProblem => {
   const { path } = found
-  const isName = path.length === 2 && path[0] === "receivers" && !isNotifierName(path[1])
+  const isName = path.length === 2 && NAMED.some((list) => list === path[0]) && !isNotifierName(path[1])
   const message = "must have a name of 1 to 64 lower-case letters, digits or _, beginning with a letter"
   return isName ? { path, message } : found
 }
@@ -180,7 +184,7 @@ const typeProblems = (
 }
 
 const receiverProblems = (name: string, receiver: Receiver): Problems => [
-  ...at(quietProblems(receiver.quiet), "quiet"),
+  ...(receiver.quiet === undefined ? [] : at(hoursProblems(receiver.quiet), "quiet")),
   ...(isKind(name) && receiver.kind !== name
     ? [problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind")]
     : []),
@@ -227,14 +231,13 @@ export const listedReceivers = (known: ReadonlySet<string>): string => {
   return `the receivers are ${names}${known.size > MOST_LISTED ? ", …" : ""}`
 }
 
+const unknownTo = (known: ReadonlySet<string>): string => `names no receiver; ${listedReceivers(known)}`
+
 const unknownReceivers = (
   names: ReadonlyArray<NotifierName>,
   known: ReadonlySet<string>,
   ...path: ReadonlyArray<PropertyKey>
-): Problems =>
-  names.flatMap((name, n) =>
-    known.has(name) ? [] : [problem(`names no receiver; ${listedReceivers(known)}`, ...path, n)],
-  )
+): Problems => names.flatMap((name, n) => (known.has(name) ? [] : [problem(unknownTo(known), ...path, n)]))
 
 const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Problems => {
   const problems = [...unknownReceivers(to ?? [], known, "to")]

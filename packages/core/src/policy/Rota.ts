@@ -1,0 +1,179 @@
+import { Duration, Result } from "effect"
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
+import * as Instant from "@tocsin/contract/Instant"
+import type { PolicyDocument, Rota as RotaDocument } from "@tocsin/contract/PolicyDocument"
+import { NotifierKind, type NotifierName } from "@tocsin/contract/Status"
+import { compileHours, hoursProblems, occurrenceInForce, type Recurring } from "./occurrences.ts"
+import {
+  type Clock,
+  latestUntil,
+  latestWall,
+  nextAfter,
+  parseSchedule,
+  scheduleProblems,
+  toInstant,
+} from "./Schedule.ts"
+
+type Receivers = ReadonlyArray<NotifierName>
+
+/** A rota as decisions use it, compiled once (docs/rules.md#on-call). */
+export interface Rota {
+  readonly order: ReadonlyArray<Receivers>
+  /** Its turns begin at the times `first` + n × `every` of this clock, in milliseconds since 1970 by it. */
+  readonly clock: Clock
+  readonly first: number
+  readonly every: number
+  readonly hours: ReadonlyArray<Recurring> | undefined
+  /** Outside the hours: receivers, or one name that is a rota's. */
+  readonly otherwise: Receivers
+}
+
+const listOf = (turn: RotaDocument["order"][number]): Receivers => (typeof turn === "string" ? [turn] : turn)
+
+/** Absent for a day that the calendar lacks. */
+const wallOf = (from: string): number | undefined => {
+  const shown = Instant.parse(`${from}:00Z`)
+  return shown && Instant.toMillis(shown)
+}
+
+/** Any schedule of a time zone has its clock. */
+const hourly = (tz: string) => ({ cron: "0 * * * *", tz })
+
+// Rotas of a document that was read are valid.
+export const compileRota = ({ every, from, hours, order, otherwise, tz = "UTC" }: RotaDocument): Rota => ({
+  order: order.map(listOf),
+  clock: Result.getOrThrow(parseSchedule(hourly(tz))),
+  first: wallOf(from) ?? 0,
+  every: Duration.toMillis(every),
+  hours: hours?.map((one) => compileHours({ ...one, tz })),
+  otherwise: otherwise === undefined ? [] : listOf(otherwise),
+})
+
+/** The names that a rota has as receivers, or as the rota outside its hours. */
+export const namesIn = ({ order, otherwise }: RotaDocument): Receivers => [
+  ...order.flatMap(listOf),
+  ...(otherwise === undefined ? [] : listOf(otherwise)),
+]
+
+/** A span in which neither the turn of a rota changes, nor whether its hours are. */
+export interface RotaPeriod {
+  readonly since: Instant.Instant | undefined
+  readonly until: Instant.Instant | undefined
+  /** The position of the turn in the order. */
+  readonly place: number
+  /** Outside the hours, nobody has the turn. */
+  readonly isOutside: boolean
+}
+
+/** The number of the turn at a moment: none is negative, since the first of the order has it before the first turn. */
+const turnAt = ({ clock, every, first }: Rota, at: Instant.Instant) => {
+  const begins = (turn: number) => toInstant(clock, first + turn * every)
+  let turn = Math.floor((latestWall(clock, at) - first) / every)
+  while (turn > 0 && begins(turn) > at) turn -= 1
+  return turn <= 0
+    ? { turn: 0, since: undefined, until: begins(1) }
+    : { turn, since: begins(turn), until: begins(turn + 1) }
+}
+
+/** The latest periods: nearly every decision asks in the same one. */
+const latest = new WeakMap<Rota, RotaPeriod>()
+
+const isWithin = ({ since, until }: RotaPeriod, at: Instant.Instant): boolean =>
+  (since === undefined || since <= at) && (until === undefined || at < until)
+
+/** The period of a rota at a moment. */
+export const periodAt = (rota: Rota, at: Instant.Instant): RotaPeriod => {
+  const known = latest.get(rota)
+  if (known !== undefined && isWithin(known, at)) return known
+  const { since, turn, until } = turnAt(rota, at)
+  const changes = (rota.hours ?? []).map((recurring) => {
+    const [start, present] = [latestUntil(recurring.schedule, at), occurrenceInForce(recurring, at)]
+    return {
+      isOpen: present !== undefined,
+      before: present === undefined ? recurring.endOf(start) : start,
+      after: present?.ends_at ?? nextAfter(recurring.schedule, at),
+    }
+  })
+  const isAlone = rota.order.length === 1
+  const period = {
+    since: latestOf([...(isAlone ? [] : [since]), ...changes.map(({ before }) => before)]),
+    until: Instant.earliest([...(isAlone ? [] : [until]), ...changes.map(({ after }) => after)]),
+    place: turn % rota.order.length,
+    isOutside: rota.hours !== undefined && !changes.some(({ isOpen }) => isOpen),
+  }
+  latest.set(rota, period)
+  return period
+}
+
+export const latestOf = (instants: ReadonlyArray<Instant.Instant | undefined>): Instant.Instant | undefined =>
+  instants.reduce((a, b) => (a === undefined || b === undefined ? (a ?? b) : Instant.max(a, b)), undefined)
+
+const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
+
+const EVERY_RULE = "must be whole days (1d to 31d), or hours that divide a day: 1h, 2h, 3h, 4h, 6h, 8h or 12h"
+const DAY = Duration.toMillis(Duration.days(1))
+const HOUR = Duration.toMillis(Duration.hours(1))
+
+/** The faults of rotas that their schema cannot express; `unknown` says what is wrong with a name that no receiver has. */
+export const rotaProblems = (
+  { rotas = {} }: Pick<PolicyDocument, "rotas">,
+  receivers: { readonly has: (name: string) => boolean },
+  unknown: string,
+): ReadonlyArray<FieldProblem> =>
+  Object.entries(rotas).flatMap(([name, rota]) =>
+    problemsOf(name, rota, { rotas, receivers, unknown }).map(({ message, path }) => ({
+      message,
+      path: ["rotas", name, ...path],
+    })),
+  )
+
+interface Named {
+  readonly rotas: Readonly<Record<string, RotaDocument>>
+  readonly receivers: { readonly has: (name: string) => boolean }
+  readonly unknown: string
+}
+
+const problemsOf = (name: string, rota: RotaDocument, named: Named): ReadonlyArray<FieldProblem> => {
+  const { from, hours = [], order, tz = "UTC" } = rota
+  const every = Duration.toMillis(rota.every)
+  const divides = every % DAY === 0 || (every < DAY && every % HOUR === 0 && DAY % every === 0)
+  return [
+    ...(named.receivers.has(name) ? [problem("is the name of a receiver too")] : []),
+    ...(NotifierKind.literals.some((kind) => kind === name)
+      ? [problem("must not be named like a kind")]
+      : []),
+    ...scheduleProblems(hourly(tz)),
+    ...(wallOf(from) !== undefined ? [] : [problem("must be a day that the calendar has", "from")]),
+    ...(divides ? [] : [problem(EVERY_RULE, "every")]),
+    ...order.flatMap((turn, n) => unknownIn(turn, named, "order", n)),
+    ...hours.flatMap((one, n) =>
+      hoursProblems({ ...one, tz })
+        .filter(({ path: [field] }) => field !== "tz")
+        .map(({ message, path }) => problem(message, "hours", n, ...path)),
+    ),
+    ...otherwiseProblems(rota, named),
+  ]
+}
+
+/** The names of a turn that are no receivers. */
+const unknownIn = (
+  turn: RotaDocument["order"][number],
+  { receivers, rotas, unknown }: Named,
+  ...path: ReadonlyArray<PropertyKey>
+): ReadonlyArray<FieldProblem> =>
+  listOf(turn).flatMap((name, n) => {
+    if (receivers.has(name)) return []
+    const message = Object.hasOwn(rotas, name) ? "is a rota; name receivers here" : unknown
+    return [problem(message, ...path, ...(typeof turn === "string" ? [] : [n]))]
+  })
+
+const otherwiseProblems = ({ hours, otherwise }: RotaDocument, named: Named): ReadonlyArray<FieldProblem> => {
+  if (hours === undefined)
+    return otherwise === undefined ? [] : [problem("must be absent without hours", "otherwise")]
+  if (otherwise === undefined) return [problem("is missing: who is on call outside the hours?", "otherwise")]
+  if (typeof otherwise !== "string" || !Object.hasOwn(named.rotas, otherwise))
+    return unknownIn(otherwise, named, "otherwise")
+  return named.rotas[otherwise]?.otherwise === undefined
+    ? []
+    : [problem("must be a rota without otherwise", "otherwise")]
+}

@@ -1,0 +1,140 @@
+import * as Instant from "@tocsin/contract/Instant"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { compileRota, latestOf, periodAt, type Rota } from "./Rota.ts"
+
+/** Somebody takes a rota over for a time. */
+export interface RotaOverride {
+  readonly id: string
+  readonly rota: NotifierName
+  readonly receivers: ReadonlyArray<NotifierName>
+  readonly starts_at: Instant.Instant
+  readonly ends_at: Instant.Instant
+  readonly created_at: Instant.Instant
+}
+
+type Overrides = ReadonlyArray<RotaOverride>
+
+/** The rotas of a policy, and the receivers that it has. */
+export interface Rotas {
+  readonly byName: ReadonlyMap<NotifierName, Rota>
+  readonly receivers: { readonly has: (name: NotifierName) => boolean }
+}
+
+export const compileRotas = (
+  rotas: PolicyDocument["rotas"],
+  receivers: Rotas["receivers"],
+): Rotas | undefined => {
+  const byName = new Map(Object.entries(rotas ?? {}).map(([name, rota]) => [name, compileRota(rota)]))
+  return byName.size === 0 ? undefined : { byName, receivers }
+}
+
+/** Who is on call. */
+export interface OnCall {
+  readonly receivers: ReadonlyArray<NotifierName>
+  readonly by: "override" | "otherwise" | "turn"
+}
+
+/** Whether the policy in force has all receivers of an override; it counts only then. */
+const isUsable = ({ receivers }: Pick<RotaOverride, "receivers">, rotas: Rotas): boolean =>
+  receivers.every((name) => rotas.receivers.has(name))
+
+const isLater = (one: RotaOverride, other: RotaOverride): boolean =>
+  one.created_at === other.created_at ? one.id > other.id : one.created_at > other.created_at
+
+/** The override that counts at a moment: the latest created that covers it. */
+const overrideAt = (rotas: Rotas, name: NotifierName, overrides: Overrides, at: Instant.Instant) => {
+  let found: RotaOverride | undefined
+  for (const one of overrides)
+    if (one.rota === name && one.starts_at <= at && at < one.ends_at && isUsable(one, rotas))
+      if (found === undefined || isLater(one, found)) found = one
+  return found
+}
+
+/** Who is on call at a moment (docs/rules.md#on-call); nobody by a rota that the policy lacks. */
+export const onCall = (rotas: Rotas, name: NotifierName, overrides: Overrides, at: Instant.Instant): OnCall =>
+  placesAt(rotas, name, overrides, at)[0] ?? { receivers: [], by: "turn" }
+
+/**
+ * Who is on call at a moment, and those who come after them, each beside the ones before, while these are out of
+ * reach: the turns of the order from the present one on, once round.
+ */
+export const placesAt = (
+  rotas: Rotas,
+  name: NotifierName,
+  overrides: Overrides,
+  at: Instant.Instant,
+): ReadonlyArray<OnCall> => {
+  const rota = rotas.byName.get(name)
+  if (rota === undefined) return []
+  const { isOutside, place } = periodAt(rota, at)
+  const turns = [...rota.order.slice(place), ...rota.order.slice(0, place)].map(
+    (receivers) => ({ receivers, by: "turn" }) as const,
+  )
+  const override = overrideAt(rotas, name, overrides, at)
+  if (override !== undefined) return [{ receivers: override.receivers, by: "override" }, ...turns]
+  if (!isOutside) return turns
+  const [other = name] = rota.otherwise
+  const receivers = rotas.byName.has(other) ? onCall(rotas, other, overrides, at).receivers : rota.otherwise
+  return [{ receivers, by: "otherwise" }, ...turns]
+}
+
+/** The changes of a rota around a moment: when the last one was, up to it, and when the next one may be. */
+export const changesAround = (
+  rotas: Rotas,
+  name: NotifierName,
+  overrides: Overrides,
+  at: Instant.Instant,
+): { readonly before: Instant.Instant | undefined; readonly after: Instant.Instant | undefined } => {
+  const rota = rotas.byName.get(name)
+  if (rota === undefined) return { before: undefined, after: undefined }
+  const { isOutside, since, until } = periodAt(rota, at)
+  const moments = overrides
+    .filter((one) => one.rota === name && one.starts_at < one.ends_at)
+    .flatMap(({ ends_at, starts_at }) => [starts_at, ends_at])
+  const [other = name] = isOutside ? rota.otherwise : []
+  const others = other === name ? undefined : changesAround(rotas, other, overrides, at)
+  return {
+    before: latestOf([since, others?.before, ...moments.filter((moment) => moment <= at)]),
+    after: Instant.earliest(
+      [until, others?.after, ...moments.filter((moment) => moment > at)].flatMap((moment) => moment ?? []),
+    ),
+  }
+}
+
+/** The next moment at which another one may be on call. */
+const changeAfter = (
+  rotas: Rotas,
+  name: NotifierName,
+  overrides: Overrides,
+  at: Instant.Instant,
+): Instant.Instant | undefined => changesAround(rotas, name, overrides, at).after
+
+/** Somebody on call for a span. */
+export interface Turn extends OnCall {
+  readonly from: Instant.Instant
+  readonly to: Instant.Instant
+}
+
+const isSame = (one: OnCall, other: OnCall): boolean =>
+  one.by === other.by && one.receivers.join() === other.receivers.join()
+
+/** Who is on call in a span; neighbours that are equal are one. Nothing if these are more than `most`. */
+export const turnsBetween = (
+  rotas: Rotas,
+  name: NotifierName,
+  overrides: Overrides,
+  { from, most, to }: { readonly from: Instant.Instant; readonly to: Instant.Instant; readonly most: number },
+): ReadonlyArray<Turn> | undefined => {
+  const turns: Array<Turn> = []
+  for (let at = from; at < to;) {
+    const present = onCall(rotas, name, overrides, at)
+    const next = Instant.min(changeAfter(rotas, name, overrides, at) ?? to, to)
+    const last = turns.at(-1)
+    if (last !== undefined && isSame(last, present)) turns[turns.length - 1] = { ...last, to: next }
+    else turns.push({ ...present, from: at, to: next })
+    if (turns.length > most) return undefined
+    at = next
+  }
+  return turns
+}
