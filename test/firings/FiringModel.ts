@@ -1,20 +1,21 @@
+import { isDeepStrictEqual } from "node:util"
 import { clamp, Incident, type Reach, type Row } from "./IncidentModel.ts"
 import { LATENESS, type Member, MemberModel } from "./MemberModel.ts"
 import * as Naming from "./NamingModel.ts"
-import { severityOf, STALE_AFTER } from "./Story.ts"
+import { handoverOf } from "./HandoverModel.ts"
+import { nameIn } from "./nameIn.ts"
+import { RotasInForce } from "./RotasInForce.ts"
+import { severityOf, STALE_AFTER, TICK } from "./Story.ts"
 import type { Happening, Message, Story } from "./Story.ts"
 
 /** How long after an outage agents may report, and when a retry is due. */
 const [SETTLING, RETRY_AFTER] = [120, 3_600]
 /** How long a child waits for its recovery, and how long parents hold it from the first end on. */
 const [RECOVERY, LONGEST] = [120, 600]
-const MOST_MEMBERS = 500
-/** All times of stories are multiples of it. */
-const TICK = 10
 /** How much later a time may be: the fraction that it lacks to a second. */
 const FRACTION = 10_000
 /** The steps that a pass follows. */
-const PASSES = ["silence", "expire", "policy", "clock_back"]
+const PASSES = ["silence", "expire", "policy", "override", "end_override", "clock_back"]
 
 /**
  * Which messages a story leads to, by docs/rules.md alone. It shares nothing with the core: every ten seconds it
@@ -38,15 +39,21 @@ export class FiringModel {
   readonly #outage = { from: 0, to: 0 }
   readonly #incidents: Array<Incident> = []
   readonly #silences: Array<{ match: ReadonlyArray<string>; from: number; until: number }> = []
+  readonly #rotas: RotasInForce
   readonly #answers = new Map<string, "accepts" | "is_down" | "refuses">()
   readonly #members: MemberModel
+  /** The rows that were attempted at this instant. */
+  readonly #claimed = new Set<Row>()
+  /** How late an attempt of this instant may be that changed who is on call. */
+  #refusedWithin = 0
   /** How the routes name receivers, until something happens. */
-  readonly #namings = new Map<Reach, ReturnType<FiringModel["name"]>>()
+  readonly #namings = new Map<Reach, ReturnType<typeof nameIn>>()
 
   constructor(story: Story) {
     this.#now = this.#epoch = Date.parse(story.begins) / 1_000
     this.#rules = story
     this.#members = new MemberModel(this.#now, (...move) => this.#move(...move))
+    this.#rotas = new RotasInForce(story, this.#now)
   }
 
   get now(): number {
@@ -86,6 +93,7 @@ export class FiringModel {
     while (this.now < until) {
       this.#now += TICK
       this.#busyBefore = this.busyUntil
+      this.#followRotas()
       if (this.now >= this.#stoppedUntil) this.#passTime()
       this.flush()
       this.#busyBefore = -1
@@ -113,6 +121,8 @@ export class FiringModel {
       const silence = this.#silences[step.which % this.#silences.length]
       if (silence !== undefined) silence.until = Math.min(silence.until, now)
     } else if (step.step === "policy") this.#rules = step
+    else if (step.step === "override" || step.step === "end_override")
+      this.#rotas.override(step, this.#rules, now)
     else if (step.step === "answers") this.#answers.set(step.receiver, step.how)
     else if (step.step === "stops") {
       this.#stoppedUntil = this.now + step.lasts
@@ -122,15 +132,31 @@ export class FiringModel {
       this.#epoch -= step.by
       clamp([this.#incidents, this.#members, this.#outage], this.#moment(LATENESS))
     }
+    if (step.step === "policy" || step.step === "clock_back")
+      this.#rotas.repeat(this.#rules, this.#open, this.#now)
+    this.#followRotas()
+  }
+
+  /** Follows who is on call, also while the service is stopped. */
+  #followRotas(): void {
+    if (this.#rotas.follow(this.#rules, this.#open, this.#now)) this.#namings.clear()
   }
 
   /** Evaluates every incident, and claims what is pending, once all of an instant has happened. */
   flush(): void {
     if (this.now < this.#stoppedUntil) return
     this.#members.miss(this.#now, this.#outage.to)
-    for (const incident of this.#open)
-      for (const receiver of this.#rules.receivers) this.#evaluate(incident, receiver)
-    for (const one of this.#pending()) this.#claim(...one)
+    this.#claimed.clear()
+    do {
+      this.#late = Math.max(this.#late, this.#refusedWithin)
+      this.#refusedWithin = 0
+      for (const incident of this.#open) {
+        for (const receiver of this.#rules.receivers) this.#evaluate(incident, receiver)
+        incident.ackEnded = 0
+      }
+      for (const one of this.#pending()) this.#claim(...one)
+      // Who stands beside one that refused is owed a firing.
+    } while (this.#refusedWithin > 0)
     this.#late = 0
   }
 
@@ -138,7 +164,8 @@ export class FiringModel {
   #passTime(): void {
     const [now, { policy, receivers }] = [this.#now, this.#rules]
     const quiet = receivers.map((receiver) => Naming.quietBelow(policy, receiver, now))
-    const circumstances = JSON.stringify([this.#mutes, quiet, this.#members.staleAt(now)])
+    const onCall = Array.from(this.#rotas.places)
+    const circumstances = JSON.stringify([this.#mutes, quiet, this.#members.staleAt(now), onCall])
     if (!["", circumstances].includes(this.#circumstances)) this.#happens()
     this.#circumstances = circumstances
     const reaches = this.#incidents.flatMap((incident) => Array.from(incident.reaches.values()))
@@ -167,7 +194,10 @@ export class FiringModel {
     const before = known?.members.get(id)?.rank ?? 0
     if (before === rank) return
     const incident = known ?? new Incident(key, this.#now)
-    if (known === undefined) this.#incidents.push(incident)
+    if (known === undefined) {
+      this.#incidents.push(incident)
+      incident.onCall.follow(this.#rotas.places, undefined)
+    }
     incident.members.set(id, member)
     this.#changed(incident, loud && rank > before, late)
   }
@@ -218,43 +248,19 @@ export class FiringModel {
 
   #naming(incident: Incident, receiver: string) {
     const reach = incident.reach(receiver)
-    const naming = this.#namings.get(reach) ?? this.name(incident, receiver)
+    const naming = this.#namings.get(reach) ?? nameIn(this.#rules, incident, receiver, this.#incidents)
     this.#namings.set(reach, naming)
     return naming
   }
 
-  /** How the routes name a receiver, and the earliest time at which it is due. */
-  name(incident: Incident, receiver: string) {
-    const { announced, key, loud, openedAt, reached } = incident
-    const openings = this.#incidents.filter((one) => one.key === key).map((one) => openedAt - one.openedAt)
-    const openingsWithin = (seconds: number) => openings.filter((ago) => ago >= 0 && ago < seconds).length
-    const worst = loud.toSorted((a, b) => b.rank - a.rank).slice(0, MOST_MEMBERS)
-    /** When every member worse than `most` counts as `most`. */
-    const namesAt = (most: number) =>
-      worst
-        .map(({ agent, check, rank }) => Naming.factsOf(key, Math.min(rank, most), agent, check))
-        .flatMap((facts) => Naming.namesOf(this.#rules.policy, this.#rules.receivers, facts, openingsWithin))
-        .filter((name) => name.receiver === receiver)
-    const dues = [1, 2, 3]
-      .filter((rank) => rank <= announced && reached[rank] !== undefined)
-      .flatMap((rank) =>
-        namesAt(rank).map((name) => ({ ...name, due: incident.reachedAt(rank) + name.delay })),
-      )
-      .toSorted((a, b) => a.due - b.due || Number(b.isFirst) - Number(a.isFirst))
-    const { delay, due, isFirst } = dues[0] ?? { delay: 0, due: Infinity, isFirst: true }
-    const present = namesAt(3)
-    const remind = Math.min(...present.map((name) => name.remind))
-    const more = { isLater: !isFirst, isFirst: present.some((name) => name.isFirst), remind }
-    return { isNamed: present.length > 0, delay, due, ...more }
-  }
-
   /** Whether a receiver is owed a firing; then a first step writes it, and a later one when it is due. */
-  #owe(incident: Incident, receiver: string, isLoud: boolean, late: number): boolean {
+  #owe(incident: Incident, receiver: string, isLoud: boolean, late: number, comes = false): boolean {
     const [reach, naming] = [incident.reach(receiver), this.#naming(incident, receiver)]
     const { again, held, knows } = reach
-    // Without routes, only a loud event makes a receiver owed.
-    const mayBe = this.#rules.policy.routes !== undefined || isLoud || held !== undefined
-    if (!naming.isNamed || !(again || (mayBe && knows < incident.announced))) {
+    // Without routes and rotas, only a loud event makes a receiver owed.
+    const { rotas, routes } = this.#rules.policy
+    const mayBe = (routes ?? rotas) !== undefined || isLoud || held !== undefined
+    if (!naming.isNamed || !(again || comes || (mayBe && knows < incident.announced))) {
       if (held === undefined) reach.owedSince = undefined
       return false
     }
@@ -263,8 +269,22 @@ export class FiringModel {
     if (naming.isFirst || due <= this.#now) reach.held ??= this.#row(incident, { due })
     if (reach.held === undefined) return true
     if (reach.held.byTime === undefined) reach.held.due = due
-    reach.held.mayWait ||= knows === 0 && naming.delay > 0
+    reach.held.mayWait ||= comes || (knows === 0 && naming.delay > 0)
     return true
+  }
+
+  /** A firing that waits takes the cause of a handover. Returns whether one is owed without it. */
+  #handOver(incident: Incident, receiver: string): boolean {
+    const cause = handoverOf(incident, receiver, this.#naming(incident, receiver))
+    if (cause === undefined) return false
+    const waiting = incident
+      .reach(receiver)
+      .rows.filter(({ state }) => state === "pending" || state === "retry")
+    const [row] = waiting
+    // A claim could be first, and of two that wait, either one could take it.
+    if (waiting.length > 1 || row?.state === "pending") this.#races()
+    else if (row !== undefined && row.byTime === undefined) row.cause = cause
+    return row === undefined
   }
 
   /** Decides on the firings for one receiver. */
@@ -275,13 +295,16 @@ export class FiringModel {
       reach.again = false
     }
     const hadHeld = reach.held !== undefined
-    const isOwed = this.#owe(incident, receiver, false, this.#late)
+    const comes = this.#handOver(incident, receiver)
+    const isOwed = this.#owe(incident, receiver, false, this.#late, comes)
     const last = Math.max(...reach.rows.map(({ attempted = 0 }) => attempted))
     const isIdle = !isOwed && reach.rows.every(({ state }) => state !== "pending" && state !== "retry")
     const remindAt = isIdle && last > 0 && reach.held?.byTime === undefined ? last + naming.remind : Infinity
     // An acknowledgement ran out: each named receiver that knows of the incident, or has a held row, gets one.
     const hasAckEnded = incident.ackEnded === now && (hadHeld || reach.knows > 0)
-    if (naming.isNamed && (hasAckEnded || remindAt <= now)) {
+    const isTimed = hasAckEnded || remindAt <= now
+    // Of a handover and one of these for which no row waits yet, it is a handover.
+    if (naming.isNamed && isTimed && (hadHeld || !comes)) {
       const due = hasAckEnded ? now : remindAt
       reach.held ??= this.#row(incident, { due })
       Object.assign(reach.held, { byTime: hasAckEnded ? "ack_ran_out" : "reminder", due, mayWait: true })
@@ -300,9 +323,11 @@ export class FiringModel {
   #free(incident: Incident, receiver: string, row: Row): void {
     const reach = incident.reach(receiver)
     this.#hasten(reach)
-    const ofRule = this.#naming(incident, receiver).isLater ? "escalation" : "opened"
-    const cause = row.byTime ?? (reach.knows > 0 ? "worsened" : ofRule)
-    Object.assign(row, { rank: incident.rank, cause, isAgain: reach.again })
+    const naming = this.#naming(incident, receiver)
+    const ofRule = naming.isLater ? "escalation" : "opened"
+    const byEvent = reach.knows > 0 ? "worsened" : ofRule
+    const [cause, { rotas }] = [row.byTime ?? handoverOf(incident, receiver, naming) ?? byEvent, naming]
+    Object.assign(row, { rank: incident.rank, cause, isAgain: reach.again, rotas })
     Object.assign(reach, { held: undefined, rows: [...reach.rows, row], owedSince: undefined, again: false })
   }
 
@@ -326,7 +351,7 @@ export class FiringModel {
   /** Whether parents hold a firing, and keeps when they ended. */
   #hasParents(incident: Incident, row: Row): boolean {
     const [now, { announced, facts, members }] = [this.#now, incident]
-    const rules = members.size > MOST_MEMBERS ? [] : Naming.dependenciesOf(this.#rules.policy, facts)
+    const rules = members.size > Naming.MOST_MEMBERS ? [] : Naming.dependenciesOf(this.#rules.policy, facts)
     const stale = this.#members.staleAt(now).map((agent) => [Naming.factsOf(`${agent}/@heartbeat`, 3, agent)])
     const others = [
       ...this.#open.filter((one) => one !== incident && one.announced > 0),
@@ -340,8 +365,7 @@ export class FiringModel {
     const ended = row.parents.map((keys) => keys.map((key) => !Naming.isParent(all, key, facts, others)))
     const hasEnded = ended.some((each) => each.every(Boolean))
     // Of several that hold it alike, any one is its parent.
-    if (had && worst === 0 && !hasEnded && ended.flat().includes(true))
-      this.racingFrom = Math.min(this.racingFrom, this.now)
+    if (had && worst === 0 && !hasEnded && ended.flat().includes(true)) this.#races()
     if (worst > 0) row.parentEnded = undefined
     else if (had && (hasEnded || row.parentEnded !== undefined)) row.parentEnded ??= this.#moment(LATENESS)
     if (had) row.firstEnded ??= row.parentEnded
@@ -393,13 +417,36 @@ export class FiringModel {
     const to = from + Math.max(this.#late, ...late) + LATENESS
     this.#happens(to - LATENESS - from)
     row.attempted = this.#moment(to - from)
+    row.begun ??= row.attempted
+    this.#claimed.add(row)
     const answer = this.#answers.get(receiver) ?? "accepts"
     row.state = ({ accepts: "sent", is_down: "retry", refuses: "failed" } as const)[answer]
     // A resolved ends where no firing arrived.
     if (event === "resolved" && !isKnown) row.state = "failed"
+    if (event === "firing") this.#answer(incident, receiver, row, to - from)
     const opening = this.#incidents.filter((one) => one.key === key).indexOf(incident) + 1
     const severity = severityOf(rank)
     if (row.state === "sent") this.messages.push({ receiver, key, opening, event, cause, severity, from, to })
+  }
+
+  /** Who refuses has the next one on call beside it, who is named within a pass. */
+  #answer({ onCall, reaches }: Incident, receiver: string, { state }: Row, late: number): void {
+    const before = onCall.stays
+    onCall.answer(receiver, state === "failed", this.#now)
+    if (isDeepStrictEqual(before, onCall.stays)) return
+    this.#namings.clear()
+    this.#refusedWithin = Math.max(this.#refusedWithin, late + LATENESS)
+    // An attempt of the same instant at one who comes could be before the refusal, or after it.
+    const comers = Array.from(onCall.stays).flatMap(([rota, stays]) =>
+      Array.from(stays.keys()).filter((name) => before.get(rota)?.has(name) !== true),
+    )
+    const rows = comers.flatMap((name) => reaches.get(name)?.rows ?? [])
+    if (rows.some((row) => row.state === "pending" || this.#claimed.has(row))) this.#races()
+  }
+
+  /** Two pieces of background work could happen in either order. */
+  #races(): void {
+    this.racingFrom = Math.min(this.racingFrom, this.now)
   }
 
   /** Now, or so much later. */
@@ -410,7 +457,7 @@ export class FiringModel {
   /** Something happens, or may happen so much later. */
   #happens(late = 0): void {
     this.#namings.clear()
-    if (this.now <= this.#busyBefore) this.racingFrom = Math.min(this.racingFrom, this.now)
+    if (this.now <= this.#busyBefore) this.#races()
     this.busyUntil = Math.max(this.busyUntil, this.now + late + LATENESS)
   }
 }

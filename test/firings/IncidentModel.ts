@@ -1,5 +1,6 @@
 import type { Member } from "./MemberModel.ts"
 import * as Naming from "./NamingModel.ts"
+import { OnCallModel } from "./RotaModel.ts"
 import type { Cause } from "./Story.ts"
 
 /** A row of the outbox. */
@@ -15,6 +16,10 @@ export interface Row {
   /** The cause of one that no rule of "who is owed" made. */
   byTime?: "ack_ran_out" | "reminder"
   isAgain?: boolean
+  /** The rotas through which the routes named its receiver as it became free. */
+  rotas?: ReadonlyArray<string>
+  /** When its first attempt began, and its last one. */
+  begun?: number
   attempted?: number
   /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
   mayWait: boolean
@@ -51,6 +56,7 @@ export class Incident {
   /** When one expired. */
   ackEnded = 0
   isOpen = true
+  readonly onCall = new OnCallModel()
   readonly key: string
   readonly openedAt: number
 

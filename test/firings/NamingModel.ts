@@ -1,6 +1,10 @@
+import { everyoneOf } from "./RotaModel.ts"
 import { AGENTS, type Dependency, type Policy, rankOf, severityOf } from "./Story.ts"
 
 /** The part of docs/rules.md that a policy decides at a moment. Severities are ranks; 0 is none. */
+
+/** The worst so many members name receivers, and an incident of more has no parents. */
+export const MOST_MEMBERS = 500
 
 /** The fields that matchers compare. */
 export type Facts = Readonly<Record<string, string>>
@@ -22,23 +26,24 @@ const matches = (facts: Facts, matcher: string): boolean => {
   return (op === "=") === (value === wanted)
 }
 
-/** The receivers that a loud member names, by each step of all routes that match it. */
+/** The receivers and rotas that a loud member names, by each step of all routes that match it. */
 export const namesOf = (
-  { routes = [] }: Policy,
+  policy: Policy,
   receivers: ReadonlyArray<string>,
   member: Facts,
   openingsWithin: (seconds: number) => number,
 ) => {
+  const { routes = [] } = policy
   const matching = routes.filter(({ match = [] }) => covers(match, [member]))
   // One that no route matches names every receiver, with delay 0.
   return (matching.length === 0 ? [{}] : matching).flatMap((route: (typeof routes)[number]) => {
-    const { after = 0, flapping, remind = Infinity, steps, to = receivers } = route
+    const { after = 0, flapping, remind = Infinity, steps, to = everyoneOf(policy, receivers) } = route
     const flaps = flapping !== undefined && openingsWithin(flapping.within) >= flapping.openings
     // `flapping` replaces the first step's delay, and a later step's is never less than that.
     const first = flaps ? flapping.after : after
     return (steps ?? [{ to }]).flatMap((step, at) => {
       const delay = at === 0 ? first : Math.max(first, step.after ?? 0)
-      return step.to.map((receiver) => ({ receiver, delay, isFirst: at === 0, remind }))
+      return step.to.map((name) => ({ name, delay, isFirst: at === 0, remind }))
     })
   })
 }

@@ -8,7 +8,7 @@ export const severityOf = (rank: number): Severity => {
   const severity = SEVERITIES[rank]
   return severity === undefined || severity === "ok" ? "warning" : severity
 }
-export type Cause = "opened" | "worsened" | "escalation" | "ack_ran_out" | "reminder"
+export type Cause = "opened" | "worsened" | "escalation" | "handover" | "ack_ran_out" | "reminder"
 
 export interface Route {
   readonly match?: ReadonlyArray<string>
@@ -26,8 +26,28 @@ export interface Dependency {
   readonly grace?: number
 }
 
+/** A rota: its turns, and each of them, last whole days or hours. */
+export interface Rota {
+  /** UTC by default. */
+  readonly tz?: string
+  readonly order: ReadonlyArray<ReadonlyArray<string>>
+  readonly every: number
+  /** A wall time such as 2031-02-01T09:00. */
+  readonly from: string
+  /** Seconds of a day by the wall clock, on the days on which they begin. */
+  readonly hours?: ReadonlyArray<{
+    readonly from: number
+    readonly to: number
+    readonly days?: ReadonlyArray<(typeof WEEKDAYS)[number]>
+  }>
+  /** Who is on call outside the hours: receivers, or one name that is a rota's. */
+  readonly otherwise?: ReadonlyArray<string>
+}
+export const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
+
 /** The part of a policy that decides about firings. */
 export interface Policy {
+  readonly rotas?: Readonly<Record<string, Rota>>
   readonly routes?: ReadonlyArray<Route>
   readonly dependencies?: ReadonlyArray<Dependency>
   /** Quiet hours by receiver, in seconds of a day of UTC. */
@@ -50,7 +70,7 @@ export interface Reported {
   readonly key?: string | undefined
 }
 
-/** Numbers named `which` select from the open incidents, or from the silences so far. */
+/** Numbers named `which` select from the open incidents, or from the silences or overrides so far. */
 export type Happening =
   | { readonly step: "report"; readonly agent: string; readonly results: ReadonlyArray<Reported> }
   /** From now on, an agent sends no heartbeat, or sends them again. */
@@ -60,6 +80,15 @@ export type Happening =
   | { readonly step: "withdraw"; readonly which: number }
   | { readonly step: "silence"; readonly match: ReadonlyArray<string>; readonly lasts: number }
   | { readonly step: "expire"; readonly which: number }
+  /** Receivers take a rota over, from so much later on. */
+  | {
+      readonly step: "override"
+      readonly rota: string
+      readonly receivers: ReadonlyArray<string>
+      readonly after: number
+      readonly lasts: number
+    }
+  | { readonly step: "end_override"; readonly which: number }
   /** A policy takes effect, with its receivers. */
   | { readonly step: "policy"; readonly policy: Policy; readonly receivers: ReadonlyArray<string> }
   | { readonly step: "answers"; readonly receiver: string; readonly how: "accepts" | "is_down" | "refuses" }
@@ -95,6 +124,8 @@ export const AGENTS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   b: { team: "db", rack: "r" },
 }
 
+/** All times of stories are multiples of it. */
+export const TICK = 10
 /** Until when an agent is not dead, and a gap is not an outage. */
 export const DEAD_AFTER = 300
 export const STALE_AFTER = 120

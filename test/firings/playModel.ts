@@ -16,6 +16,11 @@ export interface Course {
 const MINUTE = 60
 const TAIL = 4 * 3_600
 
+const changesRotas = (step: Step): boolean =>
+  step.step === "override" ||
+  step.step === "end_override" ||
+  (step.step === "policy" && step.policy.rotas !== undefined)
+
 /**
  * Plays a story on the model. A step waits, a minute at a time, until the work before it is done. The
  * course ends where two pieces of background work could happen in either order.
@@ -25,8 +30,12 @@ export const playModel = (story: Story, tail = TAIL): Course => {
   const played: Array<Played> = []
   for (const step of story.steps) {
     let at = model.now + step.wait
+    const last = played.at(-1)
     // A service notices seconds later that its clock was set back, and holds what it decides meanwhile.
-    const isApart = step.wait > 0 || [step, played.at(-1)].some((one) => one?.step === "clock_back")
+    const isOfClock = step.step === "clock_back" || last?.step === "clock_back"
+    // The pass that follows a change of rotas could come before the next step, or after it.
+    const isOfRotas = last !== undefined && changesRotas(last)
+    const isApart = step.wait > 0 || isOfClock || isOfRotas
     if (isApart || model.isStopped || (step.step === "stops" && model.isUndecided)) {
       model.flush()
       model.advance(at)

@@ -1,0 +1,41 @@
+import type { Incident } from "./IncidentModel.ts"
+import * as Naming from "./NamingModel.ts"
+import type { Story } from "./Story.ts"
+
+/** How the routes name a receiver of an incident, and the earliest time at which it is due. */
+export const nameIn = (
+  { policy, receivers }: Pick<Story, "policy" | "receivers">,
+  incident: Incident,
+  receiver: string,
+  incidents: ReadonlyArray<Incident>,
+) => {
+  const { announced, key, loud, onCall, openedAt, reached } = incident
+  const openings = incidents.filter((one) => one.key === key).map((one) => openedAt - one.openedAt)
+  const openingsWithin = (seconds: number) => openings.filter((ago) => ago >= 0 && ago < seconds).length
+  const worst = loud.toSorted((a, b) => b.rank - a.rank).slice(0, Naming.MOST_MEMBERS)
+  /** The entries when every member worse than `most` counts as `most`. */
+  const entriesAt = (most: number) =>
+    worst
+      .map(({ agent, check, rank }) => Naming.factsOf(key, Math.min(rank, most), agent, check))
+      .flatMap((facts) => Naming.namesOf(policy, receivers, facts, openingsWithin))
+  const waysAt = (most: number) =>
+    entriesAt(most).flatMap((entry) => onCall.ways(entry.name, receiver).map((way) => ({ ...entry, ...way })))
+  const dues = [1, 2, 3]
+    .filter((rank) => rank <= announced && reached[rank] !== undefined)
+    .flatMap((rank) => waysAt(rank).map((way) => ({ ...way, due: incident.reachedAt(rank) + way.delay })))
+    .map((way) => ({ ...way, isLater: !way.isFirst || way.isBeside }))
+    .toSorted((a, b) => a.due - b.due || Number(a.isLater) - Number(b.isLater))
+  const { delay, due, isLater } = dues[0] ?? { delay: 0, due: Infinity, isLater: false }
+  const present = waysAt(3)
+  return {
+    isNamed: present.length > 0,
+    delay,
+    due,
+    isLater,
+    isFirst: present.some((way) => way.isFirst),
+    remind: Math.min(...present.map((way) => way.remind)),
+    /** The rotas through which they name it, and all names of the routes. */
+    rotas: present.flatMap(({ rota }) => rota ?? []),
+    names: entriesAt(3).map(({ name }) => name),
+  }
+}
