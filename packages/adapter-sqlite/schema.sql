@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:36f4a71c6e5636249e447cf5110ed23118a34524a9e0dc2918b4f4050f2f7663
+-- 3 separate_tables breaking sha256:cc98be42ed2727bee2eb809a6b168f0c57b659fbb361ca56993c9e03546f8689
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -222,6 +222,7 @@ CREATE TABLE expectation (
   next_evaluation_at INTEGER,
   incident_id TEXT,
   running_since INTEGER,
+  alone_due_at INTEGER,
   terms TEXT NOT NULL,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
@@ -323,7 +324,7 @@ CREATE TABLE incident_member (
     GENERATED ALWAYS AS (CASE severity WHEN 'critical' THEN 3 WHEN 'unknown' THEN 2 ELSE 1 END) STORED,
   is_present INTEGER NOT NULL GENERATED ALWAYS AS (left_at IS NULL) STORED,
   summary TEXT,
-  is_loud INTEGER NOT NULL DEFAULT true,
+  is_loud INTEGER NOT NULL DEFAULT true, is_own INTEGER,
   PRIMARY KEY (incident_id, agent_id, check_id)
 ) STRICT, WITHOUT ROWID;
 

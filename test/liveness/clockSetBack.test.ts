@@ -116,7 +116,7 @@ describe("after a clock that was ahead is set back, a check that stops is overdu
         yield* incidents.areOpen()
         yield* heartbeats(2)
         yield* after("15 seconds")
-        yield* incidents.areOpen("a/@overdue")
+        yield* incidents.areOpen("a/disk/@overdue")
       }),
     ),
   )

@@ -49,6 +49,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "expectation.next_evaluation_at": LONGEST_LOOK,
   "check_label.labelled_at": 0,
   "expectation.running_since": 0,
+  "expectation.alone_due_at": 0,
   "reported_alert.next_evaluation_at": LONGEST_LOOK,
   "check_event.observed_at": SAID,
   "check_event.received_at": HISTORY,

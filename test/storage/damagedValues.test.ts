@@ -105,6 +105,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       running_since: undefined,
       next_evaluation_at: undefined,
       incident_id: incidentRecord("x").id,
+      alone_due_at: undefined,
     })
     unit
       .of("check_label")

@@ -97,6 +97,7 @@ const expectations = fc
           running_since: undefined,
           next_evaluation_at: undefined,
           incident_id: act === "overdue" ? incidentIdOf("stale") : undefined,
+          alone_due_at: undefined,
         })
     }),
   )

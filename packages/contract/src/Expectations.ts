@@ -7,6 +7,10 @@ import { Severity } from "./Status.ts"
 
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
+/** Its incident while a check is overdue: AGENT_ID/CHECK_ID/@overdue, or AGENT_ID/@overdue. */
+export const ExpectedIncident = Schema.Literals(["own", "agent"])
+export type ExpectedIncident = typeof ExpectedIncident.Type
+
 /** A check that must report, has labels, or both, as its agent declares it (docs/rules.md#expectations). */
 export const ExpectedCheck = closedStruct({
   check_id: CheckId,
@@ -25,6 +29,10 @@ export const ExpectedCheck = closedStruct({
     "How long after an occurrence of cron the check is overdue: 1h unless given.",
   ),
   severity: optional(Severity, "The severity while it is overdue: unknown unless given."),
+  incident: optional(
+    ExpectedIncident,
+    "Whether it has its own incident while it is overdue, or joins that of its agent's overdue checks: own with cron unless given, and for pings and pushes; else agent.",
+  ),
   notifications_enabled: booleanOr(true, "When false, no notification is enqueued for an overdue check."),
   labels: optional(
     CheckLabels,

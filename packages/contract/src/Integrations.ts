@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "./durationMillis.ts"
+import { ExpectedIncident } from "./Expectations.ts"
 import { closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId, isNameUpTo } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
@@ -95,6 +96,10 @@ export const IntegrationOptions = closedStruct({
   ),
   repeats: optional(Schema.Boolean, "Whether senders repeat alerts: true unless given."),
   watchdog: optional(word, "An alert that always fires."),
+  incident: optional(
+    ExpectedIncident,
+    "Whether each overdue check has its own incident, or all share one, where a check does not say: own for ping and push, else agent unless given.",
+  ),
   forget_after: optional(
     duration(60 * SECONDS, 93 * DAYS),
     "When a check that is ok and not reported is deleted: 24h unless given.",

@@ -1,4 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { ExpectedIncident } from "./Expectations.ts"
 import { named } from "./Fields.ts"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
@@ -226,6 +227,7 @@ export const Freshness = Schema.Struct({
   tz: Schema.optionalKey(tz),
   grace: Schema.optionalKey(DurationText({ min: "1 second", max: WEEK })),
   severity: Schema.optionalKey(Severity),
+  incident: Schema.optionalKey(ExpectedIncident),
 })
 export type Freshness = typeof Freshness.Type
 

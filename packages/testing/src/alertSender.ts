@@ -65,7 +65,7 @@ export const sends = Effect.fnUntraced(function* (
 export const sweeps = Effect.fnUntraced(function* ({ commits, incidents, storage }: Replica, name: AgentId) {
   yield* commits.transact(seeIntegrations([name], defaultRules, incidents))
   const services = { storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }
-  yield* overdueChore(services, incidents).piece
+  yield* overdueChore(services, incidents, sha256).piece
   yield* alertsChore(services, incidents, sha256).piece
 })
 

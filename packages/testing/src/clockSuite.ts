@@ -56,6 +56,7 @@ const expectation: ExpectationRecord = {
   running_since: undefined,
   next_evaluation_at: after(185),
   incident_id: undefined,
+  alone_due_at: undefined,
 }
 
 const reachedAt = (at: Instant.Instant) => ({
@@ -90,7 +91,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           yield* put(
             { ...agent, last_seen_at: ahead(), reachable_from: ahead(-60) },
             { ...disk, received_at: ahead() },
-            { expected_from: ahead(-90), next_evaluation_at: ahead(185) },
+            { expected_from: ahead(-90), next_evaluation_at: ahead(185), alone_due_at: ahead() },
           )
           const other = agentRecord("b", { last_seen_at: after(-60), reachable_from: after(-900) })
           const ofOther = { ...checkRecord(other, "disk"), received_at: after(-100) }
@@ -102,12 +103,15 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const expectations = yield* replica.storage.rows("expectation", [disk, ofOther])
           assert.deepStrictEqual(
             new Map(
-              expectations.map((row) => [String(row.agent_id), [row.expected_from, row.next_evaluation_at]]),
+              expectations.map((row) => [
+                String(row.agent_id),
+                [row.expected_from, row.next_evaluation_at, row.alone_due_at],
+              ]),
             ),
             new Map([
-              ["a", [start, after(185)]],
+              ["a", [start, after(185), start]],
               // It last reported 100 s ago.
-              ["b", [after(-900), after(85)]],
+              ["b", [after(-900), after(85), undefined]],
             ]),
           )
           const labels = yield* replica.storage.rows("check_label", [disk, ofOther])

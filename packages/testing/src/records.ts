@@ -151,6 +151,7 @@ export const memberRecord = (
   joined_at: start,
   left_at: undefined,
   is_loud: true,
+  is_own: undefined,
   ...changes,
 })
 

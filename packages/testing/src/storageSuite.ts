@@ -27,6 +27,7 @@ import { enrolmentRaceSuite } from "./enrolmentRaceSuite.ts"
 import { enrolmentSuite } from "./enrolmentSuite.ts"
 import { idempotencySuite } from "./idempotencySuite.ts"
 import { integrationSuite } from "./integrationSuite.ts"
+import { overdueSuite } from "./overdueSuite.ts"
 import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
@@ -107,6 +108,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     operatorSuite(subject)
     integrationSuite(subject)
     reportedAlertSuite(subject)
+    overdueSuite(subject)
     enrolmentSuite(subject)
     watchSuite(subject)
     idempotencySuite(subject)

@@ -79,7 +79,7 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
         "exit 7: bad terms\nbad terms",
       ])
       const mistyped =
-        "the parameter evry is ignored: use every, after, cron, tz, grace, severity, rid, create"
+        "the parameter evry is ignored: use every, after, cron, tz, grace, severity, incident, rid, create"
       for (const name of ["back%75p", "backup"])
         assert.deepStrictEqual(yield* sent("GET", `${base}/${name}/7?evry=1d`), [200, `OK\n${mistyped}`])
       const { key: other } = yield* created({ name: "other", kind: "ping" })

@@ -24,12 +24,16 @@ const EXPECTATIONS = splitExpectations({
   create: tablesOf(separateTables),
 })
 
+const MEMBERS = `
+ALTER TABLE incident_member ADD COLUMN is_own boolean;
+`
+
 /** One row, one meaning; and numbers. Servers that read the former rows must be stopped first. */
 export const migration: Migration = {
   id: 3,
   name: "separate_tables",
   compatibility: "breaking",
-  sql: `${OUTBOX}${EXPECTATIONS}
+  sql: `${OUTBOX}${MEMBERS}${EXPECTATIONS}
 CREATE INDEX check_label_by_labels ON check_label USING gin ((labels::jsonb) jsonb_path_ops);
 ${bytewise(numberSchema)}`,
 }

@@ -70,11 +70,15 @@ const EXPECTATIONS = splitExpectations({
   create: tablesOf(separateTables),
 })
 
+const MEMBERS = `
+ALTER TABLE incident_member ADD COLUMN is_own INTEGER;
+`
+
 /** One row, one meaning; cheaper changes; and numbers. Servers that read the former rows must be stopped first. */
 export const migration: Migration = {
   id: 3,
   name: "separate_tables",
   compatibility: "breaking",
-  sql: `${OUTBOX}${EXPECTATIONS}${labelTriggers("check_label")}
+  sql: `${OUTBOX}${MEMBERS}${EXPECTATIONS}${labelTriggers("check_label")}
 ${typed(numberSchema).replaceAll(/^\);$/gm, ") STRICT;")}`,
 }

@@ -107,7 +107,7 @@ const repairAgent = commandOf(function* (
   }
   for (const expected of expectations) {
     const check = unit.checks.get(expected)
-    const expectation = clampToNow(expected, ["expected_from", "running_since"], now)
+    const expectation = clampToNow(expected, ["expected_from", "running_since", "alone_due_at"], now)
     const judged = judgeExpectation({ expectation, agent, check, ...settings }, now)
     const latest = judged.verdict === "in_time" ? evaluationAfter(judged.earliest) : now
     const isLate = expectation.next_evaluation_at !== undefined && expectation.next_evaluation_at > latest

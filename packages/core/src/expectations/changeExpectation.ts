@@ -1,11 +1,10 @@
 import type { CheckRef } from "../model/CheckRecord.ts"
-import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
-import type { IncidentRef, Leaving } from "../model/IncidentRecord.ts"
+import type { Leaving } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import { dueTime, evaluationAfter } from "./dueTime.ts"
 import {
@@ -17,33 +16,7 @@ import {
 } from "../model/ExpectationRecord.ts"
 import { clampToNow } from "../model/clampToNow.ts"
 
-/** The key of the incident of an agent's overdue checks; no key of an event meets it. */
-export const overdueRef = (agentId: AgentId): IncidentRef => ({
-  kind: "automatic",
-  incident_key: IncidentKey.make(`${agentId}/@overdue`),
-})
-
-/** A check is found overdue: it joins the incident of its agent's overdue checks. */
-export function* becomeOverdue(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  expectation: ExpectationRecord,
-  summary: string,
-): Decision<void> {
-  const { agent_id, check_id, terms } = expectation
-  const check = unit.checks.get(expectation)
-  const { severity, notifications_enabled: notify } = terms
-  const member = { agent_id, check_id, severity, summary }
-  move(ExpectationTransitions, "expected", "found_overdue")
-  const incident_id = yield* incidents.join(overdueRef(agent_id), { member, notify })
-  unit.expectations.put({ ...expectation, next_evaluation_at: undefined, incident_id })
-  if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: incident_id })
-}
-
-/**
- * A check leaves the incident of its agent's overdue checks. Its row, if loaded and still there, no
- * longer refers to it.
- */
+/** A check leaves its incident of overdue checks. Its row, if loaded and still there, no longer refers to it. */
 function* leaveOverdue(
   unit: UnitOfWork,
   incidents: Incidents,
@@ -79,8 +52,10 @@ export function* endOverdue(
   if (expectation === undefined || expectation.incident_id === undefined) return
   move(ExpectationTransitions, "overdue", "reported")
   const notify = expectation.terms.notifications_enabled
-  yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
-  unit.expectations.put(inTime({ ...expectation, incident_id: undefined }, now))
+  const status = expectation.alone_due_at && unit.checks.get(ref)?.status
+  const summary = status && `${ref.check_id} reported: ${status}`
+  yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify, summary })
+  unit.expectations.put(inTime({ ...expectation, incident_id: undefined, alone_due_at: undefined }, now))
 }
 
 /** Ends an expectation with its check (docs/rules.md#deleting-an-agent). */
@@ -103,7 +78,8 @@ export interface Expected {
 
 /**
  * Expects a check under these terms, unless it is already. Other terms leave an overdue check in its
- * incident, with their severity. Needs the check and its expectation.
+ * incident, with their severity; another `incident` counts from the next time it is overdue. Needs the
+ * check and its expectation.
  */
 export function* expectCheck(
   unit: UnitOfWork,
@@ -111,7 +87,10 @@ export function* expectCheck(
   { now, origin, ref, terms }: Expected,
 ): Decision<void> {
   const before = unit.expectations.get(ref)
-  if (before?.origin === origin && hasSameTerms(before.terms, terms)) return
+  if (before?.origin === origin && hasSameTerms(before.terms, terms)) {
+    if (before.terms.incident !== terms.incident) unit.expectations.put({ ...before, terms })
+    return
+  }
   const incident_id = before?.incident_id
   // The repair of a clock that was set back passes over checks that need not report.
   const stored = unit.checks.get(ref)
@@ -157,4 +136,5 @@ const TERMS = [
   "notifications_enabled",
 ] as const satisfies ReadonlyArray<keyof Terms>
 
+/** Whether a check is due by equal terms, whatever its incident will be. */
 export const hasSameTerms = (a: Terms, b: Terms): boolean => TERMS.every((name) => a[name] === b[name])

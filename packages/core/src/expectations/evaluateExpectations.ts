@@ -19,7 +19,7 @@ import { ExpectationTransitions } from "../model/ExpectationRecord.ts"
 import type { EvaluatedName, KeyedRows } from "../model/StoredTables.ts"
 import { evaluationAfter, judgeExpectation } from "./dueTime.ts"
 import { followPolicy } from "./followPolicy.ts"
-import { becomeOverdue } from "./changeExpectation.ts"
+import { becomeOverdue } from "./overdueIncident.ts"
 
 export interface EvaluateInput {
   readonly agentId: AgentId
@@ -27,6 +27,7 @@ export interface EvaluateInput {
   readonly outageEnd: Instant.Instant | undefined
   readonly rules: RuleOptions
   readonly incidents: IncidentOptions
+  readonly sha256: (text: string) => string
 }
 
 type Contact = Pick<AgentRecord, "last_seen_at" | "reachable_from">
@@ -91,8 +92,11 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
       byRow.verdict === "waiting"
         ? judgeExpectation({ ...facts, agent: yield* findContact(unit, agent, now, staleAfter) }, now)
         : byRow
-    if (judged.verdict === "overdue")
-      yield* becomeOverdue(unit, incidents, expectation, summaryOf(ref, check, judged.due))
+    if (judged.verdict === "overdue") {
+      const { due } = judged
+      const summary = summaryOf(ref, check, due)
+      yield* becomeOverdue(unit, incidents, { expectation, due, summary }, input.sha256)
+    }
     if (judged.verdict === "in_time") {
       move(ExpectationTransitions, "expected", "found_in_time")
       unit.expectations.put({ ...expectation, next_evaluation_at: evaluationAfter(judged.earliest) })
@@ -110,7 +114,7 @@ const EVALUATE_EVERY = Duration.seconds(5)
 export const evaluationOfDue = <N extends EvaluatedName>(
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
   { name, table }: { readonly name: string; readonly table: N },
-  evaluate: (input: Omit<EvaluateInput, "incidents">) => Command<void>,
+  evaluate: (input: Omit<EvaluateInput, "incidents" | "sha256">) => Command<void>,
 ): Chore => ({
   name,
   pause: idlePause(EVALUATE_EVERY),
@@ -137,7 +141,11 @@ export const evaluationOfDue = <N extends EvaluatedName>(
 })
 
 /** Finds overdue checks. An expectation that waits for its agent is due again at the next round. */
-export const overdueChore = (services: ChoreServices, incidents: IncidentOptions): Chore =>
+export const overdueChore = (
+  services: ChoreServices,
+  incidents: IncidentOptions,
+  sha256: EvaluateInput["sha256"],
+): Chore =>
   evaluationOfDue(services, { name: "looking for overdue checks", table: "expectation" }, (input) =>
-    evaluateExpectations({ ...input, incidents }),
+    evaluateExpectations({ ...input, incidents, sha256 }),
   )

@@ -73,7 +73,8 @@ const followsPolicy = (
   if (!isLeftToPolicy(expectation)) return true
   const terms = termsByPolicy(inForce, agent, check_id, labels)
   if (!isOfPolicy(expectation)) return terms === undefined
-  return terms !== undefined && hasSameTerms(terms, expectation.terms)
+  const { terms: present } = expectation
+  return terms !== undefined && hasSameTerms(terms, present) && terms.incident === present.incident
 }
 
 /**

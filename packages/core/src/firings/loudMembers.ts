@@ -157,14 +157,17 @@ export const loudFacts = (incident: IncidentRecord, loud: ReadonlyArray<LoudMemb
   return { kind: "too_many", shared: { incident_key, severity }, members }
 }
 
-/** The facts of an incident's member that silences and windows compare: no check of an incident about one agent. */
+/**
+ * The facts of an incident's member that silences, windows and dependencies compare: no check of an incident
+ * about one agent, unless the member would have its own.
+ */
 export const silencedFacts = (
   incident: Pick<IncidentRecord, "incident_key" | "kind" | "severity">,
-  member: CheckName,
+  member: CheckName & Pick<MemberRecord, "is_own">,
   agent: AgentRecord | undefined,
   labels: Labels | undefined,
 ): Partial<MatchedFacts> => {
-  if (!isAboutAgent(incident)) return matchedFacts(incident, member, agent, labels)
+  if (member.is_own === true || !isAboutAgent(incident)) return matchedFacts(incident, member, agent, labels)
   const { check_id: _, ...facts } = matchedFacts(incident, member, agent)
   return facts
 }

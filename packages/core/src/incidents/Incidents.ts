@@ -52,7 +52,8 @@ function* worstMember(unit: UnitOfWork, incident: IncidentRecord): Decision<Memb
 
 /** A change of a membership: the check, its severity now, and whether to notify. */
 interface MemberChange {
-  readonly member: Pick<MemberRecord, "agent_id" | "check_id" | "severity" | "summary">
+  readonly member: Pick<MemberRecord, "agent_id" | "check_id" | "severity" | "summary"> &
+    Partial<Pick<MemberRecord, "is_own">>
   readonly notify: boolean
 }
 
@@ -83,7 +84,7 @@ export class Incidents {
     const unit = this.#unit
     if (!unit.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
     const before = unit.openIncident(ref) ?? this.#open(ref, change)
-    const { agent_id, check_id, severity, summary } = change.member
+    const { agent_id, check_id, is_own, severity, summary } = change.member
     const member: MemberRecord = {
       incident_id: before.id,
       agent_id,
@@ -93,6 +94,7 @@ export class Incidents {
       summary,
       joined_at: this.#now,
       is_loud: change.notify,
+      is_own,
       left_at: undefined,
     }
     unit.putMember(member)
@@ -175,7 +177,10 @@ export class Incidents {
     this.#recordChange(resolved, last, "left")
     endAlerts(unit, resolved, this.#now)
     if (leaving.by === "agent_gone") closeAgentGone(unit, resolved, this.#enqueue)
-    else closeResolved(unit, resolved, leaving.notify, this.#enqueue)
+    else {
+      const { notify, summary = resolved.summary } = leaving
+      closeResolved(unit, { ...resolved, summary }, notify, this.#enqueue)
+    }
   }
 
   /**

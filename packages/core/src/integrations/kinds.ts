@@ -117,7 +117,7 @@ export const alertmanager: Kind = {
 
 export const KINDS: Readonly<Record<IntegrationKind, Kind>> = { ping, push, alertmanager, webhook }
 
-const COMMON: ReadonlyArray<string> = ["create", "max_checks"]
+const COMMON: ReadonlyArray<string> = ["create", "max_checks", "incident"]
 
 /** Why an integration cannot have these options; `undefined` if it can. */
 export const optionProblem = (kind: ShownKind, options: IntegrationOptions): ValidationError | undefined => {

@@ -21,7 +21,7 @@ import {
 } from "../model/ReportedAlertRecord.ts"
 import { dueTime, evaluationAfter, judgeExpectation } from "../expectations/dueTime.ts"
 import { type EvaluateInput, evaluationOfDue, seenNow } from "../expectations/evaluateExpectations.ts"
-import { becomeOverdue } from "../expectations/changeExpectation.ts"
+import { becomeOverdue } from "../expectations/overdueIncident.ts"
 import { resultOf } from "./alerts.ts"
 import { followAlert } from "./followAlert.ts"
 import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
@@ -32,13 +32,9 @@ const LATE = Duration.minutes(1)
 /** For how many periods of `resend` a source must be heard without an alert. */
 const PERIODS = 3
 
-/** The input of an evaluation of alerts, besides their rows. */
-interface SweepInput extends EvaluateInput {
-  readonly sha256: (text: string) => string
-}
-
 type AlertVerdict =
-  | { readonly verdict: "forgotten" | "not_sent" | "source_fell_silent" }
+  | { readonly verdict: "forgotten" | "not_sent" }
+  | { readonly verdict: "source_fell_silent"; readonly due: Instant.Instant }
   | { readonly verdict: "later"; readonly at: Instant.Instant }
 
 /** The finding of an evaluation about an alert (docs/rules.md#alerts), in the words of its state table. */
@@ -78,13 +74,13 @@ const judgeAlert = (
     return { verdict: "later", at: Instant.min(next, again) }
   const silentAt = isEnding && heard !== undefined ? Instant.max(dueAt, silentFrom(heard, resend)) : dueAt
   return silentAt <= now
-    ? { verdict: "source_fell_silent" }
+    ? { verdict: "source_fell_silent", due: silentAt }
     : { verdict: "later", at: Instant.min(next, silentAt) }
 }
 
 /** When an alert is due again. */
 const dueOf = (
-  { outageEnd, rules: { staleAfter } }: SweepInput,
+  { outageEnd, rules: { staleAfter } }: EvaluateInput,
   { agent, check, expectation }: Found & { readonly expectation: ExpectationRecord },
   now: Instant.Instant,
 ): Instant.Instant => {
@@ -101,7 +97,7 @@ interface Found {
 }
 
 /** Evaluates alerts of one agent that are due (docs/rules.md#alerts). Safe with several replicas. */
-const evaluateAlerts = loneCommandOf(function* (unit, now, input: SweepInput): LoneDecision<void> {
+const evaluateAlerts = loneCommandOf(function* (unit, now, input: EvaluateInput): LoneDecision<void> {
   const { agentId: agent_id, checkIds: check_ids } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -130,13 +126,13 @@ const evaluateAlerts = loneCommandOf(function* (unit, now, input: SweepInput): L
 export const alertsChore = (
   services: ChoreServices,
   incidents: IncidentOptions,
-  sha256: SweepInput["sha256"],
+  sha256: EvaluateInput["sha256"],
 ): Chore =>
   evaluationOfDue(services, { name: "looking at reported alerts", table: "reported_alert" }, (input) =>
     evaluateAlerts({ ...input, incidents, sha256 }),
   )
 
-interface Present extends SweepInput {
+interface Present extends EvaluateInput {
   readonly integration: IntegrationRecord
   readonly now: Instant.Instant
 }
@@ -158,7 +154,8 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
     case "source_fell_silent": {
       if (state !== "firing" || expectation === undefined) return
       move(ReportedAlertTransitions, state, "source_fell_silent")
-      yield* becomeOverdue(unit, incidents, expectation, summaryOf(check, alert))
+      const late = { expectation, due: judged.due, summary: summaryOf(check, alert) }
+      yield* becomeOverdue(unit, incidents, late, present.sha256)
       return alerts.put({ ...alert, next_evaluation_at: Instant.plus(now, resendOf(integration.options)) })
     }
     case "not_sent":

@@ -77,7 +77,7 @@ export const check_state = storedTable({
     /** IDs of the results seen at `last_observed_at`, at most `SEEN_EVENT_IDS_KEPT`. */
     seen_event_ids: moving(uuids<EventId>()),
     incident_id: orUndefined(text<IncidentId>()),
-    /** The open incident of its agent's overdue checks, while it is one (docs/rules.md#expectations). */
+    /** The open incident in which it is overdue, while it is (docs/rules.md#expectations). */
     overdue_incident_id: orUndefined(text<IncidentId>()),
     /**
      * A digest of the labels and terms that the last report of an integration gave, while its

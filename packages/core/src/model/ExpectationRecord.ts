@@ -1,4 +1,5 @@
 import { CHECK_COLUMNS, type CheckRef, OF_CHECK } from "./CheckRecord.ts"
+import type { ExpectedIncident } from "@tocsin/contract/Expectations"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { Severity } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
@@ -17,6 +18,8 @@ export interface Terms {
   readonly severity: Severity
   /** Whether to notify when it becomes overdue, and when it no longer is. */
   readonly notifications_enabled: boolean
+  /** Its incident while it is overdue, where that is stated. */
+  readonly incident?: ExpectedIncident
 }
 
 /** A check whose terms cannot be read is never overdue. */
@@ -44,8 +47,10 @@ export const expectation = keyedTable({
     running_since: orUndefined(instant),
     /** When it may first be overdue; absent while it is, and of an alert, whose own row has it. */
     next_evaluation_at: orUndefined(instant),
-    /** The open incident of its agent's overdue checks, while it is overdue. */
+    /** The open incident of overdue checks that it is in, while it is overdue. */
     incident_id: orUndefined(text<IncidentId>()),
+    /** When it was due, while it is overdue in an incident of its own. */
+    alone_due_at: orUndefined(instant),
   },
 })
 export type ExpectationRecord = RecordOf<typeof expectation>
@@ -62,6 +67,7 @@ export const newExpectation = (
   running_since: undefined,
   next_evaluation_at: undefined,
   incident_id: undefined,
+  alone_due_at: undefined,
 })
 
 /** Its state, as the state table names it. */
@@ -92,7 +98,7 @@ export const ExpectationTransitions = stateTable({
     "found_in_time -> expected":
       "an evaluation finds that it reported since, that its agent is stale, or that its agent's contact or the service's last outage is too recent | the next evaluation is when it may be overdue at the earliest",
     "found_overdue -> overdue":
-      "an evaluation finds that its due time has passed, that its agent was seen since, and that contact and service have lasted for `after` | the check joins the incident of its agent's overdue checks",
+      "an evaluation finds that its due time has passed, that its agent was seen since, and that contact and service have lasted for `after` | the check opens its own incident, or joins that of its agent's overdue checks",
     "matched -> expected":
       "another rule of the policy matches it, or the same with other terms; no declaration | the due time is counted from now",
     "unmatched -> absent": "no rule of the policy matches it any more; no declaration | nothing else changes",
@@ -102,7 +108,8 @@ export const ExpectationTransitions = stateTable({
   },
   overdue: {
     "started -> overdue": "a sender of an integration reports that a run has begun | nothing else changes",
-    "declared -> overdue": "its agent declares other terms | the member takes the declared severity",
+    "declared -> overdue":
+      "its agent declares other terms | the member takes the declared severity, and stays in its incident",
     "matched -> overdue":
       "another rule of the policy matches it, or the same with other terms; no declaration | the member takes the severity of the rule",
     "unmatched -> absent":

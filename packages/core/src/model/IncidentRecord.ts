@@ -10,7 +10,10 @@ import { instant, integer, orUndefined, type RecordOf, storedTable, text } from 
 export type IncidentKind = "named" | "automatic"
 
 /** Why a member leaves: by an event, silent or not, or because its check or agent is deleted or its agent blocked. */
-export type Leaving = { readonly by: "event"; readonly notify: boolean } | { readonly by: "agent_gone" }
+export type Leaving =
+  /** The resolved that follows has this summary, or else that of the incident. */
+  | { readonly by: "event"; readonly notify: boolean; readonly summary?: string | undefined }
+  | { readonly by: "agent_gone" }
 
 /** Counts its members by status, so that severity is known without loading them. */
 export const incident = storedTable({
@@ -73,7 +76,11 @@ export const incidentRefOf = (
   sha256: (text: string) => string,
 ): IncidentRef => {
   if (event.incident_key !== undefined) return { kind: "named", incident_key: event.incident_key }
-  const name = `${agentId}/${event.check_id}`
+  return automaticRef(`${agentId}/${event.check_id}`, sha256)
+}
+
+/** The incident of a name that is made of IDs. */
+export const automaticRef = (name: string, sha256: (text: string) => string): IncidentRef => {
   const key = name.length <= LONGEST_KEY ? name : `sha256:${sha256(name)}`
   // Not validated again: IDs contain plain text only.
   return { kind: "automatic", incident_key: key as IncidentKey }

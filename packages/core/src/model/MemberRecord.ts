@@ -23,6 +23,8 @@ export const incident_member = keyedTable({
     left_at: orUndefined(instant),
     /** Whether its last change of status came with notifications enabled. */
     is_loud: boolean,
+    /** Of an overdue check: whether matchers compare it by its check, also in the incident of its agent. */
+    is_own: orUndefined(boolean),
   },
 })
 export type MemberRecord = RecordOf<typeof incident_member>

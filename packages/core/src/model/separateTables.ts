@@ -24,6 +24,7 @@ export const separateTables: Readonly<Record<string, string>> = {
   next_evaluation_at bigint,
   incident_id text,
   running_since bigint,
+  alone_due_at bigint,
   terms json NOT NULL,
   PRIMARY KEY (${KEY})`,
   job_run: `
@@ -86,7 +87,8 @@ INSERT INTO reported_alert SELECT ${KEY}, source, lease_millis,
   CASE WHEN next_evaluation_at < ${NEVER} THEN next_evaluation_at ELSE expected_from END
 FROM former_expectation WHERE source IS NOT NULL;
 
-INSERT INTO expectation SELECT ${KEY}, origin, expected_from, next_evaluation_at, incident_id, since, terms
+INSERT INTO expectation (${KEY}, origin, expected_from, next_evaluation_at, incident_id, running_since, terms)
+SELECT ${KEY}, origin, expected_from, next_evaluation_at, incident_id, since, terms
 FROM former_expectation WHERE terms IS NOT NULL AND source IS NULL AND NOT has_runs
 UNION ALL SELECT ${KEY}, 'alert', expected_from, NULL, incident_id, since, ${rest}
 FROM former_expectation WHERE source IS NOT NULL AND lease_millis IS NOT NULL

@@ -57,9 +57,9 @@ export const completeTerms = (
   given: GivenTerms & Pick<Terms, "notifications_enabled">,
   staleAfter: Duration.Duration,
 ): Terms => {
-  const { cron, every, notifications_enabled, severity = "unknown", tz } = given
+  const { cron, every, incident, notifications_enabled, severity = "unknown", tz } = given
   const shortest = Duration.toMillis(shortestAfter(staleAfter))
-  const common = { severity, notifications_enabled }
+  const common = { severity, notifications_enabled, ...(incident !== undefined && { incident }) }
   if (every !== undefined) {
     const every_millis = Duration.toMillis(every)
     const after = given.after === undefined ? EVERY_TO_AFTER * every_millis : Duration.toMillis(given.after)

@@ -119,7 +119,7 @@ export const layer = Layer.effectDiscard(
     const chores = [
       serviceHeartbeatChore(services),
       deadAgentsChore(services, incidents),
-      overdueChore(services, incidents),
+      overdueChore(services, incidents, sha256),
       alertsChore(services, incidents, sha256),
       evaluationChore(services, incidents),
       evaluationPassChore(services, { incidents, labels, parentChanges }),

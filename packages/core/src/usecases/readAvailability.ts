@@ -22,7 +22,7 @@ import {
   STORY_CHANGES,
 } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
-import { overdueRef } from "../expectations/changeExpectation.ts"
+import { overdueRef, ownOverdueRef } from "../expectations/overdueIncident.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
@@ -77,7 +77,7 @@ export const readAvailability = Effect.fnUntraced(function* (
       const message = `the checks of this page changed more than ${MOST_CHANGES} times: choose a later from or a smaller limit`
       return yield* new ValidationError({ message })
     }
-    const silent = yield* silencesOf(storage, check, span, known)
+    const silent = yield* silencesOf(storage, sha256, check, span, known)
     const planned = windows.flatMap(({ isCovering, occurrences }) => {
       const covered = Severity.literals.filter((severity) => isCovering({ ...facts, severity }))
       return covered.length === 0
@@ -204,6 +204,7 @@ type Changes = ReadonlyArray<IncidentChangeRecord>
 /** When nothing was known of a check: its agent was dead, or it was overdue. */
 const silencesOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
+  sha256: (text: string) => string,
   check: CheckRecord,
   span: Span,
   known: { readonly deaths: Map<AgentId, ReadonlyArray<Span>>; readonly changes: Map<IncidentId, Changes> },
@@ -220,9 +221,9 @@ const silencesOf = Effect.fnUntraced(function* (
     // Its agent is back, and the check is not.
     received_at < death.to ? { from: death.from, to: span.to } : death,
   )
-  const overdueKey = overdueRef(agent_id).incident_key
+  const keys = [overdueRef(agent_id), ownOverdueRef(check, sha256)].map((ref) => ref.incident_key)
   for (const { id, incident_key, kind } of yield* incidentsIn(storage, { agent_id, check_id }, span)) {
-    if (kind !== "automatic" || incident_key !== overdueKey) continue
+    if (kind !== "automatic" || !keys.includes(incident_key)) continue
     const changes =
       known.changes.get(id) ??
       (yield* storage.incident(id, { members: 1, changes: STORY_CHANGES, log: 1, outbox: 1 }))?.changes ??

@@ -142,7 +142,7 @@ describe("a ping", () => {
     [[["rid", "1"]], "the rid is ignored: use a UUID"],
     [
       [["evry", "1d"]],
-      "the parameter evry is ignored: use every, after, cron, tz, grace, severity, rid, create",
+      "the parameter evry is ignored: use every, after, cron, tz, grace, severity, incident, rid, create",
     ],
     [[["é\n".repeat(99), ""]], /^the parameter \?{40} is ignored: use every/],
     [

@@ -70,6 +70,7 @@ const verdictAt = (now: Instant.Instant) =>
         running_since: undefined,
         next_evaluation_at: BEGAN,
         incident_id: undefined,
+        alone_due_at: undefined,
       },
       outageEnd: undefined,
       staleAfter: defaultRules.staleAfter,

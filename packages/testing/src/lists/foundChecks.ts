@@ -65,6 +65,7 @@ const expected = ({ agent_id, registration_id }: (typeof population.agents)[0], 
   running_since: undefined,
   next_evaluation_at: undefined,
   incident_id: undefined,
+  alone_due_at: undefined,
 })
 
 /** Every agent has overdue checks, one of which never reported, and one in time. */

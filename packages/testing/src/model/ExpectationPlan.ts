@@ -1,5 +1,5 @@
 import { CheckId } from "@tocsin/contract/Identifiers"
-import type { ExpectedCheck } from "@tocsin/contract/Expectations"
+import type { ExpectedCheck, ExpectedIncident } from "@tocsin/contract/Expectations"
 import type { Severity } from "@tocsin/contract/Status"
 import { Duration } from "effect"
 import * as fc from "fast-check"
@@ -9,6 +9,8 @@ export interface ExpectationPlan<Check extends string> {
   readonly check: Check
   readonly every: number | undefined
   readonly severity: Severity
+  /** Stated in half of the plans; else it goes by the schedule. */
+  readonly incident: ExpectedIncident | undefined
   readonly silent: boolean
 }
 
@@ -21,6 +23,7 @@ export const expectationPlans = <const Check extends string>(
       check: fc.constantFrom(...checks),
       every: fc.option(fc.constantFrom(10, 60, 3_600), { nil: undefined, freq: 5 }),
       severity: fc.constantFrom<Severity>("unknown", "unknown", "critical", "warning"),
+      incident: fc.option(fc.constantFrom<ExpectedIncident>("own", "agent"), { nil: undefined, freq: 1 }),
       silent: fc.boolean(),
     }),
     { maxLength: 3, selector: ({ check }) => check },
@@ -30,6 +33,7 @@ export const expectationPlans = <const Check extends string>(
 export const expectationOf = ({
   check,
   every,
+  incident,
   severity,
   silent,
 }: ExpectationPlan<string>): ExpectedCheck => ({
@@ -38,5 +42,6 @@ export const expectationOf = ({
     ? { cron: "*/20 * * * *", tz: "Europe/Berlin", grace: Duration.minutes(1) }
     : { every: Duration.seconds(every) }),
   severity,
+  ...(incident !== undefined && { incident }),
   notifications_enabled: !silent,
 })

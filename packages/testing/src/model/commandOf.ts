@@ -19,6 +19,7 @@ import type { EventPlan, ModelAction } from "./ModelAction.ts"
 import type { KeyName } from "./ModelNames.ts"
 import type { Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
+import { sha256 } from "../alertSender.ts"
 import { eventId, heartbeatOf, keyOf } from "../samples.ts"
 import { signedBy } from "../signedBy.ts"
 import { transact } from "../transact.ts"
@@ -69,7 +70,7 @@ const lookForOverdue = Effect.fnUntraced(function* ({ incidents, storage }: Repl
   const outageEnd = lastOutage(serviceHeartbeat, now, defaultRules)?.ended_at
   for (const agentId of new Set(due.map((row) => row.agent_id).toSorted())) {
     const checkIds = due.filter((row) => row.agent_id === agentId).map((row) => row.check_id)
-    const input = { agentId, checkIds, outageEnd, rules: defaultRules, incidents }
+    const input = { agentId, checkIds, outageEnd, rules: defaultRules, incidents, sha256 }
     yield* transact(storage, evaluateExpectations(input))
   }
 })

@@ -17,7 +17,16 @@ import { rowsOf } from "../rowsOf.ts"
 const agentIds = AGENTS.map((name) => AgentId.make(name))
 const checkIds = CHECKS.map((name) => CheckId.make(name))
 const keyHashes = AGENTS.flatMap((agent) => KEYS.map((key) => keyHashOf(keyName(agent, key))))
-const refs = ["shared", "shared too", "a/disk", "B/CPU", "a/@heartbeat", "a/@overdue"].flatMap((text) =>
+const refs = [
+  "shared",
+  "shared too",
+  "a/disk",
+  "B/CPU",
+  "a/@heartbeat",
+  "a/@overdue",
+  "a/disk/@overdue",
+  "B/CPU/@overdue",
+].flatMap((text) =>
   (["named", "automatic"] as const).map((kind) => ({ kind, incident_key: IncidentKey.make(text) })),
 )
 

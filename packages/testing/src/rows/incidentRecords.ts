@@ -67,6 +67,7 @@ export const memberRecord: fc.Arbitrary<MemberRecord> = fc.record({
   joined_at: instant,
   left_at: maybe(instant),
   is_loud: fc.boolean(),
+  is_own: maybe(fc.boolean()),
 })
 
 const HOLDS: OutboxRecord["holds"] = [

@@ -1,0 +1,101 @@
+import type { ExpectedIncident } from "@tocsin/contract/Expectations"
+import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
+import type { Decision } from "../unitOfWork/Decision.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { Incidents } from "../incidents/Incidents.ts"
+import type { CheckName } from "../model/CheckRecord.ts"
+import { type ExpectationRecord, ExpectationTransitions } from "../model/ExpectationRecord.ts"
+import { automaticRef, type IncidentRef } from "../model/IncidentRecord.ts"
+import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
+
+const OVERDUE = "@overdue"
+
+/** The incident of an agent's overdue checks; no key of an event meets it. */
+export const overdueRef = (agentId: AgentId): IncidentRef => ({
+  kind: "automatic",
+  incident_key: IncidentKey.make(`${agentId}/${OVERDUE}`),
+})
+
+/** The incident of one overdue check; no key of an event meets it. */
+export const ownOverdueRef = (
+  { agent_id, check_id }: CheckName,
+  sha256: (text: string) => string,
+): IncidentRef => automaticRef(`${agent_id}/${check_id}/${OVERDUE}`, sha256)
+
+/** Whether a check has an incident of its own while it is overdue, by what its expectation and integration say. */
+export const incidentOf = (
+  { terms }: Pick<ExpectationRecord, "terms">,
+  integration: Pick<IntegrationRecord, "kind" | "options"> | undefined,
+): ExpectedIncident => {
+  const isOfJobs = integration?.kind === "ping" || integration?.kind === "push"
+  const usual = isOfJobs || terms.cron !== undefined ? "own" : "agent"
+  return terms.incident ?? integration?.options.incident ?? usual
+}
+
+const FEWEST = 5
+
+/**
+ * Whether an agent's jobs seem to be cut off: since the first of the five checks that stand alone overdue and
+ * were due last, no check with `own` has reported (docs/rules.md#jobs-cut-off).
+ */
+export const areCutOff = (
+  alone: ReadonlyArray<Instant.Instant>,
+  lastReport: Instant.Instant | undefined,
+): boolean => {
+  const first = alone.toSorted((a, b) => (a < b ? 1 : -1))[FEWEST - 1]
+  return first !== undefined && (lastReport === undefined || lastReport < first)
+}
+
+/** Decides whether a check that is found overdue with `own` joins the incident of its agent all the same. */
+function* joinsAgent(
+  unit: UnitOfWork,
+  found: ExpectationRecord,
+  integration: IntegrationRecord | undefined,
+): Decision<boolean> {
+  const { agent_id, registration_id } = found
+  yield* load(unit, { groups: { expectation: [found] } })
+  const expected = unit.expectations.group(registration_id)
+  const alone = expected.flatMap(({ alone_due_at }) => alone_due_at ?? [])
+  if (alone.length < FEWEST) return false
+  const own = expected.filter((each) => incidentOf(each, integration) === "own")
+  yield* load(unit, { checks: { agent_id, check_ids: own.map(({ check_id }) => check_id) } })
+  const reports = own.flatMap((each) => unit.checks.get(each)?.received_at ?? [])
+  return areCutOff(
+    alone,
+    reports.reduce<Instant.Instant | undefined>(
+      (a, b) => (a === undefined ? b : Instant.max(a, b)),
+      undefined,
+    ),
+  )
+}
+
+export interface FoundOverdue {
+  readonly expectation: ExpectationRecord
+  readonly due: Instant.Instant
+  readonly summary: string
+}
+
+/** A check is found overdue: it opens its own incident, or joins that of its agent's overdue checks. */
+export function* becomeOverdue(
+  unit: UnitOfWork,
+  incidents: Incidents,
+  { due, expectation, summary }: FoundOverdue,
+  sha256: (text: string) => string,
+): Decision<void> {
+  const { agent_id, check_id, terms } = expectation
+  const { severity, notifications_enabled: notify } = terms
+  const integration = yield* loadRow(unit, "integration", agent_id)
+  const is_own = incidentOf(expectation, integration) === "own" || undefined
+  const isAlone = is_own === true && !(yield* joinsAgent(unit, expectation, integration))
+  const ref = isAlone ? ownOverdueRef(expectation, sha256) : overdueRef(agent_id)
+  move(ExpectationTransitions, "expected", "found_overdue")
+  const member = { agent_id, check_id, severity, summary, is_own }
+  const incident_id = yield* incidents.join(ref, { member, notify })
+  const alone_due_at = isAlone ? due : undefined
+  unit.expectations.put({ ...expectation, next_evaluation_at: undefined, incident_id, alone_due_at })
+  const check = unit.checks.get(expectation)
+  if (check !== undefined) unit.checks.put({ ...check, overdue_incident_id: incident_id })
+}
