@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:cc98be42ed2727bee2eb809a6b168f0c57b659fbb361ca56993c9e03546f8689
+-- 3 separate_tables breaking sha256:51a5dc1a86000c93d1a3f5070a8fe39ce9f6696ee5b3592505888279a18efc10
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -489,6 +489,7 @@ CREATE TABLE "outbox" (
   released_at INTEGER,
   discarded_because TEXT,
   holds TEXT,
+  rotas TEXT,
   listed_state TEXT NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
 ) STRICT, WITHOUT ROWID;

@@ -80,6 +80,7 @@ export const FiringCause = Schema.Literals([
   "reminder",
   "escalation",
   "ack_ran_out",
+  "handover",
 ]).annotate(
   named(
     "FiringCause",

@@ -169,6 +169,7 @@ export const outboxRecord = (
   event_type: "firing",
   cause: "opened",
   incident_seq: 1,
+  rotas: undefined,
   severity: "critical",
   summary: undefined,
   attempts: 0,

@@ -5,7 +5,7 @@ import type { Migration } from "@tocsin/core/ports/Migration"
 import { bytewise, tablesOf } from "./0001_first.ts"
 
 const OUTBOX = `
-ALTER TABLE outbox ADD COLUMN discarded_because text COLLATE "C", ADD COLUMN holds json;
+ALTER TABLE outbox ADD COLUMN discarded_because text COLLATE "C", ADD COLUMN holds json, ADD COLUMN rotas json;
 ${fillOutbox({
   object: "json_build_object",
   isTrue: "true",

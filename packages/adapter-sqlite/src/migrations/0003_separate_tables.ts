@@ -30,7 +30,7 @@ const OTHER_TABLES = tablesOf({
   other_outbox: comparedOneByOne(
     outbox
       .replaceAll(FORMER_COLUMNS, "")
-      .replace("  listed_state", "  discarded_because text,\n  holds json,\n  listed_state"),
+      .replace("  listed_state", "  discarded_because text,\n  holds json,\n  rotas json,\n  listed_state"),
   ),
   other_check_state: comparedOneByOne(check_state),
 })

@@ -50,6 +50,9 @@ export const HeldOutboxItem = Schema.Struct({
     description:
       "Why this firing was enqueued; null for a resolved, and for firings of versions without causes.",
   }),
+  rotas: Schema.optionalKey(
+    Schema.Array(NotifierName).annotate({ description: "The rotas that named its receiver, if some did." }),
+  ),
   held_by: HeldBy,
   held_until: Schema.NullOr(timestamp("The last known end of these holds; null if nothing holds it.")),
   incident_key: Incident.fields.incident_key,

@@ -141,6 +141,7 @@ const asEvaluated = (
   now: Instant.Instant,
 ): OutboxRecord | undefined => {
   const { item } = firing
+  if (firing.becomes === "restated") return item
   if (firing.becomes === "discarded") return discarded(item, firing.because, now)
   if (firing.becomes === "due") return freed(item, incident, "hold_ended", { now, past: firing.past })
   const held = heldItem(item, firing.holds, now)

@@ -59,8 +59,8 @@ interface Followed {
   due?: Array<NotifierName> | undefined
   /** The changes before the last pass over held firings, and whether it was the one a minute later. */
   held?: { readonly changes: string; readonly at: Instant.Instant; readonly isRepeated: boolean }
-  /** The labels before the last pass over open incidents. */
-  openLabels?: string
+  /** The labels and overrides before the last pass over open incidents. */
+  open?: string
 }
 
 type ReadChanges = (policy: Policy, now: Instant.Instant) => Effect.Effect<string, StorageError>
@@ -102,11 +102,17 @@ const isHeldDue = Effect.fnUntraced(function* (
 /** Whether a pass over open incidents is due. Another policy may have been in force when the service stopped. */
 const isOpenDue = Effect.fnUntraced(function* (
   followed: Followed,
-  labels: FollowedLabels,
+  { transact }: Pick<Commits["Service"], "transact">,
+  { incidents, labels }: FollowOptions,
 ): Effect.fn.Return<boolean, StorageError> {
-  const { isFirst, openLabels, policy } = followed
-  followed.openLabels = policy.routesReadAgents ? yield* labels : ""
-  return openLabels === undefined ? !isFirst || policy.hasRoutes : openLabels !== followed.openLabels
+  const { isFirst, open: before, policy } = followed
+  const changes: Array<unknown> = [policy.routesReadAgents ? yield* labels : ""]
+  if (policy.rotas !== undefined) {
+    const overrides = yield* transact(readRow("change_stamp", "overrides"))
+    changes.push(overrides?.stamp, ...(incidents.unusable?.().keys() ?? []))
+  }
+  followed.open = changes.join()
+  return before === undefined ? !isFirst || policy.hasRoutes : before !== followed.open
 })
 
 const FOLLOWED = "open incidents were evaluated under the policy"
@@ -114,8 +120,8 @@ const FOLLOWED = "open incidents were evaluated under the policy"
 /**
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
  * Incidents with held firings are evaluated under other silences or another policy, after parents ended or
- * changed, and at a start; all open ones under another policy. Where labels and hostnames are compared, that
- * happens again once these have changed. A change is read before the pass that follows it begins, so one
+ * changed, and at a start; all open ones under another policy, and under rotas when an override is created or ended.
+ * Where labels and hostnames are compared, that happens again once these have changed. A change is read before the pass that follows it begins, so one
  * that comes during a pass starts another.
  */
 export const evaluationPass = (
@@ -123,7 +129,7 @@ export const evaluationPass = (
   commits: Pick<Commits["Service"], "transact">,
   options: FollowOptions & { readonly limit: number },
 ): Effect.Effect<boolean, StorageError> => {
-  const { incidents, labels, limit } = options
+  const { incidents, limit } = options
   let followed: Followed | undefined
   const follow = (): Followed => {
     const policy = incidents.policy()
@@ -146,7 +152,7 @@ export const evaluationPass = (
   })
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
-    begin: Effect.suspend(() => isOpenDue(follow(), labels)),
+    begin: Effect.suspend(() => isOpenDue(follow(), commits, options)),
     evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
   })
   return Effect.gen(function* () {

@@ -4,9 +4,10 @@ import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/Statu
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import { holdsInForce, isHeld, isUnended, namesInForce, type OutboxRecord } from "../model/OutboxRecord.ts"
-import { AT_ONCE, type NamedReceivers, type Naming } from "../policy/routing.ts"
-import { type Due, dueByRoutes } from "./nameReceivers.ts"
+import { AT_ONCE, type NamedReceivers } from "../policy/routing.ts"
+import { type Due, dueByRoutes, type IncidentNaming } from "./nameReceivers.ts"
 import { decideHolds, type HeldFacts, type HoldFacts } from "./decideHolds.ts"
+import type { Handover } from "./namedRotas.ts"
 import { type Holds, momentOf, waitingUnderHolds } from "./Hold.ts"
 
 /** Everything that decides on the firings of an open incident. */
@@ -14,7 +15,7 @@ export interface FiringFacts extends HoldFacts {
   /** Its firings that are not discarded. */
   readonly firings: ReadonlyArray<OutboxRecord>
   /** Absent while no loud member is present. */
-  readonly naming: Naming | undefined
+  readonly naming: IncidentNaming | undefined
   /** Until when agents may still have to report from an outage. */
   readonly graceUntil: Instant.Instant | undefined
   readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
@@ -28,10 +29,12 @@ export interface NewFiring {
   readonly must_send: boolean
   /** Whether it is owed by a policy or a label, not by an event or in time. */
   readonly is_backfill?: boolean
+  /** The rotas that named its receiver. */
+  readonly rotas?: ReadonlyArray<NotifierName> | undefined
   readonly holds: Holds
 }
 
-/** A held firing, and what becomes of it. */
+/** A firing that waits, and what becomes of it. */
 export type HeldFiring =
   | {
       readonly item: OutboxRecord
@@ -41,6 +44,8 @@ export type HeldFiring =
       readonly isRestated: boolean
     }
   | { readonly item: OutboxRecord; readonly becomes: "due"; readonly past: Holds["past"] }
+  /** One that nothing holds has another cause now. */
+  | { readonly item: OutboxRecord; readonly becomes: "restated" }
   | { readonly item: OutboxRecord; readonly becomes: "discarded"; readonly because: "coalesced" | "unnamed" }
 
 export interface Evaluation {
@@ -58,11 +63,15 @@ const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): 
   return known
 }
 
-/** Whom an incident names. Where only the worst of too many members name receivers, who has a firing stays named. */
-const namedBy = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers =>
-  naming === undefined || !naming.isCut
-    ? (naming?.named ?? new Map())
-    : new Map([...firings.map(({ receiver }) => [receiver, AT_ONCE] as const), ...naming.named])
+/**
+ * Whom an incident names. Where only the worst of too many members name receivers, who has a firing stays named,
+ * unless a rota alone named it.
+ */
+const namedBy = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers => {
+  if (naming === undefined || !naming.isCut) return naming?.named ?? new Map()
+  const stay = firings.filter(({ rotas }) => rotas === undefined)
+  return new Map([...stay.map(({ receiver }) => [receiver, AT_ONCE] as const), ...naming.named])
+}
 
 /** The cause of a firing for a receiver that knows this much. */
 const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
@@ -78,24 +87,26 @@ export const owedFirings = (
 ): ReadonlyArray<Omit<NewFiring, "holds"> & { readonly due: Due | undefined }> => {
   const { announced, state } = incident
   if (naming === undefined || announced === undefined || state !== "open") return []
-  return Array.from(namedBy({ firings, naming }).keys()).flatMap((receiver) => {
+  return Array.from(namedBy({ firings, naming })).flatMap(([receiver, { rotas }]) => {
     if (firings.some((item) => item.receiver === receiver && isHeld(item))) return []
     const known = knownBy(receiver, firings)
     const isAgain = toAll && known !== undefined
     if (!isAgain && !isBelow(known, announced)) return []
     const due = known === undefined ? dueByRoutes(incident, naming, receiver) : undefined
-    return [{ receiver, cause: causeFor(known, due), must_send: toAll, due }]
+    return [{ receiver, rotas, cause: causeFor(known, due), must_send: toAll, due }]
   })
 }
 
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
-  const { firings, incident, receivers } = facts
+  const { firings, incident, naming, receivers } = facts
   const written: Array<NewFiring> = []
   const held: Array<HeldFiring> = []
   const next: Array<Instant.Instant> = []
   const ackUntil = acknowledgementOf(incident)?.until
   if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
+  const changesAt = naming?.onCall?.nextChange
+  if (changesAt !== undefined) next.push(changesAt)
   const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
   for (const receiver of new Set([...namedBy(facts).keys(), ...waiting])) {
     // A receiver that this policy lacks may be another replica's.
@@ -126,7 +137,10 @@ const situationOf = (facts: FiringFacts, receiver: NotifierName) => {
   const delay = row && holdsInForce(row).find(({ by }) => by === "after")?.until
   const isDelayed = isOwed && known === undefined && delay !== undefined
   const dueAt = due?.at ?? (isDelayed ? momentOf(delay) : undefined)
-  return { step, known, isOwed, due, dueAt, held, row, merged: waiting.slice(0, -1), others }
+  // Who knows enough, and comes on call, is owed a firing all the same.
+  const mayTakeOver = step?.rotas !== undefined && known !== undefined && !isOwed
+  const handover = mayTakeOver ? naming?.onCall?.handoverTo(receiver, step.rotas) : undefined
+  return { step, known, isOwed, due, dueAt, handover, held, row, merged: waiting.slice(0, -1), others }
 }
 type Situation = ReturnType<typeof situationOf>
 
@@ -141,10 +155,10 @@ export const decideFor = (
   readonly next?: Instant.Instant | undefined
 } => {
   const situation = situationOf(facts, receiver)
-  const { due, dueAt, held, isOwed, known, row, step } = situation
+  const { due, dueAt, handover, held, isOwed, known, others, row, step } = situation
   const timer = timerOf(situation, facts, now)
   // A firing that is due by time has no delay.
-  const isTimed = timer.cause !== undefined || isByTime(held?.cause)
+  const isTimed = handover !== undefined || timer.cause !== undefined || isByTime(held?.cause)
   const waiting = {
     row,
     receivers: [receiver],
@@ -159,23 +173,45 @@ export const decideFor = (
   const next = timer.cause === undefined ? timer.at : reminded
   if (held !== undefined)
     return { held: [...merged, heldAs(situation, held, timer, { facts, waiting, now })], next }
-  if (timer.cause === undefined) {
+  const waits = others.find(isUnended)
+  if (handover !== undefined && waits !== undefined)
+    return { held: [...merged, ...restated(waits, handover)], next }
+  if (timer.cause === undefined && handover === undefined) {
     if (!isOwed || !facts.hasRoutes) return { held: merged, next }
     if (due?.isWritten === false && now < due.at) return { held: merged, next: due.at }
   }
-  const isDelayed = timer.cause !== undefined || due?.isDelayed === true
+  const isByTurn = handover !== undefined || comesLate(situation, facts, receiver)
+  const isDelayed = isTimed || due?.isDelayed === true
   const reportsUntil = isDelayed ? facts.graceUntil : undefined
   return {
     written: {
       receiver,
-      cause: timer.cause ?? causeFor(known, due),
-      must_send: timer.cause !== undefined,
-      is_backfill: timer.cause === undefined && isBackfill(due, now),
+      rotas: step?.rotas,
+      cause: handover?.cause ?? timer.cause ?? causeFor(known, due),
+      must_send: timer.cause !== undefined && handover === undefined,
+      is_backfill: isByTurn || (timer.cause === undefined && isBackfill(due, now)),
       holds: decideHolds(facts, { ...waiting, reportsUntil }, now),
     },
     held: merged,
     next: reminded,
   }
+}
+
+/** A firing of another cause that nothing holds, for who comes on call meanwhile. */
+const restated = (item: OutboxRecord, { cause }: Handover): ReadonlyArray<HeldFiring> =>
+  isByTime(item.cause) || item.cause === cause
+    ? []
+    : [{ item: { ...item, cause, is_backfill: true }, becomes: "restated" }]
+
+/** Whether a receiver is owed a firing since it came on call, not since its event. */
+const comesLate = (
+  { due, isOwed, step }: Situation,
+  { naming }: FiringFacts,
+  receiver: NotifierName,
+): boolean => {
+  if (!isOwed || step?.rotas === undefined) return false
+  const came = naming?.onCall?.cameAt(receiver, step.rotas)
+  return came !== undefined && (due === undefined || due.at < came)
 }
 
 /** A later step is written when it is due; an event has written all else. */
@@ -188,7 +224,7 @@ const SOON = Duration.minutes(1)
 const isByTime = (cause: FiringCause | undefined): boolean => cause === "ack_ran_out" || cause === "reminder"
 
 const heldAs = (
-  { due, isOwed, known, row, step }: Situation,
+  { due, handover, isOwed, known, row, step }: Situation,
   before: OutboxRecord,
   timer: Timer,
   {
@@ -202,10 +238,16 @@ const heldAs = (
   if (!isSilent && must_send && step === undefined)
     return { item: before, becomes: "discarded", because: "unnamed" }
   const isLater = due?.isLater ?? before.cause === "escalation"
-  const cause = timer.cause ?? (isByTime(before.cause) ? before.cause : causeFor(known, { isLater }))
-  const isRestated = !isSilent && (cause !== before.cause || must_send !== before.must_send)
-  const item = isRestated ? { ...before, cause, must_send } : before
-  const lacks = isSilent ? "notifications_off" : isOwed || must_send ? undefined : "not_owed"
+  const present = handover?.cause ?? causeFor(known, { isLater })
+  const cause = timer.cause ?? (isByTime(before.cause) ? before.cause : present)
+  const rotas = step === undefined ? before.rotas : step.rotas
+  const isOfRotas = before.rotas?.join() === rotas?.join()
+  const isSame = cause === before.cause && must_send === before.must_send && isOfRotas
+  const isRestated = !isSilent && !isSame
+  const is_backfill = before.is_backfill || handover !== undefined
+  const item = isRestated ? { ...before, cause, must_send, rotas, is_backfill } : before
+  const isWanted = isOwed || must_send || handover !== undefined
+  const lacks = isSilent ? "notifications_off" : isWanted ? undefined : "not_owed"
   // A clock that was set back is no outage.
   const wasAhead = row !== undefined && namesInForce(row).join() === "clock"
   const reportsUntil = wasAhead ? undefined : facts.graceUntil

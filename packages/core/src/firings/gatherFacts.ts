@@ -10,7 +10,7 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { compilePolicy, isOfAgent, type Policy } from "../policy/compilePolicy.ts"
-import type { CountOpenings, Naming } from "../policy/routing.ts"
+import type { CountOpenings } from "../policy/routing.ts"
 import { defaultRules } from "../ports/RuleSettings.ts"
 import type { FiringFacts } from "./decideFirings.ts"
 import { decideHolds } from "./decideHolds.ts"
@@ -23,7 +23,8 @@ import {
   piecesOf,
   readLoudMembers,
 } from "./loudMembers.ts"
-import { firstDue, nameReceivers } from "./nameReceivers.ts"
+import { firstDue, type IncidentNaming, nameReceivers } from "./nameReceivers.ts"
+import { LOOKS_BACK, type OnCallFacts } from "./namedRotas.ts"
 import { type Hold, type Holds, canBeHeld, NO_HOLDS } from "./Hold.ts"
 import { activeMutes, type Mutes, mutingHolds, quietReceivers } from "./mutes.ts"
 import { NO_PARENTS, readParents } from "./parents.ts"
@@ -35,6 +36,8 @@ export interface FiringOptions {
   readonly policy: () => Policy
   /** After this silence of the service, its return is the end of an outage. */
   readonly staleAfter: Duration.Duration
+  /** The receivers that no live server can use, each with the moment from which they count as out of reach. */
+  readonly unusable?: (() => OnCallFacts["unusable"]) | undefined
 }
 
 /** Without a policy: acknowledgements and silences hold. */
@@ -74,10 +77,10 @@ export interface Gathered {
 export function* gatherFacts(
   unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
-  { looksAhead = false, mutes: given, policy: policyInForce, spanOfSilences, staleAfter }: GatherOptions,
+  { looksAhead = false, mutes: given, spanOfSilences, staleAfter, ...options }: GatherOptions,
   now: Instant.Instant,
 ): LoneDecision<Gathered> {
-  const policy = policyInForce()
+  const policy = options.policy()
   const { serviceHeartbeat, silences } = yield* find(
     "silencesInForce",
     spanOfSilences ?? { endingAfter: now },
@@ -87,6 +90,7 @@ export function* gatherFacts(
   const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const seen = yield* compareOpen(unit, open, { policy, mutes, looksAhead })
+  const onCall = yield* readOnCall(unit, policy, options, now)
   const { dependencies, hasRoutes, receivers } = policy
   const parents = yield* readParents(unit, seen, dependencies, staleAfter, now)
   const covering = ({ id }: IncidentRecord) => seen.get(id)?.covering ?? []
@@ -103,17 +107,19 @@ export function* gatherFacts(
     facts: (incident, firings) => ({
       ...muting(incident),
       firings,
-      naming: seen.get(incident.id)?.naming(),
+      naming: seen.get(incident.id)?.naming({ ...onCall, firings }),
       graceUntil,
       receivers,
       hasRoutes,
     }),
     factsAt: (facts, at) => {
-      const loud = seen.get(facts.incident.id)?.loud
+      const compared = seen.get(facts.incident.id)
       const present = activeMutes(policy, silences, at)
+      const { firings, naming } = facts
       return {
         ...facts,
-        covering: loud === undefined ? [] : mutingHolds(present, loud),
+        covering: compared === undefined ? [] : mutingHolds(present, compared.loud),
+        naming: policy.rotas === undefined ? naming : compared?.naming({ ...onCall, firings, now: at }),
         quiet: quietReceivers(policy, at),
       }
     },
@@ -123,7 +129,7 @@ export function* gatherFacts(
     },
     onNew: (incident) => {
       if (incident.state !== "open") return []
-      const naming = seen.get(incident.id)?.naming()
+      const naming = seen.get(incident.id)?.naming({ ...onCall, firings: [] })
       const due = naming && (firstDue(incident, naming) ?? incident.opened_at)
       const after = due !== undefined && now < due ? due : undefined
       const named = naming?.named.keys() ?? []
@@ -162,11 +168,31 @@ export function* gatherHolds(
   return (receiver, due) => decideHolds(facts, { receivers: [receiver], due, after: due }, now)
 }
 
+/** Who is on call for an incident also depends on its firings and opening. */
+type PresentOnCall = Omit<OnCallFacts, "openedAt">
+
+const NONE_UNUSABLE: OnCallFacts["unusable"] = new Map()
+
+/** Reads the facts that decide who is on call, as this transaction leaves it; nothing without rotas. Locks nothing. */
+export function* readOnCall(
+  unit: UnitOfWork,
+  { rotas }: Policy,
+  { unusable }: Pick<FiringOptions, "unusable">,
+  now: Instant.Instant,
+): Decision<Omit<PresentOnCall, "firings">> {
+  const found = { now, unusable: unusable?.() ?? NONE_UNUSABLE }
+  if (rotas === undefined) return { ...found, overrides: [] }
+  const stored = yield* findOnce(unit, "overridesEndingAfter", Instant.minus(now, LOOKS_BACK))
+  const changed = unit.keyed.changesOf("rota_override").flatMap(({ after }) => after ?? [])
+  const overrides = new Map([...stored, ...changed].map((override) => [override.id, override]))
+  return { ...found, overrides: Array.from(overrides.values()) }
+}
+
 /** An open incident with the decisions that its loud members lead to; a claim needs few of them. */
 interface Compared {
   readonly incident: IncidentRecord
   readonly loud: LoudFacts
-  readonly naming: () => Naming | undefined
+  readonly naming: (facts: PresentOnCall) => IncidentNaming | undefined
   readonly covering: ReadonlyArray<Hold>
   readonly runbook: () => FoundRunbook | undefined
 }
@@ -190,7 +216,7 @@ function* compareOpen(
       found.set(incident.id, {
         incident,
         loud,
-        naming: () => nameReceivers(policy, incident, present, openings(incident)),
+        naming: (facts) => nameReceivers(policy, incident, present, openings(incident), facts),
         covering: mutingHolds(mutes, loud),
         runbook: () => runbookOf(policy, incident, present),
       })

@@ -8,14 +8,22 @@ import { memberCount, isBelow } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, NamedReceivers, Naming, RouteId } from "../policy/routing.ts"
 import { matchedFacts, MOST_MEMBERS } from "./loudMembers.ts"
+import { NamedRotas, type OnCallFacts } from "./namedRotas.ts"
 
-/** Finds whom the routes of these loud members name. */
+/** Whom an incident names. */
+export interface IncidentNaming extends Naming {
+  /** The rotas among them; absent where the policy has none. */
+  readonly onCall?: NamedRotas | undefined
+}
+
+/** Finds whom the routes of these loud members name, and who of the rotas among them is on call. */
 export const nameReceivers = (
   policy: Policy,
   incident: IncidentRecord,
   loud: ReadonlyArray<LoudMember>,
   countOpenings: CountOpenings,
-): Naming | undefined => {
+  onCallFacts: Omit<OnCallFacts, "openedAt">,
+): IncidentNaming | undefined => {
   if (loud.length === 0) return undefined
   if (!policy.hasRoutes) return policy.everyone
   const { incident_key } = incident
@@ -32,10 +40,18 @@ export const nameReceivers = (
     known.set(most, named)
     return named
   }
-  const named = nameAs("critical")
+  const first = nameAs("critical")
+  const facts = { ...onCallFacts, openedAt: incident.opened_at }
+  const onCall = policy.rotas && new NamedRotas(policy.rotas, first, facts)
+  const named = onCall?.resolve(first) ?? first
+  const at = (severity: Severity) => {
+    const then = nameAs(severity)
+    return onCall?.resolve(then) ?? then
+  }
   return {
     named,
-    at: (severity) => (policy.routesBySeverity ? nameAs(severity) : named),
+    onCall,
+    at: (severity) => (policy.routesBySeverity ? at(severity) : named),
     isCut: loud.length >= MOST_MEMBERS && memberCount(incident) > MOST_MEMBERS,
   }
 }

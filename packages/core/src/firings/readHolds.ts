@@ -219,14 +219,20 @@ export const nextFirings = (
         holds: onDue(incident, onItsWay).inForce,
       }
     }
-    for (let at: Instant.Instant | undefined = now; at !== undefined;) {
+    let looks = 0
+    for (let at: Instant.Instant | undefined = now; at !== undefined && looks < MOST_LOOKS; looks++) {
       const step = lookAt(receiver, at === now ? facts : factsAt(facts, at), at)
       if (step.found !== undefined) return { receiver, ...step.found, due: at > now ? at : undefined }
       at = step.next
     }
     return undefined
   }
-  const named = [...(naming?.named.keys() ?? []), ...firings.filter(isUnended).map((item) => item.receiver)]
+  const changesAt = naming?.onCall?.nextChange
+  const named = [
+    ...(naming?.named.keys() ?? []),
+    ...(changesAt === undefined ? [] : (factsAt(facts, changesAt).naming?.named.keys() ?? [])),
+    ...firings.filter(isUnended).map((item) => item.receiver),
+  ]
   const sentAt = ({ due = now, holds }: NextFiring) =>
     Instant.max(due, holds.length === 0 ? now : lastEnd(holds))
   return Array.from(new Set(named))
@@ -235,6 +241,9 @@ export const nextFirings = (
     .flatMap((receiver) => nextOf(receiver) ?? [])
     .toSorted((a, b) => (sentAt(a) < sentAt(b) ? -1 : sentAt(a) > sentAt(b) ? 1 : 0))
 }
+
+/** Who is on call may change for ever without a firing for a receiver. */
+const MOST_LOOKS = 20
 
 /** The firing for a receiver, among those that wait under no holds, that is attempted next. */
 const nextAttempt = (
@@ -264,6 +273,6 @@ const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant)
   const isOwed = holds.every(({ by }) => by !== "not_owed")
   if (firing !== undefined && isOwed && after === undefined) return { found: { cause: firing.cause, holds } }
   const { ack_until } = facts.incident
-  const times = [after === undefined ? next : after.until, ack_until]
+  const times = [after === undefined ? next : after.until, ack_until, facts.naming?.onCall?.nextChange]
   return { next: Instant.earliest(times.flatMap((time) => (time !== undefined && time > at ? [time] : []))) }
 }

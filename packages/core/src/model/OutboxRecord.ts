@@ -77,6 +77,8 @@ export const outbox = keyedTable({
     must_send: boolean,
     /** A policy or a label made its receiver owed it, after its time: claims take all others first. */
     is_backfill: boolean,
+    /** The rotas that named its receiver; absent where none did. */
+    rotas: orUndefined(array<NotifierName>()),
     /** When it was released by hand: nothing holds it any more. */
     released_at: orUndefined(instant),
     last_error: orUndefined(text()),

@@ -37,6 +37,8 @@ export interface ClaimedItem {
   readonly notification: DeliveryAttempt
   /** Whether its claim found enough for a digest. */
   readonly isInDigest: boolean
+  /** Whether a change of who is on call made it owed. */
+  readonly isByTurn: boolean
 }
 
 /**
@@ -65,6 +67,7 @@ export const claimOutbox = loneCommandOf(function* (
       claim: { id, notifier, incident_id, leased_until },
       notification: { ...notification, runbook: found.runbook },
       isInDigest: isDigest,
+      isByTurn: item.is_backfill && item.rotas !== undefined,
     }
   })
 })

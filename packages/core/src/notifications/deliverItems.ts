@@ -36,11 +36,15 @@ export const claimSize = ({
   return free + Math.min(concurrency * turns, MOST_AHEAD)
 }
 
-/** The claimed items of one type together, since a message reports one of them. */
-const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArray<ClaimedItem>> =>
-  (["firing", "resolved"] as const)
-    .map((type) => items.filter(({ notification }) => notification.event_type === type))
-    .filter((ofType) => ofType.length > 0)
+/** The claimed items of one type together, since a message reports one of them; those of a handover after events. */
+const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArray<ClaimedItem>> => {
+  const kinds = ["firing", "handover", "resolved"] as const
+  const kindOf = ({ isByTurn, notification: { event_type } }: ClaimedItem) =>
+    isByTurn ? "handover" : event_type
+  return kinds
+    .map((kind) => items.filter((item) => kindOf(item) === kind))
+    .filter((ofKind) => ofKind.length > 0)
+}
 
 export interface ReceiverOptions {
   readonly concurrency: number

@@ -6,12 +6,11 @@ import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
-import { gatherHolds, readOpenings } from "../firings/gatherFacts.ts"
+import { type FiringOptions, gatherHolds, readOnCall, readOpenings } from "../firings/gatherFacts.ts"
 import { readLoudMembers, MOST_MEMBERS } from "../firings/loudMembers.ts"
-import { nameReceivers } from "../firings/nameReceivers.ts"
+import { type IncidentNaming, nameReceivers } from "../firings/nameReceivers.ts"
 import { heldItem, NO_HOLDS } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
-import type { Naming } from "../policy/routing.ts"
 import {
   discarded,
   isBehind,
@@ -24,7 +23,7 @@ import {
 } from "../model/OutboxRecord.ts"
 import { mayArrive } from "./recordResults.ts"
 
-export interface EnqueueOptions {
+export interface EnqueueOptions extends Pick<FiringOptions, "unusable"> {
   readonly policy: Policy
   readonly staleAfter: Duration.Duration
   readonly newOutboxId: (now: Instant.Instant) => OutboxId
@@ -38,7 +37,7 @@ const enqueue = (
   { newOutboxId, now }: EnqueueOptions,
 ): void => {
   const { receiver, notifier, event_type, cause } = notification
-  const { holds = NO_HOLDS, must_send = false, is_backfill = false } = notification
+  const { holds = NO_HOLDS, must_send = false, is_backfill = false, rotas } = notification
   const item: OutboxRecord = {
     id: newOutboxId(now),
     receiver,
@@ -57,6 +56,7 @@ const enqueue = (
     next_evaluation_at: undefined,
     must_send,
     is_backfill,
+    rotas,
     released_at: undefined,
     last_error: undefined,
     discarded_because: undefined,
@@ -113,7 +113,7 @@ export function* enqueueOwed(
   // Without routes, only a loud event makes a receiver owed; its member names all.
   if (!hasRoutes && !isLoud) return
   const firings = firingsOf(unit, incident)
-  const naming = hasRoutes ? yield* nameNow(unit, incident, policy) : policy.everyone
+  const naming = hasRoutes ? yield* nameNow(unit, incident, firings, options) : policy.everyone
   if (toAll) for (const item of firings) if (isHeld(item)) unit.outbox.put({ ...item, must_send: true })
   const written = owedFirings({ firings, incident, naming }, toAll).filter(
     ({ due }) => due?.isWritten !== false,
@@ -126,11 +126,21 @@ export function* enqueueOwed(
   }
 }
 
-function* nameNow(unit: UnitOfWork, incident: IncidentRecord, policy: Policy): Decision<Naming | undefined> {
+function* nameNow(
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  firings: ReadonlyArray<OutboxRecord>,
+  options: EnqueueOptions,
+): Decision<IncidentNaming | undefined> {
+  const { now, policy } = options
   const needed = { limit: MOST_MEMBERS, readsLabels: policy.routesReadAgents }
   const loud = yield* readLoudMembers(unit, [incident], needed)
   const openings = yield* readOpenings(unit, [incident], policy)
-  return nameReceivers(policy, incident, loud.get(incident.id) ?? [], openings(incident))
+  const onCall = yield* readOnCall(unit, policy, options, now)
+  return nameReceivers(policy, incident, loud.get(incident.id) ?? [], openings(incident), {
+    ...onCall,
+    firings,
+  })
 }
 
 /** Enqueues a resolved for each receiver of these firings, in an order that does not depend on the storage's. */

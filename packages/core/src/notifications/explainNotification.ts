@@ -6,8 +6,9 @@ const BECAUSE: Readonly<Record<FiringCause, string>> = {
   opened: "the first firing of the incident for this receiver",
   worsened: "the incident worsened",
   reminder: "a reminder was due",
-  escalation: "a later step of the route was due",
+  escalation: "a later step of the route was due, or those before it are out of reach",
   ack_ran_out: "the acknowledgement ran out",
+  handover: "its receiver came on call",
 }
 
 interface Story {

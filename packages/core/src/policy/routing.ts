@@ -14,8 +14,11 @@ export interface NamedReceiver {
   readonly isFirst: boolean
   /** How long after its last attempt it is reminded. */
   readonly remind: Duration.Duration | undefined
+  /** The rotas that led to it, if it was named so. */
+  readonly rotas?: ReadonlyArray<NotifierName>
 }
 
+/** Receivers; and rotas, until who is on call is known. */
 export type NamedReceivers = ReadonlyMap<NotifierName, NamedReceiver>
 
 /** Whom the routes of an incident name. */
@@ -94,7 +97,7 @@ const namedBy = (
   )
 }
 
-const leastOf = (known: NamedReceiver | undefined, other: NamedReceiver): NamedReceiver => {
+export const leastOf = (known: NamedReceiver | undefined, other: NamedReceiver): NamedReceiver => {
   if (known === undefined) return other
   const isLess = Duration.isLessThan(other.delay, known.delay)
   const isEqual = Duration.equals(other.delay, known.delay)
@@ -106,5 +109,9 @@ const leastOf = (known: NamedReceiver | undefined, other: NamedReceiver): NamedR
       known.remind === undefined || other.remind === undefined
         ? (known.remind ?? other.remind)
         : Duration.min(known.remind, other.remind),
+    ...((known.rotas ?? other.rotas) && { rotas: unitedRotas(known, other) }),
   }
 }
+
+const unitedRotas = (known: NamedReceiver, other: NamedReceiver): ReadonlyArray<NotifierName> =>
+  Array.from(new Set([...(known.rotas ?? []), ...(other.rotas ?? [])]))

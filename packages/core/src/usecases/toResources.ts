@@ -123,6 +123,7 @@ export const toHeldOutboxItem = (
   summary: incident.summary ?? null,
   receiver: record.receiver,
   cause: record.cause ?? null,
+  ...(record.rotas && { rotas: record.rotas }),
   held_by: held?.held_by ?? [],
   held_until: held?.held_until ?? null,
 })

@@ -1,10 +1,13 @@
 import { expect, it } from "@effect/vitest"
 import { incidentRecord, memberRecord } from "@tocsin/testing/records"
 import { Result } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
 import { nameReceivers } from "../../src/firings/nameReceivers.ts"
 import { SEVERITIES } from "../../src/model/Announced.ts"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
+
+const NO_ROTAS = { now: Instant.fromMillis(0), firings: [], overrides: [], unusable: new Map() }
 
 it("compares each member once a severity, however many receivers are evaluated", () => {
   const document = readPolicy({ routes: [{ match: ["severity = critical"], to: ["chat"] }] }, ["chat"])
@@ -20,7 +23,7 @@ it("compares each member once a severity, however many receivers are evaluated",
     labels: undefined,
   }))
   const counting = { ...policy, routes: { ...policy.routes, match } }
-  const naming = nameReceivers(counting, incidentRecord("i"), loud, () => 0)
+  const naming = nameReceivers(counting, incidentRecord("i"), loud, () => 0, NO_ROTAS)
   for (let receiver = 0; receiver < 50; receiver++) for (const severity of SEVERITIES) naming?.at(severity)
   expect(compared).toBeLessThanOrEqual(loud.length * SEVERITIES.length)
 })

@@ -96,6 +96,7 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     holds: maybe(fc.constant(HOLDS)),
     must_send: fc.boolean(),
     is_backfill: fc.boolean(),
+    rotas: maybe(fc.constant(["primary"])),
     released_at: maybe(instant),
     last_error: maybe(output),
     discarded_because: maybe(fc.constantFrom("incident_resolved" as const, "shadowed" as const)),

@@ -1,0 +1,144 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { inOrder, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { changesAround, type OnCall, placesAt, type RotaOverride, type Rotas } from "../policy/onCall.ts"
+import { latestOf } from "../policy/Rota.ts"
+import { leastOf, type NamedReceiver, type NamedReceivers } from "../policy/routing.ts"
+
+/** The facts, besides the rotas, that decide who is on call for an incident. */
+export interface OnCallFacts {
+  readonly now: Instant.Instant
+  readonly overrides: ReadonlyArray<RotaOverride>
+  /** Its firings that are not discarded. */
+  readonly firings: ReadonlyArray<OutboxRecord>
+  readonly openedAt: Instant.Instant
+  /** The receivers that no live server can use, each with the moment from which they count as out of reach. */
+  readonly unusable: ReadonlyMap<NotifierName, Instant.Instant>
+}
+
+/** Rotas are not looked at further back than this: overrides are at most as long. */
+export const LOOKS_BACK = Duration.days(31)
+/** Nor further than so many changes. Who has been on call through all of these has come long ago. */
+const MOST_CHANGES = 100
+const INSTANT = 1n
+
+/** A receiver that comes on call for an incident, and is owed a firing by that alone. */
+export interface Handover {
+  readonly cause: "handover" | "escalation"
+}
+
+/** The rotas that an incident names, as they are for it. */
+export class NamedRotas {
+  readonly #rotas: Rotas
+  readonly #names: ReadonlyArray<NotifierName>
+  readonly #facts: OnCallFacts
+
+  constructor(rotas: Rotas, named: NamedReceivers, facts: OnCallFacts) {
+    this.#rotas = rotas
+    this.#names = Array.from(named.keys()).filter((name) => rotas.byName.has(name))
+    this.#facts = facts
+  }
+
+  /** The next moment at which others may be on call. */
+  get nextChange(): Instant.Instant | undefined {
+    const { now, overrides, unusable } = this.#facts
+    return Instant.earliest([
+      ...this.#names.flatMap((name) => changesAround(this.#rotas, name, overrides, now).after ?? []),
+      ...Array.from(unusable.values()).filter((at) => at > now),
+    ])
+  }
+
+  /** The receivers that these names lead to. Those who stand beside another are named as by a later step. */
+  resolve(named: NamedReceivers): NamedReceivers {
+    const found = new Map<NotifierName, NamedReceiver>()
+    const add = (receiver: NotifierName, as: NamedReceiver) =>
+      found.set(receiver, leastOf(found.get(receiver), as))
+    for (const [name, as] of named) {
+      if (!this.#rotas.byName.has(name)) {
+        add(name, as)
+        continue
+      }
+      for (const [place, { receivers }] of this.#onCall(name, this.#facts.now).entries()) {
+        const beside = place === 0 ? as : { ...as, isLater: true, isFirst: false }
+        for (const receiver of receivers) add(receiver, { ...beside, rotas: [name] })
+      }
+    }
+    return found
+  }
+
+  /** When a receiver came on call by one of these rotas, which it is in now: the latest time after the opening. */
+  cameAt(receiver: NotifierName, rotas: ReadonlyArray<NotifierName>): Instant.Instant | undefined {
+    return latestOf(rotas.map((name) => this.#cameTo(name, receiver)))
+  }
+
+  /** Whether a receiver is owed a firing because it came on call, whatever it knows (docs/rules.md#on-call). */
+  handoverTo(receiver: NotifierName, rotas: ReadonlyArray<NotifierName>): Handover | undefined {
+    const { firings, now } = this.#facts
+    const own = firings.filter((item) => item.receiver === receiver)
+    for (const name of rotas) {
+      const came = this.#cameTo(name, receiver)
+      if (came === undefined || own.some((item) => isAttemptedSince(item, came))) continue
+      const before = Instant.fromMicros(came - INSTANT)
+      if (this.#names.some((other) => this.#isOnCall(other, receiver, before))) continue
+      const isNotified = (item: OutboxRecord) =>
+        item.receiver !== receiver &&
+        item.rotas?.includes(name) === true &&
+        item.first_attempted_at !== undefined &&
+        item.first_attempted_at < came
+      if (!firings.some(isNotified)) continue
+      const isFirst = this.#onCall(name, now)[0]?.receivers.includes(receiver) === true
+      return { cause: isFirst ? "handover" : "escalation" }
+    }
+    return undefined
+  }
+
+  #cameTo(name: NotifierName, receiver: NotifierName): Instant.Instant | undefined {
+    const { now, openedAt, overrides } = this.#facts
+    const since = Instant.max(openedAt, Instant.minus(now, LOOKS_BACK))
+    for (let at = now, looks = 0; looks < MOST_CHANGES; looks++) {
+      const { before: changed } = changesAround(this.#rotas, name, overrides, at)
+      const came = latestOf([changed, this.#lastLoss(at)])
+      if (came === undefined || came <= since) return undefined
+      at = Instant.fromMicros(came - INSTANT)
+      if (!this.#isOnCall(name, receiver, at)) return came
+    }
+    return undefined
+  }
+
+  #isOnCall(name: NotifierName, receiver: NotifierName, at: Instant.Instant): boolean {
+    return this.#onCall(name, at).some(({ receivers }) => receivers.includes(receiver))
+  }
+
+  /** Who is on call, and those beside them while all before are out of reach. */
+  #onCall(name: NotifierName, at: Instant.Instant): ReadonlyArray<OnCall> {
+    const places = placesAt(this.#rotas, name, this.#facts.overrides, at)
+    const reached = places.findIndex(({ receivers }) => !receivers.some((one) => this.#isLost(one, at)))
+    return reached < 0 ? places : places.slice(0, reached + 1)
+  }
+
+  /** Whether a receiver was out of reach: its last attempt was refused for good, or no server could use it. */
+  #isLost(receiver: NotifierName, at: Instant.Instant): boolean {
+    const unusableFrom = this.#facts.unusable.get(receiver)
+    if (unusableFrom !== undefined && unusableFrom <= at) return true
+    const attempted = this.#facts.firings
+      .filter((item) => item.receiver === receiver && wasAttempted(item) && startedBy(item, at))
+      .toSorted(inOrder)
+    const last = attempted.at(-1)
+    return last?.state === "failed" && last.updated_at <= at
+  }
+
+  /** When a receiver was out of reach for the last time, up to a moment. */
+  #lastLoss(until: Instant.Instant): Instant.Instant | undefined {
+    const { firings, unusable } = this.#facts
+    const refused = firings.filter(({ state }) => state === "failed").map(({ updated_at }) => updated_at)
+    return latestOf([...refused, ...unusable.values()].filter((at) => at <= until))
+  }
+}
+
+const startedBy = ({ first_attempted_at }: OutboxRecord, at: Instant.Instant): boolean =>
+  first_attempted_at !== undefined && first_attempted_at <= at
+
+/** The last change of an item that was attempted and does not wait is the end of its last attempt. */
+const isAttemptedSince = (item: OutboxRecord, at: Instant.Instant): boolean =>
+  item.state === "sending" || (wasAttempted(item) && item.updated_at >= at)
