@@ -103,13 +103,12 @@ const isHeldDue = Effect.fnUntraced(function* (
 const isOpenDue = Effect.fnUntraced(function* (
   followed: Followed,
   { transact }: Pick<Commits["Service"], "transact">,
-  { incidents, labels }: FollowOptions,
+  { labels }: FollowOptions,
 ): Effect.fn.Return<boolean, StorageError> {
   const { isFirst, open: before, policy } = followed
   const changes: Array<unknown> = [policy.routesReadAgents ? yield* labels : ""]
   if (policy.rotas !== undefined) {
-    const overrides = yield* transact(readRow("change_stamp", "overrides"))
-    changes.push(overrides?.stamp, ...(incidents.unusable?.().keys() ?? []))
+    changes.push((yield* transact(readRow("change_stamp", "overrides")))?.stamp)
   }
   followed.open = changes.join()
   return before === undefined ? !isFirst || policy.hasRoutes : before !== followed.open

@@ -36,8 +36,6 @@ export interface FiringOptions {
   readonly policy: () => Policy
   /** After this silence of the service, its return is the end of an outage. */
   readonly staleAfter: Duration.Duration
-  /** The receivers that no live server can use, each with the moment from which they count as out of reach. */
-  readonly unusable?: (() => OnCallFacts["unusable"]) | undefined
 }
 
 /** Without a policy: acknowledgements and silences hold. */
@@ -77,10 +75,10 @@ export interface Gathered {
 export function* gatherFacts(
   unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
-  { looksAhead = false, mutes: given, spanOfSilences, staleAfter, ...options }: GatherOptions,
+  { looksAhead = false, mutes: given, policy: policyInForce, spanOfSilences, staleAfter }: GatherOptions,
   now: Instant.Instant,
 ): LoneDecision<Gathered> {
-  const policy = options.policy()
+  const policy = policyInForce()
   const { serviceHeartbeat, silences } = yield* find(
     "silencesInForce",
     spanOfSilences ?? { endingAfter: now },
@@ -90,7 +88,7 @@ export function* gatherFacts(
   const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const seen = yield* compareOpen(unit, open, { policy, mutes, looksAhead })
-  const onCall = yield* readOnCall(unit, policy, options, now)
+  const onCall = yield* readOnCall(unit, policy, now)
   const { dependencies, hasRoutes, receivers } = policy
   const parents = yield* readParents(unit, seen, dependencies, staleAfter, now)
   const covering = ({ id }: IncidentRecord) => seen.get(id)?.covering ?? []
@@ -176,16 +174,14 @@ const NONE_UNUSABLE: OnCallFacts["unusable"] = new Map()
 /** Reads the facts that decide who is on call, as this transaction leaves it; nothing without rotas. Locks nothing. */
 export function* readOnCall(
   unit: UnitOfWork,
-  { rotas }: Policy,
-  { unusable }: Pick<FiringOptions, "unusable">,
+  { rotas, unusable = NONE_UNUSABLE }: Policy,
   now: Instant.Instant,
 ): Decision<Omit<PresentOnCall, "firings">> {
-  const found = { now, unusable: unusable?.() ?? NONE_UNUSABLE }
-  if (rotas === undefined) return { ...found, overrides: [] }
+  if (rotas === undefined) return { now, unusable, overrides: [] }
   const stored = yield* findOnce(unit, "overridesEndingAfter", Instant.minus(now, LOOKS_BACK))
   const changed = unit.keyed.changesOf("rota_override").flatMap(({ after }) => after ?? [])
   const overrides = new Map([...stored, ...changed].map((override) => [override.id, override]))
-  return { ...found, overrides: Array.from(overrides.values()) }
+  return { now, unusable, overrides: Array.from(overrides.values()) }
 }
 
 /** An open incident with the decisions that its loud members lead to; a claim needs few of them. */

@@ -9,6 +9,8 @@ export interface ReceiverListing {
   readonly left_millis?: number
   /** Why the replica cannot send to it; absent if it can. */
   readonly unavailable?: string
+  /** Since when, in milliseconds since 1970; an earlier version did not state it. */
+  readonly unavailable_since_millis?: number
 }
 
 /** One process of the service, as it last reported itself (docs/rules.md#replicas). */

@@ -6,7 +6,7 @@ import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type NewFiring, owedFirings } from "../firings/decideFirings.ts"
-import { type FiringOptions, gatherHolds, readOnCall, readOpenings } from "../firings/gatherFacts.ts"
+import { gatherHolds, readOnCall, readOpenings } from "../firings/gatherFacts.ts"
 import { readLoudMembers, MOST_MEMBERS } from "../firings/loudMembers.ts"
 import { type IncidentNaming, nameReceivers } from "../firings/nameReceivers.ts"
 import { heldItem, NO_HOLDS } from "../firings/Hold.ts"
@@ -23,7 +23,7 @@ import {
 } from "../model/OutboxRecord.ts"
 import { mayArrive } from "./recordResults.ts"
 
-export interface EnqueueOptions extends Pick<FiringOptions, "unusable"> {
+export interface EnqueueOptions {
   readonly policy: Policy
   readonly staleAfter: Duration.Duration
   readonly newOutboxId: (now: Instant.Instant) => OutboxId
@@ -136,7 +136,7 @@ function* nameNow(
   const needed = { limit: MOST_MEMBERS, readsLabels: policy.routesReadAgents }
   const loud = yield* readLoudMembers(unit, [incident], needed)
   const openings = yield* readOpenings(unit, [incident], policy)
-  const onCall = yield* readOnCall(unit, policy, options, now)
+  const onCall = yield* readOnCall(unit, policy, now)
   return nameReceivers(policy, incident, loud.get(incident.id) ?? [], openings(incident), {
     ...onCall,
     firings,

@@ -34,6 +34,8 @@ export interface PolicyReceiver {
 export type Policy = ReturnType<typeof compilePolicy> & {
   /** The receivers that this process cannot use, each with the reason; absent if it can use all. */
   readonly unavailable?: ReadonlyMap<NotifierName, string>
+  /** The receivers that no live server can use, each with the time from which another one of a rota stands beside it. */
+  readonly unusable?: ReadonlyMap<NotifierName, Instant.Instant>
   /** How it breaks rules of this version without harm, where it is stored. */
   readonly outdated?: ReadonlyArray<PolicyIssue>
 }

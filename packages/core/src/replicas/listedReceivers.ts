@@ -64,6 +64,32 @@ export const servedReceivers = (
   return new Set([...own.keys(), ...served])
 }
 
+/** A receiver that no live replica can use for this long is out of reach. */
+const UNUSABLE_FOR = Duration.minutes(2)
+
+/** Those of some receivers that no live replica can use, each with the time from which it is out of reach. */
+export const outOfReach = (
+  receivers: Iterable<NotifierName>,
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyMap<NotifierName, Instant.Instant> => {
+  const served = servedReceivers(new Map(), replicas, now)
+  const usableUntil = new Map<NotifierName, Instant.Instant>()
+  for (const replica of replicas)
+    for (const listing of replica.receivers) {
+      const { name, unavailable, unavailable_since_millis: since } = listing
+      const unusable = since === undefined ? replica.started_at : Instant.fromMillis(since)
+      const until = unavailable === undefined ? listedUntil(replica, listing, now) : unusable
+      usableUntil.set(name, Instant.max(usableUntil.get(name) ?? until, until))
+    }
+  return new Map(
+    Array.from(receivers).flatMap((name) => {
+      const until = usableUntil.get(name)
+      return served.has(name) || until === undefined ? [] : [[name, Instant.plus(until, UNUSABLE_FOR)]]
+    }),
+  )
+}
+
 /** Of the receivers that this process cannot use, those that no live replica can use either, with the reasons. */
 export const unusableByAll = (
   unavailable: ReadonlyMap<NotifierName, string>,

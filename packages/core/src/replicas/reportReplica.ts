@@ -33,9 +33,11 @@ const listingsOf = (
     .filter(({ name }) => !current.includes(name))
     .map(({ name, left_millis = nowMillis }) => ({ name, left_millis }))
     .filter(({ left_millis }) => left_millis >= oldest)
+  const sinceOf = new Map(former.map((listing) => [listing.name, listing.unavailable_since_millis]))
   const present = current.map((name) => {
     const reason = unavailable.get(name)
-    return reason === undefined ? { name } : { name, unavailable: reason }
+    if (reason === undefined) return { name }
+    return { name, unavailable: reason, unavailable_since_millis: sinceOf.get(name) ?? nowMillis }
   })
   return [...present, ...left]
 }

@@ -2,6 +2,8 @@ import { Context, Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { outOfReach } from "../replicas/listedReceivers.ts"
 import { compareReplicas, type PolicyDifference, policyHashes } from "../replicas/policyDifference.ts"
 import { liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
 import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
@@ -85,6 +87,9 @@ export const layer = Layer.effectDiscard(
   }),
 )
 
+const listed = (receivers: ReadonlyMap<NotifierName, Instant.Instant>) =>
+  Array.from(receivers).toSorted().join()
+
 /** Warns while the policies of live replicas differ for long, and logs when they no longer do. */
 const makeComparison = Effect.sync(() => {
   let difference: PolicyDifference | undefined
@@ -103,8 +108,8 @@ const makeComparison = Effect.sync(() => {
 })
 
 /**
- * Puts the policy in force again once no replica decides by another one. What those decided
- * meanwhile, such as when to evaluate an incident, does not follow it.
+ * Puts the policy in force again once no replica decides by another one: what those decided meanwhile, such as when
+ * to evaluate an incident, does not follow it. And when rotas have other receivers out of reach.
  */
 const makeRenewal = ({ current, replace }: PolicyInForce["Service"]) => {
   let isMixed = false
@@ -112,6 +117,9 @@ const makeRenewal = ({ current, replace }: PolicyInForce["Service"]) => {
     const now = yield* Instant.now
     const wasMixed = isMixed
     isMixed = policyHashes(all.filter((replica) => mayDecide(replica, now))).length > 1
-    if (wasMixed && !isMixed) yield* replace({ ...current() })
+    const policy = current()
+    const unusable = policy.rotas && outOfReach(policy.receivers.keys(), all, now)
+    const isSame = unusable === undefined || listed(unusable) === listed(policy.unusable ?? new Map())
+    if ((wasMixed && !isMixed) || !isSame) yield* replace({ ...policy, ...(unusable && { unusable }) })
   })
 }

@@ -1,0 +1,56 @@
+import { assert, it } from "@effect/vitest"
+import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { START_MILLIS } from "@tocsin/testing/samples"
+import { Duration, Effect, Result } from "effect"
+import { AGENT, enroll, report } from "../service/agents.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const NAMES = ["chat", "pager"]
+const ROTAS = { rotas: { primary: { order: NAMES, every: "31d", from: "2026-01-01T00:00" } } }
+const DOCUMENT = Result.getOrThrow(readPolicy({ ...ROTAS, routes: [{ to: ["primary"] }] }, NAMES))
+
+/** A server of which each that reports itself lacks the secret of the receiver on call. */
+const openWithout = Effect.fnUntraced(function* (receiver: string) {
+  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+  const process = yield* service.open("first", {
+    keepsHouse: true,
+    reports: true,
+    rules: { policy: DOCUMENT },
+  })
+  const use = (...unavailable: ReadonlyArray<string>) => {
+    const reasons = new Map(unavailable.map((name) => [name, "its secret cannot be read"]))
+    const policy = { ...compilePolicy(DOCUMENT, NAMES), unavailable: reasons }
+    const rest = NAMES.filter((name) => !unavailable.includes(name))
+    return Effect.andThen(process.sendsTo(...rest), process.policy.replace(policy))
+  }
+  yield* enroll(process, AGENT)
+  yield* use(receiver)
+  const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
+  const messages = () =>
+    service.receivers.arrivals.map(({ at, notification: { cause, event_type, receiver: to } }) => {
+      const seconds = Math.floor((Number(at) / 1_000 - START_MILLIS) / 1_000)
+      return [Math.floor(seconds / 30) / 2, to, cause ?? event_type].join(" ")
+    })
+  const reports = (status: "critical" | "ok") =>
+    Effect.andThen(Effect.orDie(report(process, [{ check: "disk", status }])), settled)
+  return { after, messages, reports, use }
+})
+
+it.effect("the next turn is on call beside a receiver that no server can use for two minutes", () =>
+  Effect.gen(function* () {
+    const { after, messages, reports, use } = yield* openWithout("chat")
+    yield* reports("critical")
+    yield* after("110 seconds")
+    assert.deepStrictEqual(messages(), [])
+    yield* after("30 seconds")
+    assert.deepStrictEqual(messages(), ["2 pager escalation"])
+    yield* use()
+    yield* after("30 seconds")
+    assert.deepStrictEqual(messages().slice(1), ["2 chat opened"])
+    yield* reports("ok")
+    yield* after("30 seconds")
+    assert.deepStrictEqual(messages().slice(2).toSorted(), ["2.5 chat resolved", "2.5 pager resolved"])
+  }),
+)
