@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** @param {string} folder the name of a package's folder */
 export const bundleOf = (folder) => join(root, `node_modules/.cache/tocsin/${folder}.mjs`)
 
-const SOURCES = [
+/** What the bundles are made of. */
+export const SOURCES = [
   "packages/*/src/**/*.{ts,tsx,css}",
   "packages/*/*.{json,mjs}",
   "scripts/*.mjs",
@@ -19,11 +20,14 @@ const SOURCES = [
 /** @param {string} path */
 const changedAt = (path) => statSync(path).mtimeMs
 
-/** @param {string} bundle */
-function isCurrent(bundle) {
+/**
+ * @param {string} bundle
+ * @param {readonly string[]} sources
+ */
+export function isCurrent(bundle, sources = SOURCES) {
   if (!existsSync(bundle)) return false
   const bundled = changedAt(bundle)
-  return globSync(SOURCES, { cwd: root }).every((path) => changedAt(join(root, path)) < bundled)
+  return globSync(sources, { cwd: root }).every((path) => changedAt(join(root, path)) < bundled)
 }
 
 /**

@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { SERVER } from "../processes/program.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf } from "../processes/secrecy.ts"
-import { type Place, places, tocsin } from "./tocsin.ts"
+import { type Place, places, tocsin, tocsinAlone } from "./tocsin.ts"
 
 const nowhere: Effect.Effect<Place, never, Effect.Services<typeof scratchFolder>> = Effect.map(
   scratchFolder,
@@ -17,11 +17,13 @@ const nowhere: Effect.Effect<Place, never, Effect.Services<typeof scratchFolder>
 )
 
 /** The answer to a mistake: its exit code, nothing on standard output, and one message. */
-const refused = Effect.fnUntraced(function* (place: Place, line: string) {
-  const { code, stdout, stderr } = yield* tocsin(place, ...line.split(" "))
-  assert.strictEqual(stdout, "")
-  return { code, stderr }
-})
+const refusedBy = (run: typeof tocsin) =>
+  Effect.fnUntraced(function* (place: Place, line: string) {
+    const { code, stdout, stderr } = yield* run(place, ...line.split(" "))
+    assert.strictEqual(stdout, "")
+    return { code, stderr }
+  })
+const refused = refusedBy(tocsinAlone)
 
 describe.concurrent("exit codes", () => {
   it.live.each<readonly [line: string, message: string]>([
@@ -41,7 +43,7 @@ describe.concurrent("exit codes", () => {
     [`summary postgres://${secretOf("user")}:${secretOf("password")}@host/db`, "postgres://…@host/db"],
   ])("2: tocsin %s", ([line, message]) =>
     Effect.gen(function* () {
-      const { code, stderr } = yield* refused(yield* nowhere, line)
+      const { code, stderr } = yield* refusedBy(tocsin)(yield* nowhere, line)
       assert.strictEqual(code, EXIT_CODES.usage.code)
       assert.include(stderr, message)
     }),
@@ -52,7 +54,7 @@ describe.concurrent("exit codes", () => {
       const { cwd } = yield* nowhere
       yield* tocsin({ cwd, environment: {} }, "migrate")
       const line = ["watches", "try", "tcp://127.0.0.1:1"]
-      const probed = yield* tocsin({ cwd, environment: { SERVICE_WATCH_LOOPBACK: "true" } }, ...line)
+      const probed = yield* tocsinAlone({ cwd, environment: { SERVICE_WATCH_LOOPBACK: "true" } }, ...line)
       assert.strictEqual(probed.code, EXIT_CODES.failed.code)
       assert.include(probed.stdout, "TCP CRITICAL")
       assert.include(probed.stderr, "the probe of tcp://127.0.0.1:1 is critical")
@@ -100,7 +102,7 @@ describe.concurrent("exit codes", () => {
   it.live.each(places)("3: an unknown name on $name; 0: migrate creates the schema", ({ make }) =>
     Effect.gen(function* () {
       const place = yield* make
-      const made = yield* tocsin(place, "migrate", "--json")
+      const made = yield* tocsinAlone(place, "migrate", "--json")
       assert.deepStrictEqual([made.code, made.stderr], [0, ""])
       assert.match(made.stdout, /^\{"from":0,"to":[1-9]\d*\}\n$/)
       assert.match((yield* tocsin(place, "migrate")).stdout, /: nothing to do\n$/)
@@ -130,7 +132,7 @@ describe("a long list", () => {
   it.live("is printed in order to its end, and its reader may close the pipe", () =>
     Effect.gen(function* () {
       const place = yield* populated()
-      const { stdout } = yield* tocsin(place, "agents", "list", "--all", "--json")
+      const { stdout } = yield* tocsinAlone(place, "agents", "list", "--all", "--json")
       const { items } = JSON.parse(stdout) as { items: Array<{ agent_id: string }> }
       assert.deepStrictEqual(
         [items.length, items[0]?.agent_id, items.at(-1)?.agent_id],

@@ -1,8 +1,13 @@
-import { Effect, Redacted, type Scope } from "effect"
+import { type ChildProcess, fork } from "node:child_process"
+import process from "node:process"
+import { pathToFileURL } from "node:url"
+import { Effect, Redacted, type Scope, Semaphore } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { COMMANDS, COMPILE_CACHE, SERVER } from "../processes/program.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { type Environment, MARK } from "../processes/secrecy.ts"
 import { launch } from "../processes/ServerProcess.ts"
+import type { Order } from "./commandsProcess.ts"
 
 /** Where a server and commands meet: a folder, and the settings of both. */
 export interface Place {
@@ -19,21 +24,71 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** Runs a command as a script does, without a terminal. It must not print a secret. */
-export const tocsin = (place: Place, ...args: ReadonlyArray<string>): Effect.Effect<Ran> =>
+type Run = (place: Place, args: ReadonlyArray<string>) => Effect.Effect<Ran>
+
+/** Runs a command in a process for it alone. */
+const runAlone: Run = ({ cwd, environment, uid }, args) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const environment: Environment = { SERVICE_LOG_LEVEL: "info", ...place.environment }
-      const { ended, output } = yield* launch({ cwd: place.cwd, environment, args, uid: place.uid })
+      const { ended, output } = yield* launch({ cwd, environment, args, uid })
       const { code } = yield* ended
-      const written = output.stdout + output.stderr
-      const password = URL.parse(environment["DATABASE_URL"] ?? "")?.password ?? ""
-      if (written.includes(MARK) || (password.length >= 8 && written.includes(password))) {
-        return yield* Effect.die(new Error(`tocsin ${args.join(" ")} wrote a secret`))
-      }
       return { code, ...output }
     }),
   )
+
+const turn = Semaphore.makeUnsafe(2)
+const idle: Array<ChildProcess> = []
+
+/** Starts a process for commands, which ends with this one. */
+const startCommands = (): ChildProcess => {
+  const child = fork(COMMANDS, { env: COMPILE_CACHE, execArgv: [], stdio: ["ignore", 2, 2, "ipc"] })
+  child.unref()
+  child.channel?.unref()
+  return child
+}
+
+/** Runs a command in a process that has run others: what they need is compiled there. */
+const runAmongOthers: Run = ({ cwd, environment }, args) =>
+  turn.withPermit(
+    Effect.callback((resume) => {
+      const child = idle.pop() ?? startCommands()
+      const onExit = () =>
+        resume(Effect.die(new Error(`tocsin ${args.join(" ")} ended the process of others`)))
+      child.once("exit", onExit)
+      child.once("message", (ran: Ran) => {
+        child.off("exit", onExit)
+        idle.push(child)
+        resume(Effect.succeed(ran))
+      })
+      const order: Order = {
+        args,
+        cwd,
+        environment: { PATH: process.env["PATH"] ?? "", ...environment },
+        program: pathToFileURL(SERVER).href,
+      }
+      child.send(order)
+    }),
+  )
+
+/** Fails a test whose command wrote a secret. */
+const withoutSecrets = Effect.fnUntraced(function* (run: Run, place: Place, args: ReadonlyArray<string>) {
+  const environment: Environment = { SERVICE_LOG_LEVEL: "info", ...place.environment }
+  const ran = yield* run({ ...place, environment }, args)
+  const written = ran.stdout + ran.stderr
+  const password = URL.parse(environment["DATABASE_URL"] ?? "")?.password ?? ""
+  if (written.includes(MARK) || (password.length >= 8 && written.includes(password))) {
+    return yield* Effect.die(new Error(`tocsin ${args.join(" ")} wrote a secret`))
+  }
+  return ran
+})
+
+/** Runs a command as a script does, in a separate process without a terminal. It must not print a secret. */
+export const tocsinAlone = (place: Place, ...args: ReadonlyArray<string>): Effect.Effect<Ran> =>
+  withoutSecrets(runAlone, place, args)
+
+/** The same for a quarter of the processor time, where the subject is not how a process starts and ends. */
+export const tocsin = (place: Place, ...args: ReadonlyArray<string>): Effect.Effect<Ran> =>
+  withoutSecrets(place.uid === undefined ? runAmongOthers : runAlone, place, args)
 
 /** The JSON document that a command wrote; dies where it failed or wrote anything else. */
 export const jsonOf = Effect.fnUntraced(function* (

@@ -8,6 +8,9 @@ import { bundleOf } from "../../scripts/startBundled.mjs"
 export const SERVER = bundleOf("server")
 export const AGENT = bundleOf("agent")
 
+/** The program that runs commands one after another, which `bundledPrograms` makes for `test/cli`. */
+export const COMMANDS = join(dirname(SERVER), "commands.mjs")
+
 /** Makes Node.js keep what it compiled of the bundle: a third of the time of a short command. */
 export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(dirname(SERVER), "compiled") }
 

@@ -207,25 +207,27 @@ const report = Effect.fnUntraced(function* (cause: Cause.Cause<CommandError>) {
   yield* note(withoutSecrets(`tocsin: ${failure.value.message}\n`))
 })
 
-const codeOf = (exit: Exit.Exit<void, CommandError>): number => {
+/** One of {@link EXIT_CODES}. */
+export const codeOf = (exit: Exit.Exit<void, CommandError>): number => {
   if (Exit.isSuccess(exit)) return EXIT_CODES.ok.code
   if (Cause.hasInterruptsOnly(exit.cause)) return EXIT_CODES.interrupted.code
   const failure = Cause.findErrorOption(exit.cause)
   return EXIT_CODES[Option.isSome(failure) ? exitOf(failure.value) : "failed"].code
 }
 
-/**
- * Runs a command as the main program of this process, which ends with one of {@link EXIT_CODES}.
- * `module` is the URL of the process's first module.
- */
-export const runCommandLine = (args: ReadonlyArray<string>, module: string): void => {
+/** Runs a command, and reports its failure. `module` is the URL of the process's first module. */
+export const runCommand = (args: ReadonlyArray<string>, module: string) => {
   const layers = Layer.mergeAll(
     Layer.succeed(ProgramModule, module),
     presenterLayer,
     CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   ).pipe(Layer.provideMerge(Output.layer), Layer.provideMerge(NodeServices.layer))
-  NodeRuntime.runMain(Effect.provide(Effect.tapCause(program(args), report), layers), {
+  return Effect.provide(Effect.tapCause(program(args), report), layers)
+}
+
+/** Runs a command as the main program of this process, which ends with its exit code. */
+export const runCommandLine = (args: ReadonlyArray<string>, module: string): void =>
+  NodeRuntime.runMain(runCommand(args, module), {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(codeOf(exit as Exit.Exit<void, CommandError>)),
   })
-}
