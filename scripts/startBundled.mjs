@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** @param {string} folder the name of a package's folder */
 export const bundleOf = (folder) => join(root, `node_modules/.cache/tocsin/${folder}.mjs`)
 
-/** What the bundles are made of. */
+/** The files that bundles are made of. */
 export const SOURCES = [
   "packages/*/src/**/*.{ts,tsx,css}",
   "packages/*/*.{json,mjs}",
