@@ -61,6 +61,13 @@ const post = (look: Look, text: string, above = ""): string =>
     }<small>08:30</small>${lines(text)}</div></div>`,
   )
 
+/** A message on a phone. */
+const bubble = (text: string, ground: string, ink: string): string =>
+  page(
+    { ...LIGHT, link: ink },
+    `<div class="card" style="background:${ground};color:${ink};border:0">${lines(text)}</div>`,
+  )
+
 const fields = (entries: ReadonlyArray<readonly [string, unknown]>): string =>
   `<dl>${entries.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${linkedHtml(String(value)).replaceAll("\n", "<br>")}</dd>`).join("")}</dl>`
 
@@ -131,6 +138,12 @@ const drawings: Readonly<Record<Service, (body: Body) => string>> = {
     ),
   pushover: ({ message, priority }) =>
     card(`<h1>Tocsin <small>priority ${String(priority)}</small></h1>${lines(String(message))}`),
+  sms: ({ Body }) => bubble(String(Body), "#e9e9eb", "#111"),
+  signal: ({ message }) => bubble(String(message), "#2c6bed", "#fff"),
+  apprise: ({ body, title, type }) =>
+    card(
+      `<h1>${escapeHtml(String(title))} <small>${escapeHtml(String(type))}</small></h1>${lines(String(body))}`,
+    ),
   pagerduty: ({ dedup_key, links, payload }) => {
     const { custom_details, severity, source, summary } = object(payload)
     return card(

@@ -6,7 +6,7 @@ import process from "node:process"
 import { Role } from "@tocsin/contract/Operators"
 import { assert, describe, it } from "@effect/vitest"
 import { OUTBOX_ITEM } from "@tocsin/adapter-http/documents/examples"
-import { resultOfStatus } from "@tocsin/adapter-notify/http/exchange"
+import { resultOfStatus } from "@tocsin/adapter-notify/http/receipts"
 import { type OpenApi, operationsOf, resolved, type Response } from "./OpenApi.ts"
 
 const LINT = "node_modules/@redocly/cli/bin/cli.js"

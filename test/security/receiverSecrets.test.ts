@@ -24,7 +24,14 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   stream: "ops",
   topic: "alerts",
   room: "!a:example.org",
+  tag: "ops",
+  call: "yes",
+  emergency: true,
+  account: "AC1",
 }
+const OF_PHONES = { from: "+4915112345678", to: "+4915112345679", user: "SK1" }
+/** Those that have another form in some types. */
+const PLAIN_OF: Readonly<Record<string, typeof PLAIN>> = { sms: OF_PHONES, signal: OF_PHONES }
 
 /** All receivers, each with every key that it takes; not Telegram, whose address no policy changes. */
 const receivers = () => {
@@ -89,7 +96,8 @@ describe("the secrets of receivers", () => {
       yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
       const given = receivers().map(({ definition, keys, name }) => {
         const values = keys.map((key) => {
-          if (!key.endsWith("_")) return [key, PLAIN[key] ?? assert.fail(`${key} has no value`)]
+          if (!key.endsWith("_"))
+            return [key, PLAIN_OF[name]?.[key] ?? PLAIN[key] ?? assert.fail(`${key} has no value`)]
           const variable = `SECRET_${name}_${key}`
           vi.stubEnv(variable, secretOf(key, name, port))
           return [`${key}env`, variable]

@@ -1,4 +1,4 @@
-import { type Fake, fakes } from "../../packages/adapter-notify/test/services/fakes.ts"
+import { type Fake, fakes, serviceKeysOf } from "../../packages/adapter-notify/test/services/fakes.ts"
 import { testIds } from "../../packages/adapter-notify/test/testIds.ts"
 import type { Received } from "../../packages/adapter-notify/test/Receiver.ts"
 import { mailsOver } from "@tocsin/adapter-notify/email/email"
@@ -8,7 +8,6 @@ import { services } from "@tocsin/adapter-notify/services/services"
 import { notifierOver } from "@tocsin/adapter-notify/services/serviceNotifier"
 import type { ClaimedAlert, DeliveryResult, Notifier, SendResult } from "@tocsin/core/ports/Notifiers"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { Duration, Effect, Option, Redacted } from "effect"
 import type { Answer, Attempt, TypedReceiver } from "../service/Receivers.ts"
 import type { Draws } from "./Draws.ts"
@@ -67,10 +66,19 @@ const alertIn = ({ body, path }: Received): { readonly key: string; readonly isO
 }
 
 /** A refusal of a service, half of those for now with a request to wait, in its own words. */
-const refusalOf = ({ answer, onHint }: Fate, hint: string | undefined, draws: Draws): Answered => {
+const refusalOf = (
+  { answer, onHint }: Fate,
+  { hint, type }: { readonly hint: string | undefined; readonly type: HttpType },
+  draws: Draws,
+): Answered => {
+  const { verdicts = {} } = services[type]
   const garbage = draws.oneOf("", "{}", "<html>", "\u0000")
   if (answer.outcome === "refused")
-    return { status: draws.pick(PERMANENT) ?? 400, retryAfter: undefined, body: garbage }
+    return {
+      status: draws.pick(PERMANENT.filter((status) => verdicts[status] === undefined)) ?? 401,
+      retryAfter: undefined,
+      body: garbage,
+    }
   if (draws.chance(0.5)) return { status: draws.pick(PASSING) ?? 503, retryAfter: undefined, body: garbage }
   if (hint !== undefined && draws.chance(0.5)) {
     onHint(SECONDS_OF_HINTS)
@@ -109,12 +117,6 @@ const mailsOf = ({ complain, draws }: TypedWorld, fate: Fate) =>
     },
   )
 
-const keysOf = ({ definition, path, secrets }: Fake) => {
-  const { room = "", stream = "", topic = "", user = "" } = definition.kind === "messenger" ? definition : {}
-  const none = { token: "", key: "", routing_key: "", user, room, stream, topic }
-  return Redacted.make({ ...none, ...secrets, path: withoutTrailing(path, "/") })
-}
-
 /** A fake of a service, asked by the code of its type. */
 const exchangeOf = (
   {
@@ -140,7 +142,7 @@ const exchangeOf = (
     if (fate.answer.outcome === "delivered")
       return Option.some({ status, retryAfter: undefined, body: draws.oneOf("{}", "", "<html>") })
     if (fate.answer.outcome === "deferred" && draws.chance(0.3)) return yield* Effect.fail(lost)
-    return Option.some(refusalOf(fate, fake.hint, draws))
+    return Option.some(refusalOf(fate, { hint: fake.hint, type }, draws))
   })
 
 /** Starts the fake of a type. Its answers are drawn within the outcome that an attempt is to have. */
@@ -156,13 +158,13 @@ export const startService = (type: SimulatedType, world: TypedWorld): TypedServi
   const notifierOf = (fate: Fate): Effect.Effect<Notifier> => {
     if (type === "email") return Effect.provide(mailsOf(world, fate), testIds)
     const fake = fakes[type]
-    const { retryAfterOf } = services[type]
-    const hints = retryAfterOf === undefined ? {} : { retryAfterOf }
-    const post = postOver(exchangeOf({ fake, type, onAlert }, world, fate), {
-      ...hints,
-      timeout: TIMEOUTS.http,
-    })
-    return Effect.provide(notifierOver(post, { type, keys: keysOf(fake) }), testIds)
+    const { retryAfterOf, verdicts } = services[type]
+    const judging = { retryAfterOf, verdicts, timeout: TIMEOUTS.http }
+    const post = postOver(exchangeOf({ fake, type, onAlert }, world, fate), judging)
+    return Effect.provide(
+      notifierOver(post, { type, keys: Redacted.make(serviceKeysOf(fake)), timeout: TIMEOUTS.http }),
+      testIds,
+    )
   }
   const send = Effect.fnUntraced(function* (attempt: Attempt, arrive: Effect.Effect<boolean>) {
     const onHint = (seconds: number) => void (attempt.asked = seconds)

@@ -210,7 +210,13 @@ export const makeReceiver = (
     }
     case "messenger":
       if (receiver.type === "email")
-        return email({ ...posting, ...receiver, from: receiver.from ?? "", to: receiver.to ?? [], url })
+        return email({
+          ...posting,
+          ...receiver,
+          from: receiver.from ?? "",
+          to: [receiver.to ?? []].flat(),
+          url,
+        })
       return receiver.telegram_chat === undefined
         ? messengerSlack({ ...posting, url })
         : messengerTelegram({ ...posting, token: telegram_token, chat: receiver.telegram_chat })
@@ -226,15 +232,14 @@ const keysOf = (
   receiver: Extract<Receiver, { readonly kind: "messenger" | "alert_router" }>,
   { key = NONE, routing_key = NONE, token = NONE, user = NONE }: ReceiverSecrets,
 ) => {
-  const { room = "", stream = "", topic = "", user: bot = "" } = receiver.kind === "messenger" ? receiver : {}
+  const { to, user: name = "", ...texts } = receiver.kind === "messenger" ? receiver : {}
   return Redacted.make({
     token: Redacted.value(token),
-    user: Redacted.value(user) || bot,
+    user: Redacted.value(user) || name,
     key: Redacted.value(key),
     routing_key: Redacted.value(routing_key),
-    room,
-    stream,
-    topic,
+    // Only mails have several recipients.
+    definition: { ...texts, ...(typeof to === "string" && { to }) },
   })
 }
 

@@ -4,7 +4,14 @@ import { named } from "./Fields.ts"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
-import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS, typesOf } from "./ReceiverTypes.ts"
+import {
+  ACCOUNT_NAME,
+  MAIL_ADDRESS,
+  MOST_RECIPIENTS,
+  PHONE_NUMBER,
+  SENDER,
+  typesOf,
+} from "./ReceiverTypes.ts"
 import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, parseMatcher } from "./Matcher.ts"
 import { formatMatcher } from "./matcherText.ts"
@@ -36,6 +43,8 @@ const text = (description: string) =>
   Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
     description,
   })
+const formed = (form: RegExp, description: string, expected: string) =>
+  Schema.String.check(Schema.isPattern(form, { expected })).annotate({ description })
 const VARIABLE_RULE = {
   expected: "the name of an environment variable: letters, digits and _, not first a digit",
 }
@@ -55,6 +64,14 @@ const addresses = Schema.Array(Schema.String.check(Schema.isPattern(MAIL_ADDRESS
   Schema.isMinLength(1, ADDRESSES_RULE),
   Schema.isMaxLength(MOST_RECIPIENTS, ADDRESSES_RULE),
 )
+
+// Readers of the policy judge both by the type.
+const FROM_EXPECTED =
+  'an address such as Tocsin <tocsin@example.org>, or a number in quotes, such as "+4915112345678"'
+const TO_RULE = {
+  expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org, or a number in quotes, such as "+4915112345678"`,
+}
+const PHONE_OR_YES = new RegExp(`^yes$|${PHONE_NUMBER.source}`)
 
 const concurrency = Schema.optionalKey(
   whole(1, 64).annotate({ description: "Attempts at a time; 32 by default." }),
@@ -112,15 +129,31 @@ export const Receiver = Schema.Union([
     type: Schema.optionalKey(Schema.Literals(typesOf("messenger"))),
     ...secret("url", "the URL of an incoming webhook, or that of the type's service"),
     from: Schema.optionalKey(
-      Schema.String.check(
-        Schema.isPattern(MAIL_SENDER, { expected: "an address such as Tocsin <tocsin@example.org>" }),
-      ).annotate({ description: "The sender of mails." }),
+      formed(SENDER, "The sender: an address of mails, a number of messages to phones.", FROM_EXPECTED),
     ),
-    to: Schema.optionalKey(addresses),
+    to: Schema.optionalKey(
+      Schema.Union([addresses, text("One number, or a group of Signal.")]).annotate(TO_RULE),
+    ),
     cc: Schema.optionalKey(addresses),
     ...secret("token", "a token of the type's service"),
     ...secret("user", "Pushover's user or group key"),
-    user: Schema.optionalKey(text("The address of Zulip's bot.")),
+    user: Schema.optionalKey(text("The address of Zulip's bot, or an API key of the account.")),
+    account: Schema.optionalKey(
+      formed(ACCOUNT_NAME, "The account at Twilio, or at a service with its API.", "letters, digits and -"),
+    ),
+    tag: Schema.optionalKey(text("Which services of Apprise's key get the message.")),
+    call: Schema.optionalKey(
+      formed(
+        PHONE_OR_YES,
+        "A verified number that ntfy calls on critical; yes for the first one.",
+        'yes, or a number in quotes, such as "+4915112345678"',
+      ),
+    ),
+    emergency: Schema.optionalKey(
+      Schema.Boolean.annotate({
+        description: "Whether Pushover repeats critical firings until one acknowledges.",
+      }),
+    ),
     stream: Schema.optionalKey(text("The Zulip channel to write to.")),
     topic: Schema.optionalKey(text("The topic in it.")),
     room: Schema.optionalKey(text("The ID of a Matrix room.")),

@@ -8,7 +8,10 @@ export interface TypeKeys {
 /** The configuration of each type (docs/notifications.md#types). */
 export const receiverTypes = {
   email: { kind: "messenger", needs: ["url_", "from", "to"], takes: ["cc", "tls"] },
-  ntfy: { kind: "messenger", needs: ["url_"], takes: ["token_"] },
+  sms: { kind: "messenger", needs: ["account", "token_", "from", "to"], takes: ["user", "url_"] },
+  signal: { kind: "messenger", needs: ["url_", "from", "to"], takes: [] },
+  apprise: { kind: "messenger", needs: ["url_"], takes: ["tag"] },
+  ntfy: { kind: "messenger", needs: ["url_"], takes: ["token_", "call"] },
   discord: { kind: "messenger", needs: ["url_"], takes: [] },
   teams: { kind: "messenger", needs: ["url_"], takes: [] },
   google_chat: { kind: "messenger", needs: ["url_"], takes: [] },
@@ -17,7 +20,7 @@ export const receiverTypes = {
   zulip: { kind: "messenger", needs: ["url_", "user", "token_", "stream", "topic"], takes: [] },
   matrix: { kind: "messenger", needs: ["url_", "room", "token_"], takes: [] },
   gotify: { kind: "messenger", needs: ["url_", "token_"], takes: [] },
-  pushover: { kind: "messenger", needs: ["token_", "user_"], takes: ["url_"] },
+  pushover: { kind: "messenger", needs: ["token_", "user_"], takes: ["url_", "emergency"] },
   pagerduty: { kind: "alert_router", needs: ["routing_key_"], takes: ["url_"] },
   opsgenie: { kind: "alert_router", needs: ["key_"], takes: ["url_"] },
 } as const satisfies Readonly<Record<string, TypeKeys>>
@@ -51,3 +54,43 @@ export const MAIL_SENDER = new RegExp(
 
 /** Recipients of one message, those in copy included. */
 export const MOST_RECIPIENTS = 100
+
+/** A telephone number as E.164 has it. YAML reads one without quotes as an integer. */
+export const PHONE_NUMBER = /^\+[1-9]\d{6,14}$/
+
+/** A part of an address or of credentials that needs no encoding. */
+export const ACCOUNT_NAME = /^[A-Za-z0-9-]{1,64}$/
+
+/** A number, a name of 1 to 11 characters, a short code or a messaging service. */
+const SMS_SENDER = /^(?:\+[1-9]\d{6,14}|\d{3,8}|MG[0-9a-f]{32}|(?=[A-Za-z0-9 ]*[A-Za-z])[A-Za-z0-9 ]{1,11})$/
+
+/** A sender of any type. */
+export const SENDER = new RegExp(`${MAIL_SENDER.source}|${SMS_SENDER.source}`, "u")
+const SIGNAL_RECIPIENT = /^(?:\+[1-9]\d{6,14}|group\.[A-Za-z0-9+/=]{1,256})$/
+
+/** The form of a key's values; `expected` follows "must be". */
+interface KeyForm {
+  readonly form: RegExp
+  readonly expected: string
+}
+
+const number: KeyForm = { form: PHONE_NUMBER, expected: 'a number in quotes, such as "+4915112345678"' }
+const user: KeyForm = { form: ACCOUNT_NAME, expected: "an API key such as SK0123, of letters, digits and -" }
+
+/** The forms of keys that differ between types. */
+export const keyForms: Partial<Readonly<Record<ReceiverType, Readonly<Record<string, KeyForm>>>>> = {
+  email: { from: { form: MAIL_SENDER, expected: "an address such as Tocsin <tocsin@example.org>" } },
+  sms: {
+    from: {
+      form: SMS_SENDER,
+      expected:
+        "a number in quotes, a name of at most 11 characters, a short code in quotes, or a messaging service",
+    },
+    to: number,
+    user,
+  },
+  signal: {
+    from: number,
+    to: { form: SIGNAL_RECIPIENT, expected: 'a number in quotes, such as "+4915112345678", or group.…' },
+  },
+}

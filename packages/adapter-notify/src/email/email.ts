@@ -6,7 +6,8 @@ import { cutText, linksOf, type NamedLink, plain, subjectOf } from "@tocsin/core
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { type Duration, Effect, type Redacted, type Scope } from "effect"
-import { type Answer, receiptOf } from "../http/exchange.ts"
+import type { Answer } from "../http/exchange.ts"
+import { receiptOf } from "../http/receipts.ts"
 import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
 import {
   aboutNotification,

@@ -2,7 +2,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope, Tracer } from "effect"
 import { type TargetPolicy, below, parseTarget } from "./Target.ts"
-import { receiptOf, resultOfStatus, type Answer, type Exchange, makeExchange } from "./exchange.ts"
+import { type Answer, type Exchange, makeExchange } from "./exchange.ts"
+import { receiptOf, resultOfStatus, type Verdicts } from "./receipts.ts"
 
 /**
  * A setting of a notifier is invalid. `message` completes a sentence that begins with the setting's
@@ -85,7 +86,8 @@ export interface HttpPostOptions extends PostingOptions {
   /** A path below the address, if that is a base address. */
   readonly path?: string
   /** Reads the seconds to wait from an answer's body, for receivers that send no Retry-After. */
-  readonly retryAfterOf?: (body: string) => number | undefined
+  readonly retryAfterOf?: ((body: string) => number | undefined) | undefined
+  readonly verdicts?: Verdicts | undefined
 }
 
 /** The parts of a request that differ from a JSON text posted to the target. */
@@ -112,11 +114,11 @@ const traceContext = Effect.withFiber((fiber) => {
 /** Makes attempts by an exchange, judged by the statuses and hints of their answers (docs/rules.md#delivery). */
 export const postOver = (
   exchange: Exchange,
-  { retryAfterOf, timeout }: Pick<HttpPostOptions, "retryAfterOf" | "timeout">,
+  { retryAfterOf, timeout, verdicts }: Pick<HttpPostOptions, "retryAfterOf" | "timeout" | "verdicts">,
 ): HttpPost => {
   const judge = ({ status, retryAfter, body }: Answer) =>
     Effect.map(Instant.now, (now) =>
-      resultOfStatus(status, parseRetryAfter(retryAfter, now) ?? retryAfterOf?.(body)),
+      resultOfStatus(status, parseRetryAfter(retryAfter, now) ?? retryAfterOf?.(body), verdicts),
     )
   return (text, { headers, type = "application/json", ...place } = {}) =>
     Effect.flatMap(traceContext, (trace) => {

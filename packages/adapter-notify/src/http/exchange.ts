@@ -3,13 +3,11 @@ import {
   type ClientRequest,
   type IncomingMessage,
   request as httpRequest,
-  STATUS_CODES,
 } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import net from "node:net"
 import { hostField } from "@tocsin/contract/hosts"
 import { connectingBy, openConnection } from "@tocsin/contract/openConnection"
-import type { DeliveryResult, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
 import {
   authorizationOf,
@@ -17,7 +15,6 @@ import {
   hostOf,
   NameLookup,
   type Target,
-  TARGET_REFUSED,
   type TargetPolicy,
 } from "./Target.ts"
 
@@ -194,93 +191,3 @@ const readBody = (response: IncomingMessage): Effect.Effect<string> =>
     response.on("close", finish)
     if (response.closed) finish()
   })
-
-const ADVICE: ReadonlyMap<number, string> = new Map([
-  [401, "check the credentials in the notifier's settings"],
-  [403, "check the credentials in the notifier's settings"],
-  [404, "check the address in the notifier's settings"],
-  [405, "check the address in the notifier's settings"],
-  [410, "the receiver no longer exists; check the address in the notifier's settings"],
-])
-
-/** Statuses below 500 that are worth another attempt (docs/rules.md#delivery). */
-const DEFERRED = new Set([408, 425, 429])
-
-/** The result of an answer (docs/rules.md#delivery); `retryAfterSeconds` if the receiver asked to wait. */
-export const resultOfStatus = (status: number, retryAfterSeconds: number | undefined): DeliveryResult => {
-  if (status >= 200 && status < 300) return { outcome: "delivered" }
-  const phrase = STATUS_CODES[status]
-  const answered = `The receiver answered ${status}${phrase === undefined ? "" : ` (${phrase})`}`
-  if (DEFERRED.has(status) || (status >= 500 && status < 600)) {
-    return {
-      outcome: "deferred",
-      error: `${answered}.`,
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    }
-  }
-  const advice =
-    status >= 300 && status < 400
-      ? "Tocsin does not follow redirects; set the address it redirects to"
-      : (ADVICE.get(status) ?? "see the receiver's log for the reason")
-  return { outcome: "refused", error: `${answered}: ${advice}.` }
-}
-
-/** Sentences for error codes of Node.js; the first match counts. */
-const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
-  [/^ECONNREFUSED$/, "The receiver refused the connection: check that it is running, and check its port."],
-  [
-    /^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/,
-    "The receiver's host name does not resolve: check the name and the DNS.",
-  ],
-  [
-    /^(ECONNRESET|EPIPE|ECONNABORTED|ECONNECTION|ESOCKET)$/,
-    "The connection closed before the receiver answered.",
-  ],
-  [
-    /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/,
-    "The receiver is unreachable: check the network.",
-  ],
-  [/^HPE_/, "The answer was not HTTP: check the address and the port."],
-  [
-    /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/,
-    "The TLS handshake failed: check that the port speaks TLS, or begin the address with http://.",
-  ],
-  [
-    /^ETLS$/,
-    "The TLS connection to the mail server failed: check its certificate, or end its address with ?tls=off to go without.",
-  ],
-  [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL/, "The TLS connection failed: check the receiver's certificate."],
-]
-
-/**
- * The result without an answer, by the error's `code`; its message is not used because it contains
- * addresses. Only a refused target is not worth a retry.
- */
-const resultOfFailure = (code: string | undefined): DeliveryResult => {
-  if (code === TARGET_REFUSED) {
-    const error = "Tocsin does not call the receiver's address: it is link-local, cloud metadata, or denied."
-    return { outcome: "refused", error }
-  }
-  const known = FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]
-  const shown = code !== undefined && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : ""
-  return { outcome: "deferred", error: known ?? `The request failed${shown}.` }
-}
-
-/** Turns an exchange into a receipt; `judge` decides on an answer. */
-export const receiptOf = (
-  exchange: Effect.Effect<Option.Option<Answer>, NoAnswer>,
-  timeout: Duration.Duration,
-  judge: (answer: Answer) => Effect.Effect<DeliveryResult>,
-): Effect.Effect<TestReceipt> => {
-  const without = (result: DeliveryResult): TestReceipt => ({ status: undefined, result })
-  const error = `The receiver did not answer within ${Duration.format(timeout)}.`
-  return exchange.pipe(
-    Effect.flatMap(
-      Option.match({
-        onNone: () => Effect.succeed(without({ outcome: "deferred", error })),
-        onSome: (answer) => Effect.map(judge(answer), (result) => ({ status: answer.status, result })),
-      }),
-    ),
-    Effect.catch(({ code }) => Effect.succeed(without(resultOfFailure(code)))),
-  )
-}

@@ -5,8 +5,9 @@ import {
   plain,
   type TextMedium,
 } from "@tocsin/core/notifications/incidentText"
+import type { Verdicts } from "../http/receipts.ts"
 import type { PostParts } from "../http/HttpPost.ts"
-import type { Tone } from "../text/ChatMessage.ts"
+import type { ChatMessage, Tone } from "../text/ChatMessage.ts"
 
 /** A message with its text, fitted to the service. */
 export interface Written {
@@ -21,15 +22,27 @@ export interface Written {
 /** The keys of a receiver: its secrets, and the texts of its definition. */
 export interface ServiceKeys {
   readonly token: string
-  /** Pushover's recipient, Zulip's bot. */
+  /** Pushover's recipient, Zulip's bot, an API key. */
   readonly user: string
   readonly key: string
   readonly routing_key: string
-  readonly room: string
-  readonly stream: string
-  readonly topic: string
   /** Path of the address, without a slash at its end. */
   readonly path: string
+  readonly definition: ServiceDefinition
+}
+
+/** The texts of a receiver's definition, by its keys; those that its type needs are there. */
+export type ServiceDefinition = Partial<
+  Readonly<Record<"account" | "call" | "from" | "room" | "stream" | "tag" | "to" | "topic", string>>
+> & { readonly emergency?: boolean }
+
+/** A request that carries a message. Posts JSON, unless it has a type. */
+export interface ServiceRequest extends PostParts {
+  readonly body: string | object
+  /** Is posted before, in a third of the time. Its answer decides nothing. */
+  readonly before?: ServiceRequest
+  /** Is posted in the same attempt after an answer of 4xx. */
+  readonly otherwise?: ServiceRequest
 }
 
 /** How messages are written to a service (docs/notifications.md#types). */
@@ -38,8 +51,12 @@ export interface Service extends TextMedium {
   readonly address?: string
   /** Seconds to wait by the body of an answer, for services that send no Retry-After. */
   readonly retryAfterOf?: (body: string) => number | undefined
-  /** Pure: the same message makes the same request. Posts JSON, unless it has a type. */
-  readonly request: (message: Written, keys: ServiceKeys) => PostParts & { readonly body: string | object }
+  /** The outcomes of statuses that mean something else here than everywhere else. */
+  readonly verdicts?: Verdicts
+  /** Writes the text, where that is not what all services get. */
+  readonly textOf?: (message: ChatMessage) => string
+  /** Pure: the same message makes the same request. */
+  readonly request: (message: Written, keys: ServiceKeys) => ServiceRequest
 }
 
 const ZERO_WIDTH_SPACE = "\u200b"
@@ -63,6 +80,11 @@ export const secondsAt =
 export const form = (fields: Readonly<Record<string, string>>) => ({
   type: "application/x-www-form-urlencoded",
   body: new URLSearchParams(fields).toString(),
+})
+
+/** Basic credentials as a header. */
+export const basic = (user: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
 })
 
 /** An incoming webhook that takes text alone. */

@@ -10,7 +10,7 @@ export const matrix: Service = {
   limit: 8_000,
   escape: plain,
   retryAfterOf: secondsAt("retry_after_ms", 1_000),
-  request: ({ id, text }, { path, room, token }) => ({
+  request: ({ id, text }, { definition: { room = "" }, path, token }) => ({
     method: "PUT",
     path: `${path}/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(id)}`,
     headers: { authorization: `Bearer ${token}` },

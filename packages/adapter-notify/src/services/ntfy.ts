@@ -24,10 +24,10 @@ export const ntfy: Service = {
   limit: 1_300,
   escape: plain,
   hasLinks: true,
-  request: ({ links, text, tone }, { path, token }) => {
+  request: ({ links, text, tone }, { definition: { call }, path, token }) => {
     const slash = path.lastIndexOf("/")
     const { message, title } = titled(text)
-    return {
+    const request = {
       path: `${path.slice(0, slash)}/`,
       ...(token !== "" && { headers: { authorization: `Bearer ${token}` } }),
       body: {
@@ -38,5 +38,9 @@ export const ntfy: Service = {
         ...(links[0] && { click: links[0].url, actions: links.map(actionOf) }),
       },
     }
+    if (call === undefined || (tone !== "critical" && tone !== "test")) return request
+    const calling = { ...request, body: { ...request.body, call } }
+    // A number that is not verified, or a spent quota, takes the call and not the message.
+    return tone === "test" ? calling : { ...calling, otherwise: request }
   },
 }

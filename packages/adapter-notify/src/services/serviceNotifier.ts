@@ -2,12 +2,13 @@ import * as Instant from "@tocsin/contract/Instant"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { Ids } from "@tocsin/core/ports/Ids"
-import type { ClaimedAlert, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
-import { Effect, Redacted, type Scope } from "effect"
+import type { ClaimedAlert, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Duration, Effect, Redacted, type Scope } from "effect"
 import { linksOf } from "@tocsin/core/notifications/incidentText"
+import { noAnswerWithin } from "../http/receipts.ts"
 import { BadNotifierSetting, type HttpPost, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
-import type { ServiceKeys, Written } from "./Service.ts"
+import type { ServiceKeys, ServiceRequest, Written } from "./Service.ts"
 import { services } from "./services.ts"
 
 /** The resolution of an incident that resolved without a notification. */
@@ -26,20 +27,39 @@ const DELIVERED: DeliveryResult = { outcome: "delivered" }
 /** Writes to the service of a type by a client of it. Needs the path of its address, without a slash at its end. */
 export const notifierOver = Effect.fnUntraced(function* (
   post: HttpPost,
-  { keys, type }: { readonly type: keyof typeof services; readonly keys: Redacted.Redacted<ServiceKeys> },
+  {
+    keys,
+    timeout,
+    type,
+  }: {
+    readonly type: keyof typeof services
+    readonly keys: Redacted.Redacted<ServiceKeys>
+  } & Pick<PostingOptions, "timeout">,
 ): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
   const service = services[type]
   const { kind } = receiverTypes[type]
-  const postWritten = (message: Written) => {
-    const { body, ...parts } = service.request(message, Redacted.value(keys))
-    return post(typeof body === "string" ? body : JSON.stringify(body), parts)
-  }
+  const postAll: (request: ServiceRequest) => Effect.Effect<TestReceipt> = Effect.fnUntraced(function* ({
+    before,
+    body,
+    otherwise,
+    ...parts
+  }) {
+    if (before !== undefined) yield* Effect.timeoutOption(postAll(before), Duration.divideUnsafe(timeout, 3))
+    const receipt = yield* post(typeof body === "string" ? body : JSON.stringify(body), parts)
+    const { status = 0 } = receipt
+    return otherwise !== undefined && status >= 400 && status < 500 ? yield* postAll(otherwise) : receipt
+  })
+  const late: TestReceipt = { status: undefined, result: noAnswerWithin(timeout) }
+  const postWritten = (message: Written) =>
+    postAll(service.request(message, Redacted.value(keys))).pipe(
+      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.succeed(late) }),
+    )
   const write = (message: ChatMessage) => {
     const about = message.about === "notification" ? message.notifications[0] : undefined
     return postWritten({
       id: message.id,
-      text: textOf(message, service),
+      text: service.textOf?.(message) ?? textOf(message, service),
       tone: toneOf(message),
       incident: about?.incident,
       links: about === undefined ? [] : linksOf(about),
@@ -71,7 +91,7 @@ export const serviceNotifier = Effect.fnUntraced(function* (
   },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const { type } = options
-  const { address, retryAfterOf } = services[type]
+  const { address, retryAfterOf, verdicts } = services[type]
   const keys = Redacted.value(options.keys)
   for (const setting of ["token", "user", "key", "routing_key"] as const) {
     if (VISIBLE_ASCII.test(keys[setting])) continue
@@ -79,11 +99,7 @@ export const serviceNotifier = Effect.fnUntraced(function* (
     return yield* new BadNotifierSetting({ setting, message })
   }
   const url = options.url ?? Redacted.make(address ?? "")
-  const post = yield* makeHttpPost({
-    ...options,
-    address: url,
-    ...(retryAfterOf !== undefined && { retryAfterOf }),
-  })
+  const post = yield* makeHttpPost({ ...options, address: url, retryAfterOf, verdicts })
   const path = withoutTrailing(new URL(Redacted.value(url)).pathname, "/")
-  return yield* notifierOver(post, { type, keys: Redacted.make({ ...keys, path }) })
+  return yield* notifierOver(post, { ...options, keys: Redacted.make({ ...keys, path }) })
 })

@@ -1,4 +1,5 @@
 import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
+import { apprise } from "./apprise.ts"
 import { discord } from "./discord.ts"
 import { googleChat } from "./googleChat.ts"
 import { gotify } from "./gotify.ts"
@@ -9,6 +10,8 @@ import { opsgenie } from "./opsgenie.ts"
 import { pagerduty } from "./pagerduty.ts"
 import { pushover } from "./pushover.ts"
 import { rocketChat } from "./rocketChat.ts"
+import { signal } from "./signal.ts"
+import { sms } from "./sms.ts"
 import { teams } from "./teams.ts"
 import { zulip } from "./zulip.ts"
 import type { Service } from "./Service.ts"
@@ -32,6 +35,9 @@ import type { Service } from "./Service.ts"
  * | ntfy | 4,096 bytes, a title of 1 KB | – | is a second message |
  * | gotify | none | – | is a second message |
  * | pushover | 1,024 characters | – | is a second message |
+ * | sms | 3 parts | – | is a second message |
+ * | signal | none | – | is a second message |
+ * | apprise | 32 KB | – | is a second message to each service |
  */
 export const services: Readonly<Record<Exclude<ReceiverType, "email">, Service>> = {
   google_chat: googleChat,
@@ -46,4 +52,7 @@ export const services: Readonly<Record<Exclude<ReceiverType, "email">, Service>>
   ntfy,
   gotify,
   pushover,
+  sms,
+  signal,
+  apprise,
 }

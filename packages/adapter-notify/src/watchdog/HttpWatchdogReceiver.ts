@@ -1,6 +1,7 @@
 import { type WatchdogPing, WatchdogReceiver, type DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Layer } from "effect"
-import { receiptOf, type Answer, makeExchange, type Message } from "../http/exchange.ts"
+import { type Answer, makeExchange, type Message } from "../http/exchange.ts"
+import { receiptOf } from "../http/receipts.ts"
 import { type TargetPolicy, below, type Target } from "../http/Target.ts"
 
 const TIMEOUT = Duration.seconds(10)

@@ -1,4 +1,6 @@
 import type { Receiver as Definition } from "@tocsin/contract/PolicyDocument"
+import type { ServiceKeys } from "../../src/services/Service.ts"
+import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { services } from "../../src/services/services.ts"
 import type { Received } from "../Receiver.ts"
 
@@ -18,6 +20,14 @@ export interface Fake {
   readonly hint?: string
 }
 
+/** The keys of a fake's receiver, as its type reads them. */
+export const serviceKeysOf = ({ definition, path, secrets }: Fake): ServiceKeys => {
+  const { to, user = "", ...texts } = definition.kind === "messenger" ? definition : {}
+  const none = { token: "", key: "", routing_key: "", user }
+  const all = { ...texts, ...(typeof to === "string" && { to }) }
+  return { ...none, ...secrets, path: withoutTrailing(path, "/"), definition: all }
+}
+
 const json = ({ body }: Received): Record<string, unknown> => Object(JSON.parse(body))
 const form = ({ body }: Received): Record<string, string> => Object.fromEntries(new URLSearchParams(body))
 const bytes = (text: unknown): number => Buffer.byteLength(String(text))
@@ -34,6 +44,8 @@ const isForm = ({ headers }: Received): boolean =>
 const has = (body: object, ...names: ReadonlyArray<string>): boolean =>
   Object.keys(body).toSorted().join() === names.toSorted().join()
 
+const isNumber = (text: unknown): boolean => /^\+[1-9]\d{6,14}$/.test(String(text))
+
 const webhookOf = (
   type: "google_chat" | "mattermost" | "rocket_chat",
   fits: (text: unknown) => boolean,
@@ -48,6 +60,10 @@ const webhookOf = (
   textOf: (request) => String(json(request)["text"]),
 })
 
+/** An alarm that repeats, which its tag ends and its callback acknowledges. */
+const isEmergency = ({ callback, expire, retry, tags }: Record<string, string>): boolean =>
+  Number(retry) >= 30 && Number(expire) <= 10_800 && tags !== "" && callback !== ""
+
 export const fakes: Readonly<Record<ServiceType, Fake>> = {
   ntfy: {
     definition: { kind: "messenger", type: "ntfy" },
@@ -57,7 +73,8 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
       const { headers, method, path } = request
       if (headers.authorization !== "Bearer tk_planted") return 401
       if (method !== "POST" || path !== "/below/") return 404
-      const { message, priority, tags, title, topic } = json(request)
+      const { call, message, priority, tags, title, topic } = json(request)
+      if (call !== undefined && call !== "yes" && !isNumber(call)) return 400
       if (topic !== "planted-topic" || !Array.isArray(tags)) return 400
       if (!Number.isInteger(priority) || Number(priority) < 1 || Number(priority) > 5) return 400
       return bytes(message) <= 4_096 && isText(title, 1_024) && bytes(title) <= 1_024 ? 200 : 400
@@ -161,9 +178,58 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
       if (request.path !== "/1/messages.json" || !isForm(request)) return 404
       const { html, message, priority, token, user } = form(request)
       if (token !== "planted-token" || user !== "planted-user") return 400
+      if (priority === "2") return isEmergency(form(request)) ? 200 : 400
       return isText(message, 1_024) && html === undefined && /^(-[12]|0|1)$/.test(priority ?? "") ? 200 : 400
     },
     textOf: (request) => form(request)["message"] ?? "",
+  },
+  sms: {
+    definition: {
+      kind: "messenger",
+      type: "sms",
+      account: "AC0123",
+      from: "Tocsin",
+      to: "+4915112345678",
+    },
+    secrets: { token: "planted-token" },
+    path: "",
+    judge: (request) => {
+      const { Body = "", From, To } = form(request)
+      if (request.headers.authorization !== `Basic ${Buffer.from("AC0123:planted-token").toString("base64")}`)
+        return 401
+      if (request.path !== "/2010-04-01/Accounts/AC0123/Messages.json" || !isForm(request)) return 404
+      return From === "Tocsin" && isNumber(To) && isText(Body, 1_600) ? 201 : 400
+    },
+    textOf: (request) => form(request)["Body"] ?? "",
+  },
+  signal: {
+    definition: { kind: "messenger", type: "signal", from: "+4915112345678", to: "group.cGxhbnRlZA==" },
+    secrets: {},
+    path: "/signal/",
+    judge: (request) => {
+      if (request.path !== "/signal/v2/send" || !isJson(request)) return 404
+      const { message, number, recipients } = json(request)
+      const isAddressed = isNumber(number) && JSON.stringify(recipients) === '["group.cGxhbnRlZA=="]'
+      return has(json(request), "message", "number", "recipients") && isAddressed && isText(message, 2_000)
+        ? 201
+        : 400
+    },
+    textOf: (request) => String(json(request)["message"]),
+  },
+  apprise: {
+    definition: { kind: "messenger", type: "apprise", tag: "ops" },
+    secrets: {},
+    path: "/notify/planted-key",
+    judge: (request) => {
+      if (request.path !== "/notify/planted-key") return 204
+      const { body, format, tag, title, type } = json(request)
+      const isKnown = ["info", "success", "warning", "failure"].includes(String(type))
+      if (!has(json(request), "body", "format", "tag", "title", "type") || tag !== "ops") return 424
+      return isJson(request) && isKnown && format === "text" && isText(body, 32_768) && isText(title, 8_192)
+        ? 200
+        : 400
+    },
+    textOf: (request) => `${String(json(request)["title"])}\n${String(json(request)["body"])}`,
   },
   pagerduty: {
     definition: { kind: "alert_router", type: "pagerduty" },

@@ -1,7 +1,6 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import type { IncidentKey } from "@tocsin/contract/Identifiers"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
@@ -14,7 +13,7 @@ import { aboutNotification, textOf, toneOf } from "../../src/text/ChatMessage.ts
 import { receiverOf } from "../messages.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 import { type Received, startReceiver } from "../Receiver.ts"
-import { fakes } from "./fakes.ts"
+import { fakes, serviceKeysOf } from "./fakes.ts"
 
 type ServiceType = keyof typeof services
 
@@ -38,7 +37,12 @@ type Answer = (request: Received) => {
 }
 
 /** The receiver of a type, and a fake of its service, which judges requests unless `answer` is given. */
-const start = (type: ServiceType, answer?: Answer, secrets: Readonly<Record<string, string>> = {}) =>
+const start = (
+  type: ServiceType,
+  answer?: Answer,
+  secrets: Readonly<Record<string, string>> = {},
+  definition = fakes[type].definition,
+) =>
   Effect.gen(function* () {
     const fake = fakes[type]
     const receiver = yield* startReceiver((response, request) => {
@@ -47,20 +51,18 @@ const start = (type: ServiceType, answer?: Answer, secrets: Readonly<Record<stri
       response.writeHead(status, after === undefined ? {} : { "retry-after": after }).end(body)
     })
     const url = `${receiver.origin}${fake.path}`
-    const notifier = yield* receiverOf(fake.definition, { url, ...fake.secrets, ...secrets })
+    const notifier = yield* receiverOf(definition, { url, ...fake.secrets, ...secrets })
     return { ...notifier, requests: receiver.requests, textOf: fake.textOf }
   })
 
 /** The request that a notification makes, without sending it. */
 const requestOf = (type: ServiceType, notification: DeliveryAttempt): Received => {
-  const { definition, path: base, secrets } = fakes[type]
-  const { room = "", stream = "", topic = "", user = "" } = definition.kind === "messenger" ? definition : {}
-  const none = { token: "", key: "", routing_key: "", user, room, stream, topic }
+  const { path: base } = fakes[type]
   const message = aboutNotification(notification)
   const { incident } = notification
-  const text = textOf(message, services[type])
+  const text = services[type].textOf?.(message) ?? textOf(message, services[type])
   const written = { id: message.id, text, tone: toneOf(message), incident, links: [] }
-  const keys = { ...none, ...secrets, path: withoutTrailing(base, "/") }
+  const keys = serviceKeysOf(fakes[type])
   const { body, headers, method = "POST", path = base, type: form } = services[type].request(written, keys)
   return {
     method,
@@ -127,8 +129,12 @@ describe("the types of receivers", () => {
         error,
       })
       if (hint !== undefined) assert.deepStrictEqual(yield* resultOf({ status: 429, body: hint }), asked)
+      const { verdicts = {} } = services[type]
       for (const status of [400, 401, 403, 404, 422])
-        assert.strictEqual((yield* resultOf({ status, body: "planted" })).outcome, "refused")
+        assert.strictEqual(
+          (yield* resultOf({ status, body: "planted" })).outcome,
+          verdicts[status] ?? "refused",
+        )
       assert.strictEqual((yield* resultOf({ status: 202, body: "garbage" })).outcome, "delivered")
     }),
   )
@@ -225,9 +231,10 @@ describe("the types of receivers", () => {
       assert.deepStrictEqual(yield* send({ ...firing, links, runbook }), { outcome: "delivered" })
       const { body } = yield* Queue.take(requests)
       const text = body.startsWith("{") ? body : decodeURIComponent(body)
+      assert.include(text, links.acknowledge.url)
+      if (type === "sms") return
       assert.include(text, links.incident)
       assert.include(text, runbook.url)
-      assert.include(text, links.acknowledge.url)
       if (type !== "ntfy") return
       const { actions, click, message } = JSON.parse(body)
       assert.strictEqual(click, links.incident)
@@ -243,6 +250,122 @@ describe("the types of receivers", () => {
         },
       ])
       assert.notInclude(message, "https://")
+    }),
+  )
+
+  it.effect("pushover: an emergency repeats until it is acknowledged, or the incident resolves", () =>
+    Effect.gen(function* () {
+      const definition = { ...fakes.pushover.definition, emergency: true } as const
+      const { requests, send, test } = yield* start("pushover", undefined, {}, definition)
+      const bodyOf = Effect.map(Queue.take(requests), ({ body }) =>
+        Object.fromEntries(new URLSearchParams(body)),
+      )
+      yield* send({ ...firing, links })
+      const { callback, expire, priority, retry, tags } = yield* bodyOf
+      assert.deepStrictEqual(
+        { callback, expire, priority, retry, tags },
+        {
+          callback: links.acknowledge.url,
+          expire: "1800",
+          priority: "2",
+          retry: "60",
+          tags: firing.incident.id,
+        },
+      )
+      yield* send({ ...firing, severity: "warning" })
+      assert.strictEqual((yield* bodyOf)["priority"], "0")
+      yield* test
+      assert.strictEqual((yield* bodyOf)["priority"], "0")
+      assert.deepStrictEqual(yield* send(resolved), { outcome: "delivered" })
+      const [cancel, message] = yield* Queue.takeN(requests, 2)
+      assert.strictEqual(cancel?.path, `/1/receipts/cancel_by_tag/${resolved.incident.id}.json`)
+      assert.strictEqual(message?.path, "/1/messages.json")
+    }),
+  )
+
+  it.effect("pushover: the end of an alarm decides nothing, and takes a third of the time", () =>
+    Effect.gen(function* () {
+      const definition = { ...fakes.pushover.definition, emergency: true } as const
+      const silent: Answer = ({ path }) => ({ status: path.includes("receipts") ? 0 : 200 })
+      const { requests, send } = yield* start("pushover", silent, {}, definition)
+      const attempt = yield* Effect.forkChild(send(resolved))
+      yield* Queue.take(requests)
+      yield* TestClock.adjust("5 seconds")
+      yield* Queue.take(requests)
+      assert.deepStrictEqual(yield* Fiber.join(attempt), { outcome: "delivered" })
+    }),
+  )
+
+  it.effect("ntfy: calls on critical, and sends the message without the call after a 4xx", () =>
+    Effect.gen(function* () {
+      const definition = { ...fakes.ntfy.definition, call: "+4915112345678" } as const
+      const unverified: Answer = ({ body }) => ({ status: body.includes('"call"') ? 429 : 200 })
+      const { requests, send, test } = yield* start("ntfy", unverified, {}, definition)
+      assert.deepStrictEqual(yield* send(firing), { outcome: "delivered" })
+      const [calling, without] = (yield* Queue.takeN(requests, 2)).map(({ body }) => JSON.parse(body))
+      const { call, ...rest } = calling
+      assert.strictEqual(call, "+4915112345678")
+      assert.deepStrictEqual(without, rest)
+      for (const one of [{ ...firing, severity: "warning" } as const, resolved]) {
+        yield* send(one)
+        assert.notInclude((yield* Queue.take(requests)).body, '"call"')
+      }
+      assert.strictEqual((yield* test).status, 429)
+      assert.strictEqual(yield* Queue.size(requests), 1)
+    }),
+  )
+
+  it.effect("ntfy: both requests of an attempt end within its time", () =>
+    Effect.gen(function* () {
+      const definition = { ...fakes.ntfy.definition, call: "yes" } as const
+      const slow: Answer = ({ body }) => ({ status: body.includes('"call"') ? 404 : 0 })
+      const { requests, send } = yield* start("ntfy", slow, {}, definition)
+      const attempt = yield* Effect.forkChild(send(firing))
+      yield* Queue.takeN(requests, 2)
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual((yield* Fiber.join(attempt)).outcome, "deferred")
+    }),
+  )
+
+  it.effect.each([
+    ["signal", 400, "deferred"],
+    ["signal", 404, "refused"],
+    ["apprise", 424, "deferred"],
+    ["apprise", 204, "refused"],
+    ["sms", 400, "refused"],
+    ["sms", 201, "delivered"],
+  ] as const)("%s: %d is %s", ([type, status, outcome]) =>
+    Effect.gen(function* () {
+      const { send } = yield* start(type, () => ({ status, body: "+4915112345678" }))
+      const result = yield* send(firing)
+      assert.strictEqual(result.outcome, outcome)
+      assert.notInclude(JSON.stringify(result), "4915112345678")
+    }),
+  )
+
+  it.effect("sms: an API key and a messaging service take the place of the account and the sender", () =>
+    Effect.gen(function* () {
+      const from = `MG${"0a".repeat(16)}`
+      const definition = {
+        kind: "messenger",
+        type: "sms",
+        account: "AC1",
+        user: "SK2",
+        from,
+        to: "+49151",
+      } as const
+      const { requests, send } = yield* start("sms", () => ({ status: 201 }), {}, definition)
+      yield* send({ ...firing, links })
+      const { body, headers } = yield* Queue.take(requests)
+      assert.strictEqual(
+        headers.authorization,
+        `Basic ${Buffer.from("SK2:planted-token").toString("base64")}`,
+      )
+      assert.deepStrictEqual(Object.fromEntries(new URLSearchParams(body)), {
+        To: "+49151",
+        MessagingServiceSid: from,
+        Body: `CRITICAL: web-1/disk: /var is 97 % full\n${links.acknowledge.url}`,
+      })
     }),
   )
 

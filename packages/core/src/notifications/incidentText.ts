@@ -209,5 +209,9 @@ const withSummary = (title: string, { summary = "" }: DeliveryAttempt): string =
 export const subjectOf = (notification: DeliveryAttempt): string =>
   withSummary(titleOf(notification), notification)
 
+/** The same, as it is now: a firing whose incident has resolved says so. */
+export const lineOf = (notification: DeliveryAttempt): string =>
+  withSummary(lineTitleOf(notification), notification)
+
 const lineTitleOf = (notification: DeliveryAttempt): string =>
   `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`

@@ -52,7 +52,7 @@ const addressWarnings = (receiver: Receiver, at: FieldProblem["path"]): Readonly
   const warning = (...place: FieldProblem["path"]) => ({ message: FOREIGN, path: [...at, ...place] })
   return [
     ...(isForeign(MAIL_SENDER.exec(from)?.groups?.["inner"] ?? from) ? [warning("from")] : []),
-    ...to.flatMap((one, n) => (isForeign(one) ? [warning("to", n)] : [])),
+    ...(typeof to === "string" ? [] : to).flatMap((one, n) => (isForeign(one) ? [warning("to", n)] : [])),
     ...cc.flatMap((one, n) => (isForeign(one) ? [warning("cc", n)] : [])),
   ]
 }

@@ -1,6 +1,6 @@
 import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf, UNKNOWN_FIELD } from "@tocsin/contract/describeIssue"
-import { NotifierKind, NotifierName } from "@tocsin/contract/Status"
+import { NotifierName } from "@tocsin/contract/Status"
 import { termsProblems } from "./decideTerms.ts"
 import {
   areTooMany,
@@ -13,15 +13,14 @@ import {
   type Dependency,
   type Freshness,
   PolicyDocument,
-  type Receiver,
   type Route,
   type Window,
 } from "@tocsin/contract/PolicyDocument"
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
-import { MOST_RECIPIENTS, receiverTypes, type TypeKeys, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
+import { at, problem, type Problems } from "./problemsAt.ts"
+import { receiverProblems } from "./receiverProblems.ts"
 import { rotaProblems } from "./Rota.ts"
-import { hoursProblems } from "./occurrences.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { scheduleProblems, timeZoneOf } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
@@ -91,8 +90,6 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
   return typeof receivers === "object" && receivers !== null ? Object.keys(receivers) : []
 }
 
-type Problems = ReadonlyArray<FieldProblem>
-
 /** Faults of a policy that its schema cannot express. */
 const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problems => {
   const { dependencies = [], freshness = [], receivers = {}, watches = [] } = policy
@@ -130,11 +127,6 @@ const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
 
-const at = (problems: FieldProblem | Problems, ...prefix: ReadonlyArray<PropertyKey>): Problems =>
-  [problems].flat().map(({ message, path }) => ({ message, path: [...prefix, ...path] }))
-
-const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
-
 const isNotifierName = Schema.is(NotifierName)
 const NAMED = ["receivers", "rotas"]
 
@@ -144,81 +136,6 @@ const ofName = (found: FieldProblem): FieldProblem => {
   const isName = path.length === 2 && NAMED.some((list) => list === path[0]) && !isNotifierName(path[1])
   const message = "must have a name of 1 to 64 lower-case letters, digits or _, beginning with a letter"
   return isName ? { path, message } : found
-}
-
-/** Exactly one of two ways to give a secret. */
-const secretProblems = (receiver: object, name: string, isRequired: boolean): Problems => {
-  const given = [`${name}_file`, `${name}_env`].filter((key) => Object.hasOwn(receiver, key))
-  if (given.length > 1) return [problem(`must have ${name}_file or ${name}_env, not both`)]
-  return given.length === 0 && isRequired ? [problem(`must have ${name}_file or ${name}_env`)] : []
-}
-
-const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
-
-/** Keys of every receiver. */
-const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "shadow", "type"]
-
-/** Missing keys of a type, and those that belong to another. */
-const typeProblems = (
-  receiver: Extract<Receiver, { readonly kind: "messenger" | "alert_router" }>,
-): Problems => {
-  const { type } = receiver
-  const { needs, takes }: Pick<TypeKeys, "needs" | "takes"> =
-    type === undefined ? { needs: [], takes: [] } : receiverTypes[type]
-  const known = type === undefined ? untypedKeys[receiver.kind] : [...needs, ...takes]
-  const keys = known.flatMap((key) => (key.endsWith("_") ? [`${key}file`, `${key}env`] : [key]))
-  const recipients = receiver.kind === "messenger" ? [...(receiver.to ?? []), ...(receiver.cc ?? [])] : []
-  return [
-    ...[...needs, ...takes].flatMap((key, n) => {
-      const isNeeded = n < needs.length
-      if (key.endsWith("_")) return secretProblems(receiver, key.slice(0, -1), isNeeded)
-      return isNeeded && !Object.hasOwn(receiver, key) ? [problem("is missing", key)] : []
-    }),
-    ...Object.keys(receiver)
-      .filter((key) => !keys.includes(key) && !COMMON.includes(key))
-      .map((key) => problem(`is not a key of ${type === undefined ? "a receiver without type" : type}`, key)),
-    ...(recipients.length > MOST_RECIPIENTS
-      ? [problem(`must have at most ${MOST_RECIPIENTS} addresses, those in cc included`, "to")]
-      : []),
-  ]
-}
-
-const receiverProblems = (name: string, receiver: Receiver): Problems => [
-  ...(receiver.quiet === undefined ? [] : at(hoursProblems(receiver.quiet), "quiet")),
-  ...(isKind(name) && receiver.kind !== name
-    ? [problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind")]
-    : []),
-  ...kindProblems(receiver),
-]
-
-const kindProblems = (receiver: Receiver): Problems => {
-  switch (receiver.kind) {
-    case "webhook":
-      return [...secretProblems(receiver, "url", true), ...secretProblems(receiver, "secret", true)]
-    case "alert_router":
-      return receiver.type === undefined
-        ? [...typeProblems(receiver), ...secretProblems(receiver, "url", true), ...unreadProblems(receiver)]
-        : typeProblems(receiver)
-    case "messenger":
-      return receiver.type === undefined
-        ? [...typeProblems(receiver), ...messengerProblems(receiver)]
-        : typeProblems(receiver)
-    case "debug":
-      return unreadProblems(receiver)
-  }
-}
-
-/** A program reads the messages of this receiver, or a log does. */
-const unreadProblems = ({ acknowledge }: Receiver): Problems =>
-  acknowledge === undefined ? [] : [problem("must be absent: no person reads these messages", "acknowledge")]
-
-const messengerProblems = (receiver: Extract<Receiver, { readonly kind: "messenger" }>): Problems => {
-  const isTelegram = receiver.telegram_chat !== undefined
-  const hasToken = receiver.telegram_token_file !== undefined || receiver.telegram_token_env !== undefined
-  const hasUrl = receiver.url_file !== undefined || receiver.url_env !== undefined
-  if (hasUrl && (isTelegram || hasToken)) return [problem("must have a url or a Telegram chat, not both")]
-  if (hasToken && !isTelegram) return [problem("is missing", "telegram_chat")]
-  return isTelegram ? secretProblems(receiver, "telegram_token", true) : secretProblems(receiver, "url", true)
 }
 
 /** More names would not help, and each problem repeats them. */

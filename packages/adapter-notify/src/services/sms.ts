@@ -1,0 +1,29 @@
+import { digestText, lineOf, plain, testText } from "@tocsin/core/notifications/incidentText"
+import type { ChatMessage } from "../text/ChatMessage.ts"
+import { smsText } from "../text/smsText.ts"
+import type { Service } from "./Service.ts"
+import { TWILIO, twilioRequest } from "./twilio.ts"
+
+const MEDIUM = { limit: 459, escape: plain }
+
+const textOf = (message: ChatMessage): string => {
+  if (message.about === "test") return smsText(testText, undefined)
+  if (message.about === "digest") return smsText(digestText(message.notifications, MEDIUM), undefined)
+  const [notification] = message.notifications
+  const { acknowledge, incident } = notification.links ?? {}
+  return smsText(lineOf(notification), acknowledge?.url ?? incident)
+}
+
+const MESSAGING_SERVICE = /^MG[0-9a-f]{32}$/
+
+/** A message to a phone by Twilio's API, in three parts at most (twilio.com/docs, "Message resource", November 2026). */
+export const sms: Service = {
+  address: TWILIO,
+  ...MEDIUM,
+  textOf,
+  request: ({ text }, keys) => {
+    const { from = "" } = keys.definition
+    const sender = MESSAGING_SERVICE.test(from) ? { MessagingServiceSid: from } : { From: from }
+    return twilioRequest("Messages", { ...sender, Body: text }, keys)
+  },
+}

@@ -1,0 +1,53 @@
+const BASIC = new Set(
+  "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà",
+)
+const EXTENSION = new Set("\f^{}\\[~]|€")
+
+/** The septets of a text in GSM 03.38; nothing if a character is outside it. */
+export const septetsOf = (text: string): number | undefined => {
+  let septets = 0
+  for (const character of text) {
+    if (!BASIC.has(character) && !EXTENSION.has(character)) return undefined
+    septets += EXTENSION.has(character) ? 2 : 1
+  }
+  return septets
+}
+
+/** Three parts of a message of several: 153 septets each, or 67 UTF-16 units. */
+const MOST = { septets: 3 * 153, units: 3 * 67 }
+
+/** The room that a part leaves in a message, counted as the whole is; negative if it is too long. */
+const roomBeside = (part: string, whole = part): number =>
+  septetsOf(whole) === undefined ? MOST.units - part.length : MOST.septets - (septetsOf(part) ?? part.length)
+
+const ELLIPSIS = "..."
+/** Less of a text says too little for a link to be worth its place. */
+const SHORTEST = 40
+
+/** The longest beginning of a text that fits with this end. */
+const cutBefore = (end: string, text: string): string => {
+  if (roomBeside(text + end) >= 0) return text + end
+  const characters = Array.from(text)
+  let fits = 0
+  let tooLong = characters.length
+  const cut = (length: number) => characters.slice(0, length).join("") + ELLIPSIS + end
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (roomBeside(cut(middle)) >= 0) fits = middle
+    else tooLong = middle
+  }
+  return cut(fits)
+}
+
+/**
+ * A text and a link as one message of at most three parts. Only the text is cut. A link that would leave too little
+ * of it is left out.
+ */
+export const smsText = (text: string, link: string | undefined): string => {
+  const whole = text.replaceAll("…", ELLIPSIS)
+  if (link === undefined) return cutBefore("", whole)
+  const end = `\n${link}`
+  const fitted = cutBefore(end, whole)
+  const isCut = fitted !== whole + end
+  return isCut && roomBeside(end, fitted) < SHORTEST ? cutBefore("", whole) : fitted
+}
