@@ -117,6 +117,12 @@ const shadow = Schema.optionalKey(
   Schema.Boolean.annotate({ description: "Whether everything is decided for it, and nothing is sent." }),
 )
 
+const resolved = Schema.optionalKey(
+  Schema.Boolean.annotate({
+    description: "Whether it gets resolutions, and firings are retried after them; true by default.",
+  }),
+)
+
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
   kind: Kind,
   fields: Fields,
@@ -124,7 +130,7 @@ const receiver = <const Kind extends string, const Fields extends Schema.Struct.
 
 /** Where notifications go. Addresses and secrets stay outside the file. */
 export const Receiver = Schema.Union([
-  receiver("webhook", { ...secret("url", "the URL"), ...secret("secret", "the signing secrets") }),
+  receiver("webhook", { ...secret("url", "the URL"), ...secret("secret", "the signing secrets"), resolved }),
   receiver("messenger", {
     type: Schema.optionalKey(Schema.Literals(typesOf("messenger"))),
     ...secret("url", "the URL of an incoming webhook, or that of the type's service"),
@@ -162,6 +168,7 @@ export const Receiver = Schema.Union([
     ),
     ...secret("telegram_token", "a Telegram bot's token"),
     telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),
+    resolved,
     digest: Schema.optionalKey(
       Schema.Struct({
         over: whole(1, 100).annotate({ description: "More due notifications become one message." }),

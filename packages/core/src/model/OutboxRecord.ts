@@ -82,7 +82,7 @@ export const outbox = keyedTable({
     /** When it was released by hand: nothing holds it any more. */
     released_at: orUndefined(instant),
     last_error: orUndefined(text()),
-    /** Why it was discarded: the trigger of that move. */
+    /** Why it was discarded, or is once its attempt fails: the trigger of that move. */
     discarded_because: orUndefined(text<DiscardReason>()),
     /** The end of the claim of an item that is `sending`, by the storage's clock; absent in other states. */
     leased_until: orUndefined(instant),
@@ -197,7 +197,7 @@ export const OutboxTransitions = stateTable({
   pending: {
     "claimed -> sending": CLAIMED,
     "incident_resolved -> discarded":
-      "a firing whose incident resolved before the first attempt; a replayed one had its first attempt",
+      "a firing whose incident resolved before the first attempt; a replayed one had its first attempt, and is discarded only where its receiver has resolved: false",
     "firing_refused -> discarded":
       "a resolved whose firings were all refused or discarded, so that the receiver has none",
     "held -> pending":
@@ -227,6 +227,8 @@ export const OutboxTransitions = stateTable({
     "claimed -> sending": CLAIMED,
     "followed -> retry":
       "a later item of its incident and receiver becomes due, which is sent after it | due immediately",
+    "incident_resolved -> discarded":
+      "a firing whose incident resolved, at a receiver with resolved: false; also during the attempt that failed",
     "agent_gone -> discarded": `${AGENT_GONE}; also during the attempt that failed`,
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },

@@ -10,7 +10,7 @@ import { gatherHolds, readOnCall, readOpenings } from "../firings/gatherFacts.ts
 import { readLoudMembers, MOST_MEMBERS } from "../firings/loudMembers.ts"
 import { type IncidentNaming, nameReceivers } from "../firings/nameReceivers.ts"
 import { heldItem, NO_HOLDS } from "../firings/Hold.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
+import { hearsResolved, type Policy } from "../policy/compilePolicy.ts"
 import {
   discarded,
   isBehind,
@@ -155,9 +155,14 @@ const enqueueResolved = (
     enqueue(unit, incident, { receiver, notifier, event_type: "resolved" }, options)
 }
 
+/** Whether a receiver gets the resolution of an incident that resolves now. */
+const hears = ({ receiver }: OutboxRecord, { policy }: EnqueueOptions): boolean =>
+  hearsResolved(policy.receivers.get(receiver))
+
 /**
- * Settles the outbox of an incident that resolved by an event. Discards firings never attempted.
- * Enqueues a resolved where a firing was attempted and not refused, unless the event is silent.
+ * Settles the outbox of an incident that resolved by an event. Discards firings never attempted, and retries at
+ * receivers without resolutions. Enqueues a resolved where a firing was attempted and not refused, unless the event is
+ * silent.
  */
 export const closeResolved = (
   unit: UnitOfWork,
@@ -167,10 +172,16 @@ export const closeResolved = (
 ): void => {
   const firings = firingsOf(unit, incident)
   for (const item of firings) {
-    if (item.state !== "pending" || wasAttempted(item)) continue
-    unit.outbox.put(discarded(item, "incident_resolved", options.now))
+    const isLast = !hears(item, options)
+    const isUnsent = item.state === "pending" && !wasAttempted(item)
+    if (isUnsent || (isLast && (item.state === "pending" || item.state === "retry")))
+      unit.outbox.put(discarded(item, "incident_resolved", options.now))
+    // It gets no further attempt.
+    else if (isLast && item.state === "sending")
+      unit.outbox.put({ ...item, discarded_because: "incident_resolved" })
   }
-  if (notify) enqueueResolved(unit, incident, firings.filter(mayArrive), options)
+  const heard = firings.filter((item) => mayArrive(item) && hears(item, options))
+  if (notify) enqueueResolved(unit, incident, heard, options)
 }
 
 /**
@@ -184,6 +195,6 @@ export const closeAgentGone = (unit: UnitOfWork, incident: IncidentRecord, optio
     if (item.state !== "pending" && item.state !== "retry") continue
     unit.outbox.put(discarded(item, "agent_gone", options.now))
   }
-  const sent = firings.filter((item) => wasSent(item) || item.state === "sending")
+  const sent = firings.filter((item) => (wasSent(item) || item.state === "sending") && hears(item, options))
   enqueueResolved(unit, incident, sent, options)
 }

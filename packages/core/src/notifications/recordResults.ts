@@ -16,6 +16,7 @@ import {
   type OutboxRecord,
   OutboxTransitions,
   isFiring,
+  isUnended,
   wasAttempted,
 } from "../model/OutboxRecord.ts"
 
@@ -93,8 +94,21 @@ const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
   updated_at: now,
 })
 
-/** An item after its attempt (docs/rules.md#delivery). */
+/** An item after its attempt, the last one if its incident has resolved and its receiver does not hear of that. */
 export const attempted = (
+  { discarded_because, ...item }: Sending,
+  result: AttemptResult,
+  now: Instant.Instant,
+  random: number,
+): OutboxRecord => {
+  const ended = afterAttempt({ ...item, discarded_because: undefined }, result, now, random)
+  return discarded_because === undefined || !isUnended(ended)
+    ? ended
+    : discarded(ended, "incident_resolved", now)
+}
+
+/** An item after its attempt (docs/rules.md#delivery). */
+const afterAttempt = (
   item: Sending,
   result: AttemptResult,
   now: Instant.Instant,

@@ -30,6 +30,14 @@ export interface PolicyReceiver {
   readonly quiet?: QuietHours | undefined
 }
 
+/** Whether resolutions are sent to a receiver, as they are to one that this policy lacks. */
+export const hearsResolved = (receiver: PolicyReceiver | undefined): boolean => {
+  const definition = receiver?.definition
+  return definition?.kind === "messenger" || definition?.kind === "webhook"
+    ? (definition.resolved ?? true)
+    : true
+}
+
 /** A policy as decisions use it, compiled once. */
 export type Policy = ReturnType<typeof compilePolicy> & {
   /** The receivers that this process cannot use, each with the reason; absent if it can use all. */

@@ -20,7 +20,7 @@ const secretProblems = (receiver: object, name: string, isRequired: boolean): Pr
 const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
 /** Keys of every receiver. */
-const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "shadow", "type"]
+const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "shadow", "type", "resolved"]
 
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (

@@ -137,6 +137,56 @@ describe("a policy", () => {
       ],
     ],
     [
+      "numbers of phones that are none",
+      {
+        receivers: {
+          a: {
+            kind: "messenger",
+            type: "sms",
+            account: "A/C",
+            token_env: "T",
+            from: "+49",
+            to: 4915112345678,
+          },
+          c: { kind: "messenger", type: "ntfy", url_env: "U", call: "no", resolved: "no" },
+          e: { kind: "alert_router", url_env: "U", resolved: false },
+        },
+      },
+      [
+        "receivers.a.account must be letters, digits and -",
+        "receivers.a.to must be 1 to 100 addresses such as ops@example.org, or a number in quotes",
+        "receivers.c.call must be yes, or a number in quotes",
+        "receivers.c.resolved must be true or false",
+        "receivers.e.resolved is not a known field",
+        "receivers.a.from must be an address such as Tocsin <tocsin@example.org>, or a number in quotes",
+      ],
+    ],
+    [
+      "keys of phones with the form of another type",
+      {
+        receivers: {
+          a: {
+            kind: "messenger",
+            type: "sms",
+            account: "AC1",
+            token_env: "T",
+            from: "a@example.org",
+            to: "group.a=",
+          },
+          b: { kind: "messenger", type: "signal", url_env: "U", from: "Tocsin", to: ["b@example.org"] },
+          d: { kind: "messenger", type: "email", url_env: "U", from: "Tocsin", to: "b@example.org" },
+        },
+      },
+      [
+        "receivers.a.from must be a number in quotes, a name",
+        "receivers.a.to must be a number in quotes",
+        "receivers.b.from must be a number in quotes",
+        "receivers.b.to must be a number in quotes, such as",
+        "receivers.d.to must be a list of 1 to 100 addresses",
+        "receivers.d.from must be an address such as Tocsin",
+      ],
+    ],
+    [
       "too many addresses together",
       {
         receivers: {
