@@ -1,4 +1,4 @@
-import type { Receiver } from "@tocsin/contract/PolicyDocument"
+import type { Receiver } from "@tocsin/contract/Receiver"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Queue, Record, Redacted } from "effect"
 import { makeReceiver } from "../src/policyReceivers.ts"

@@ -4,14 +4,8 @@ import { named } from "./Fields.ts"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
-import {
-  ACCOUNT_NAME,
-  MAIL_ADDRESS,
-  MOST_RECIPIENTS,
-  PHONE_NUMBER,
-  SENDER,
-  typesOf,
-} from "./ReceiverTypes.ts"
+import { Receiver } from "./Receiver.ts"
+import { cron, days, hours, text, tz, whole } from "./policyFields.ts"
 import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, parseMatcher } from "./Matcher.ts"
 import { formatMatcher } from "./matcherText.ts"
@@ -23,167 +17,16 @@ const MatcherText = Schema.String.annotate({
   Schema.decodeTo(
     Schema.toType(Matcher),
     SchemaTransformation.transformEffect<Matcher, string>({
-      decode: (text, options) =>
-        Result.match(parseMatcher(text), {
+      decode: (written, options) =>
+        Result.match(parseMatcher(written), {
           onSuccess: (matcher) => Effect.succeed(matcher),
-          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
+          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, written, options)),
         }),
       encode: (matcher) => Effect.succeed(formatMatcher(matcher)),
     }),
   ),
 )
 const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
-
-const whole = (minimum: number, maximum: number) => {
-  const rule = { expected: `an integer from ${minimum} to ${maximum}` }
-  return Schema.Number.check(Schema.isInt(rule), Schema.isBetween({ minimum, maximum }, rule))
-}
-const TEXT_RULE = { expected: "a text of 1 to 1,024 characters" }
-const text = (description: string) =>
-  Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
-    description,
-  })
-const formed = (form: RegExp, description: string, expected: string) =>
-  Schema.String.check(Schema.isPattern(form, { expected })).annotate({ description })
-const VARIABLE_RULE = {
-  expected: "the name of an environment variable: letters, digits and _, not first a digit",
-}
-const variable = (description: string) =>
-  Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, VARIABLE_RULE)).annotate({
-    description,
-  })
-const secret = <Name extends string>(name: Name, description: string) =>
-  ({
-    [`${name}_file`]: Schema.optionalKey(text(`A file that holds ${description}.`)),
-    [`${name}_env`]: Schema.optionalKey(variable(`An environment variable that holds ${description}.`)),
-    // Computed keys widen to string; these are the two of the template.
-  }) as { readonly [Key in `${Name}_file` | `${Name}_env`]: Schema.optionalKey<Schema.String> }
-
-const ADDRESSES_RULE = { expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org` }
-const addresses = Schema.Array(Schema.String.check(Schema.isPattern(MAIL_ADDRESS, ADDRESSES_RULE))).check(
-  Schema.isMinLength(1, ADDRESSES_RULE),
-  Schema.isMaxLength(MOST_RECIPIENTS, ADDRESSES_RULE),
-)
-
-// Readers of the policy judge both by the type.
-const FROM_EXPECTED =
-  'an address such as Tocsin <tocsin@example.org>, or a number in quotes, such as "+4915112345678"'
-const TO_RULE = {
-  expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org, or a number in quotes, such as "+4915112345678"`,
-}
-const PHONE_OR_YES = new RegExp(`^yes$|${PHONE_NUMBER.source}`)
-
-const concurrency = Schema.optionalKey(
-  whole(1, 64).annotate({ description: "Attempts at a time; 32 by default." }),
-)
-
-const cron = text("Five fields: minute, hour, day, month, weekday.")
-const tz = text("An IANA time zone, such as Europe/Berlin.")
-
-const hours = Schema.String.check(
-  Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/u, {
-    expected: "two times of day, such as 22:00-07:00",
-  }),
-)
-const days = Schema.optionalKey(
-  Schema.Union([
-    text("Weekdays as in cron, such as mon-fri."),
-    Schema.NonEmptyArray(Schema.Literals(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])),
-  ]).annotate({
-    expected: "weekdays as in cron, such as mon-fri, or a list such as [mon, fri]",
-    description: "The weekdays on which the hours begin; every day by default.",
-  }),
-)
-
-export const Quiet = Schema.Struct({
-  hours,
-  tz,
-  below: Schema.Literals(["unknown", "critical"]).annotate({
-    description: "Firings of incidents that are milder than this wait.",
-  }),
-  days,
-}).annotate(named("Quiet", "When a receiver is not notified of incidents that are milder than a severity."))
-export type Quiet = typeof Quiet.Type
-
-const quiet = Schema.optionalKey(Quiet)
-
-const acknowledge = Schema.optionalKey(
-  DurationText({ min: "1 minute", max: "7 days" }).annotate({
-    description: "Messages have a link that acknowledges the incident for so long.",
-  }),
-)
-
-const shadow = Schema.optionalKey(
-  Schema.Boolean.annotate({ description: "Whether everything is decided for it, and nothing is sent." }),
-)
-
-const resolved = Schema.optionalKey(
-  Schema.Boolean.annotate({
-    description: "Whether it gets resolutions, and firings are retried after them; true by default.",
-  }),
-)
-
-const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
-  kind: Kind,
-  fields: Fields,
-) => Schema.Struct({ kind: Schema.Literal(kind), ...fields, concurrency, quiet, acknowledge, shadow })
-
-/** Where notifications go. Addresses and secrets stay outside the file. */
-export const Receiver = Schema.Union([
-  receiver("webhook", { ...secret("url", "the URL"), ...secret("secret", "the signing secrets"), resolved }),
-  receiver("messenger", {
-    type: Schema.optionalKey(Schema.Literals(typesOf("messenger"))),
-    ...secret("url", "the URL of an incoming webhook, or that of the type's service"),
-    from: Schema.optionalKey(
-      formed(SENDER, "The sender: an address of mails, a number of messages to phones.", FROM_EXPECTED),
-    ),
-    to: Schema.optionalKey(
-      Schema.Union([addresses, text("One number, or a group of Signal.")]).annotate(TO_RULE),
-    ),
-    cc: Schema.optionalKey(addresses),
-    ...secret("token", "a token of the type's service"),
-    ...secret("user", "Pushover's user or group key"),
-    user: Schema.optionalKey(text("The address of Zulip's bot, or an API key of the account.")),
-    account: Schema.optionalKey(
-      formed(ACCOUNT_NAME, "The account at Twilio, or at a service with its API.", "letters, digits and -"),
-    ),
-    tag: Schema.optionalKey(text("Which services of Apprise's key get the message.")),
-    call: Schema.optionalKey(
-      formed(
-        PHONE_OR_YES,
-        "A verified number that ntfy calls on critical; yes for the first one.",
-        'yes, or a number in quotes, such as "+4915112345678"',
-      ),
-    ),
-    emergency: Schema.optionalKey(
-      Schema.Boolean.annotate({
-        description: "Whether Pushover repeats critical firings until one acknowledges.",
-      }),
-    ),
-    stream: Schema.optionalKey(text("The Zulip channel to write to.")),
-    topic: Schema.optionalKey(text("The topic in it.")),
-    room: Schema.optionalKey(text("The ID of a Matrix room.")),
-    tls: Schema.optionalKey(
-      Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
-    ),
-    ...secret("telegram_token", "a Telegram bot's token"),
-    telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),
-    resolved,
-    digest: Schema.optionalKey(
-      Schema.Struct({
-        over: whole(1, 100).annotate({ description: "More due notifications become one message." }),
-      }),
-    ),
-  }),
-  receiver("alert_router", {
-    type: Schema.optionalKey(Schema.Literals(typesOf("alert_router"))),
-    ...secret("url", "the base URL of an Alertmanager, or that of the type's service"),
-    ...secret("routing_key", "PagerDuty's integration key"),
-    ...secret("key", "Opsgenie's API key"),
-  }),
-  receiver("debug", {}),
-]).annotate({ expected: "a receiver whose kind is webhook, messenger, alert_router or debug" })
-export type Receiver = typeof Receiver.Type
 
 const MINUTE = "1 minute"
 const WEEK = "7 days"

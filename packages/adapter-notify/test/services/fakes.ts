@@ -1,4 +1,4 @@
-import type { Receiver as Definition } from "@tocsin/contract/PolicyDocument"
+import type { Receiver as Definition } from "@tocsin/contract/Receiver"
 import type { ServiceKeys } from "../../src/services/Service.ts"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { services } from "../../src/services/services.ts"

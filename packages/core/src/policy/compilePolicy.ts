@@ -7,13 +7,13 @@ import { compileMatchers, type MatchedFacts, type Matcher } from "@tocsin/contra
 import {
   type Freshness,
   type PolicyDocument,
-  type Receiver,
   type Route,
   type Window,
   type FoundRunbook,
   RUNBOOK_URL,
   type Runbook,
 } from "@tocsin/contract/PolicyDocument"
+import type { Receiver } from "@tocsin/contract/Receiver"
 import { compileRotas } from "./onCall.ts"
 import { namesIn } from "./Rota.ts"
 import { compileDependencies } from "./dependencies.ts"

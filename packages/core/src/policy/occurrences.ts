@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
-import type { Quiet } from "@tocsin/contract/PolicyDocument"
+import type { Quiet } from "@tocsin/contract/Receiver"
 import {
   latestUntil,
   nextAfter,

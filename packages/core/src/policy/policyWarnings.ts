@@ -2,7 +2,8 @@ import { parseCron } from "@tocsin/contract/CronTimes"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import { isPositive, type Matcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
-import type { Dependency, Freshness, PolicyDocument, Receiver } from "@tocsin/contract/PolicyDocument"
+import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { Receiver } from "@tocsin/contract/Receiver"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 
 /** In quotes, also the typographic ones of word processors and chats. */

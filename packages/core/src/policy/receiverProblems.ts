@@ -1,4 +1,4 @@
-import type { Receiver } from "@tocsin/contract/PolicyDocument"
+import type { Receiver } from "@tocsin/contract/Receiver"
 import {
   keyForms,
   MOST_RECIPIENTS,
