@@ -72,7 +72,7 @@ export class NamedRotas {
     return latestOf(rotas.map((name) => this.#cameTo(name, receiver)))
   }
 
-  /** Whether a receiver is owed a firing because it came on call, whatever it knows (docs/rules.md#on-call). */
+  /** Whether a receiver is owed a firing because it came on call, whatever it knows (docs/rules.md#handovers). */
   handoverTo(receiver: NotifierName, rotas: ReadonlyArray<NotifierName>): Handover | undefined {
     const { firings, now } = this.#facts
     const own = firings.filter((item) => item.receiver === receiver)

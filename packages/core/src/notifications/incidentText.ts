@@ -99,10 +99,11 @@ const timeOf = ({ event_type, incident: { opened_at, resolved_at } }: DeliveryAt
 }
 
 const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
-  const { event_type, incident } = notification
+  const { cause, event_type, incident } = notification
   const check = checkOf(incident)
   return [
     timeOf(notification),
+    ...(cause === "handover" ? ["Handed over: you are on call now"] : []),
     ...(event_type === "firing" && incident.members > 1 ? [`${incident.members} checks are not ok`] : []),
     ...(check === undefined ? [] : [`Check: ${check}`]),
   ]
