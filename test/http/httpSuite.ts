@@ -40,6 +40,7 @@ import { linkSuite } from "./semantics/linkSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
 import { longStreamSuite, streamSuite } from "./semantics/streamSuite.ts"
+import { rotaSuite } from "./semantics/rotaSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
@@ -99,6 +100,7 @@ const suites: Suites = {
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,
   links: linkSuite,
+  rotas: rotaSuite,
   audit: auditSuite,
   delivery: deliverySuite,
   stream: streamSuite,

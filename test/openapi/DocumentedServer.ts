@@ -1,3 +1,4 @@
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
@@ -5,7 +6,7 @@ import type { Storage } from "@tocsin/core/ports/Storage"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
 import { PolicyBacktest, type PolicySource } from "@tocsin/core/ports/PolicySource"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import { Context, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { send, type Sent } from "./send.ts"
 
@@ -26,6 +27,13 @@ const notifiers = new Map([
   notifier("webhook", { outcome: "refused", error: "the receiver answered 410" }),
   notifier("messenger", { outcome: "deferred", error: "the receiver cannot be reached" }),
 ])
+
+/** Everything goes to all of them; the rotas have names that the documents and the pools know. */
+const rota = { order: ["debug", "webhook"], every: Duration.days(1), from: "2026-03-01T09:00" } as const
+const POLICY: PolicyDocument = {
+  rotas: { primary: rota, ann: rota },
+  routes: [{ to: ["debug", "webhook", "messenger"] }],
+}
 
 const readPolicy = (text: string) =>
   Effect.fromResult(readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }))
@@ -82,6 +90,7 @@ export class DocumentedServer extends Context.Service<
           // One key reaches its limit soon; nothing else is limited.
           rules: {
             notifiers: ["debug", "webhook", "messenger"],
+            policy: POLICY,
             heartbeatRate: { perMinute: 60, burst: 12 },
             ...changes,
           },

@@ -20,6 +20,8 @@ const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.
   ["listAvailability", "readNumbers"].includes(placed.operation.operationId) ||
+  // The turns of a rota have an order and a length, and an override names receivers of the policy.
+  ["getRota", "createOverride"].includes(placed.operation.operationId) ||
   // Each kind of integration has its options.
   /^(?:create|change)Integration$/.test(placed.operation.operationId) ||
   query.some(([name]) => name === "cursor") ||

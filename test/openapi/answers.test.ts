@@ -30,6 +30,8 @@ const DESTRUCTIVE = new Set([
   "removeIntegration",
   "removeWatch",
   "removeEnrolment",
+  // The policy in force has rotas.
+  "applyPolicy",
 ])
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }
@@ -48,6 +50,7 @@ interface Seen {
 const ELSEWHERE = new Set([
   ...[
     "createSilence",
+    "createOverride",
     "applyPolicy",
     "tryPolicy",
     "tryWatch",
@@ -58,6 +61,8 @@ const ELSEWHERE = new Set([
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",
+  // Few times are in the month to come.
+  "createOverride 201",
 ])
 
 /** An answer that a document declares. */

@@ -165,6 +165,8 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
     // Only these can be replayed.
     OutboxId: [...outbox, ...outbox.flatMap(() => dead), ...held],
     SilenceId: yield* silences,
+    // A rota and a receiver.
+    NotifierName: ["ann", "debug"],
     key_id: yield* idsAt("/agents/admission/blacklist"),
     cursor: cursors.flat(),
   }

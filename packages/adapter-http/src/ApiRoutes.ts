@@ -12,6 +12,7 @@ import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
+import * as CalendarRoutes from "./pages/CalendarRoutes.ts"
 import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
@@ -45,6 +46,7 @@ const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRo
 const knownToOps = [
   ...routesOf(OpsApi, DocumentRoutes.ops.path),
   ...SenderRoutes.routes,
+  ...CalendarRoutes.routes,
   ...LinkRoutes.routes,
 ]
 
@@ -87,6 +89,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     v1Routes(options),
     opsRoutes(options),
     SenderRoutes.layer,
+    CalendarRoutes.layer,
     LinkRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,

@@ -50,10 +50,11 @@ export const pathOf = (url: string): string => {
 }
 
 /**
- * The paths of senders and of links contain secrets (docs/rules.md#integrations, docs/rules.md#links), and so does
- * any other address with a sender's key.
+ * The paths of senders, links and calendars contain secrets (docs/rules.md#integrations, docs/rules.md#links,
+ * docs/rules.md#calendars), and so does any other address with a sender's key.
  */
-const WITH_KEY = /^(\/+(?:in\/+(?:ping|push|alertmanager|webhook)|in|a)\/+|.*?[/=]in_(?=[\w-]{30}))./iu
+const WITH_KEY =
+  /^(\/+(?:in\/+(?:ping|push|alertmanager|webhook)|in|a|on-call)\/+|.*?[/=]in_(?=[\w-]{30}))./iu
 
 /** The path of a request's target as logs may show it. */
 export const shownPath = (url: string): string => {

@@ -1,5 +1,5 @@
-// Silences and policies, as `Resources.ts` has the others.
-import type { Answer, Body, Headers, Query } from "./calls/endpoints.ts"
+// Silences, rotas and policies, as `Resources.ts` has the others.
+import type { Answer, Body, Headers, Path, Query } from "./calls/endpoints.ts"
 
 /** A silence, and its state at the moment of the answer. */
 export interface Silence extends Answer<"getSilence"> {}
@@ -18,6 +18,30 @@ export interface SilenceChanges extends Body<"changeSilence"> {}
 
 /** The agents and rows that a silence would cover now. */
 export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
+
+/** Who is on call in each rota, and who comes next. */
+export interface RotaList extends Answer<"listRotas"> {}
+
+/** A rota over time: its turns, its overrides, and receivers on call that get no messages, or not always. */
+export interface RotaPlan extends Answer<"getRota"> {}
+
+/** The span of turns. */
+export interface RotaParameters extends Query<"getRota"> {}
+
+/** An override of a rota, and its state at the moment of the answer. */
+export interface Override extends Answer<"createOverride"> {}
+
+/** A new override of a rota: `from` is now unless given. */
+export interface NewOverride extends Body<"createOverride"> {}
+
+/** Overrides of one rota. */
+export interface OverrideList extends Answer<"listOverrides"> {}
+
+/** From when on overrides are listed. */
+export interface OverrideListParameters extends Query<"listOverrides"> {}
+
+/** An override by the name of its rota and its id. */
+export interface OverrideName extends Path<"endOverride"> {}
 
 /** The policy in force in the process that answered; it contains no secret. */
 export interface PolicyInForce extends Answer<"getPolicy"> {}

@@ -57,7 +57,7 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")
   // Senders that do not speak the API are answered in their own language, and readers of messages by a page.
-  const isSenders = asked.path.startsWith("/in/") || asked.path.startsWith("/a/")
+  const isSenders = ["/in/", "/a/", "/on-call/"].some((start) => asked.path.startsWith(start))
   const hasBody = asked.method !== "HEAD"
   return [
     ...ofRequestId(answer, asked),

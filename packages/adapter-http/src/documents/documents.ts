@@ -6,6 +6,7 @@ import { admission, integrations, operators } from "./accessOperations.ts"
 import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
 import { numbers } from "./numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
+import { rotas } from "./rotaOperations.ts"
 import { liveViews, policy, silences, watches } from "./policyOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
 
@@ -89,6 +90,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Numbers", "Measurements of checks over time.", numbers],
   ["Incidents", "Incidents in full.", incidents],
   ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
+  ["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas],
   ["Policy", "Receivers, routes and maintenance windows.", policy],
   ["Operators", "Named operators, their tokens, and who changed what.", operators],
   ["Watches", "Probes of the server.", watches],

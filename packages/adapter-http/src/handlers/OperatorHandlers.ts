@@ -128,6 +128,7 @@ export const ops = [
   opsGroup("incidentActions"),
   opsGroup("policy"),
   opsGroup("watches"),
+  opsGroup("rotas"),
   opsGroup("silences"),
 ] as const
 

@@ -134,6 +134,15 @@ const watchUseCases = (watches: Watches["Service"]) =>
     tryWatch: ({ payload }) => watches.try(payload),
   }) satisfies GroupsOf<typeof OpsApi>["watches"]
 
+const rotaUseCases = (operations: Operations["Service"]) =>
+  ({
+    listRotas: () => operations.rotas,
+    getRota: ({ params, query }) => operations.rota(params.name, query),
+    listOverrides: ({ params, query }) => operations.overrides(params.name, query),
+    createOverride: ({ params, payload }) => operations.override(params.name, payload),
+    endOverride: ({ params }) => operations.endOverride(params.name, params.id),
+  }) satisfies GroupsOf<typeof OpsApi>["rotas"]
+
 /** The use case of each operators' endpoint of /ops/v1, by group. */
 export const opsUseCases = (
   services: Context.Context<Admission | Integrations | Operations | Operators | Policies | Queries | Watches>,
@@ -193,6 +202,7 @@ export const opsUseCases = (
     },
     policy: policyUseCases(policies),
     watches: watchUseCases(Context.get(services, Watches)),
+    rotas: rotaUseCases(operations),
     silences: {
       listSilences: ({ query }) => queries.silences(query),
       getSilence: ({ params }) => operations.showSilence(params.id),

@@ -169,6 +169,21 @@ export const callTable = {
     /** Ends a silence now; a count of 0 if it had ended. */
     expire: rowAction("expireSilence"),
   },
+  /** Rotas of the policy: who is on call. */
+  rotas: {
+    /** All rotas, each with who is on call now, who comes next, and when. */
+    list: call<[], R.RotaList>()("listRotas"),
+    /** The turns of a rota from now on or in a span, with what is wrong with them. */
+    get: call<[name: string, span?: R.RotaParameters], R.RotaPlan>()("getRota"),
+    /** Receivers that are on call in a rota for a while, instead of its turn. */
+    overrides: {
+      /** Those that have not ended, or that end after `from`; the latest created first. */
+      list: call<[rota: string, parameters?: R.OverrideListParameters], R.OverrideList>()("listOverrides"),
+      create: call<[rota: string, override: R.NewOverride], R.Override>()("createOverride"),
+      /** Ends an override now; a count of 0 if it had ended. */
+      end: call<[override: R.OverrideName], R.ActionCount>()("endOverride"),
+    },
+  },
   /** Notifications; latest changed first unless `sort` says otherwise. */
   outbox: {
     ...listing<R.OutboxListParameters, R.NotificationOutboxItem>()("listOutbox"),

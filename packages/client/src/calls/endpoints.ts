@@ -68,7 +68,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
         : [parameters: Query<Name>]
     : IsUnion<keyof Path<Name>> extends true
       ? [parameters: Path<Name>]
-      : [value: string]
+      : [Endpoints[Name]["~Query"]] extends [never]
+        ? [value: string]
+        : [value: string, parameters?: Query<Name>]
   : [Endpoints[Name]["~Params"]] extends [never]
     ? [Endpoints[Name]["~Query"]] extends [never]
       ? [Endpoints[Name]["~Headers"]] extends [never]
@@ -168,10 +170,18 @@ const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Read
     : (input) => read(asTexts(Object(input)))
 }
 
+/** Whether it takes a parameter of its path and others, and no body. */
+const hasBoth = ({ params, payload, query }: AnyEndpoint): boolean =>
+  params !== undefined && query !== undefined && payload.size === 0
+
 const readerOf = (endpoint: AnyEndpoint): Reader => {
   const readBody = bodyReaderOf(endpoint)
   const readParameters = parametersReaderOf(endpoint)
-  if (readBody === undefined) return readParameters
+  if (readBody === undefined) {
+    if (!hasBoth(endpoint)) return readParameters
+    const readQuery = parametersReaderOf({ ...endpoint, params: undefined, path: "" })
+    return (value, parameters) => both(readParameters(value), () => readQuery(parameters))
+  }
   if ((endpoint.params ?? endpoint.query ?? endpoint.headers) === undefined) return readBody
   if (endpoint.params === undefined)
     return (body, parameters) => both(readBody(body), () => readParameters(parameters))
@@ -182,7 +192,7 @@ const readerOf = (endpoint: AnyEndpoint): Reader => {
 const codecOf = (endpoint: AnyEndpoint) => {
   const [success = Schema.Void, ...others] = endpoint.success
   const inputs =
-    Number(endpoint.payload.size > 0) +
+    Number(endpoint.payload.size > 0 || hasBoth(endpoint)) +
     Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined)
   const read = readerOf(endpoint)
   return {

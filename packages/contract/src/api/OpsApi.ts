@@ -20,6 +20,7 @@ import {
 import { IncidentActionsApi, SilencesApi } from "./IncidentActionsApi.ts"
 import { EnrolmentsApi, IntegrationsApi, NamedOperatorsApi, WatchesApi } from "./ManagementApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
+import { RotasApi } from "./RotasApi.ts"
 import {
   AgentAuthentication,
   role,
@@ -142,7 +143,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
-  .add(EnrolmentsApi, PolicyApi, SilencesApi, StreamApi, WatchesApi)
+  .add(EnrolmentsApi, PolicyApi, RotasApi, SilencesApi, StreamApi, WatchesApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

@@ -114,11 +114,11 @@ const EVERY_RULE = "must be whole days (1d to 31d), or hours that divide a day: 
 const DAY = Duration.toMillis(Duration.days(1))
 const HOUR = Duration.toMillis(Duration.hours(1))
 
-/** The faults of rotas that their schema cannot express; `unknown` says what is wrong with a name that no receiver has. */
+/** The faults of rotas that their schema cannot express; `unknown` makes the one of a name that no receiver has. */
 export const rotaProblems = (
   { rotas = {} }: Pick<PolicyDocument, "rotas">,
   receivers: { readonly has: (name: string) => boolean },
-  unknown: string,
+  unknown: Named["unknown"],
 ): ReadonlyArray<FieldProblem> =>
   Object.entries(rotas).flatMap(([name, rota]) =>
     problemsOf(name, rota, { rotas, receivers, unknown }).map(({ message, path }) => ({
@@ -130,7 +130,7 @@ export const rotaProblems = (
 interface Named {
   readonly rotas: Readonly<Record<string, RotaDocument>>
   readonly receivers: { readonly has: (name: string) => boolean }
-  readonly unknown: string
+  readonly unknown: (...path: ReadonlyArray<PropertyKey>) => FieldProblem
 }
 
 const problemsOf = (name: string, rota: RotaDocument, named: Named): ReadonlyArray<FieldProblem> => {
@@ -163,8 +163,8 @@ const unknownIn = (
 ): ReadonlyArray<FieldProblem> =>
   listOf(turn).flatMap((name, n) => {
     if (receivers.has(name)) return []
-    const message = Object.hasOwn(rotas, name) ? "is a rota; name receivers here" : unknown
-    return [problem(message, ...path, ...(typeof turn === "string" ? [] : [n]))]
+    const at = [...path, ...(typeof turn === "string" ? [] : [n])]
+    return [Object.hasOwn(rotas, name) ? problem("is a rota; name receivers here", ...at) : unknown(...at)]
   })
 
 const otherwiseProblems = ({ hours, otherwise }: RotaDocument, named: Named): ReadonlyArray<FieldProblem> => {

@@ -1,16 +1,13 @@
+import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
+import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import { compileRota, latestOf, periodAt, type Rota } from "./Rota.ts"
 
-/** Somebody takes a rota over for a time. */
-export interface RotaOverride {
+/** An override, without the columns that decide nothing. */
+export interface RotaOverride extends Omit<RotaOverrideRecord, "created_by" | "id" | "note"> {
   readonly id: string
-  readonly rota: NotifierName
-  readonly receivers: ReadonlyArray<NotifierName>
-  readonly starts_at: Instant.Instant
-  readonly ends_at: Instant.Instant
-  readonly created_at: Instant.Instant
 }
 
 type Overrides = ReadonlyArray<RotaOverride>
@@ -35,9 +32,15 @@ export interface OnCall {
   readonly by: "override" | "otherwise" | "turn"
 }
 
-/** Whether the policy in force has all receivers of an override; it counts only then. */
-const isUsable = ({ receivers }: Pick<RotaOverride, "receivers">, rotas: Rotas): boolean =>
-  receivers.every((name) => rotas.receivers.has(name))
+/** The receivers of an override that a policy lacks. With one of them, the override does not count. */
+export const missingReceivers = (
+  { receivers }: Pick<RotaOverride, "receivers">,
+  has: (name: NotifierName) => boolean,
+): ReadonlyArray<NotifierName> => receivers.filter((name) => !has(name))
+
+/** Whether an override counts. A damaged row has no receivers. */
+const isUsable = (override: RotaOverride, { receivers }: Rotas): boolean =>
+  override.receivers.length > 0 && missingReceivers(override, (name) => receivers.has(name)).length === 0
 
 const isLater = (one: RotaOverride, other: RotaOverride): boolean =>
   one.created_at === other.created_at ? one.id > other.id : one.created_at > other.created_at
@@ -118,6 +121,19 @@ export interface Turn extends OnCall {
 
 const isSame = (one: OnCall, other: OnCall): boolean =>
   one.by === other.by && one.receivers.join() === other.receivers.join()
+
+/** How far ahead {@link stayFrom} looks for a change. */
+const AHEAD = Duration.days(93)
+
+/** Who is on call from a moment on, and until when if that is less than 93 days. */
+export const stayFrom = (rotas: Rotas, name: NotifierName, overrides: Overrides, from: Instant.Instant) => {
+  const present = onCall(rotas, name, overrides, from)
+  const end = Instant.plus(from, AHEAD)
+  let until = changeAfter(rotas, name, overrides, from)
+  while (until !== undefined && until < end && isSame(onCall(rotas, name, overrides, until), present))
+    until = changeAfter(rotas, name, overrides, until)
+  return { ...present, from, until: until === undefined || until >= end ? undefined : until }
+}
 
 /** Who is on call in a span; neighbours that are equal are one. Nothing if these are more than `most`. */
 export const turnsBetween = (

@@ -148,13 +148,16 @@ export const listedReceivers = (known: ReadonlySet<string>): string => {
   return `the receivers are ${names}${known.size > MOST_LISTED ? ", …" : ""}`
 }
 
-const unknownTo = (known: ReadonlySet<string>): string => `names no receiver; ${listedReceivers(known)}`
+const unknownTo =
+  (known: ReadonlySet<string>) =>
+  (...path: ReadonlyArray<PropertyKey>): FieldProblem =>
+    problem(`names no receiver; ${listedReceivers(known)}`, ...path)
 
 const unknownReceivers = (
   names: ReadonlyArray<NotifierName>,
   known: ReadonlySet<string>,
   ...path: ReadonlyArray<PropertyKey>
-): Problems => names.flatMap((name, n) => (known.has(name) ? [] : [problem(unknownTo(known), ...path, n)]))
+): Problems => names.flatMap((name, n) => (known.has(name) ? [] : [unknownTo(known)(...path, n)]))
 
 const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Problems => {
   const problems = [...unknownReceivers(to ?? [], known, "to")]

@@ -1,5 +1,6 @@
 import { Context, type Redacted } from "effect"
 import type { KeyFingerprint, KeyHash, OutboxId } from "@tocsin/contract/Identifiers"
+import type { NotifierName } from "@tocsin/contract/Status"
 
 /** The stored form of an agent key. The key cannot be derived from it. */
 export interface KeyIdentity {
@@ -30,6 +31,10 @@ export interface LinkTokens {
   readonly tokenOf: (id: OutboxId) => string
   /** The notification of a token that {@link LinkTokens.tokenOf} made; nothing for any other text. */
   readonly idOf: (token: string) => OutboxId | undefined
+  /** The token of the calendar of a rota (docs/rules.md#calendars), always the same. */
+  readonly calendarTokenOf: (rota: NotifierName) => string
+  /** Whether a text is the token of the calendar of a rota. */
+  readonly isOfCalendar: (token: string, rota: NotifierName) => boolean
 }
 
 /** {@link LinkTokens} under the link key; absent without one. */

@@ -24,6 +24,7 @@ import { servedReceivers } from "../replicas/listedReceivers.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
 import { heldLists } from "./heldLists.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { onCallOperations } from "./onCallOperations.ts"
 import { silencing } from "./silencing.ts"
 import { followLink } from "../acknowledgements/acknowledge.ts"
 import type { AuditId } from "@tocsin/contract/Audit"
@@ -122,6 +123,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       ...acknowledging(signed, rules),
       ...(yield* followingLinks),
       ...lists,
+      ...(yield* onCallOperations(signed)),
       ...silencing({ storage, commits, ids, rules, signed }),
       /** A page of checks with how long each was in each state (docs/rules.md#availability). */
       availability: (parameters: AvailabilityQuery) => readAvailability(storage, sha256, policy, parameters),

@@ -29,6 +29,7 @@ const useCasesOf = (services: Parameters<typeof opsUseCases>[0]) => {
     ...ops.watches,
     ...ops.incidentActions,
     ...ops.policy,
+    ...ops.rotas,
     ...ops.silences,
   }
 }
@@ -81,6 +82,7 @@ const NO_SUCH_CHECK = "this agent has no such check; list its checks with monito
 
 const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor.operators.list()"
 const NO_SUCH_SILENCE = "no silence has this id; list silences with monitor.silences.list()"
+const NO_SUCH_ROTA = "the policy has no rota of this name; list rotas with monitor.rotas.list()"
 const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.incidents.list()"
 
 /** Messages about missing things, in terms of the library. */
@@ -95,6 +97,9 @@ const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   release: "no outbox item has this id; list held items with monitor.outbox.withHolds.list({ held: true })",
   getSilence: NO_SUCH_SILENCE,
   changeSilence: NO_SUCH_SILENCE,
+  getRota: NO_SUCH_ROTA,
+  listOverrides: NO_SUCH_ROTA,
+  createOverride: NO_SUCH_ROTA,
   acknowledge: NO_SUCH_INCIDENT,
   withdrawAcknowledgement: NO_SUCH_INCIDENT,
   noteIncident: NO_SUCH_INCIDENT,
