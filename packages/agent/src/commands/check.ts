@@ -42,6 +42,7 @@ const printableCheck = (one: CheckConfig): object => ({
   notifications_enabled: one.notificationsEnabled,
   grace: duration(one.graceMillis),
   severity: one.severity,
+  incident: one.incident,
 })
 
 const workOf = ({ work, env, everyMillis, timeoutMillis, confirm }: RunCheck): object => ({

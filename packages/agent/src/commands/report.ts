@@ -6,7 +6,7 @@ import { CapturedStream, STATUSES } from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { idText, incidentKey as incidentKeyReader } from "../config/configFields.ts"
 import { type CheckConfig, readConfig } from "../config/readConfig.ts"
-import { reportedNotes } from "../jobs/StartedJob.ts"
+import { JOBS_NOTE, jobsNote, reportedNotes } from "../jobs/StartedJob.ts"
 import { savedMark } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
@@ -96,12 +96,15 @@ export const spoolReport = (
   run?: string,
 ): void => {
   const complete: CheckReport = { ...bare, ...decideTerms(place, bare) }
+  const isDeclared = configuredCheck(place, bare.checkId) !== undefined
+  const jobs = (notes: ReadonlyMap<string, string>): ReadonlyArray<[string, string]> =>
+    isDeclared ? [[JOBS_NOTE, jobsNote(notes.get(JOBS_NOTE), bare.checkId)]] : []
   makeStateFolder(place.state)
   actAsOwner(place.state)
   withSpool(place.state, (file, at, mark) =>
     file.decide((notes) => ({
       add: [{ report: complete, id: newEventId(at), at, isServerTime: mark !== undefined }],
-      notes: run === undefined ? new Map() : reportedNotes(notes, run),
+      notes: run === undefined ? new Map() : new Map([...reportedNotes(notes, run), ...jobs(notes)]),
     })),
   )
 }

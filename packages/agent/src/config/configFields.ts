@@ -147,6 +147,7 @@ const sharedFields = {
   confirm,
   grace: duration({ max: "7d" }),
   severity: oneOf("warning", "critical", "unknown"),
+  incident: oneOf("own", "agent"),
 }
 
 const checkFields = {

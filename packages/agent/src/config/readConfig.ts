@@ -169,6 +169,7 @@ const toCheck = (id: string, fields: CheckFields, defaults: SharedFields) => {
     notificationsEnabled: fields.notifications_enabled ?? defaults.notifications_enabled ?? true,
     graceMillis: fields.grace ?? defaults.grace,
     severity: fields.severity ?? defaults.severity,
+    incident: fields.incident ?? defaults.incident,
     labels: fields.labels ?? new Map<string, string>(),
     everyMillis: fields.every ?? defaults.every ?? DEFAULT_EVERY,
   }

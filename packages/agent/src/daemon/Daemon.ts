@@ -3,7 +3,7 @@ import { type AgentConfig, checksText } from "../config/readConfig.ts"
 import { awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { noteName, orphanedNotes, startCheck } from "../checks/startCheck.ts"
-import { hasStarted, reportLostJobs } from "../jobs/StartedJob.ts"
+import { hasStarted, JOBS_NOTE, reportLostJobs, savedJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
@@ -49,6 +49,8 @@ export class Daemon {
   #flushTimer: NodeJS.Timeout | undefined
   #wake: () => void = () => {}
   #version = -1
+  /** The note of jobs that was stated last. */
+  #jobs: string | undefined
   /** Until when the time was counted for which results wait, in steady milliseconds. */
   #countedAt: number
   #isStopped = false
@@ -67,6 +69,7 @@ export class Daemon {
     const now = () => made.sender?.now() ?? Math.floor(clock.wall())
     const isServerTime = () => made.sender?.mark !== undefined
     this.#spool = Spool.open({ path: spoolPath(state), now, isServerTime, warn: log })
+    this.#jobs = this.#spool.notes().get(JOBS_NOTE)
     const sender = new Sender(
       {
         queue: this.#spool,
@@ -83,7 +86,7 @@ export class Daemon {
         random,
         log,
       },
-      statementsOf(config),
+      statementsOf(config, savedJobs(this.#jobs)),
     )
     made.sender = sender
     this.#sender = sender
@@ -116,7 +119,7 @@ export class Daemon {
     this.#config = config
     this.#transport.close()
     this.#transport = httpTransport({ ca: config.ca?.reveal() })
-    this.#sender.restate(statementsOf(config))
+    this.#restate()
     this.#plan()
     this.#metrics.listen(config.metricsPort)
     this.#wake()
@@ -166,10 +169,17 @@ export class Daemon {
     return metricsPage({ own: this.#selfState(), states, notes })
   }
 
+  #restate(): void {
+    this.#jobs = this.#spool.notes().get(JOBS_NOTE)
+    this.#sender.restate(statementsOf(this.#config, savedJobs(this.#jobs)))
+  }
+
   #lookAtOthers(): void {
     const version = this.#spool.version()
     if (version === this.#version) return
     this.#version = version
+    // A check that a job reports for the first time is declared beside its result.
+    if (this.#spool.notes().get(JOBS_NOTE) !== this.#jobs) this.#restate()
     this.#wake()
   }
 

@@ -8,8 +8,14 @@ import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 const SHORTEST_AFTER_MILLIS = 150_000
 const OWN_PERIOD_MILLIS = 60_000
 
-/** A check as it is declared to the server. */
-const declared = (check: CheckConfig): ExpectedCheckText => ({
+/** A check as it is declared to the server; its incident only where the server's default is another. */
+const declared = (check: CheckConfig, jobs: ReadonlySet<string>): ExpectedCheckText => {
+  const usual = check.kind === "reported" && check.schedule !== undefined ? "own" : "agent"
+  const incident = check.incident ?? (check.kind === "reported" && jobs.has(check.id) ? "own" : usual)
+  return { ...described(check), ...(incident !== usual && { incident }) }
+}
+
+const described = (check: CheckConfig): ExpectedCheckText => ({
   check_id: check.id,
   ...terms(check),
   ...(check.severity !== undefined && { severity: check.severity }),
@@ -34,8 +40,8 @@ const terms = (check: CheckConfig): Omit<ExpectedCheckText, "check_id"> => {
   return { every: durationText(period), ...(after !== undefined && { after: durationText(after) }) }
 }
 
-/** The agent's statements about itself, by its configuration. */
-export const statementsOf = (config: AgentConfig): Statements => ({
+/** The agent's statements about itself, by its configuration and the checks that `tocsin-agent run` has reported. */
+export const statementsOf = (config: AgentConfig, jobs: ReadonlySet<string>): Statements => ({
   agentId: config.agentId,
   servers: config.servers,
   heartbeat: {
@@ -44,7 +50,7 @@ export const statementsOf = (config: AgentConfig): Statements => ({
     labels: { ...Object.fromEntries(config.labels), service_agent_version: AGENT_VERSION },
   },
   expected: [
-    ...[...config.checks.values()].map(declared),
+    ...[...config.checks.values()].map((check) => declared(check, jobs)),
     { check_id: OWN_CHECK_ID, every: durationText(OWN_PERIOD_MILLIS) },
   ],
 })

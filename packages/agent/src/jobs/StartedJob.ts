@@ -33,6 +33,17 @@ const PREFIX = "run "
 /** An exit code that no program returns: the run was lost. */
 const LOST_EXIT = 255
 
+/** The note of the checks that `tocsin-agent run` has reported: the agent declares them as jobs. */
+export const JOBS_NOTE = "jobs"
+
+/** The checks of a note {@link JOBS_NOTE}. */
+export const savedJobs = (saved: string | undefined): ReadonlySet<string> =>
+  new Set(Object.keys(fieldsOf(savedNote(saved))))
+
+/** The note after a run of a check. */
+export const jobsNote = (saved: string | undefined, checkId: string): string =>
+  JSON.stringify({ ...fieldsOf(savedNote(saved)), [checkId]: true })
+
 /** Whether a spool may remember a run that was lost. */
 export const hasStarted = (notes: ReadonlyMap<string, string>): boolean =>
   [...notes.keys()].some((name) => name.startsWith(PREFIX))

@@ -22,6 +22,7 @@ const checkOf = (id: string, everyMillis = MINUTE, confirm?: Confirmation): RunC
   notificationsEnabled: true,
   graceMillis: undefined,
   severity: undefined,
+  incident: undefined,
   labels: new Map(),
 })
 

@@ -204,6 +204,7 @@ const checkOf = ({
   notificationsEnabled: true,
   graceMillis: undefined,
   severity: undefined,
+  incident: undefined,
   labels: new Map(),
 })
 

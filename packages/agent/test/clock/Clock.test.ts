@@ -63,6 +63,7 @@ describe("after a standstill of the agent", () => {
       notificationsEnabled: true,
       graceMillis: undefined,
       severity: undefined,
+      incident: undefined,
       labels: new Map(),
     }
     const clock = awakeClock(systemClock)

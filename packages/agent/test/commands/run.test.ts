@@ -4,8 +4,9 @@ import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
+import { readConfig } from "../../src/config/readConfig.ts"
 import { passedSignals } from "../../src/jobs/Job.ts"
-import { reportLostJobs } from "../../src/jobs/StartedJob.ts"
+import { JOBS_NOTE, reportLostJobs, savedJobs } from "../../src/jobs/StartedJob.ts"
 import { AgentHost, until } from "./AgentHost.ts"
 
 const sh = (script: string): ReadonlyArray<string> => ["--", "sh", "-c", script]
@@ -56,6 +57,8 @@ describe("tocsin-agent run", { timeout: 120_000 }, () => {
     writeFileSync(join(host.folder, "config.yaml"), `server: https://a.example\n${checks}\n`)
     assert.strictEqual(host.call("run", ["job", ...options, ...sh("exit 3")]).status, 3)
     assert.deepInclude(host.kept().last, { status, exit_code: 3 })
+    const isDeclared = readConfig(join(host.folder, "config.yaml")).config?.checks.has("job")
+    assert.strictEqual(savedJobs(host.kept().notes.get(JOBS_NOTE)).has("job"), isDeclared === true)
     host.call("run", ["job", "--timeout", "1s", ...options, ...sh("sleep 60")])
     assert.deepInclude(host.kept().last, { status, exit_code: 124 })
     host.call("run", ["job", ...options, "--", "/no/such"])

@@ -7,6 +7,7 @@ import { assert, describe, it, vi } from "vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 import { Daemon } from "../../src/daemon/Daemon.ts"
+import { JOBS_NOTE, jobsNote } from "../../src/jobs/StartedJob.ts"
 import { spoolPath } from "../../src/spool/StateFolder.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
@@ -60,6 +61,45 @@ describe("a daemon", () => {
     await daemon.stop()
     await close()
     rmSync(state, { recursive: true })
+  })
+
+  it("declares a check as a job once tocsin-agent run has reported it", async () => {
+    const state = mkdtempSync(join(tmpdir(), "tocsin-daemon-"))
+    const server = new FaultyServer()
+    const { send } = server
+    const declarations: Array<string> = []
+    const stated = new Promise<void>((resolve) => {
+      server.send = (request) => {
+        if (request.kind === "declaration") declarations.push(request.body)
+        if (request.kind === "declaration" && request.body.includes("own")) resolve()
+        // The job reports while the agent runs.
+        else if (request.kind === "declaration") noteJob()
+        return send(request)
+      }
+    })
+    const { address, close } = await serve(server)
+    const file = join(state, "config.yaml")
+    writeFileSync(file, `server: ${address}\nagent_id: a\nchecks:\n  job: { report_only: true }\n`)
+    const { config } = readConfig(file)
+    if (config === undefined) return assert.fail("the configuration is invalid")
+    const noteJob = () => {
+      const spool = SpoolFile.open(spoolPath(state))
+      spool.decide((notes) => ({
+        add: [],
+        notes: new Map([[JOBS_NOTE, jobsNote(notes.get(JOBS_NOTE), "job")]]),
+      }))
+      spool.close()
+    }
+    const daemon = new Daemon({ config, state, clock: systemClock, random: () => 0.5, log: () => {} })
+    daemon.start()
+    await stated
+    await daemon.stop()
+    await close()
+    rmSync(state, { recursive: true })
+    assert.deepStrictEqual(
+      declarations.map((body) => body.includes('"incident":"own"')),
+      [false, true],
+    )
   })
 
   it("shows the answer to a heartbeat before it sends anything else", async () => {

@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config/readConfig.ts"
 import { statementsOf } from "../../src/daemon/statementsOf.ts"
 
 /** The declaration of a configuration with these checks, as the server reads it. */
-const declared = (checks: string): ReadonlyArray<unknown> => {
+const declared = (checks: string, ...jobs: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
   const file = join(folder, "config.yaml")
   writeFileSync(file, `server: http://a\nagent_id: a\nchecks:\n  ${checks}\n`)
@@ -16,7 +16,7 @@ const declared = (checks: string): ReadonlyArray<unknown> => {
   rmSync(folder, { recursive: true })
   assert.deepStrictEqual(problems, [])
   if (config === undefined) return []
-  const expected = statementsOf(config).expected ?? []
+  const expected = statementsOf(config, new Set(jobs)).expected ?? []
   Schema.decodeUnknownSync(ExpectationsRequest)({ complete: true, checks: expected })
   return expected
 }
@@ -45,5 +45,21 @@ describe("a declaration", () => {
     ],
   ])("of %s is %j", (checks, expected) => {
     assert.deepStrictEqual(declared(checks), [expected, { check_id: "tocsin-agent", every: "1m" }])
+  })
+
+  it.each<[string, string | undefined]>([
+    ["{ report_only: true, every: 1h }", "own"],
+    ["{ report_only: true, every: 1h, incident: own }", "own"],
+    ["{ report_only: true, every: 1h, incident: agent }", undefined],
+    ["{ report_only: true, cron: '0 3 * * *', tz: UTC }", undefined],
+    ["{ report_only: true, cron: '0 3 * * *', tz: UTC, incident: own }", undefined],
+    ["{ report_only: true, cron: '0 3 * * *', tz: UTC, incident: agent }", "agent"],
+    ["{ shell: x }", undefined],
+    ["{ shell: x, incident: own }", "own"],
+  ])("of the job %s states the incident %s, where the server's default is another", (check, incident) => {
+    const [job] = declared(`job: ${check}`, "job")
+    assert.strictEqual(Object(job).incident, incident)
+    const [other] = declared("other: { report_only: true }", "job")
+    assert.notProperty(other, "incident")
   })
 })

@@ -84,7 +84,7 @@ describe("the requests of the agent", () => {
     const transport = enrolling({ transport: { send }, token: () => token, log: () => {}, now: clock.wall })
     const sender = new Sender(
       { queue: spool, keys: new KeyFile(folder), transport, ...around },
-      statementsOf(config),
+      statementsOf(config, new Set()),
     )
     for (let step = 0; step < 40 && (spool.size() > 0 || step < 10); step++) await sender.step()
     assert.strictEqual(spool.size(), 0)

@@ -18,16 +18,20 @@ export type ExpectedCheckText = typeof ExpectedCheck.Encoded
 /** A refusal costs a request each: after this many, the rest waits for the next declaration. */
 const MAX_LEFT_OUT = 20
 
+/** Servers of before this field refuse it. */
+const INCIDENT = /\bchecks\[\d+\]\.incident\b/
+
 /** Where a refusal names a check of the declaration, by its place. */
 const PLACE = /\bchecks\[(\d+)\]\.?/
 
 /**
  * The checks that an agent declares. The server takes all of a declaration or nothing, so a check that
- * it refuses by name is left out, and the others are declared.
+ * it refuses by name is left out, and the others are declared. Where it refuses `incident`, none states it.
  */
 export class Schedule {
   readonly #expected: ReadonlyArray<ExpectedCheckText>
   readonly #leftOut = new Map<string, string>()
+  #isWithoutIncident = false
   /** Whether the next declaration begins with all checks again: the server may take them by then. */
   #isSettled = false
 
@@ -37,13 +41,20 @@ export class Schedule {
 
   /** The body of the next declaration. */
   declaration(): string {
-    if (this.#isSettled) this.#leftOut.clear()
+    if (this.#isSettled) {
+      this.#leftOut.clear()
+      this.#isWithoutIncident = false
+    }
     this.#isSettled = false
     return JSON.stringify({ complete: true, checks: this.#sent() })
   }
 
   /** Takes the answer to the declaration. Whether to declare the other checks now. */
   learn({ verdict, message }: Answer): boolean {
+    if (verdict === "invalid" && INCIDENT.test(message)) {
+      this.#isWithoutIncident = true
+      return true
+    }
     const check = verdict === "invalid" ? this.#sent()[Number(PLACE.exec(message)?.[1] ?? -1)] : undefined
     if (check !== undefined) this.#leftOut.set(check.check_id, message.replace(PLACE, ""))
     this.#isSettled = check === undefined || this.#leftOut.size >= MAX_LEFT_OUT
@@ -53,10 +64,12 @@ export class Schedule {
   /** The server's refusals of the schedule; empty where it takes all or has not judged it. */
   refused({ verdict, message }: Answer): string {
     const named = [...this.#leftOut].map(([id, why]) => `${id}: ${why}`)
-    return (named.length === 0 && verdict === "invalid" ? [message] : named).join("; ")
+    const isWhole = named.length === 0 && verdict === "invalid" && !INCIDENT.test(message)
+    return (isWhole ? [message] : named).join("; ")
   }
 
   #sent(): ReadonlyArray<ExpectedCheckText> {
-    return this.#expected.filter(({ check_id: id }) => !this.#leftOut.has(id))
+    const sent = this.#expected.filter(({ check_id: id }) => !this.#leftOut.has(id))
+    return this.#isWithoutIncident ? sent.map(({ incident: _, ...check }) => check) : sent
   }
 }

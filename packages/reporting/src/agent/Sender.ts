@@ -144,7 +144,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
       // It was restated meanwhile: the answer says nothing about the servers that it has now.
       this.#state = { ...this.#state, admission: state.admission, batchLimit: state.batchLimit }
     } else {
-      this.#report(step.kind, answer, state)
+      if (!isNarrowed || schedule.refused(answer) !== "") this.#report(step.kind, answer, state)
       this.#state = isNarrowed ? { ...state, declarationDue: made.now } : state
     }
     this.#carryOut(answer, batch, deed)

@@ -223,6 +223,23 @@ describe("a sender", () => {
     assert.strictEqual(notes.get("declaration_refused"), "")
   })
 
+  it("declares all checks without their incident where an older server refuses it, and says nothing of it", async () => {
+    const { answers, declarations, logged, notes, pass, requests, sender } = sending()
+    const job = { check_id: "job", every: "1h", incident: "own" as const }
+    sender.restate({ ...declaring(), expected: [{ check_id: "disk", every: "1m" }, job] })
+    const error = { code: "validation", message: "checks[1].incident is not a known field" }
+    answers.declaration = (body) =>
+      body.includes("incident") ? { status: 400, body: JSON.stringify({ error }) } : DECLARED
+    await pass(1_800_000)
+    assert.deepStrictEqual(declarations(), ["disk job", "disk job"])
+    assert.deepStrictEqual(logged, ["the server accepts what is sent"])
+    assert.strictEqual(notes.get("declaration_refused"), "")
+    // An upgraded server takes it.
+    answers.declaration = DECLARED
+    await pass(3_600_000)
+    assert.include(requests.findLast(({ kind }) => kind === "declaration")?.body, '"incident":"own"')
+  })
+
   it("leaves checks out of a schedule only so often, where the server refuses each", async () => {
     const { answers, declarations, pass, sender } = sending()
     sender.restate(declaring(...Array.from({ length: 60 }, (_, n) => `check-${n}`)))
