@@ -11,6 +11,7 @@ import { incidents } from "./commands/incidents.ts"
 import { integrations } from "./commands/integrations.ts"
 import { audit, availability, checks, summary, windows } from "./commands/lists.ts"
 import { showNumbers } from "./commands/numbers.ts"
+import { onCall } from "./commands/onCall.ts"
 import { outbox } from "./commands/outbox.ts"
 import { importPolicy, policy } from "./commands/policy.ts"
 import { silences } from "./commands/silences.ts"
@@ -61,6 +62,7 @@ const tocsin = Command.make("tocsin").pipe(
         availability,
         showNumbers,
         incidents,
+        onCall,
         silences,
         outbox,
         summary,
@@ -118,7 +120,7 @@ const helpText = (
 const SCHEMA_PREFIX = "Expected: Schema validation failed: "
 
 /** Commands that list without a subcommand. */
-const LISTS: ReadonlyArray<string> = ["audit", "checks", "incidents", "outbox", "windows"]
+const LISTS: ReadonlyArray<string> = ["audit", "checks", "incidents", "oncall", "outbox", "windows"]
 
 /** The command itself after `list`, where it lists; otherwise its help. */
 const adviceFor = (path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>): string => {

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { join, dirname } from "node:path"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
-import { Console, Effect, Redacted, FileSystem, Schedule } from "effect"
+import { Console, Effect, Redacted, FileSystem, Result, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { StartFailure } from "./CommandFailure.ts"
@@ -54,6 +55,7 @@ const keptSecret = Effect.fnUntraced(function* ({ drawn, isValid, name, path, se
 })
 
 const KEY_BYTES = 32
+const LINK_KEY_FILE = "link-key"
 
 const drawn = Effect.sync(() => Redacted.make(randomBytes(KEY_BYTES).toString("hex")))
 
@@ -66,7 +68,7 @@ export const linkKey = Effect.fnUntraced(function* (settings: Settings) {
   if (SERVICE_LINK_KEY !== undefined) return SERVICE_LINK_KEY
   if (DATABASE_URL !== undefined) return DATABASE_URL.kind === "postgres" ? undefined : yield* drawn
   const { secret } = yield* keptSecret({
-    path: join(SERVICE_DATA_DIR, "link-key"),
+    path: join(SERVICE_DATA_DIR, LINK_KEY_FILE),
     name: "link key",
     setting: "SERVICE_LINK_KEY",
     drawn: yield* drawn,
@@ -74,6 +76,13 @@ export const linkKey = Effect.fnUntraced(function* (settings: Settings) {
   })
   return secret
 })
+
+/** The key of links that a server with these settings has, as far as this process can read it. */
+export const presentLinkKey = ({ DATABASE_URL, SERVICE_DATA_DIR, SERVICE_LINK_KEY }: Settings) => {
+  if (SERVICE_LINK_KEY !== undefined || DATABASE_URL !== undefined) return SERVICE_LINK_KEY
+  const text = Result.try(() => readFileSync(join(SERVICE_DATA_DIR, LINK_KEY_FILE), "utf8").trim())
+  return Result.isSuccess(text) && LINK_KEY.test(text.success) ? Redacted.make(text.success) : undefined
+}
 
 const TOKEN_BYTES = 24
 

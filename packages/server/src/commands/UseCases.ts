@@ -1,5 +1,6 @@
 import { userInfo } from "node:os"
 import process from "node:process"
+import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
@@ -18,6 +19,7 @@ import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Result } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
+import { presentLinkKey } from "../keptSecret.ts"
 import { clockLayer, placeOfSettings, requireSchema, storageLayer } from "../storage.ts"
 import { loggingLayer } from "../logging.ts"
 import { Output } from "../output/Output.ts"
@@ -61,12 +63,19 @@ export const commandLogging = (settings: Settings) => {
 export const storageOfCommand = (settings: Settings) =>
   Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings))
 
+/** Commands show the addresses of calendars, and send no links. */
+const linksOf = (settings: Settings) => {
+  const key = presentLinkKey(settings)
+  return key === undefined ? Layer.empty : HmacLinkTokens.layer(key)
+}
+
 const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource) =>
   Layer.mergeAll(
     storageOfCommand(settings),
     Receivers.layer.pipe(Layer.provide(Layer.succeed(Notifiers, loaded.receivers))),
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(
+    Layer.provideMerge(linksOf(settings)),
     Layer.provideMerge(RandomIds.layer),
     Layer.provideMerge(PolicyInForce.layer),
     Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings, loaded.document))),
