@@ -4,6 +4,7 @@ import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
+import { delivered, refused } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -11,9 +12,13 @@ const NAMES = ["chat", "pager"]
 const ROTAS = { rotas: { primary: { order: NAMES, every: "31d", from: "2026-01-01T00:00" } } }
 const DOCUMENT = Result.getOrThrow(readPolicy({ ...ROTAS, routes: [{ to: ["primary"] }] }, NAMES))
 
-/** A server of which each that reports itself lacks the secret of the receiver on call. */
-const openWithout = Effect.fnUntraced(function* (receiver: string) {
-  const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+/** A server that lacks the secret of a receiver, whose services refuse another for good. */
+const openWithout = Effect.fnUntraced(function* (receiver?: string, refuses?: string) {
+  const service = yield* openService({
+    notifiers: NAMES,
+    deadAfter: Duration.days(365),
+    answerTo: (notification) => (notification.receiver === refuses ? refused : delivered),
+  })
   const process = yield* service.open("first", {
     keepsHouse: true,
     reports: true,
@@ -26,7 +31,7 @@ const openWithout = Effect.fnUntraced(function* (receiver: string) {
     return Effect.andThen(process.sendsTo(...rest), process.policy.replace(policy))
   }
   yield* enroll(process, AGENT)
-  yield* use(receiver)
+  yield* use(...(receiver === undefined ? [] : [receiver]))
   const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
   const messages = () =>
     service.receivers.arrivals.map(({ at, notification: { cause, event_type, receiver: to } }) => {
@@ -52,5 +57,16 @@ it.effect("the next turn is on call beside a receiver that no server can use for
     yield* reports("ok")
     yield* after("30 seconds")
     assert.deepStrictEqual(messages().slice(2).toSorted(), ["2.5 chat resolved", "2.5 pager resolved"])
+  }),
+)
+
+it.effect("the next turn is notified within 15 seconds of a refusal, though nothing else is due", () =>
+  Effect.gen(function* () {
+    const { after, messages, reports } = yield* openWithout(undefined, "chat")
+    yield* reports("critical")
+    yield* after("15 seconds")
+    assert.deepStrictEqual(messages(), ["0 pager escalation"])
+    yield* after("1 hour")
+    assert.deepStrictEqual(messages().slice(1), [])
   }),
 )

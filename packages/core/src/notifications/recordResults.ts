@@ -182,7 +182,14 @@ function* settle(
   if (result.outcome === "delivered") yield* recordDelivered(unit, { ...item, notifier: claim.notifier }, now)
   else if (result.outcome === "unsent") followWithdrawal(unit, ended, now)
   else if (result.outcome !== "shadow") followFailure(unit, ended, now)
+  if (ended.state === "failed" && ended.rotas !== undefined) evaluateSoon(unit, ended, now)
   return ended.state === "failed" ? "given_up" : "stored"
+}
+
+/** The next turn of a rota stands beside a receiver that refused for good: an evaluation writes its firing. */
+const evaluateSoon = (unit: UnitOfWork, { incident_id }: OutboxRecord, now: Instant.Instant): void => {
+  const incident = unit.incidents.get(incident_id)
+  if (incident?.state === "open") unit.incidents.put({ ...incident, next_evaluation_at: now })
 }
 
 /** Ends attempts whose lease has expired. Needs the locks of the items. */
