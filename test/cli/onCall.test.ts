@@ -20,6 +20,8 @@ rotas:
 routes: [{ steps: [{ to: [primary] }, { after: 15m, to: [carl] }] }]
 `
 
+const WITHOUT_BOB = POLICY.replace("[ann, bob]", "[ann]").replace(/^ {2}bob.*\n/m, "")
+
 describe("commands on rotas", () => {
   it.live("say who is on call, take over, find gaps and test", () =>
     Effect.gen(function* () {
@@ -61,13 +63,34 @@ describe("commands on rotas", () => {
       assert.strictEqual((yield* run("test", "primary")).stdout, "bob: delivered\n")
 
       // The policy loses a receiver that took over.
-      writeFileSync(file, POLICY.replace("[ann, bob]", "[ann]").replace(/^ {2}bob.*\n/m, ""))
+      writeFileSync(file, WITHOUT_BOB)
       const lost = (yield* json("gaps")) as { readonly items: ReadonlyArray<object> }
       assert.strictEqual(lost.items.length, 1)
       assert.deepInclude(lost.items[0], { rota: "primary", receiver: "bob", reason: "lost" })
       assert.include((yield* run()).stdout, "primary  ann      turn")
+      const warning =
+        /rotas\.primary has an override until .+ UTC that does not count, since the policy lacks bob/
+      assert.match((yield* tocsin(place, "policy", "check", file)).stderr, warning)
+      assert.match((yield* tocsin(place, "doctor")).stdout, warning)
       assert.strictEqual((yield* run("end", "primary", made.id)).stdout, `${made.id}: ended\n`)
       assert.strictEqual((yield* run("gaps")).stdout, "no gap\n")
+    }),
+  )
+
+  it.live("are followed by warnings of a policy that loses an override", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const place = { cwd, environment: {} }
+      yield* tocsin(place, "migrate")
+      const apply = (text: string) => {
+        writeFileSync(join(cwd, "policy.yaml"), text)
+        return tocsin(place, "policy", "apply", "policy.yaml", "--confirm")
+      }
+      const { code, stderr } = yield* apply(POLICY)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.strictEqual((yield* tocsin(place, "oncall", "override", "primary", "bob", "--to", "8h")).code, 0)
+      const lost = yield* apply(WITHOUT_BOB)
+      assert.match(lost.stderr, /^warning: rotas\.primary has an override until .* the policy lacks bob: /)
     }),
   )
 

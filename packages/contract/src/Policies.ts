@@ -96,20 +96,6 @@ const PolicyVersion = Schema.Struct({
   text: Schema.String.annotateKey({ description: "YAML or JSON, as it was applied." }),
 }).annotate(named("PolicyVersion", "A stored version of the policy."))
 
-export const AppliedPolicy = Schema.Struct({
-  ...PolicyVersion.fields,
-  firings,
-  unavailable: Schema.Array(UnavailableReceiver).annotateKey({
-    description: "The receivers that this server cannot use. `GET /ops/v1/policy` has those of all servers.",
-  }),
-}).annotate(named("AppliedPolicy", "The stored version, and what it sends immediately."))
-export type AppliedPolicy = typeof AppliedPolicy.Type
-
-export const PolicyVersionList = Schema.Struct({
-  items: Schema.Array(PolicyVersion).annotateKey({ description: "The last 100, the newest first." }),
-}).annotate(named("PolicyVersionList", "The stored versions of the policy."))
-export type PolicyVersionList = typeof PolicyVersionList.Type
-
 const PolicyIssue = Schema.Struct({
   path: Schema.String.annotateKey({ description: "Where in the policy; empty for the whole." }),
   line: Schema.Int.annotateKey({ description: "The line of the text, from 1." }),
@@ -122,6 +108,23 @@ const { line: _, ...warned } = PolicyIssue.fields
 const PolicyWarning = Schema.Struct(warned).annotate(
   named("PolicyWarning", "A valid part of a policy that few people mean."),
 )
+
+export const AppliedPolicy = Schema.Struct({
+  ...PolicyVersion.fields,
+  firings,
+  warnings: Schema.optionalKey(Schema.Array(PolicyWarning)).annotateKey({
+    description: "Overrides of rotas that do not count under this policy; absent without any.",
+  }),
+  unavailable: Schema.Array(UnavailableReceiver).annotateKey({
+    description: "The receivers that this server cannot use. `GET /ops/v1/policy` has those of all servers.",
+  }),
+}).annotate(named("AppliedPolicy", "The stored version, and what it sends immediately."))
+export type AppliedPolicy = typeof AppliedPolicy.Type
+
+export const PolicyVersionList = Schema.Struct({
+  items: Schema.Array(PolicyVersion).annotateKey({ description: "The last 100, the newest first." }),
+}).annotate(named("PolicyVersionList", "The stored versions of the policy."))
+export type PolicyVersionList = typeof PolicyVersionList.Type
 
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),

@@ -112,8 +112,9 @@ const policyUseCases = (policies: Policies["Service"]) =>
           source.source === "stored" ? source.read(payload) : (yield* PolicyReader)(payload, given),
         )
         if (Result.isFailure(read)) return { issues: read.failure }
-        const warnings = warningsOf(read.success)
-        return { issues: [], warnings, firings: yield* policies.firings(compileGiven(read.success, given)) }
+        const policy = compileGiven(read.success, given)
+        const warnings = [...warningsOf(read.success), ...(yield* policies.lost(policy))]
+        return { issues: [], warnings, firings: yield* policies.firings(policy) }
       }),
     tryPolicy: ({ payload, query }) =>
       PolicyReader.pipe(

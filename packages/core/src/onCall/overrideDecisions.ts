@@ -92,3 +92,12 @@ export const endOverride = commandOf(function* (
   recordAudit(unit, now, by, "override.ended", [id], {})
   return 1
 })
+
+/** The overrides of all rotas that end after a moment. */
+export const overridesEndingAfter = commandOf(function* (
+  _unit,
+  _now,
+  moment: Instant.Instant,
+): Decision<ReadonlyArray<RotaOverrideRecord>> {
+  return yield* find("overridesEndingAfter", moment)
+})

@@ -5,6 +5,7 @@ import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Receiver } from "@tocsin/contract/Receiver"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
+import { rotaWarnings } from "./rotaWarnings.ts"
 
 /** In quotes, also the typographic ones of word processors and chats. */
 const QUOTED = /^(?:(["'`]).*\1|[“”„‟‘’‚‛«»‹›].*[“”„‟‘’‚‛«»‹›])$/su
@@ -41,6 +42,7 @@ export const policyWarnings = (policy: PolicyDocument): ReadonlyArray<FieldProbl
     ...Object.entries(lists).flatMap(([list, rules]) =>
       rules.flatMap((rule, n) => ruleWarnings(rule, [list, n])),
     ),
+    ...rotaWarnings(policy),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
+import { fieldPath } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -8,6 +9,8 @@ import { keepRepeating } from "../engine/commits/keepRepeating.ts"
 import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
 import { applyPolicy, policyHash } from "../policy/applyPolicy.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
+import { lostOverrides } from "../policy/rotaWarnings.ts"
+import { overridesEndingAfter } from "../onCall/overrideDecisions.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { PolicyBacktest, PolicySource } from "../ports/PolicySource.ts"
@@ -143,6 +146,21 @@ const findUnusable =
   (here: ReadonlyMap<NotifierName, string>) =>
     Effect.zipWith(listed, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
 
+const findFollowers = ({ replicas }: Storage["Service"]) =>
+  Effect.fnUntraced(function* (hash: string) {
+    const live = liveReplicas(yield* replicas, yield* Instant.now)
+    const following = live.filter(({ policy_hash }) => policy_hash === hash)
+    const others = live.length - following.length
+    return { following: following.length, others, unusable: unusableReceivers(following) }
+  })
+
+/** Warnings of the overrides that do not count under a policy. */
+export const findLost = (transact: Commits["Service"]["transact"]) =>
+  Effect.fnUntraced(function* (policy: Policy) {
+    const overrides = yield* transact(overridesEndingAfter(yield* Instant.now))
+    return lostOverrides(policy, overrides).map(({ message, path }) => ({ path: fieldPath(path), message }))
+  })
+
 /** One stored version, or the newest. */
 const readVersion =
   ({ policyVersions }: Storage["Service"]) =>
@@ -164,6 +182,9 @@ const readVersions = Effect.fnUntraced(function* ({ policyVersions }: Storage["S
 /** Windows, each with the one in force at a moment and the next, five in all. */
 export const withOccurrences = (windows: Policy["windows"], now: Instant.Instant) =>
   windows.map((window) => ({ ...window, occurrences: nextOccurrences(window, now, SHOWN_OCCURRENCES) }))
+
+const readWindows = ({ current }: PolicyInForce["Service"]) =>
+  Effect.map(Instant.now, (now) => ({ items: withOccurrences(current().windows, now) }))
 
 /** The policy in force, for operators (docs/rules.md#policy). */
 export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases/Policies", {
@@ -189,6 +210,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       }).pipe(Effect.uninterruptible, inTurn)
     const firings = (policy: Policy) =>
       countFirings(storage, { transact }, { ...rules, policy: () => policy })
+    const lost = findLost(transact)
     return {
       ...(yield* followStoredPolicy(given, { begin: put, replace })),
       /**
@@ -201,7 +223,9 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       ) {
         if (source.source === "given") return yield* new StateConflict({ message: source.advice })
         const document = yield* Effect.mapError(source.read(text), invalidPolicy)
-        const counts = yield* firings(compileGiven(document, given))
+        const policy = compileGiven(document, given)
+        const counts = yield* firings(policy)
+        const warnings = yield* lost(policy)
         if (!confirm) {
           const unavailable = yield* source.unavailable(document)
           yield* refuseUnusable(yield* findUnusable(storage)(unavailable))
@@ -212,7 +236,8 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const applied = yield* transact(
           applyPolicy({ hash, text, replaces }, policyHash({}, hashing), signature),
         )
-        if (applied.outcome === "applied") return { ...applied.version, firings: counts }
+        if (applied.outcome === "applied")
+          return { ...applied.version, firings: counts, ...(warnings.length > 0 && { warnings }) }
         return yield* new AnotherPolicy({
           message:
             "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again",
@@ -223,12 +248,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       unavailable: () =>
         Array.from(inForce.current().unavailable ?? [], ([receiver, reason]) => ({ receiver, reason })),
       /** How the running servers follow the policy with a hash. */
-      followers: Effect.fnUntraced(function* (hash: string) {
-        const live = liveReplicas(yield* storage.replicas, yield* Instant.now)
-        const following = live.filter(({ policy_hash }) => policy_hash === hash)
-        const others = live.length - following.length
-        return { following: following.length, others, unusable: unusableReceivers(following) }
-      }),
+      followers: findFollowers(storage),
       versions: readVersions(storage),
       version: readVersion(storage),
       /**
@@ -238,6 +258,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       replace,
       /** Counts the firings that each receiver would get immediately under a policy. */
       firings,
+      lost,
       unusable: findUnusable(storage),
       /** Notifiers that a policy may name without defining them. */
       given,
@@ -247,9 +268,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       current: Effect.zipWith(storage.replicas, Instant.now, (replicas, now) =>
         shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing),
       ),
-      windows: Effect.map(Instant.now, (now) => ({
-        items: withOccurrences(inForce.current().windows, now),
-      })),
+      windows: readWindows(inForce),
     }
   }),
 }) {

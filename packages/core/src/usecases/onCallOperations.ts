@@ -10,7 +10,12 @@ import { comparing } from "../engine/comparing.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { overrideState, type RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
-import { createOverride, endOverride, MAX_UNENDED_OVERRIDES } from "../onCall/overrideDecisions.ts"
+import {
+  createOverride,
+  endOverride,
+  MAX_UNENDED_OVERRIDES,
+  overridesEndingAfter,
+} from "../onCall/overrideDecisions.ts"
 import { calendarText } from "../policy/calendarText.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
@@ -22,8 +27,6 @@ import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import { find } from "../unitOfWork/Search.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 
 const SPAN = Duration.days(31)
@@ -35,14 +38,6 @@ const CALENDAR = { back: Duration.days(31), ahead: Duration.days(93), beyond: Du
 /** The hours of rotas change at most this often in the time of a calendar. */
 const MOST_EVENTS = 20_000
 const DAY_MICROS = 86_400_000_000n
-
-const overridesEndingAfter = commandOf(function* (
-  _unit,
-  _now,
-  moment: Instant.Instant,
-): Decision<ReadonlyArray<RotaOverrideRecord>> {
-  return yield* find("overridesEndingAfter", moment)
-})
 
 const toOverride = (record: RotaOverrideRecord, { receivers }: Rotas, now: Instant.Instant): Override => ({
   id: record.id,

@@ -1,7 +1,11 @@
 import { assert, it } from "@effect/vitest"
+import { OverrideId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import { Result } from "effect"
+import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { policyWarnings } from "../../src/policy/policyWarnings.ts"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
+import { lostOverrides } from "../../src/policy/rotaWarnings.ts"
 
 const warned = (policy: object) =>
   policyWarnings(Result.getOrThrow(readPolicy(policy, ["debug"]))).map(
@@ -89,4 +93,52 @@ it("a policy warns of a cron with a day and a weekday, which fires on either", (
     ["windows.0.cron", "windows.4.cron", "freshness.0.cron"],
   )
   assert.include(found[0], "on the day or the weekday")
+})
+
+const receivers = { ann: { kind: "debug" }, bob: { kind: "debug" }, chat: { kind: "debug" } }
+const primary = { order: ["ann", "bob"], every: "7d", from: "2026-12-07T09:00" }
+
+it("a policy warns of a rota that nothing follows, and of receivers that only a rota names", () => {
+  const places = (routes: ReadonlyArray<object>) =>
+    warned({ receivers, rotas: { primary }, routes }).map((text) => text.split(" ")[0])
+  const critical = { match: ["severity = critical"] }
+  const later = [{ to: ["primary"] }, { after: "15m", to: ["chat"] }]
+  assert.deepStrictEqual(places([]), ["rotas.primary"])
+  assert.deepStrictEqual(places([{ to: ["primary"] }]), ["routes.0.to"])
+  assert.deepStrictEqual(places([{ steps: [{ to: ["primary"] }] }]), ["routes.0.steps.0.to"])
+  assert.deepStrictEqual(places([{ steps: later }]), [])
+  assert.deepStrictEqual(places([{ ...critical, steps: later }]), ["rotas.primary"])
+  assert.deepStrictEqual(places([{ steps: later }, critical]), ["rotas.primary"])
+  assert.deepStrictEqual(
+    places([
+      { ...critical, steps: later },
+      { ...critical, to: ["ann", "bob"] },
+    ]),
+    [],
+  )
+  assert.include(warned({ receivers, rotas: { primary } })[0], "no route names (ann, bob)")
+})
+
+it("overrides are lost where the policy lacks their rota or one of their receivers", () => {
+  const policy = compilePolicy(Result.getOrThrow(readPolicy({ receivers, rotas: { primary } }, [])), [])
+  const at = Instant.fromMillis(1_796_634_000_000)
+  const override = (rota: string, ...names: ReadonlyArray<string>) => ({
+    id: OverrideId.make("01a1f84d-4efb-7559-999e-636ca4ce6bd6"),
+    rota,
+    receivers: names,
+    starts_at: at,
+    ends_at: at,
+    note: undefined,
+    created_by: "eva",
+    created_at: at,
+  })
+  const found = lostOverrides(policy, [
+    override("primary", "ann"),
+    override("primary", "ann", "eve", "tom"),
+    override("former", "ann"),
+  ])
+  assert.deepStrictEqual(
+    found.map(({ message, path }) => `${path.join(".")} ${/lacks [^:]*/.exec(message)?.[0]}`),
+    ["rotas.primary lacks eve, tom", "rotas.former lacks former"],
+  )
 })

@@ -27,7 +27,7 @@ import { unusableText } from "./doctor/examineNotifiers.ts"
 import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { tryPolicy } from "./policyTry.ts"
-import { Policies } from "@tocsin/core/usecases/Policies"
+import { findLost, Policies } from "@tocsin/core/usecases/Policies"
 import { act, command, group } from "./define.ts"
 
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
@@ -96,7 +96,7 @@ const apply = act({
   const stored = yield* policies
     .apply(text, { confirm, replaces })
     .pipe(Effect.catchTag("AnotherPolicy", ({ message }) => Effect.fail(refusal(message))))
-  const { firings, hash, version } = stored
+  const { firings, hash, version, warnings = [] } = stored
   const followers = yield* followersOf(policies, hash)
   const unheard = followers.unusable.find(({ byNone }) => byNone)
   if (unheard !== undefined && confirm !== true) {
@@ -113,6 +113,7 @@ const apply = act({
       unavailable: followers.unusable.map(({ reason, receiver }) => ({ receiver, reason })),
     },
     text: `version ${version} (${hash}) is in force on every server within 5 s\n${firingsText(firings)}${followersText(followers)}`,
+    note: warnings.map(({ message, path }) => `warning: ${path} ${message}\n`).join(""),
   }
 })
 
@@ -163,8 +164,8 @@ const knownNotifiers = (): PolicyNotifiers => {
     : { notifiers: NotifierKind.literals, keepsNotifiers: false }
 }
 
-/** The firings that a policy would send immediately, of a database of the settings. */
-const firingsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
+/** The firings that a policy would send immediately, and the overrides that it loses, of a database of the settings. */
+const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
   const settings = yield* settingsOfCommand
   const place = placeOfSettings(settings)
   if (place === undefined) return yield* usageFailure("with DATABASE_URL=memory, only its API can count them")
@@ -173,11 +174,15 @@ const firingsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
   const options = { policy: () => policy, staleAfter: settings.SERVICE_STALE_AFTER }
   return yield* Effect.provide(
     Effect.gen(function* () {
-      return yield* countFirings(yield* Storage, yield* Commits, options)
+      const commits = yield* Commits
+      const firings = yield* countFirings(yield* Storage, commits, options)
+      return { firings, lost: yield* findLost(commits.transact)(policy) }
     }),
     storageOfCommand(settings),
   )
 })
+
+type Effects = Effect.Success<ReturnType<typeof effectsOf>>
 
 /**
  * Reads a policy as servers with the settings would: as their file, or by `apply`, which takes fewer secrets.
@@ -213,18 +218,18 @@ const check = command({
     const found = yield* fileWarnings(file, knownNotifiers())
     const warnings = found.map((one) => ({ ...one, path: fieldPath(one.path) }))
     const { note } = yield* Output
-    const warn = Effect.forEach(warnings, ({ message, path }) =>
-      note(`warning: ${file}: ${path} ${message}\n`),
-    )
+    const warn = (some: typeof warnings) =>
+      Effect.forEach(some, ({ message, path }) => note(`warning: ${file}: ${path} ${message}\n`))
     if (Result.isSuccess(read)) {
-      const counted = yield* Effect.result(firingsOf(read.success))
-      const firings = Result.getOrUndefined(counted)
+      const counted = yield* Effect.result(effectsOf(read.success))
+      const { firings, lost = [] } = Result.getOrElse(counted, () => ({}) as Partial<Effects>)
+      const all = [...warnings, ...lost]
       yield* writeResult(
         json,
-        { issues: [], warnings, ...(firings !== undefined && { firings }) },
+        { issues: [], warnings: all, ...(firings !== undefined && { firings }) },
         () => `${file} is valid\n${firingsText(firings ?? [])}`,
       )
-      yield* warn
+      yield* warn(all)
       if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)
       for (const line of issueLines(file, refused))
         yield* note(`tocsin policy apply would refuse it: ${line}\n`)
@@ -235,7 +240,7 @@ const check = command({
     const issues = read.failure
     const lines = issueLines(file, issues)
     yield* writeResult(json, { issues, warnings }, () => lines.map((line) => `${line}\n`).join(""))
-    yield* warn
+    yield* warn(warnings)
     return yield* new CommandFailure({ exit: "failed", message: `${file} is not a valid policy` })
   }),
 })

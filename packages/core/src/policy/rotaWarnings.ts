@@ -1,0 +1,59 @@
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
+import * as Instant from "@tocsin/contract/Instant"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
+import type { Policy } from "./compilePolicy.ts"
+import { missingReceivers } from "./onCall.ts"
+import { namesIn } from "./Rota.ts"
+
+type Warnings = ReadonlyArray<FieldProblem>
+
+const LONELY =
+  "names a rota without a later step: an incident that its receivers miss reaches no others; add a step unless that is meant"
+
+/** Routes whose only step names a rota, and receivers that are no longer among every receiver (docs/rules.md#on-call). */
+export const rotaWarnings = ({ rotas = {}, routes = [] }: PolicyDocument): Warnings => {
+  const isRota = (name: string) => Object.hasOwn(rotas, name)
+  const lonely = routes.flatMap(({ steps, to }, n): Warnings => {
+    const [first, later] = steps ?? []
+    if (to?.some(isRota) === true) return [{ message: LONELY, path: ["routes", n, "to"] }]
+    const isLonely = later === undefined && first?.to.some(isRota) === true
+    return isLonely ? [{ message: LONELY, path: ["routes", n, "steps", 0, "to"] }] : []
+  })
+  return [...lonely, ...unnamedWarnings(rotas, routes)]
+}
+
+const unnamedWarnings = (
+  rotas: NonNullable<PolicyDocument["rotas"]>,
+  routes: NonNullable<PolicyDocument["routes"]>,
+): Warnings => {
+  const namesNone = routes.some(({ steps, to }) => steps === undefined && to === undefined)
+  const matchesAll = routes.some(({ match = [] }) => match.length === 0)
+  // Every incident has a route, and every route names its receivers.
+  if (matchesAll && !namesNone) return []
+  const byRoutes = new Set(
+    routes.flatMap(({ steps = [], to = [] }) => [...to, ...steps.flatMap((step) => step.to)]),
+  )
+  return Object.entries(rotas).flatMap(([rota, document]): Warnings => {
+    const unnamed = new Set(
+      namesIn(document).filter((name) => !byRoutes.has(name) && !Object.hasOwn(rotas, name)),
+    )
+    if (unnamed.size === 0) return []
+    const message = `names receivers that no route names (${Array.from(unnamed).join(", ")}): where every receiver is notified, they are only while they are on call; add a route that names them unless that is meant`
+    return [{ message, path: ["rotas", rota] }]
+  })
+}
+
+/** Overrides that do not count under a policy, since it lacks their rota or one of their receivers. */
+export const lostOverrides = (
+  { receivers, rotas }: Pick<Policy, "receivers" | "rotas">,
+  overrides: ReadonlyArray<RotaOverrideRecord>,
+): Warnings =>
+  overrides.flatMap((override): Warnings => {
+    const { ends_at, id, rota } = override
+    const missing = missingReceivers(override, (name) => receivers.has(name))
+    const lacks = rotas?.byName.has(rota) === true ? missing.join(", ") : rota
+    if (lacks === "") return []
+    const message = `has an override until ${Instant.momentText(ends_at)} that does not count, since the policy lacks ${lacks}: add that, or run tocsin oncall end ${rota} ${id}`
+    return [{ message, path: ["rotas", rota] }]
+  })
