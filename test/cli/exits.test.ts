@@ -35,6 +35,7 @@ describe.concurrent("exit codes", () => {
     ["policy try policy.yaml --since 2999-01-01", "since must be in the past"],
     ["audit --since 2027-02-30", "must be an RFC 3339 date-time"],
     ["agents list --csv --json", "--csv and --json exclude each other"],
+    ["numbers a/b --csv --json", "--csv and --json exclude each other"],
     ["agents list --limit 0", "Invalid value for flag --limit"],
     [
       "incidents show 17",

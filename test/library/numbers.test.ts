@@ -53,17 +53,20 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
   it("are of a check that is there, and of a time that is not too long", async () => {
     await using monitor = await createMonitor({ log: false, storage: memory() })
     await enroll(monitor, "a")
-    const codeOf = async (answer: PromiseLike<unknown>) => {
+    const failureOf = async (answer: PromiseLike<unknown>) => {
       try {
         return await answer
       } catch (error) {
-        return (error as { readonly code?: string }).code
+        const { code, message } = error as { readonly code?: string; readonly message?: string }
+        return `${code}: ${message}`
       }
     }
-    assert.strictEqual(await codeOf(monitor.numbers.series(check)), "not_found")
-    assert.strictEqual(await codeOf(monitor.numbers.read(check)), "not_found")
+    const missing =
+      "not_found: this agent has no such check; list its checks with monitor.checks.list({ agent_id })"
+    assert.strictEqual(await failureOf(monitor.numbers.series(check)), missing)
+    assert.strictEqual(await failureOf(monitor.numbers.read(check)), missing)
     await measure(monitor, 1, "OK | used=1%")
     const long = { ...check, step: "5m" as const, from: "2020-01-01T00:00:00Z" }
-    assert.strictEqual(await codeOf(monitor.numbers.read(long)), "validation")
+    assert.match(String(await failureOf(monitor.numbers.read(long))), /^validation: /)
   })
 })

@@ -7,7 +7,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
-import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
+import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
 import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
@@ -99,6 +99,7 @@ export const act =
       ...row,
       parameters: { parameters, json: flags.json },
       run: Effect.fnUntraced(function* ({ json, parameters: given }) {
+        yield* flags.oneFormat({ ...given, json })
         const taken = yield* reads(given)
         const { answer, failure, note, text } = yield* Effect.gen(() => run(taken, given)).pipe(
           Effect.provide(useCases),
@@ -176,8 +177,7 @@ export const listCommand = <const Name extends string, const Filters extends Con
     parameters: { filters, shown: flags.list },
     run: Effect.fnUntraced(function* ({ filters: given, shown }) {
       yield* check(given)
-      if (shown.csv && shown.json)
-        return yield* usageFailure("--csv and --json exclude each other: give one of them")
+      yield* flags.oneFormat(shown)
       const listed = Effect.gen(function* () {
         const other = instead?.(given, shown)
         if (other !== undefined) return yield* other

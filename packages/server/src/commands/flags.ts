@@ -114,6 +114,12 @@ export const choice = <const Value extends string>(
 
 export const json = flag("json", "Write one JSON document, with the field names of the API")
 
+/** Refuses two formats of one result. */
+export const oneFormat = (given: { readonly csv?: unknown; readonly json: boolean }) =>
+  given.csv === true && given.json
+    ? usageFailure("--csv and --json exclude each other: give one of them")
+    : Effect.void
+
 export const yes = flag("yes", "Do it without asking").pipe(Flag.withAlias("y"))
 
 export const progress = flag(

@@ -90,6 +90,8 @@ const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   explain: NO_SUCH_CHECK,
   resetClock: NO_SUCH_CHECK,
   removeCheck: NO_SUCH_CHECK,
+  listSeries: NO_SUCH_CHECK,
+  readNumbers: NO_SUCH_CHECK,
   showIncident: NO_SUCH_INCIDENT,
   changeOperator: NO_SUCH_OPERATOR,
   rotateOperator: NO_SUCH_OPERATOR,
@@ -110,7 +112,9 @@ const inLibraryTerms =
   (endpoint: EndpointName) =>
   <E extends CoreError>(error: E): E | NotFound => {
     const message = NOT_FOUND[endpoint]
-    return error._tag === "NotFound" && message !== undefined ? new NotFound({ message }) : error
+    // A message that names no call of the API is about something else.
+    const isOfApi = error._tag === "NotFound" && error.message.includes("GET /")
+    return isOfApi && message !== undefined ? new NotFound({ message }) : error
   }
 
 async function* allPages(
