@@ -149,16 +149,17 @@ const measureMemory = () => {
   for (let at = END - DAYS * DAY, round = 0; at < END; at += DAY / 4, round++) {
     for (const now of [at, at + HOUR]) {
       const received_at = Instant.fromMillis(now)
-      for (const ref of refs) {
+      for (const { check_id, ...agent } of refs) {
         const output = `OK | ${Array.from({ length: OF_CHECK - 1 }, (_, index) => `value-${index}=${measured()}`).join(" ")}`
         const event = {
+          check_id,
           observed_at: received_at,
           output,
           output_truncated: false,
           duration_ms: 12,
           event_id: undefined,
         }
-        gathering.take({ ...ref, received_at, event })
+        gathering.take({ ...agent, received_at, events: [event] })
       }
     }
     for (const part of gathering.due(SERIES * 2)) part.settle()

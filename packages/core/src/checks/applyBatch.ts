@@ -12,7 +12,13 @@ import { Incidents } from "../incidents/Incidents.ts"
 import type { MemberRef } from "../model/MemberRecord.ts"
 import { reachableFrom } from "../liveness/agentStatus.ts"
 import { heartbeatMember, resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
-import { applyEvent, type BatchContext, type BatchInput, hasNewHeadline } from "./applyEvent.ts"
+import {
+  applyEvent,
+  type BatchContext,
+  type BatchInput,
+  type CheckResult,
+  hasNewHeadline,
+} from "./applyEvent.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch = commandOf(function* (
@@ -53,17 +59,18 @@ export function* applyResults(
   if (input.incidents.policy().dependencies?.takesStale === true) unit.putAgent(agent)
   const outcomes: Array<EventOutcome> = []
   const moves: Array<CheckMove> = []
+  const inOrder: Array<CheckResult> = []
   const { registration_id } = agent
   for (const event of events) {
     const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     const applied = applyEvent(context, check, event)
     const outcome = typeof applied === "string" ? applied : yield* applied
     outcomes.push(outcome)
-    if (outcome === "changed" || outcome === "unchanged")
-      unit.measure({ agent_id, registration_id, check_id: event.check_id, received_at: now, event })
+    if (outcome === "changed" || outcome === "unchanged") inOrder.push(event)
     if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
   }
   unit.putAgent(recountChecks(agent, moves))
+  if (inOrder.length > 0) unit.measure({ agent_id, registration_id, received_at: now, events: inOrder })
   return outcomes
 }
 

@@ -1,7 +1,7 @@
-import type { CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
-import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import type { CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckRef } from "../model/CheckRecord.ts"
+import type { Measured, MeasuredResults } from "./Measured.ts"
 import { agentBound, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
 import {
   HOURS_KEPT,
@@ -14,20 +14,9 @@ import {
   type SeriesRef,
   startOf,
 } from "./NumberPart.ts"
-import { DURATION, type Reading, readingsOf } from "./readings.ts"
+import { DURATION, MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
 import { Recording } from "./Recording.ts"
 import type { Spans } from "./Span.ts"
-
-/** A result in order, as it was committed. */
-export interface MeasuredResult extends CheckRef {
-  readonly received_at: Instant
-  readonly event: Pick<CheckResultEvent, "duration_ms" | "observed_at" | "output" | "output_truncated"> & {
-    readonly event_id: EventId | undefined
-  }
-}
-
-/** A result, or a check that was deleted: its series end. */
-export type Measured = CheckRef | MeasuredResult
 
 const HOUR = PART_KINDS.hour.length
 const DAY = PART_KINDS.day.length
@@ -39,7 +28,6 @@ const WRITTEN_WITHIN = HOUR / 2
 const HELD = HOUR + WRITTEN_WITHIN
 
 interface Series extends SeriesRef {
-  newestAt: number
   /** When it was last stated, which counts for the bound of its check. */
   statedAt: number
   counted: { readonly value: number; readonly at: number } | undefined
@@ -68,6 +56,11 @@ export interface DuePart extends NumberPart {
 
 const DURATION_KEY = nameKey(DURATION)
 
+/** The series of a check by {@link nameKey}, and that which most results state. */
+class CheckSeries extends Map<string, Series> {
+  duration: Series | undefined
+}
+
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
 const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_000)
 
@@ -86,7 +79,7 @@ const valueOf = (series: Series, { isCounter, value }: Reading, at: number): num
 export class Gathering {
   readonly #most: number
   readonly #refused: (bound: SeriesBound, series: SeriesRef) => void
-  readonly #checks = new Map<RegistrationId, Map<CheckId, Map<string, Series>>>()
+  readonly #checks = new Map<RegistrationId, Map<CheckId, CheckSeries>>()
   readonly #ofAgents = new Map<RegistrationId, number>()
   readonly #waiting = new Set<Part>()
   #count = 0
@@ -107,8 +100,7 @@ export class Gathering {
   know(stored: ReadonlyArray<KnownSeries>, now: number): void {
     const present = new Set<Series>()
     for (const { newest, ...ref } of stored) {
-      const series = this.#checkOf(ref).get(nameKey(ref)) ?? this.#add(ref)
-      series.newestAt = Math.max(series.newestAt, newest)
+      const series = this.#seriesOf(ref)?.get(nameKey(ref)) ?? this.#add(ref)
       series.statedAt = Math.max(series.statedAt, newest)
       present.add(series)
     }
@@ -118,28 +110,43 @@ export class Gathering {
     }
   }
 
-  take(result: Measured): void {
-    if (!("event" in result)) return this.#end(result)
-    const { event, received_at } = result
+  /** Takes the results that state no more than a known duration, as most do. Gives the others. */
+  takeDurations(results: MeasuredResults): MeasuredResults["events"] {
+    const now = millisOf(results.received_at)
+    const checks = this.#checks.get(results.registration_id)
+    return results.events.filter(({ check_id, duration_ms, event_id, observed_at, output }) => {
+      const series = output?.includes("|") ? undefined : checks?.get(check_id)?.duration
+      if (series === undefined || now - series.statedAt >= DAY) return true
+      if (duration_ms > 0 || event_id !== undefined) {
+        series.statedAt = Math.max(series.statedAt, now)
+        this.#record(series, duration_ms / MILLIS_PER_SECOND, Math.min(millisOf(observed_at), now), now)
+      }
+      return false
+    })
+  }
+
+  take(measured: Measured): void {
+    if (!("events" in measured)) return this.#end(measured)
+    const { agent_id, events, received_at, registration_id } = measured
     const now = millisOf(received_at)
-    // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
-    const at = Math.min(millisOf(event.observed_at), now)
-    const check = this.#checkOf(result)
-    // Senders that measure no time have to state 0, and the server states it for others, without an ID.
-    const isZeroTime = event.event_id !== undefined && check.has(DURATION_KEY)
-    for (const reading of readingsOf(event, isZeroTime)) {
-      const series = this.#admit(check, result, reading, now)
-      const value = series === undefined ? undefined : valueOf(series, reading, at)
-      if (series !== undefined && value !== undefined) this.#record(series, value, at, now)
+    for (const event of events) {
+      const check = { agent_id, registration_id, check_id: event.check_id }
+      // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
+      const at = Math.min(millisOf(event.observed_at), now)
+      // Senders that measure no time have to state 0, and the server states it for others, without an ID.
+      const isZeroTime = event.event_id !== undefined && this.#seriesOf(check)?.duration !== undefined
+      for (const reading of readingsOf(event, isZeroTime)) {
+        const series = this.#admit(check, reading, now)
+        const value = series === undefined ? undefined : valueOf(series, reading, at)
+        if (series !== undefined && value !== undefined) this.#record(series, value, at, now)
+      }
     }
   }
 
   /** Ends the series of a check that was deleted. */
-  #end({ check_id, registration_id }: CheckRef): void {
-    for (const series of this.#checks.get(registration_id)?.get(check_id)?.values() ?? []) {
-      for (const part of series.parts) this.#waiting.delete(part)
-      this.#remove(series)
-    }
+  #end(check: CheckRef): void {
+    for (const part of this.#partsOf(check)) this.#waiting.delete(part)
+    for (const series of this.#seriesOf(check)?.values() ?? []) this.#remove(series)
   }
 
   /** At most `limit` parts with changes that are not written, of one check if it is given. */
@@ -147,7 +154,7 @@ export class Gathering {
     const due: Array<DuePart> = []
     for (const part of of === undefined ? this.#waiting : this.#partsOf(of)) {
       if (due.length === limit) break
-      if (this.#waiting.has(part)) due.push(this.#dueOf(part))
+      if (part.changes > 0) due.push(this.#dueOf(part))
     }
     return due
   }
@@ -164,9 +171,8 @@ export class Gathering {
     return lost
   }
 
-  #partsOf({ check_id, registration_id }: CheckRef): ReadonlyArray<Part> {
-    const check = this.#checks.get(registration_id)?.get(check_id)
-    return Array.from(check?.values() ?? []).flatMap(({ parts }) => parts)
+  #partsOf(check: CheckRef): ReadonlyArray<Part> {
+    return Array.from(this.#seriesOf(check)?.values() ?? []).flatMap(({ parts }) => parts)
   }
 
   #dueOf(part: Part): DuePart {
@@ -181,25 +187,27 @@ export class Gathering {
             return recording.spans
           },
       settle: () => {
-        if (part.changes === changes) this.#waiting.delete(part)
+        if (part.changes !== changes) return
+        part.changes = 0
+        this.#waiting.delete(part)
       },
     }
   }
 
-  #checkOf({ check_id, registration_id }: CheckRef): Map<string, Series> {
-    let checks = this.#checks.get(registration_id)
-    if (checks === undefined) this.#checks.set(registration_id, (checks = new Map()))
-    let check = checks.get(check_id)
-    if (check === undefined) checks.set(check_id, (check = new Map()))
-    return check
+  #seriesOf({ check_id, registration_id }: CheckRef): CheckSeries | undefined {
+    return this.#checks.get(registration_id)?.get(check_id)
   }
 
   #add(ref: SeriesRef): Series {
     // A name that is a part of an output would hold all of it.
     const name = Array.from(ref.name).join("")
     const never = Number.NEGATIVE_INFINITY
-    const series = { ...refOf(ref), name, newestAt: never, statedAt: never, counted: undefined, parts: [] }
-    this.#checkOf(ref).set(nameKey(series), series)
+    const series = { ...refOf(ref), name, statedAt: never, counted: undefined, parts: [] }
+    const checks = this.#checks.get(ref.registration_id) ?? new Map<CheckId, CheckSeries>()
+    const check = checks.get(ref.check_id) ?? new CheckSeries()
+    const key = nameKey(series)
+    this.#checks.set(ref.registration_id, checks.set(ref.check_id, check.set(key, series)))
+    if (key === DURATION_KEY) check.duration = series
     this.#count += 1
     this.#ofAgents.set(ref.registration_id, (this.#ofAgents.get(ref.registration_id) ?? 0) + 1)
     return series
@@ -207,25 +215,27 @@ export class Gathering {
 
   #remove(series: Series): void {
     const { check_id, registration_id } = series
-    this.#checkOf(series).delete(nameKey(series))
+    const checks = this.#checks.get(registration_id)
+    const check = checks?.get(check_id)
+    check?.delete(nameKey(series))
+    if (check?.duration === series) check.duration = undefined
     this.#count -= 1
     this.#ofAgents.set(registration_id, (this.#ofAgents.get(registration_id) ?? 0) - 1)
-    if (this.#checkOf(series).size > 0) return
-    const checks = this.#checks.get(registration_id)
+    if (check?.size !== 0) return
     checks?.delete(check_id)
     if (checks?.size !== 0) return
     this.#checks.delete(registration_id)
     this.#ofAgents.delete(registration_id)
   }
 
-  #admit(check: Map<string, Series>, of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
-    const known = check.get(nameKey({ name, unit }))
+  #admit(of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
+    const known = this.#seriesOf(of)?.get(nameKey({ name, unit }))
     if (known !== undefined && now - known.statedAt < DAY) {
       known.statedAt = Math.max(known.statedAt, now)
       return known
     }
     const ref = refOf({ ...of, name, unit })
-    const bound = this.#boundOf(check, known, ref, now)
+    const bound = this.#boundOf(known, ref, now)
     if (bound !== undefined) {
       this.#refused(bound, ref)
       return undefined
@@ -235,16 +245,12 @@ export class Gathering {
     return series
   }
 
-  #boundOf(
-    check: Map<string, Series>,
-    known: Series | undefined,
-    { registration_id }: SeriesRef,
-    now: number,
-  ): SeriesBound | undefined {
+  #boundOf(known: Series | undefined, ref: SeriesRef, now: number): SeriesBound | undefined {
     if (known === undefined && this.#count >= this.#most) return "all"
-    if (known === undefined && (this.#ofAgents.get(registration_id) ?? 0) >= agentBound(this.#most))
+    if (known === undefined && (this.#ofAgents.get(ref.registration_id) ?? 0) >= agentBound(this.#most))
       return "agent"
-    if (check.size < MOST_OF_CHECK) return undefined
+    const check = this.#seriesOf(ref)
+    if (check === undefined || check.size < MOST_OF_CHECK) return undefined
     const present = Array.from(check.values()).filter(({ statedAt }) => now - statedAt < DAY)
     return present.length < MOST_OF_CHECK ? undefined : "check"
   }
@@ -259,8 +265,7 @@ export class Gathering {
     const whole = Math.floor(place)
     part.recording.add(whole, value, place - whole)
     part.changes += 1
-    series.newestAt = Math.max(series.newestAt, at)
-    if (this.#waiting.has(part)) return
+    if (part.changes > 1) return
     part.heldUntil = Math.max(part.heldUntil, now + WRITTEN_WITHIN)
     this.#waiting.add(part)
   }

@@ -18,7 +18,7 @@ export interface Reading {
 
 /** The series of how long a check ran. */
 export const DURATION = { name: "duration", unit: "s" }
-const MILLIS_PER_SECOND = 1_000
+export const MILLIS_PER_SECOND = 1_000
 const MOST_NAME_CHARACTERS = 64
 
 interface KeptUnit {

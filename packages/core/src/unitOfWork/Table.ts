@@ -1,6 +1,6 @@
 import { NO_TOPICS, type Topics } from "../topics/Topics.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import type { Measured } from "../numbers/Gathering.ts"
+import type { Measured } from "../numbers/Measured.ts"
 
 /** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {

@@ -17,7 +17,7 @@ import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../model/StoredTables.ts"
-import type { Measured } from "../numbers/Gathering.ts"
+import type { Measured } from "../numbers/Measured.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
@@ -220,9 +220,9 @@ export class UnitOfWork {
     return this.members.group(`agent/${agentId}`).filter(isPresent)
   }
 
-  /** A result in order, stored or not, or a deleted check: its numbers count, or end, after the commit. */
-  measure(result: Measured): void {
-    this.#measured.push(result)
+  /** Results in order, stored or not, or a deleted check: its numbers count, or end, after the commit. */
+  measure(measured: Measured): void {
+    this.#measured.push(measured)
   }
 
   /** Starts a command; `commandChanges` leaves out the changes of earlier ones. */

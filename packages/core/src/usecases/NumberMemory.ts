@@ -5,7 +5,8 @@ import type { CheckRef } from "../model/CheckRecord.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { NumberStorage } from "../ports/NumberStorage.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import { type DuePart, Gathering, type Measured } from "../numbers/Gathering.ts"
+import { type DuePart, Gathering } from "../numbers/Gathering.ts"
+import type { Measured } from "../numbers/Measured.ts"
 import type { SeriesBound } from "../numbers/NumberBounds.ts"
 import { type NumberPart, partKey, type SeriesRef } from "../numbers/NumberPart.ts"
 
@@ -16,8 +17,8 @@ export const MostSeries = Context.Reference<number>("@tocsin/core/usecases/MostS
 
 /** Parts in one transaction: other work waits for it for some milliseconds. */
 const PIECE = 200
-/** Results that wait for the storage at a start. More are not measured. */
-const MOST_WAITING = 20_000
+/** Commands whose results wait for the storage at a start. More are not measured. */
+const MOST_WAITING = 5_000
 
 /** The numbers that this server has not yet written (docs/rules.md#numbers). */
 export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/usecases/NumberMemory", {
@@ -39,9 +40,9 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
 
     const take = (): void => {
       if (!isReady) return
-      const results = waiting
+      const measured = waiting
       waiting = []
-      for (const result of results) gathering.take(result)
+      for (const one of measured) gathering.take(one)
     }
     /** Writes what waits, of one check if it is given. */
     const write = Effect.fnUntraced(function* (to: NumberStorage<StorageError>, of?: CheckRef) {
@@ -59,14 +60,22 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       /** Whether numbers are kept at all. */
       numbers: most === 0 ? undefined : numbers,
       write,
-      /** Takes the results of a command, off its answer's path. */
-      add: (results: ReadonlyArray<Measured>): void => {
-        if (waiting.length < MOST_WAITING) for (const result of results) waiting.push(result)
+      /** Takes the results of a command. Those whose output is to be read wait, off its answer's path: then `true`. */
+      add: (measured: ReadonlyArray<Measured>): boolean => {
+        for (const one of measured) {
+          const others = isReady && "events" in one ? gathering.takeDurations(one) : undefined
+          if (others?.length === 0 || waiting.length >= MOST_WAITING) continue
+          waiting.push(others === undefined ? one : { ...one, events: others })
+          // Of a deleted check, nothing may wait: later results are taken before.
+          if (!("events" in one)) take()
+        }
+        return waiting.length > 0
       },
       take,
       load: Effect.fnUntraced(function* (from: NumberStorage<StorageError>) {
         gathering.know(yield* from.series(), Instant.toMillis(yield* Instant.now))
         isReady = true
+        take()
       }),
       /** Forgets what is written or lost, and the bound that a series exceeded. */
       forget: Effect.gen(function* () {

@@ -35,9 +35,7 @@ export const recordNumbers = Effect.fnUntraced(function* (retention: Duration.Du
   const { listen } = yield* Commits
   yield* listen({
     committed: ({ measured }) => {
-      if (measured.length === 0) return
-      memory.add(measured)
-      arrived.openUnsafe()
+      if (memory.add(measured)) arrived.openUnsafe()
     },
   })
   const take = Effect.sync(() => {

@@ -1,8 +1,10 @@
+import { queryObjects } from "node:v8"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import * as fc from "fast-check"
-import { Gathering, type MeasuredResult } from "../../src/numbers/Gathering.ts"
+import { Gathering } from "../../src/numbers/Gathering.ts"
+import type { MeasuredResults } from "../../src/numbers/Measured.ts"
 import { reachedBounds, type SeriesBound } from "../../src/numbers/NumberBounds.ts"
 import {
   type KnownSeries,
@@ -11,6 +13,7 @@ import {
   type PartKind,
   startOf,
 } from "../../src/numbers/NumberPart.ts"
+import type { CheckRef } from "../../src/model/CheckRecord.ts"
 import type { Spans } from "../../src/numbers/Span.ts"
 
 const MINUTE = 60_000
@@ -20,20 +23,23 @@ const result = (
   check: string,
   at: number,
   { now = at, output = "", agent = "a", millis = 1, isMade = false } = {},
-): MeasuredResult => ({
+): CheckRef & MeasuredResults => ({
   agent_id: AgentId.make(agent),
   registration_id: RegistrationId.make(
     `00000000-0000-7000-8000-${Buffer.from(agent).toString("hex").padStart(12, "0")}`,
   ),
   check_id: CheckId.make(check),
   received_at: Instant.fromMillis(now),
-  event: {
-    event_id: isMade ? undefined : EventId.make("0190a5d0-0000-7000-8000-000000000001"),
-    duration_ms: millis,
-    observed_at: Instant.fromMillis(at),
-    output,
-    output_truncated: false,
-  },
+  events: [
+    {
+      check_id: CheckId.make(check),
+      event_id: isMade ? undefined : EventId.make("0190a5d0-0000-7000-8000-000000000001"),
+      duration_ms: millis,
+      observed_at: Instant.fromMillis(at),
+      output,
+      output_truncated: false,
+    },
+  ],
 })
 
 const stored = (check: string, newest: number, name = "duration"): KnownSeries => {
@@ -298,6 +304,31 @@ describe("gathered numbers", () => {
     gathering.take(result("c", START + 2 * MINUTE, { now: START + 91 * MINUTE }))
     rows.flush(gathering)
     assert.strictEqual(rows.rows.get("c duration s hour 0")?.[0]?.count, 2)
+  })
+
+  it("take no memory for a check that has none", () => {
+    const gathering = new Gathering(100, never)
+    const maps = queryObjects(Map, { format: "count" })
+    for (let check = 0; check < 1_000; check++) gathering.take(result(`c${check}`, START, { millis: 0 }))
+    assert.isBelow(queryObjects(Map, { format: "count" }) - maps, 100)
+    assert.deepStrictEqual(gathering.due(9, result("c1", START)), [])
+  })
+
+  it("of durations are taken at once where the output has no bar and the check has stated one", () => {
+    const gathering = new Gathering(100, never)
+    const rows = new Rows()
+    const isTaken = (minutes: number, of: Parameters<typeof result>[2] = {}) =>
+      gathering.takeDurations(result("c", START + minutes * MINUTE, of)).length === 0
+    assert.isFalse(isTaken(0))
+    gathering.take(result("c", START))
+    assert.isFalse(isTaken(1, { output: "OK | v=1" }))
+    assert.isTrue(isTaken(2, { millis: 3_001, output: "OK" }))
+    assert.isTrue(isTaken(3, { millis: 0, isMade: true }))
+    assert.isTrue(isTaken(4, { millis: 1_002 }))
+    // A series that is stated again after a day counts for the bound of its check.
+    assert.isFalse(isTaken(1_500))
+    rows.flush(gathering)
+    assert.deepStrictEqual(countsOf(rows.rows), { "c duration s hour 0": "3*1.334667,,,,,,,,,,," })
   })
 
   it("of one check are due by themselves", () => {
