@@ -5,6 +5,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
 import type { BacktestedPolicy, PolicyCounts } from "@tocsin/core/ports/PolicySource"
 import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import type { PastResults } from "./BacktestChecks.ts"
 import { type KnownAgent, simulatedSignature } from "./registrationOf.ts"
@@ -25,6 +26,8 @@ export type PastEntry = { readonly at: Instant.Instant } & (
   | ({ readonly entry: "withdrawn" } & IncidentRef)
   /** A silence began. Its end is the last one that people gave it. */
   | { readonly entry: "silenced"; readonly silence: SilenceRecord }
+  /** Somebody took a rota over, or will, until the last end that people gave it. */
+  | { readonly entry: "overridden"; readonly override: RotaOverrideRecord }
 )
 
 /** The past that a policy is tried on. */
@@ -76,6 +79,8 @@ export class Backtest {
         return void service.withdraw(entry, OPERATOR, at)
       case "silenced":
         return service.began(entry.silence, at)
+      case "overridden":
+        return service.overridden(entry.override, at)
       case "acknowledged": {
         const given = { by: OPERATOR, note: undefined, severity: undefined, until: entry.until }
         return void service.acknowledge(entry, given, at)

@@ -27,6 +27,7 @@ import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { countingIds, newId } from "@tocsin/core/ports/Ids"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { evaluateIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { DueWork } from "./DueWork.ts"
@@ -158,6 +159,12 @@ export class SimulatedService {
     const silences = this.#tables.keyed.silence
     for (const { ends_at, id } of Array.from(silences.values())) if (ends_at <= at) silences.delete(id)
     silences.set(silence.id, silence)
+  }
+
+  /** Puts an override of a rota in force whose end is known, and has what it changes evaluated soon. */
+  overridden(override: RotaOverrideRecord, at: Instant.Instant): void {
+    this.#tables.keyed.rota_override.set(override.id, override)
+    if (this.#options.policy().rotas !== undefined) this.#evaluateAllAt ??= at
   }
 
   newSilenceId(at: Instant.Instant): SilenceId {

@@ -15,6 +15,7 @@ import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { TimerQueue } from "@tocsin/core/unitOfWork/TimerQueue"
 import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
+import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
 import {
@@ -61,6 +62,10 @@ const LOG = columnsOf(storedTables.incident_log, ["incident_id", "logged_at", "a
 const SILENCES = {
   shape: storedTables.silence,
   decode: decoderOf<SilenceRecord>(storedTables.silence, READERS, byIndex),
+}
+const OVERRIDES = {
+  shape: storedTables.rota_override,
+  decode: decoderOf<RotaOverrideRecord>(storedTables.rota_override, READERS, byIndex),
 }
 const RESULTS = columnsOf(storedTables.check_event, [
   "agent_id",
@@ -116,6 +121,14 @@ const readSilences = (source: CopySource) =>
     silence.starts_at < silence.ends_at ? { entry: "silenced", silence, at: silence.starts_at } : undefined,
   )
 
+/** Overrides as they were made; one that ended before its begin never counted. */
+const readOverrides = (source: CopySource) =>
+  readAll(source, OVERRIDES, (override): PastEntry | undefined =>
+    override.starts_at < override.ends_at
+      ? { entry: "overridden", override, at: override.created_at }
+      : undefined,
+  )
+
 type PastIncident = ReturnType<typeof INCIDENTS.decode>
 type PastAct = ReturnType<typeof LOG.decode>
 
@@ -136,12 +149,13 @@ const entriesOf = (incident: PastIncident, acts: ReadonlyArray<PastAct>): Readon
   ]
 }
 
-/** Reads silences, and incidents in the order in which they opened, as far as it is asked to. */
+/** Reads silences and overrides, and incidents in the order in which they opened, as far as it is asked to. */
 const incidentReader = Effect.fnUntraced(function* (source: CopySource) {
   const acts = yield* readLog(source)
   const pull = yield* Stream.toPull(source.rows(INCIDENTS.shape))
   const agenda = new TimerQueue<PastEntry>()
-  for (const entry of yield* readSilences(source)) agenda.set(entry, entry.at)
+  const first = [...(yield* readSilences(source)), ...(yield* readOverrides(source))]
+  for (const entry of first) agenda.set(entry, entry.at)
   let readUntil: Instant.Instant | undefined = Instant.fromMicros(0n)
   const read = (rows: ReadonlyArray<CopiedRow>) => {
     for (const row of rows) {
