@@ -1,4 +1,5 @@
 import { everyoneOf } from "./RotaModel.ts"
+import { firstAt, wallAt } from "./WallClock.ts"
 import { AGENTS, type Dependency, type Policy, rankOf, severityOf } from "./Story.ts"
 
 /** The part of docs/rules.md that a policy decides at a moment. Severities are ranks; 0 is none. */
@@ -48,9 +49,12 @@ export const namesOf = (
   })
 }
 
-/** The windows in which a moment is; they begin at minutes of the hour. */
-export const windowsAt = ({ windows = [] }: Policy, at: number) =>
-  windows.filter((one) => (at % 3_600) % one.every < one.for)
+/** The windows in which a moment is; they begin at minutes of the hour, in one that comes twice for the first time. */
+export const windowsAt = ({ windows = [] }: Policy, at: number) => {
+  const wall = wallAt(BERLIN, at)
+  return windows.filter((one) => at < firstAt(BERLIN, wall - (wall % one.every)) + one.for)
+}
+const BERLIN = "Europe/Berlin"
 
 /** Below what a receiver is quiet at a moment. */
 export const quietBelow = ({ quiet }: Policy, receiver: string, at: number): number => {

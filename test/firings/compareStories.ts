@@ -6,8 +6,9 @@ import { Cause, Context, Duration, Effect, Layer } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { type Course, playModel } from "./playModel.ts"
-import { differences, playService } from "./playService.ts"
-import { predictable, simulateStory, tryStory } from "./predictMessages.ts"
+import { differences } from "./differences.ts"
+import { playService } from "./playService.ts"
+import { OVERRIDES, predictable, simulateStory, tryStory } from "./predictMessages.ts"
 import { randomStory } from "./randomStory.ts"
 import type { Story } from "./Story.ts"
 
@@ -50,12 +51,19 @@ const isBeyondTrials = ({ policy: { dependencies = [] }, steps }: Story): boolea
     dependencies.some(({ parent }) => parent.some((text) => text.endsWith("/@heartbeat"))))
 
 /** Compares `simulate` and `policy try` of a story with the model, so long after its last step. */
-export const comparePredictions = (what: string, told: Story, tail: number): ReadonlyArray<string> => {
-  const story = predictable(told)
+export const comparePredictions = (what: string, told: Story, tail: number): ReadonlyArray<string> => [
+  ...compareSimulation(what, predictable(told), tail),
+  ...compareTrial(what, predictable(told, OVERRIDES), tail),
+]
+
+const compareSimulation = (what: string, story: Story, tail: number): ReadonlyArray<string> => {
   const course = playModel(story, tail)
-  const simulated = differences(course, simulateStory(story, course))
-  const failed = failureOf(`simulated ${what}`, course, simulated)
-  if (isBeyondTrials(story)) return failed
+  return failureOf(`simulated ${what}`, course, differences(course, simulateStory(story, course)))
+}
+
+const compareTrial = (what: string, story: Story, tail: number): ReadonlyArray<string> => {
+  if (isBeyondTrials(story)) return []
+  const course = playModel(story, tail)
   const counts = tryStory(story, course)
   const wrong = story.receivers.filter((receiver) => {
     const own = course.messages.filter((message) => message.receiver === receiver)
@@ -66,7 +74,7 @@ export const comparePredictions = (what: string, told: Story, tail: number): Rea
     const count = counts.get(receiver) ?? 0
     return count < least.length || count > most.length
   })
-  return [...failed, ...failureOf(`tried ${what}`, course, wrong)]
+  return failureOf(`tried ${what}`, course, wrong)
 }
 
 /** On databases, background work pauses longer, and may end so many seconds later. */

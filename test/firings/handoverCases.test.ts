@@ -191,6 +191,6 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-describe("the model of firings hands over by the rules of rotas where", () => {
+describe("the model of firings, a service and simulations hand over where", () => {
   modelCases(CASES)
 })

@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import { ALL, BEGUN, HOURLY, of, PRIMARY } from "./caseRotas.ts"
-import { BOTH, type Case, disk, modelCases } from "./playCases.ts"
+import { BOTH, type Case, disk, modelCases, playCases } from "./playCases.ts"
 import type { Happening, Rota } from "./Story.ts"
 
 const OF_THREE: Rota = { ...HOURLY, order: [["chat"], ["pager"], ["mail"]] }
@@ -139,13 +139,65 @@ const OVERRIDES: Readonly<Record<string, Case>> = {
   },
 }
 
-const REFUSALS: Readonly<Record<string, Case>> = {
+/** Each of these was lost, late or wrong once. */
+const ONCE_WRONG: Readonly<Record<string, Case>> = {
+  "a handover that waits is no reminder": {
+    policy: of(HOURLY, {
+      routes: [{ to: ["primary"], remind: 910 }],
+      dependencies: [
+        { parent: ["check_id = load"], child: ["check_id = disk"], equal: ["agent_id"], grace: 200 },
+      ],
+    }),
+    steps: [
+      [20, disk("critical")],
+      [300, override(["pager"], 640)],
+    ],
+    tail: 1_000,
+    expected: [
+      "220 chat firing opened critical",
+      "520 pager firing opened critical",
+      "1160 chat firing handover critical",
+    ],
+  },
+  "who comes on call while the service is stopped has an opening": {
+    policy: PRIMARY,
+    steps: [
+      [1_220, disk("critical")],
+      [300, { step: "stops", lasts: 600 }],
+    ],
+    tail: 1_000,
+    expected: ["1220 chat firing opened critical", "2120 pager firing opened critical"],
+  },
+  "a clock is set back before an override, which comes again": {
+    policy: PRIMARY,
+    steps: [
+      [20, override(["pager"], 300, 280)],
+      [560, disk("critical")],
+      [660, { step: "clock_back", by: 1_200 }],
+    ],
+    tail: 1_000,
+    expected: [
+      "580 pager firing opened critical",
+      "600 chat firing opened critical",
+      "1500 pager firing handover critical",
+      "1800 chat firing handover critical",
+    ],
+  },
+  "a reminder that is refused too names nobody anew": {
+    policy: of(HOURLY, { routes: [{ to: ["primary"], remind: 910 }] }),
+    steps: [refuses("chat"), [20, disk("critical")]],
+    tail: 1_500,
+    expected: ["20 pager firing escalation critical", "930 pager firing reminder critical"],
+  },
   "the next turn stands beside one that refused": {
     policy: PRIMARY,
     steps: [refuses("chat"), [20, disk("critical")]],
     tail: 4_000,
     expected: ["20 pager firing escalation critical"],
   },
+}
+
+const REFUSALS: Readonly<Record<string, Case>> = {
   "each refuses, once round": {
     receivers: ALL,
     policy: of(OF_THREE, { routes: [{ to: ["primary"], remind: 910 }] }),
@@ -182,8 +234,9 @@ const REFUSALS: Readonly<Record<string, Case>> = {
   },
 }
 
-describe("the model of firings knows who is on call where", () => {
+describe("the model of firings, a service and simulations know who is on call where", () => {
   modelCases(TIMES)
   modelCases(OVERRIDES)
   modelCases(REFUSALS)
+  playCases(ONCE_WRONG)
 })

@@ -1,8 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { comparePredictions } from "./compareStories.ts"
 import { playModel } from "./playModel.ts"
-import { differences, playService } from "./playService.ts"
+import { differences } from "./differences.ts"
+import { playService } from "./playService.ts"
 import type { Happening, Message, Policy, Reported, Step, Story } from "./Story.ts"
 
 export const disk = (status: Reported["status"], more: Partial<Reported> = {}): Happening => ({
@@ -43,11 +45,6 @@ const storyOf = ({ begins = "2031-02-01T08:30Z", policy = {}, receivers = BOTH, 
   steps: steps.map(([wait, happening]): Step => ({ ...happening, wait })),
 })
 
-/** The tests of cases on the model alone. */
-export const modelCases = (cases: Readonly<Record<string, Case>>): void => {
-  for (const [name, one] of Object.entries(cases)) it(`${name}`, () => void modelled(one))
-}
-
 const modelled = (one: Case) => {
   const story = storyOf(one)
   const course = playModel(story, one.tail ?? TAIL)
@@ -67,3 +64,10 @@ export const playCases = (cases: Readonly<Record<string, Case>>): void => {
       }),
     )
 }
+
+const onModel: typeof playCases = (cases) => {
+  for (const [name, one] of Object.entries(cases)) it(`${name}`, () => void modelled(one))
+}
+
+/** The tests of cases on the model alone, and on all where tests may take minutes. */
+export const modelCases = AT_LENGTH ? playCases : onModel

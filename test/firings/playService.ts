@@ -2,7 +2,6 @@ import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { parseMatcher } from "@tocsin/contract/Matcher"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
 import { Clock, Duration, Effect, Random, References, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,16 +12,14 @@ import { openService, type Process, type Service, type ServiceOptions } from "..
 import { VirtualTime } from "../system/VirtualTime.ts"
 import { ShiftedClock } from "../service/ShiftedClock.ts"
 import type { Course } from "./playModel.ts"
-import { AGENTS, type Message, type Policy, type Step, type Story } from "./Story.ts"
-
-/** A message that arrived, at a second of the story. */
-export interface Arrived extends Omit<Message, "from" | "to"> {
-  readonly at: number
-}
+import type { Arrived } from "./differences.ts"
+import { documentOf } from "./documentOf.ts"
+import { AGENTS, type Policy, type Step, type Story } from "./Story.ts"
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   is_down: { ...deferred, retryAfterSeconds: 3_600 },
-  refuses: refused,
+  // Attempts are under way for a while.
+  refuses: { ...refused, answeringMillis: 2_000 },
 }
 const BETWEEN_HEARTBEATS = 60
 /** The pause of background work: two pieces that follow each other end within 15 s. */
@@ -31,32 +28,6 @@ const NAMES = ["chat", "pager", "mail"]
 
 /** Retries follow the schedule exactly. */
 const noJitter = Random.Random.of({ nextIntUnsafe: () => 0, nextDoubleUnsafe: () => 0.5 })
-
-const timeOfDay = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(11, 16)
-const DURATIONS = ["after", "within", "remind", "grace", "for"]
-const asText = (name: string, value: unknown): unknown => (DURATIONS.includes(name) ? `${value}s` : value)
-
-/** The document of a policy: receivers with quiet hours are defined there. */
-export const documentOf = ({ quiet = {}, windows, ...policy }: Policy, receivers: ReadonlyArray<string>) => {
-  const defined = receivers.map((name) => {
-    const { below, from, to } = quiet[name] ?? { from: 0, to: 0 }
-    const hours = `${timeOfDay(from)}-${timeOfDay(to)}`
-    return [name, { kind: "debug", ...(below && { quiet: { hours, tz: "UTC", below } }) }] as const
-  })
-  const document = {
-    ...policy,
-    ...(Object.keys(quiet).length > 0 && { receivers: Object.fromEntries(defined) }),
-    ...(windows && {
-      windows: windows.map(({ every, ...window }, at) => ({
-        name: `w${at}`,
-        tz: "Europe/Berlin",
-        cron: `*/${every / 60} * * * *`,
-        ...window,
-      })),
-    }),
-  }
-  return Result.getOrThrow(readPolicy(JSON.parse(JSON.stringify(document, asText)), receivers))
-}
 
 const compiled = (policy: Policy, receivers: ReadonlyArray<string>) =>
   compilePolicy(documentOf(policy, receivers), receivers)
@@ -183,6 +154,7 @@ const playOn = Effect.fnUntraced(
     })
 
     const silences: Array<Effect.Success<ReturnType<Process["operations"]["silence"]>>> = []
+    const overrides: Array<Effect.Success<ReturnType<Process["operations"]["override"]>>> = []
     const picked = (which: number) => {
       const open = Array.from(service.rows().incidents.values()).filter(({ state }) => state === "open")
       return open.toSorted((a, b) => (a.incident_key < b.incident_key ? -1 : 1))[which % open.length]
@@ -240,6 +212,20 @@ const playOn = Effect.fnUntraced(
           const silence = silences[step.which % silences.length]
           return silence && (yield* Effect.ignore(operations.expireSilence(silence.id)))
         }
+        case "override": {
+          const from = Instant.plus(
+            Instant.fromNanos(clock.currentTimeNanosUnsafe()),
+            Duration.seconds(step.after),
+          )
+          const to = Instant.plus(from, Duration.seconds(step.lasts))
+          const [first = "", ...others] = step.receivers
+          const made = operations.override(step.rota, { from, to, receivers: [first, ...others] })
+          return yield* Effect.ignore(Effect.map(made, (override) => overrides.push(override)))
+        }
+        case "end_override": {
+          const override = overrides[step.which % overrides.length]
+          return override && (yield* Effect.ignore(operations.endOverride(override.rota, override.id)))
+        }
         case "policy":
           inForce = step
           unfollowed = workersFollow(workers)
@@ -296,30 +282,3 @@ const playOn = Effect.fnUntraced(
   Effect.provideService(References.MinimumLogLevel, "None"),
   Effect.scoped,
 )
-
-const wordsOf = ({ cause, event, key, opening, receiver, severity }: Omit<Message, "from" | "to">) =>
-  `${receiver} ${key} ${opening} ${event} ${cause ?? ""} ${severity}`
-
-/**
- * The messages that are missing and those that are surplus, before the end of a course. One may come so many
- * seconds later than the model allows.
- */
-export const differences = (
-  { messages, until }: Course,
-  arrivals: ReadonlyArray<Arrived>,
-  late = 0,
-): ReadonlyArray<string> => {
-  const left = arrivals.toSorted((a, b) => a.at - b.at)
-  const missing = messages
-    .toSorted((a, b) => a.to - b.to)
-    .flatMap((message) => {
-      const { from, to } = message
-      const found = left.findIndex(
-        (arrived) => wordsOf(arrived) === wordsOf(message) && from <= arrived.at && arrived.at <= to + late,
-      )
-      if (found >= 0) left.splice(found, 1)
-      return found >= 0 || to >= until ? [] : [`missing from ${from} to ${to}: ${wordsOf(message)}`]
-    })
-  const surplus = left.filter(({ at }) => at < until)
-  return [...missing, ...surplus.map((arrived) => `surplus at ${arrived.at}: ${wordsOf(arrived)}`)]
-}

@@ -1,4 +1,4 @@
-import { AgentId, IncidentKey, SilenceId } from "@tocsin/contract/Identifiers"
+import { AgentId, IncidentKey, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { parseMatcher } from "@tocsin/contract/Matcher"
 import { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
@@ -7,26 +7,32 @@ import { simulate } from "@tocsin/simulation/simulate"
 import { eventOf, heartbeatOf } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration, Result, Schema } from "effect"
+import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
 import type { Course } from "./playModel.ts"
 import { AGENTS, DEAD_AFTER, rankOf, type Reported, STALE_AFTER, type Step, type Story } from "./Story.ts"
-import { type Arrived, documentOf } from "./playService.ts"
+import type { Arrived } from "./differences.ts"
+import { documentOf } from "./documentOf.ts"
 
 const MINUTE = 60
 /** Often enough that no agent is stale. */
 const BETWEEN_HEARTBEATS = 100
+/** Simulations know no overrides; trials do. */
+export const OVERRIDES = ["override", "end_override"]
 const UNPREDICTED = ["policy", "answers", "stops", "clock_back", "expect"]
 
 /**
- * The same story as far as simulations know it: its policy stays, every receiver accepts, no check must report, the
- * service never stops, and its clock is right.
+ * The same story as far as simulations know it, and as far as they know more: its policy stays, every receiver
+ * accepts, no check must report, the service never stops, and its clock is right.
  */
-export const predictable = (story: Story): Story => {
+export const predictable = (story: Story, more: ReadonlyArray<string> = []): Story => {
+  const isUnknown = ({ step }: Step) =>
+    UNPREDICTED.includes(step) || (OVERRIDES.includes(step) && !more.includes(step))
   let waited = 0
   let before: Step | undefined
   const steps = story.steps.flatMap((step): ReadonlyArray<Step> => {
     const wait = waited + step.wait
-    waited = UNPREDICTED.includes(step.step) ? wait : 0
-    if (UNPREDICTED.includes(step.step)) return []
+    waited = isUnknown(step) ? wait : 0
+    if (isUnknown(step)) return []
     const next = { ...step, wait: isWithinInstant(before, step) ? wait : Math.max(MINUTE, wait) }
     before = step
     return [next]
@@ -170,6 +176,35 @@ const turnsOf = (
   return turns
 }
 
+/** The overrides of a story with their last ends, those that never began excepted. */
+const overridesOf = (story: Story, { steps }: Course): ReadonlyArray<RotaOverrideRecord> => {
+  const at = timesOf(story)
+  const { policy, receivers } = story
+  const found: Array<
+    Extract<Course["steps"][number], { step: "override" }> & { from: number; until: number }
+  > = []
+  for (const step of steps) {
+    const ended = step.step === "end_override" ? found[step.which % found.length] : undefined
+    if (ended !== undefined) ended.until = Math.min(ended.until, step.at)
+    if (step.step !== "override" || policy.rotas?.[step.rota] === undefined) continue
+    const from = step.at + step.after
+    if (step.receivers.every((name) => receivers.includes(name)))
+      found.push({ ...step, from, until: from + step.lasts })
+  }
+  return found
+    .filter(({ from, until }) => from < until)
+    .map(({ at: made, from, receivers: names, rota, until }, n) => ({
+      id: OverrideId.make(uuidV7(BigInt(n), "override")),
+      rota,
+      receivers: names,
+      starts_at: at(from),
+      ends_at: at(until),
+      note: undefined,
+      created_by: "c",
+      created_at: at(made),
+    }))
+}
+
 /** A story as the tables of a service show it. */
 const pastOf = (story: Story, course: Course): ReadonlyArray<PastEntry> => {
   const at = timesOf(story)
@@ -181,6 +216,11 @@ const pastOf = (story: Story, course: Course): ReadonlyArray<PastEntry> => {
     if (expired !== undefined) expired.until = Math.min(expired.until, step.at)
   }
   let events = 0
+  const overridden = overridesOf(story, course).map((override): PastEntry => ({
+    entry: "overridden",
+    override,
+    at: override.created_at,
+  }))
   const steps = course.steps.flatMap((step): ReadonlyArray<PastEntry> => {
     if (step.step === "report") {
       const results = eventsOf(step.results, at(step.at), events)
@@ -212,7 +252,7 @@ const pastOf = (story: Story, course: Course): ReadonlyArray<PastEntry> => {
       return { entry: "silenced", silence, at: at(from) }
     })
   const order = (a: PastEntry, b: PastEntry) => (a.at < b.at ? -1 : Number(a.at > b.at))
-  return [...silenced, ...steps, ...turns].toSorted(order)
+  return [...silenced, ...overridden, ...steps, ...turns].toSorted(order)
 }
 
 /** How many messages `policy try` counts for each receiver of a story. */

@@ -28,7 +28,8 @@ const rota = (draws: Draws, begins: string, receivers: Receivers, other?: string
   const every = oneOf(3_600, 3_600, 7_200, DAY, 7 * DAY)
   const from = after(oneOf(10, 20, 30, 50)) - integer(4) * every
   const opens = oneOf(0, 10, 20, 40)
-  const hours = { from: after(opens) % DAY, to: after(opens + oneOf(20, 30, 60)) % DAY }
+  // In an hour that comes twice, an hour later is the same time.
+  const hours = { from: after(opens) % DAY, to: after(opens + oneOf(20, 30, 70)) % DAY }
   const weekday = oneOf(["sat"], ["sun"], ["tue", "wed"])
   const days = chance(0.3) && { days: weekday }
   const otherwise = other !== undefined && chance(0.5) ? [other] : some(draws, receivers)
@@ -108,7 +109,8 @@ export const addRotas = (draws: Draws, story: Story): Story => {
   const { chance, oneOf } = draws
   // In Berlin, an hour comes twice.
   const begins = chance(0.15) ? "2031-10-26T00:20Z" : story.begins
-  let rotas = rotasOf(draws, begins, story.receivers)
+  const first = rotasOf(draws, begins, story.receivers)
+  let rotas = first
   const steps = story.steps.flatMap((step, at): ReadonlyArray<Step> => {
     const extra = at > 0 && step.wait > 0 ? inserted(draws) : undefined
     const before = extra === undefined ? [] : [{ ...extra, wait: oneOf(1, 2, 5, 10) * MINUTE }]
@@ -118,5 +120,5 @@ export const addRotas = (draws: Draws, story: Story): Story => {
     const left = withReceivers(rotas, receivers)
     return [...before, { ...step, policy: chance(0.15) ? policy : withRotas(draws, policy, left) }]
   })
-  return { ...story, begins, policy: withRotas(draws, story.policy, rotas), steps }
+  return { ...story, begins, policy: withRotas(draws, story.policy, first), steps }
 }

@@ -264,7 +264,7 @@ interface Timer {
 }
 
 const timerOf = (
-  { held, isOwed, known, others, step }: Situation,
+  { handover, held, isOwed, known, others, step }: Situation,
   { incident }: FiringFacts,
   now: Instant.Instant,
 ): Timer => {
@@ -274,7 +274,7 @@ const timerOf = (
   if (hasAckRunOut && (known !== undefined || held !== undefined)) return { cause: "ack_ran_out" }
   const { remind } = step
   if (remind === undefined) return {}
-  const isWaiting = isOwed || held?.must_send === true
+  const isWaiting = isOwed || handover !== undefined || held?.must_send === true
   // The next attempt is not before now, so the reminder after it is not due before this.
   if (isWaiting || others.some(isUnended)) return { at: Instant.plus(now, remind) }
   // The last change of an item that ended is the end of its last attempt.

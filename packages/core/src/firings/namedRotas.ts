@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { inOrder, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import { inOrder, isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { changesAround, type OnCall, placesAt, type RotaOverride, type Rotas } from "../policy/onCall.ts"
 import { latestOf } from "../policy/Rota.ts"
 import { leastOf, type NamedReceiver, type NamedReceivers } from "../policy/routing.ts"
@@ -84,8 +84,8 @@ export class NamedRotas {
       const isNotified = (item: OutboxRecord) =>
         item.receiver !== receiver &&
         item.rotas?.includes(name) === true &&
-        item.first_attempted_at !== undefined &&
-        item.first_attempted_at < came
+        wasAttempted(item) &&
+        begunAt(item) < came
       if (!firings.some(isNotified)) continue
       const isFirst = this.#onCall(name, now)[0]?.receivers.includes(receiver) === true
       return { cause: isFirst ? "handover" : "escalation" }
@@ -121,11 +121,11 @@ export class NamedRotas {
   #isLost(receiver: NotifierName, at: Instant.Instant): boolean {
     const unusableFrom = this.#facts.unusable.get(receiver)
     if (unusableFrom !== undefined && unusableFrom <= at) return true
-    const attempted = this.#facts.firings
-      .filter((item) => item.receiver === receiver && wasAttempted(item) && startedBy(item, at))
+    const last = this.#facts.firings
+      .filter((item) => item.receiver === receiver && hasEndedBy(item, at))
       .toSorted(inOrder)
-    const last = attempted.at(-1)
-    return last?.state === "failed" && last.updated_at <= at
+      .at(-1)
+    return last?.state === "failed"
   }
 
   /** When a receiver was out of reach for the last time, up to a moment. */
@@ -136,9 +136,19 @@ export class NamedRotas {
   }
 }
 
-const startedBy = ({ first_attempted_at }: OutboxRecord, at: Instant.Instant): boolean =>
-  first_attempted_at !== undefined && first_attempted_at <= at
+/** A clock that was set back leaves the first attempt ahead, but not the last change. */
+const begunAt = ({ first_attempted_at, updated_at }: OutboxRecord): Instant.Instant =>
+  Instant.min(first_attempted_at ?? updated_at, updated_at)
 
-/** The last change of an item that was attempted and does not wait is the end of its last attempt. */
+/** While an attempt is under way, the one before it is the last. */
+const hasEndedBy = (item: OutboxRecord, at: Instant.Instant): boolean =>
+  wasAttempted(item) && item.state !== "sending" && item.updated_at <= at
+
+/**
+ * The last change of an item that was attempted and does not wait is the end of its last attempt. One that nothing
+ * has held since then is about to be attempted.
+ */
 const isAttemptedSince = (item: OutboxRecord, at: Instant.Instant): boolean =>
-  item.state === "sending" || (wasAttempted(item) && item.updated_at >= at)
+  item.state === "sending" ||
+  (wasAttempted(item) && item.updated_at >= at) ||
+  (isUnended(item) && !isHeld(item) && item.age_starts_at >= at)

@@ -1,0 +1,34 @@
+import type { Course } from "./playModel.ts"
+import type { Message } from "./Story.ts"
+
+/** A message that arrived, at a second of the story. */
+export interface Arrived extends Omit<Message, "from" | "to"> {
+  readonly at: number
+}
+
+const wordsOf = ({ cause, event, key, opening, receiver, severity }: Omit<Message, "from" | "to">) =>
+  `${receiver} ${key} ${opening} ${event} ${cause ?? ""} ${severity}`
+
+/**
+ * The messages that are missing and those that are surplus, before the end of a course. One may come so many
+ * seconds later than the model allows.
+ */
+export const differences = (
+  { messages, until }: Course,
+  arrivals: ReadonlyArray<Arrived>,
+  late = 0,
+): ReadonlyArray<string> => {
+  const left = arrivals.toSorted((a, b) => a.at - b.at)
+  const missing = messages
+    .toSorted((a, b) => a.to - b.to)
+    .flatMap((message) => {
+      const { from, to } = message
+      const found = left.findIndex(
+        (arrived) => wordsOf(arrived) === wordsOf(message) && from <= arrived.at && arrived.at <= to + late,
+      )
+      if (found >= 0) left.splice(found, 1)
+      return found >= 0 || to >= until ? [] : [`missing from ${from} to ${to}: ${wordsOf(message)}`]
+    })
+  const surplus = left.filter(({ at }) => at < until)
+  return [...missing, ...surplus.map((arrived) => `surplus at ${arrived.at}: ${wordsOf(arrived)}`)]
+}
