@@ -1,7 +1,5 @@
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import { isShadow } from "@tocsin/core/model/OutboxRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
@@ -10,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { record } from "../service/Recording.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
-import { ScratchFolder } from "../storage/ScratchFolder.ts"
+import { migratedFolder, storageInFolder } from "../storage/migratedFolder.ts"
 import { LONGEST, peopleScenario, quietScenario, type Story, scenarioOfClocks } from "./PeopleScenario.ts"
 import { playPeopleScenario } from "./playPeopleScenario.ts"
 
@@ -62,9 +60,7 @@ const judge = ({ arrivals, incidents, items, outdated, replayed }: Course): void
   for (const { state } of items) assert.include(["sent", "discarded", "failed"], state)
 }
 
-const sqlite = Layer.unwrap(
-  Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
-).pipe(Layer.provide(ScratchFolder.layer))
+const sqlite = Layer.provide(storageInFolder(), migratedFolder)
 const postgres = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))).pipe(
   Layer.provide(EmptiedPostgres.layerOfFile()),
 )

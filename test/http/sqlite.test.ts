@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
+import { migratedFolder, storageInFolder } from "../storage/migratedFolder.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 import { storageHttpSuite } from "./storageHttpSuite.ts"
 
@@ -15,10 +15,8 @@ const dump = Effect.map(ScratchFolder, ({ path }) =>
 storageHttpSuite(
   {
     name: "SQLite",
-    place: ScratchFolder.layer,
-    client: Layer.unwrap(
-      Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
-    ),
+    place: migratedFolder,
+    client: storageInFolder(),
   },
   dump,
 )

@@ -3,7 +3,6 @@ import { DatabaseSync } from "node:sqlite"
 import { inspectStorage as inspectPostgres } from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
-import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { AuditId } from "@tocsin/contract/Audit"
 import { AgentId, CheckId, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
 import { NotifierName } from "@tocsin/contract/Status"
@@ -28,6 +27,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { inTurn } from "../properties/atLength.ts"
+import { migratedFolder, storageInFolder } from "./migratedFolder.ts"
 import { ScratchFolder } from "./ScratchFolder.ts"
 
 const COLUMNS = copiedTables
@@ -58,10 +58,8 @@ const fileIn = (place: Context.Context<ScratchFolder>) =>
 
 const sqlite: Damageable<ScratchFolder> = {
   name: "SQLite",
-  place: ScratchFolder.layer,
-  client: Layer.unwrap(
-    Effect.map(ScratchFolder, ({ path }) => SqliteStorage.layer({ file: join(path, "tocsin.db") })),
-  ),
+  place: migratedFolder,
+  client: storageInFolder(),
   execute: (place, sql) =>
     Effect.sync(() => {
       const database = new DatabaseSync(fileIn(place))
