@@ -38,8 +38,14 @@ const CHANGES: Readonly<Record<IncidentDetail["timeline"][number]["change"], str
 
 type Delivery = IncidentDetail["deliveries"][number]
 
+/** Causes whose name is not a word for people. */
+const CAUSES: Readonly<Record<string, string>> = {
+  ack_ran_out: "acknowledgement expired",
+  handover: "handed over",
+}
+
 export const causeWords = (cause: HeldOutboxItem["cause"] | undefined): ReadonlyArray<string> =>
-  typeof cause === "string" ? [cause === "ack_ran_out" ? "acknowledgement expired" : cause] : []
+  typeof cause === "string" ? [CAUSES[cause] ?? cause] : []
 
 /** The receiver of a notification, and why there is one: `pager (opened)`. */
 const nameOf = ({ event_type, receiver, cause }: Delivery): string =>

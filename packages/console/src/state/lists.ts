@@ -29,9 +29,10 @@ const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
   enrolments: ["agents", "audit"],
   events: ["checks"],
   explain: ["checks"],
-  incidents: ["incidents", "outbox", "silences", "policy"],
+  incidents: ["incidents", "outbox", "silences", "rotas", "policy"],
   integrations: ["integrations", "incidents"],
-  outbox: ["outbox", "incidents", "silences", "policy"],
+  outbox: ["outbox", "incidents", "silences", "rotas", "policy"],
+  rotas: ["rotas", "policy"],
   watches: ["watches", "checks"],
   windows: ["policy", "silences"],
 }

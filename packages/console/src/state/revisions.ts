@@ -6,6 +6,7 @@ export const TOPICS = [
   "agents",
   "checks",
   "silences",
+  "rotas",
   "outbox",
   "audit",
   "integrations",

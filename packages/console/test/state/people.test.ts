@@ -231,12 +231,14 @@ describe("the explanation of an incident", () => {
       },
       { receiver: "pager", cause: "escalation", due_at: soon, holds: [] },
       { receiver: "sms", cause: "opened", due_at: null, holds: [] },
+      { receiver: "ann", cause: "handover", due_at: late, holds: [] },
     ] as const
     assert.deepStrictEqual(sentences({ deliveries: [delivery], notified, next }), [
       `Notified: chat: ${timeOf(at)}, opened, critical.`,
       `Next: mail: acknowledgement expired, held: quiet hours until ${timeOf(late)}, held: notifications_off.`,
       `Next: pager: ${timeOf(soon)}, escalation.`,
       "Next: sms: now, opened.",
+      `Next: ann: ${timeOf(late)}, handed over.`,
     ])
   })
 
