@@ -27,6 +27,7 @@ const PAGES = [
   ["d", "Admission"],
   ["c", "Checks"],
   ["s", "Silences"],
+  ["r", "On call"],
   ["o", "Outbox"],
   ["u", "Audit"],
   ["p", "Operators"],
@@ -246,7 +247,10 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           await signIn(page)
           const found: Array<string> = []
           for (const width of [1440, 768])
-            for (const address of [...PAGES.map(([, name]) => name.toLowerCase()), ...ADDRESSES]) {
+            for (const address of [
+              ...PAGES.map(([, name]) => name.toLowerCase().replace(" ", "-")),
+              ...ADDRESSES,
+            ]) {
               await page.setViewportSize({ width, height: 900 })
               await page.goto(`${baseUrl}/#/${address}`)
               await loaded(page)

@@ -2,14 +2,20 @@ import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { enroll, report } from "../processes/Agent.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
+import { secretOf } from "../processes/secrecy.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
 import { startMonitor, startService } from "./Site.ts"
+
+const READER = secretOf("reader")
+
+/** Quiet hours, during which less than critical firings wait. */
+const NIGHT = { hours: "22:00-06:00", tz: "UTC", below: "critical" } as const
 
 /** A receiver that takes connections and answers nothing. */
 const startHanging = Effect.map(
@@ -100,6 +106,81 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
               .waitFor()
           })
         }),
+    )
+
+    it.effect("those of a rota: one takes over with a preview, and gives it back by undo", () =>
+      Effect.gen(function* () {
+        const [ann, bob] = [{ kind: "debug" }, { kind: "debug", quiet: NIGHT }] as const
+        const duty = { order: ["bob", "ann"], every: "7d", from: "2026-12-07T09:00" } as const
+        const { baseUrl, demo, monitor } = yield* startMonitor({
+          startAt: "2026-12-09T20:30:00Z",
+          readTokens: [READER],
+          linkKey: "a".repeat(64),
+          policy: { receivers: { ann, bob }, rotas: { duty }, routes: [{ to: ["duty"] }] },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          await monitor.advance("1m")
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          await page.keyboard.press("g")
+          await page.keyboard.press("r")
+          const turns = page.getByRole("list", { name: "Turns of duty" })
+          await turns.getByText("bob is quiet at times").first().waitFor()
+          await page.getByText(/on-call\/[0-9a-f]{64}\.ics$/).waitFor()
+          await page.getByRole("link", { name: "Take over duty" }).press("Enter")
+          await page.getByLabel("ann", { exact: true }).press("Space")
+          await page.getByLabel("Until, or for").fill("tonight")
+          await page.getByRole("alert").getByText("neither a duration").waitFor()
+          await page.getByLabel("Until, or for").fill("2h")
+          await page
+            .getByRole("status")
+            .getByText(/^Now ann comes and bob leaves\. At .*, bob follows\.$/)
+            .waitFor()
+          await page.emulateMedia({ reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          await page.setViewportSize({ width: 320, height: 800 })
+          const wide = "document.documentElement.scrollWidth > innerWidth"
+          assert.isFalse(await page.evaluate<boolean>(wide))
+          await page.getByLabel("Note").fill("bob is at the dentist")
+          await page.getByRole("button", { name: "Take over" }).press("Enter")
+          const overrides = page.getByRole("list", { name: "Overrides" })
+          await overrides.getByText(/bob is at the dentist, by/).waitFor()
+          assert.isFalse(await page.evaluate<boolean>(wide))
+          await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "width"), [])
+          await monitor.advance("1m")
+          await page.getByRole("button", { name: "Undo" }).press("Enter")
+          await overrides.getByRole("button", { name: "End" }).waitFor({ state: "detached" })
+          await monitor.advance("1m")
+
+          await page.goto(`${baseUrl}/#/incidents`)
+          await page.getByRole("link", { name: "disk is full" }).click()
+          await page.getByText("On call in duty when it opened, by the present policy: bob.").waitFor()
+          const timeline = page.getByRole("list", { name: "Timeline" })
+          await timeline.getByText("notified ann (opened)").waitFor()
+          await timeline.getByText("notified bob (handed over)").waitFor()
+
+          await page.goto(`${baseUrl}/#/on-call`)
+          await turns.waitFor()
+          const body = { to: "2026-12-10T09:00:00Z", receivers: ["ann"] }
+          await demo.call("POST", "ops/v1/rotas/duty/overrides", body)
+          await turns.getByText("override").waitFor()
+          await monitor.setPolicy({ receivers: { bob }, rotas: { duty: { ...duty, order: ["bob"] } } })
+          await overrides.getByText("does not count: the policy has no ann").waitFor()
+          await overrides.getByRole("button", { name: "End" }).click()
+          await page.getByText("Ended the override").waitFor()
+          await page.getByRole("button", { name: "Sign out" }).click()
+          await signIn(page, READER)
+          await turns.waitFor()
+          assert.strictEqual(await page.getByText(/Take over|\.ics/).count(), 0)
+          await monitor.setPolicy({})
+          await page.getByText("No rota yet").waitFor()
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
     )
 
     it.effect("one of a later step: the incident says when it comes next", () =>

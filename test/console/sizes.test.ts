@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib"
 import { files } from "@tocsin/console/files"
 
 /** Kilobytes that a browser loads, compressed. */
-const BUDGET = { script: 60, style: 14, charts: 26 }
+const BUDGET = { script: 63, style: 14, charts: 26 }
 
 describe("the console's files", () => {
   it.live("stay small", () =>

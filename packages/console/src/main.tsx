@@ -9,6 +9,7 @@ import { Checks } from "./pages/Checks.tsx"
 import { IncidentPage } from "./pages/IncidentPage.tsx"
 import { Incidents } from "./pages/Incidents.tsx"
 import { Integrations } from "./pages/Integrations.tsx"
+import { OnCall } from "./pages/OnCall.tsx"
 import { Operators } from "./pages/Operators.tsx"
 import { Outbox } from "./pages/Outbox.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
@@ -74,6 +75,7 @@ const PAGES = new Map<string, FunctionComponent>([
   ["checks 0", Checks],
   ["checks 2", CheckPage],
   ["silences 0", Silences],
+  ["on-call 0", OnCall],
   ["outbox 0", Outbox],
   ["audit 0", Audit],
   ["watches 0", Watches],

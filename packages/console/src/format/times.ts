@@ -27,6 +27,7 @@ const formatsIn = (timeZone: string | undefined) => ({
   clock: new Intl.DateTimeFormat(undefined, { timeStyle: "short", timeZone }),
   day: new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeZone }),
   date: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone }),
+  weekday: new Intl.DateTimeFormat(undefined, { weekday: "short", month: "short", day: "numeric", timeZone }),
   year: new Intl.DateTimeFormat(undefined, { year: "numeric", timeZone }),
   brief: new Intl.DateTimeFormat(undefined, { ...BRIEF, timeZone }),
   dated: new Intl.DateTimeFormat(undefined, { ...BRIEF, year: "numeric", timeZone }),
@@ -55,6 +56,8 @@ export const rangeText = (from: string, to: string, now: number): string =>
 export const clockText = (millis: number): string => formats.clock.format(millis)
 
 export const dayText = (millis: number): string => formats.date.format(millis)
+
+export const weekdayText = (millis: number): string => formats.weekday.format(millis)
 
 /** The exact time, in the reader's zone and, where that is another one, in UTC. */
 export const exactText = (at: string): string => {

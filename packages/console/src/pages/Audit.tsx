@@ -34,6 +34,7 @@ const NAMELESS: Readonly<Record<string, string>> = {
   incident: "an incident",
   key: "a blocked key",
   notification: "a notification",
+  override: "an override",
   silence: "a silence",
 }
 
@@ -43,6 +44,7 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   integration: "integrations",
   notification: "outbox",
   operator: "operators",
+  override: "on-call",
   policy: "system",
   silence: "silences",
   watch: "watches",

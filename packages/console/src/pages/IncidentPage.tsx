@@ -1,4 +1,4 @@
-import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
+import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail, RotaPlan } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, titleOf } from "../state/incidentActions.ts"
@@ -20,6 +20,7 @@ import {
 } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
+import { namesText, rotaPath } from "../state/rotaActions.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton, useDraft } from "../view/forms.tsx"
@@ -175,6 +176,22 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
   )
 }
 
+/** The rotas through which an incident notified. */
+const rotasOf = ({ deliveries }: IncidentDetail) =>
+  Array.from(new Set(deliveries.flatMap(({ rotas = [] }) => rotas)))
+
+/** Who was on call in a rota when an incident opened; nothing if the policy has lost the rota since. */
+const OnCallThen = ({ from, rota }: { readonly from: string; readonly rota: string }) => {
+  const to = new Date(Date.parse(from) + 1_000).toISOString()
+  const [turn] = useRead<RotaPlan>(rotaPath(rota), { from, to }).value?.turns ?? []
+  if (turn === undefined) return null
+  return (
+    <li>
+      On call in {rota} when it opened, by the present policy: {namesText(turn.receivers)}.
+    </li>
+  )
+}
+
 /** Of an incident without notifications, the last change of its check says whether they were disabled. */
 const useQuiet = (detail: IncidentDetail): boolean => {
   const [query] = firingsOf(detail).length === 0 ? detail.members.map(subjectOf) : []
@@ -192,6 +209,9 @@ const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
+    {rotasOf(detail).map((rota) => (
+      <OnCallThen key={rota} rota={rota} from={detail.incident.opened_at} />
+    ))}
     {holdingSilences(detail).map((silence) => (
       <li key={silence.id}>
         <SilencedBy silence={silence} />

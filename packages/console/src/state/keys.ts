@@ -5,6 +5,7 @@ const PAGES = {
   admission: "d",
   checks: "c",
   silences: "s",
+  "on-call": "r",
   outbox: "o",
   audit: "u",
   watches: "w",
@@ -19,7 +20,8 @@ const OF_ADMINISTRATORS = ["operators", "start"]
 export const pagesFor = (mayAdminister: boolean): ReadonlyArray<readonly [page: string, key: string]> =>
   Object.entries(PAGES).filter(([page]) => mayAdminister || !OF_ADMINISTRATORS.includes(page))
 
-export const titleOfPage = (page: string): string => `${page.slice(0, 1).toUpperCase()}${page.slice(1)}`
+export const titleOfPage = (page: string): string =>
+  `${page.slice(0, 1).toUpperCase()}${page.slice(1).replace("-", " ")}`
 
 /** The command of a key. The open page carries out those that concern its rows. */
 export type KeyCommand = { readonly command: "go"; readonly page: string } | { readonly command: Simple }
@@ -52,7 +54,7 @@ export const keyHelp = (
   mayRespond: boolean,
   mayAdminister: boolean,
 ): ReadonlyArray<readonly [keys: string, what: string]> => [
-  ...pagesFor(mayAdminister).map(([page, key]) => [`g ${key}`, `go to ${page}`] as const),
+  ...pagesFor(mayAdminister).map(([page, key]) => [`g ${key}`, `go to ${page.replace("-", " ")}`] as const),
   ...[...LOOKS, ...(mayRespond ? ACTS : []), ...OTHERS].map(([keys, what]) => [keys, what] as const),
 ]
 

@@ -1,0 +1,83 @@
+import type { PolicyInForce, RotaPlan } from "@tocsin/client"
+import { momentText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
+import { setParameters } from "../state/location.ts"
+import { toggled } from "../state/Route.ts"
+import { previewOf, rotaPath, takeOver, type Turn, turnsOf } from "../state/rotaActions.ts"
+import { readEnd } from "../state/silenceActions.ts"
+import { ActionButton, Box, Fault, Field, QuietButton, useDraft } from "../view/forms.tsx"
+import { ReadingNote } from "../view/states.tsx"
+import { useRead } from "../view/usePages.ts"
+import { Turns } from "./Turns.tsx"
+
+const DAY = 86_400_000
+
+type Taking = Pick<Turn, "receivers" | "to"> & { readonly rota: string }
+
+/** The consequences of an override before it is made: who leaves, who comes and who follows. */
+const Preview = ({ rota, ...taking }: Taking) => {
+  // Of whole days, so that the same answer serves while the operator types and the clock moves.
+  const to = new Date((Math.floor(taking.to / DAY) + 2) * DAY).toISOString()
+  const reading = useRead<RotaPlan>(rotaPath(rota), { to })
+  const preview = reading.value && previewOf(turnsOf(reading.value), taking, now.value)
+  return (
+    <>
+      <p role="status" class="preview">
+        {preview?.text}
+      </p>
+      <ReadingNote reading={reading} />
+      {preview !== undefined && <Turns label="The turns as they would be" turns={preview.turns} />}
+    </>
+  )
+}
+
+/** Puts receivers on call for a while instead of the turn of a rota. */
+export const TakeOver = ({ rota }: { readonly rota: string }) => {
+  const receivers = useDraft<ReadonlyArray<string>>("receivers", [])
+  const [until, note] = [useDraft("until", "12h"), useDraft("note", "")]
+  const end = readEnd(until.value.trim(), now.value)
+  const [first, ...others] = receivers.value
+  const { receivers: all = [] } = useRead<PolicyInForce>("ops/v1/policy").value ?? {}
+  const close = () => setParameters({ new: "" })
+  const submit = async () => {
+    if (end === undefined || first === undefined) return undefined
+    const text = note.value.trim()
+    const body = { to: new Date(end.at).toISOString(), ...(text !== "" && { note: text }) }
+    const done = await takeOver(rota, { ...body, receivers: [first, ...others] })
+    close()
+    return done
+  }
+  return (
+    <section class="silence-form after" aria-label={`Take over ${rota}`}>
+      <div class="filters" role="group" aria-label="On call instead">
+        On call instead:
+        {all.map(({ name }) => (
+          <Box
+            key={name}
+            label={name}
+            isOn={receivers.value.includes(name)}
+            onChange={() => (receivers.value = toggled(receivers.value, name))}
+          />
+        ))}
+      </div>
+      <div class="form-row">
+        <Field label="Until, or for" value={until.value} onText={(text) => (until.value = text)} />
+        <Field label="Note" isWide value={note.value} onText={(text) => (note.value = text)} />
+        <ActionButton kind="main" isDisabled={end === undefined || first === undefined} does={submit}>
+          Take over
+        </ActionButton>
+        <QuietButton does={close}>Cancel</QuietButton>
+      </div>
+      {end === undefined ? (
+        <Fault text={`“${until.value}” is neither a duration such as 2h nor a time of day such as 08:00.`} />
+      ) : (
+        <p class="lead">
+          Ends {momentText(end.at, now.value)}.{first === undefined && " Still missing: a receiver."}
+        </p>
+      )}
+      {end !== undefined && first !== undefined && (
+        <Preview rota={rota} to={end.at} receivers={receivers.value} />
+      )}
+    </section>
+  )
+}
