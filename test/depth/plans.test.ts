@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { type PageStatement, pageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
+import { findParts, findSeriesOf } from "@tocsin/adapter-pg/numbers/pgNumbers"
 import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemCounts"
 import { findDueIncidents } from "@tocsin/adapter-pg/tables/IncidentTable"
 import {
@@ -174,6 +175,31 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
           assert.isAtLeast(Math.max(...nodes.map((node) => node["Actual Rows"] ?? 0)), LIMIT, name)
           assertIndexed(name, nodes)
         }
+      }
+    }),
+  )
+
+  it.effect("the numbers of a check are found by indexes, beside those of all others", () =>
+    Effect.gen(function* () {
+      const { run, sql } = yield* Seeded
+      for (const text of [
+        `WITH series AS (
+          INSERT INTO number_series (agent_id, registration_id, check_id, name, unit, newest)
+          SELECT agent_id, registration_id, check_id, 'duration', 's', 0 FROM check_state LIMIT 1000 RETURNING id)
+        INSERT INTO number_part SELECT 0, start, id, gen_random_uuid(), '' FROM series, generate_series(0, 9) AS start`,
+        "ANALYZE number_series, number_part",
+      ])
+        yield* Effect.promise(() => run(text))
+      const [check] = yield* Effect.promise(() =>
+        run("SELECT registration_id, check_id FROM number_series LIMIT 1"),
+      )
+      const of = [check?.["registration_id"], check?.["check_id"]]
+      for (const mode of MODES) {
+        yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
+        assertIndexed("series", yield* explain(sql, { text: findSeriesOf, values: of }))
+        const nodes = yield* explain(sql, { text: findParts, values: [...of, "duration", 0, [1, 2]] })
+        assertIndexed("parts", nodes)
+        assert.strictEqual(rowsRead(nodes), 1 + 2)
       }
     }),
   )

@@ -29,7 +29,7 @@ const seriesOf = ({ agent_id, check_id, name, registration_id, unit }: SqlConnec
 const spansOf = (row: SqlConnection.Row) => unpackSpans(row["spans"] as Uint8Array)
 
 const findSeries = `SELECT ${SERIES}, newest FROM number_series`
-const findSeriesOf = `${findSeries} WHERE registration_id = $1 AND check_id = $2`
+export const findSeriesOf = `${findSeries} WHERE registration_id = $1 AND check_id = $2`
 
 /** The ids of series whose check is there, in the order of their numbers, so that two servers do not wait in a circle. */
 const putSeries = `INSERT INTO number_series AS s (${SERIES}, newest)
@@ -52,7 +52,7 @@ const writeParts = `INSERT INTO number_part (kind, start, series_id, server, spa
   ON CONFLICT (kind, start, series_id, server) DO UPDATE SET spans = excluded.spans`
 
 /** OFFSET 0: PostgreSQL would read the parts of all series, and look for those of the check. */
-const findParts = `SELECT ${SERIES}, p.start, p.spans FROM number_series AS s
+export const findParts = `SELECT ${SERIES}, p.start, p.spans FROM number_series AS s
   CROSS JOIN unnest($5::bigint[]) AS given (start)
   CROSS JOIN LATERAL (
     SELECT start, spans FROM number_part WHERE kind = $4 AND start = given.start AND series_id = s.id OFFSET 0) AS p

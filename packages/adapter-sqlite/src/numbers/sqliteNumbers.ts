@@ -30,10 +30,20 @@ const seriesOf = ([agent_id, registration_id, check_id, name, unit]: SeriesRow) 
   unit,
 })
 
+const findSeries = `SELECT ${SERIES}, newest FROM number_series`
+export const findSeriesOf = `${findSeries} WHERE registration_id = ?1 AND check_id = ?2`
+
+/** CROSS JOIN: SQLite would read the parts of all series, and look for those of the check. */
+export const findParts = `SELECT ${SERIES}, kind, start, spans
+  FROM number_series CROSS JOIN number_part ON series_id = id
+    AND kind = ?4 AND start IN (SELECT value FROM json_each(?5))
+  WHERE registration_id = ?1 AND check_id = ?2 AND coalesce(name = ?3, 1)`
+
+type KnownRow = readonly [...SeriesRow, newest: bigint]
+
 const statements = (connection: SqliteConnection) => ({
-  series: connection.query<readonly [...SeriesRow, newest: bigint]>(
-    `SELECT ${SERIES}, newest FROM number_series WHERE ?1 IS NULL OR (registration_id = ?1 AND check_id = ?2)`,
-  ),
+  series: connection.query<KnownRow>(findSeries),
+  ofCheck: connection.query<KnownRow>(findSeriesOf),
   /** The id of a series; none if its check is gone. */
   put: connection.query<readonly [id: bigint]>(
     `INSERT INTO number_series (${SERIES}, newest)
@@ -50,13 +60,7 @@ const statements = (connection: SqliteConnection) => ({
     `INSERT INTO number_part (kind, start, series_id, server, spans) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET spans = excluded.spans`,
   ),
-  // CROSS JOIN: SQLite would read the parts of all series, and look for those of the check.
-  parts: connection.query<readonly [...SeriesRow, kind: bigint, start: bigint, spans: Uint8Array]>(
-    `SELECT ${SERIES}, kind, start, spans
-    FROM number_series CROSS JOIN number_part ON series_id = id
-      AND kind = ?4 AND start IN (SELECT value FROM json_each(?5))
-    WHERE registration_id = ?1 AND check_id = ?2 AND coalesce(name = ?3, 1)`,
-  ),
+  parts: connection.query<readonly [...SeriesRow, kind: bigint, start: bigint, spans: Uint8Array]>(findParts),
   expire: connection.query(
     `DELETE FROM number_part WHERE (kind, start, series_id, server) IN (
       SELECT kind, start, series_id, server FROM number_part WHERE kind = ? AND start < ? LIMIT ?)`,
@@ -78,7 +82,7 @@ export const sqliteNumbers = (
   connection: SqliteConnection,
   { read, write }: Uses,
 ): NumberStorage<StorageError> => {
-  const { expire, expireSeries, find, parts, put, series, write: writePart } = statements(connection)
+  const { expire, expireSeries, find, parts, put, series, ofCheck, write: writePart } = statements(connection)
   const stored = (server: string, part: PartRef) => {
     const { check_id, name, registration_id, start, unit } = part
     const [spans] = find.get(kindNumber(part), start, server, registration_id, check_id, name, unit) ?? []
@@ -93,14 +97,13 @@ export const sqliteNumbers = (
   }
   return {
     series: (of) =>
-      read(() =>
-        series
-          .all(of?.registration_id ?? null, of?.check_id ?? null)
-          .map(([agent_id, registration, check, name, unit, newest]) => ({
-            ...seriesOf([agent_id, registration, check, name, unit]),
-            newest: Number(newest),
-          })),
-      ),
+      read(() => {
+        const rows = of === undefined ? series.all() : ofCheck.all(of.registration_id, of.check_id)
+        return rows.map(([agent_id, registration, check, name, unit, newest]) => ({
+          ...seriesOf([agent_id, registration, check, name, unit]),
+          newest: Number(newest),
+        }))
+      }),
     own: (server, asked) =>
       read(() =>
         asked.flatMap((part) => {
