@@ -9,7 +9,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
 import { enroll, report } from "../processes/Agent.ts"
-import { outboxOf } from "../processes/api.ts"
+import { operate, outboxOf } from "../processes/api.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
@@ -116,7 +116,11 @@ describe.concurrent("the doctor", () => {
       const { url } = yield* receiverOf(503)
       const environment = { SERVICE_WEBHOOK_URL: url, SERVICE_WEBHOOK_SECRET: webhookSecretOf("doctor") }
       const server = yield* startServer(serverAt({ cwd, environment }))
-      yield* report(server, yield* enroll(server, "web-1"), { check_id: "disk", status: "critical" })
+      const agent = yield* enroll(server, "web-1")
+      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      const checks = [{ check_id: "backup", cron: "0 3 * * *", tz: "UTC" }]
+      const path = "/ops/v1/agents/web-1/expectations"
+      yield* operate(server, "PUT", path, { token: agent.key, json: { checks } })
       yield* until(
         "the webhook has failed",
         Effect.map(outboxOf(server), (items) => items.some(({ state }) => state === "retry")),
@@ -129,6 +133,17 @@ describe.concurrent("the doctor", () => {
       assert.match(messageOf(other.findings, "delivery"), /^the receiver webhook began to fail /)
       const same = yield* examine({ cwd, environment })
       assert.strictEqual(messageOf(same.findings, "receivers"), "")
+
+      writeFileSync(join(cwd, "policy.yaml"), "routes: [{ match: ['incident_key = web-1/@overdue'] }]\n")
+      const withRoutes = { cwd, environment: { ...environment, SERVICE_POLICY_FILE: "policy.yaml" } }
+      const unmatched =
+        "matches no overdue check any more (incident_key = web-1/@overdue), as each of web-1 has its own incident; write incident_key glob web-1/*@overdue for all of them, or check_id for one"
+      assert.strictEqual(
+        messageOf((yield* examine(withRoutes)).findings, "matchers"),
+        `correct this matcher: routes[0].match[0] ${unmatched}`,
+      )
+      const checked = yield* tocsin(withRoutes, "policy", "check", "policy.yaml")
+      assert.include(checked.stderr, `warning: policy.yaml: routes[0].match[0] ${unmatched}`)
     }),
   )
 

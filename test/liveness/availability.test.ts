@@ -50,28 +50,30 @@ describe("the availability of a check", () => {
     }),
   )
 
-  it.effect("counts no data while it is overdue", () =>
-    Effect.gen(function* () {
-      const { after, agent, disk, front, incidents, seconds } = yield* open
-      yield* disk.turns("ok")
-      const request = Result.getOrThrow(
-        decodeExpectationsRequest({ checks: [{ check_id: "disk", every: "1m" }] }),
-      )
-      yield* front.ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request })
-      yield* settled
-      for (let minute = 0; minute < 10; minute++) {
+  it.effect.each(["agent", "own"])(
+    "counts no data while it is overdue in the incident of its %s",
+    (incident) =>
+      Effect.gen(function* () {
+        const { after, agent, disk, front, incidents, seconds } = yield* open
+        yield* disk.turns("ok")
+        const request = Result.getOrThrow(
+          decodeExpectationsRequest({ checks: [{ check_id: "disk", every: "1m", incident }] }),
+        )
+        yield* front.ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request })
+        yield* settled
+        for (let minute = 0; minute < 10; minute++) {
+          yield* after("1 minute")
+          yield* agent(AGENT).heartbeats
+        }
+        yield* incidents.areOpen(incident === "own" ? "a/disk/@overdue" : "a/@overdue")
+        const { no_data = 0, ok = 0 } = yield* seconds
+        assert.isAbove(no_data, 360)
+        assert.isAtLeast(ok, 180)
+        assert.strictEqual(no_data + ok, 600)
+        yield* disk.turns("ok")
         yield* after("1 minute")
-        yield* agent(AGENT).heartbeats
-      }
-      yield* incidents.areOpen("a/@overdue")
-      const { no_data = 0, ok = 0 } = yield* seconds
-      assert.isAbove(no_data, 360)
-      assert.isAtLeast(ok, 180)
-      assert.strictEqual(no_data + ok, 600)
-      yield* disk.turns("ok")
-      yield* after("1 minute")
-      assert.deepStrictEqual(yield* seconds, { no_data, ok: ok + 60 })
-    }),
+        assert.deepStrictEqual(yield* seconds, { no_data, ok: ok + 60 })
+      }),
   )
 
   it.effect("counts as planned what a window covers and is not ok", () =>

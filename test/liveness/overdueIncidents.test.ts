@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
 import { parseMatcher } from "@tocsin/contract/Matcher"
+import { findUnmatched } from "@tocsin/core/expectations/unmatchedOverdue"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { keyOf } from "@tocsin/testing/samples"
@@ -97,6 +98,33 @@ describe("a job that stands alone", () => {
       yield* declare({ check_id: "declared", ...cron })
       yield* alive(6)
       yield* incidents.areOpen("a/stated/@overdue", "a/@overdue", "a/own/@overdue", "a/declared/@overdue")
+    }),
+  )
+
+  it.effect("is not what a matcher on its agent's overdue checks means: such a matcher is named", () =>
+    Effect.gen(function* () {
+      const { declare, front } = yield* open()
+      const texts = [
+        "incident_key = a/@overdue",
+        "incident_key = b/@overdue",
+        "incident_key glob ?/@overdue",
+        "incident_key glob */@overdue",
+        "incident_key glob a/*@overdue",
+        "incident_key != a/@overdue",
+        "check_id = a/@overdue",
+      ]
+      const placed = texts.map((text) => ({
+        matcher: Result.getOrThrow(parseMatcher(text)),
+        path: [text],
+      }))
+      const named = Effect.map(findUnmatched(front.storage, front.commits, placed), (found) =>
+        found.flatMap(({ path }): ReadonlyArray<unknown> => path),
+      )
+      assert.deepStrictEqual(yield* named, [])
+      yield* declare(job("backup", "own"))
+      assert.deepStrictEqual(yield* named, [texts[0], texts[2]])
+      yield* declare(job("backup", "own"), job("disk"))
+      assert.deepStrictEqual(yield* named, [])
     }),
   )
 

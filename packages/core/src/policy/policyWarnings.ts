@@ -24,24 +24,30 @@ const FOREIGN =
 
 const NAMELESS = "covers every incident whose field is absent or empty; name a value unless that is meant"
 
+/** Every rule of a policy that has matchers, and where it is written. */
+const rulesIn = ({
+  dependencies = [],
+  freshness = [],
+  routes = [],
+  runbooks = [],
+  windows = [],
+}: PolicyDocument) =>
+  Object.entries({ routes, dependencies, windows, freshness, runbooks }).flatMap(([list, rules]) =>
+    rules.map((rule: Rule, n) => ({ rule, at: [list, n] })),
+  )
+
+/** Every matcher of a policy, and where it is written. */
+export const matchersOf = (policy: PolicyDocument) =>
+  rulesIn(policy).flatMap(({ at, rule }) => matchersIn(rule, at))
+
 /** Parts of a policy that are valid, and that few people mean. */
 export const policyWarnings = (policy: PolicyDocument): ReadonlyArray<FieldProblem> => {
-  const {
-    dependencies = [],
-    freshness = [],
-    receivers = {},
-    routes = [],
-    runbooks = [],
-    windows = [],
-  } = policy
-  const lists = { routes, dependencies, windows, freshness, runbooks }
+  const { receivers = {} } = policy
   return [
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       addressWarnings(receiver, ["receivers", name]),
     ),
-    ...Object.entries(lists).flatMap(([list, rules]) =>
-      rules.flatMap((rule, n) => ruleWarnings(rule, [list, n])),
-    ),
+    ...rulesIn(policy).flatMap(({ at, rule }) => ruleWarnings(rule, at)),
     ...rotaWarnings(policy),
   ]
 }
@@ -64,15 +70,18 @@ const isEmpty = ({ op, value }: Matcher): boolean => op === "=" && value.trim() 
 
 type Rule = Partial<Pick<Dependency, "child" | "parent"> & Pick<Freshness, "cron" | "match">>
 
+const matchersIn = (rule: Rule, at: FieldProblem["path"]) =>
+  (["match", "parent", "child"] as const).flatMap((field) =>
+    (rule[field] ?? []).map((matcher, index) => ({ matcher, path: [...at, field, index] })),
+  )
+
 const ruleWarnings = ({ cron, ...matched }: Rule, at: FieldProblem["path"]): ReadonlyArray<FieldProblem> => {
   const times = cron === undefined ? undefined : parseCron(cron)
   const isEither = times !== undefined && "needsBoth" in times && !times.needsBoth
-  const quoted = (["match", "parent", "child"] as const).flatMap((field) =>
-    (matched[field] ?? []).flatMap((matcher, index) => {
-      const message = quotesWarning(matcher)
-      return message === undefined ? [] : [{ message, path: [...at, field, index] }]
-    }),
-  )
+  const quoted = matchersIn(matched, at).flatMap(({ matcher, path }) => {
+    const message = quotesWarning(matcher)
+    return message === undefined ? [] : [{ message, path }]
+  })
   const nameless = (["parent", "child"] as const).flatMap((field) => {
     const matchers = matched[field] ?? []
     const isNameless = matchers.some(isEmpty) && !matchers.some(isPositive)

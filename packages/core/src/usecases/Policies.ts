@@ -6,6 +6,8 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { keepRepeating } from "../engine/commits/keepRepeating.ts"
+import { findUnmatched } from "../expectations/unmatchedOverdue.ts"
+import { matchersOf } from "../policy/policyWarnings.ts"
 import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
 import { applyPolicy, policyHash } from "../policy/applyPolicy.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
@@ -154,11 +156,15 @@ const findFollowers = ({ replicas }: Storage["Service"]) =>
     return { following: following.length, others, unusable: unusableReceivers(following) }
   })
 
-/** Warnings of the overrides that do not count under a policy. */
-export const findLost = (transact: Commits["Service"]["transact"]) =>
+/** Warnings of overrides that do not count under a policy, and of its matchers that match no overdue check any more. */
+export const findLost = (storage: Storage["Service"], { transact }: Pick<Commits["Service"], "transact">) =>
   Effect.fnUntraced(function* (policy: Policy) {
     const overrides = yield* transact(overridesEndingAfter(yield* Instant.now))
-    return lostOverrides(policy, overrides).map(({ message, path }) => ({ path: fieldPath(path), message }))
+    const unmatched = yield* findUnmatched(storage, { transact }, matchersOf(policy.document))
+    return [...lostOverrides(policy, overrides), ...unmatched].map(({ message, path }) => ({
+      path: fieldPath(path),
+      message,
+    }))
   })
 
 /** One stored version, or the newest. */
@@ -210,7 +216,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       }).pipe(Effect.uninterruptible, inTurn)
     const firings = (policy: Policy) =>
       countFirings(storage, { transact }, { ...rules, policy: () => policy })
-    const lost = findLost(transact)
+    const lost = findLost(storage, { transact })
     return {
       ...(yield* followStoredPolicy(given, { begin: put, replace })),
       /**

@@ -27,6 +27,7 @@ import {
   examinePostgres,
   examineSqlite,
 } from "./doctor/examineStorage.ts"
+import { examineMatchers } from "./doctor/examineMatchers.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -138,6 +139,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   return [
     ...common,
     ...(isPolicyValid ? delivery : []),
+    ...(isPolicyValid && isInOrder(storage) ? yield* examineMatchers : []),
     ...(isInOrder(storage)
       ? [...(yield* examineIntegrations), ...(yield* examineNumbers(settings.SERVICE_NUMBERS_SERIES))]
       : []),

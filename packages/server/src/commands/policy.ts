@@ -164,7 +164,7 @@ const knownNotifiers = (): PolicyNotifiers => {
     : { notifiers: NotifierKind.literals, keepsNotifiers: false }
 }
 
-/** The firings that a policy would send immediately, and the overrides that it loses, of a database of the settings. */
+/** The firings that a policy would send immediately, and its warnings, by a database of the settings. */
 const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
   const settings = yield* settingsOfCommand
   const place = placeOfSettings(settings)
@@ -174,9 +174,9 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
   const options = { policy: () => policy, staleAfter: settings.SERVICE_STALE_AFTER }
   return yield* Effect.provide(
     Effect.gen(function* () {
-      const commits = yield* Commits
-      const firings = yield* countFirings(yield* Storage, commits, options)
-      return { firings, lost: yield* findLost(commits.transact)(policy) }
+      const [storage, commits] = [yield* Storage, yield* Commits]
+      const firings = yield* countFirings(storage, commits, options)
+      return { firings, lost: yield* findLost(storage, commits)(policy) }
     }),
     storageOfCommand(settings),
   )

@@ -1,0 +1,31 @@
+import { fieldPath } from "@tocsin/contract/describeIssue"
+import * as Instant from "@tocsin/contract/Instant"
+import { Commits } from "@tocsin/core/engine/commits/Commits"
+import { eachPage } from "@tocsin/core/engine/lists/readPage"
+import { findUnmatched, type PlacedMatcher } from "@tocsin/core/expectations/unmatchedOverdue"
+import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { matchersOf } from "@tocsin/core/policy/policyWarnings"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Effect } from "effect"
+import { useCases } from "../UseCases.ts"
+import { attention, type Findings, failed } from "./Finding.ts"
+
+const SILENCES = { list: "silences", filter: {}, sort: "created_at", direction: "desc" } as const
+
+/** Matchers of the policy and of silences that match no overdue check any more. */
+export const examineMatchers = Effect.gen(function* () {
+  const [storage, now] = [yield* Storage, yield* Instant.now]
+  const placed: Array<PlacedMatcher> = [...matchersOf((yield* PolicyInForce).current().document)]
+  yield* eachPage(storage, SILENCES, (silences) => {
+    for (const { ends_at, id, matchers } of silences)
+      if (ends_at > now) for (const matcher of matchers) placed.push({ matcher, path: [`silence ${id}`] })
+    return Effect.void
+  })
+  const unmatched = yield* findUnmatched(storage, yield* Commits, placed)
+  return unmatched.map(({ message, path }) =>
+    attention("matchers", `correct this matcher: ${fieldPath(path)} ${message}`),
+  )
+}).pipe(
+  Effect.provide(useCases),
+  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("matchers", message, "storage")])),
+)
