@@ -34,7 +34,12 @@ export async function bundleConsole() {
     onwarn: () => {},
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
   })
-  const { output } = await bundle.generate({ format: "esm", chunkFileNames: "[name].js", minify: true })
+  const { output } = await bundle.generate({
+    format: "esm",
+    entryFileNames: "app.js",
+    chunkFileNames: "[name].js",
+    minify: true,
+  })
   const [main, ...others] = output
   const scripts = others.filter((file) => file.type === "chunk")
   return {

@@ -1,22 +1,8 @@
+import { signal } from "@preact/signals"
 import { type FunctionComponent, render } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { Admission } from "./pages/Admission.tsx"
-import { AgentPage } from "./pages/AgentPage.tsx"
-import { Agents } from "./pages/Agents.tsx"
-import { Audit } from "./pages/Audit.tsx"
-import { CheckPage } from "./pages/CheckPage.tsx"
-import { Checks } from "./pages/Checks.tsx"
-import { IncidentPage } from "./pages/IncidentPage.tsx"
 import { Incidents } from "./pages/Incidents.tsx"
-import { Integrations } from "./pages/Integrations.tsx"
-import { OnCall } from "./pages/OnCall.tsx"
-import { Operators } from "./pages/Operators.tsx"
-import { Outbox } from "./pages/Outbox.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
-import { Silences } from "./pages/Silences.tsx"
-import { StartPage } from "./pages/Start.tsx"
-import { System } from "./pages/System.tsx"
-import { Watches } from "./pages/Watches.tsx"
 import { titleOfPage } from "./state/keys.ts"
 import { startLive } from "./state/live.ts"
 import { route } from "./state/location.ts"
@@ -65,25 +51,28 @@ const Confirmation = () => {
   )
 }
 
-/** Each page by its name, and by the number of names after it in its address. */
-const PAGES = new Map<string, FunctionComponent>([
-  ["incidents 0", Incidents],
-  ["incidents 1", IncidentPage],
-  ["agents 0", Agents],
-  ["agents 1", AgentPage],
-  ["admission 0", Admission],
-  ["checks 0", Checks],
-  ["checks 2", CheckPage],
-  ["silences 0", Silences],
-  ["on-call 0", OnCall],
-  ["outbox 0", Outbox],
-  ["audit 0", Audit],
-  ["watches 0", Watches],
-  ["integrations 0", Integrations],
-  ["operators 0", Operators],
-  ["start 0", StartPage],
-  ["system 0", System],
-])
+type Pages = ReadonlyMap<string, FunctionComponent>
+
+/** The pages besides the first, whose script comes while people read that one. */
+const otherPages = signal<Pages | "loading" | "failed">("loading")
+
+const loadPages = () => {
+  otherPages.value = "loading"
+  import("./pages/otherPages.ts").then(
+    ({ OTHER_PAGES }) => (otherPages.value = OTHER_PAGES),
+    () => (otherPages.value = "failed"),
+  )
+}
+
+/** Stands for a page until its script is there. */
+const Unloaded = () =>
+  otherPages.value === "loading" ? (
+    <p class="lead">Loading…</p>
+  ) : (
+    <Empty title="This page could not be loaded">
+      <QuietButton does={loadPages}>Try again</QuietButton>
+    </Empty>
+  )
 
 const Missing = () => (
   <>
@@ -118,7 +107,10 @@ const App = () => {
       document.getElementById("main")?.focus({ preventScroll: true })
   }, [key])
   if (!isSignedIn) return <SignIn />
-  const Page = PAGES.get(`${page} ${subject.length}`) ?? Missing
+  const name = `${page} ${subject.length}`
+  const pages = otherPages.value
+  const other = typeof pages === "string" ? Unloaded : pages.get(name)
+  const Page = name === "incidents 0" ? Incidents : (other ?? Missing)
   return (
     <Shell>
       <Confirmation key={`question of ${key}`} />
@@ -132,5 +124,6 @@ startLive()
 const place = document.getElementById("console")
 if (place !== null) render(<App />, place)
 // After the page has asked for its list, which people wait for.
+loadPages()
 startPulse()
 startAlerting()

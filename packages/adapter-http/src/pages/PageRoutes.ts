@@ -75,6 +75,8 @@ export interface ConsoleFiles {
 
 const SCRIPT = "/console/app.js"
 const STYLE = "/console/app.css"
+/** How other scripts import the first one: with its version, it is the module that the page loaded. */
+const IMPORTED = "./app.js"
 /** Files without a version in their addresses, so that browsers ask whether theirs is the newest. */
 const linked = ({ pages = {}, scripts = {} }: ConsoleFiles) =>
   [["text/plain", pages] as const, ["text/javascript", scripts] as const].flatMap(([type, texts]) =>
@@ -84,6 +86,8 @@ const linked = ({ pages = {}, scripts = {} }: ConsoleFiles) =>
       headers: { "content-type": `${type}; charset=utf-8`, "cache-control": "no-cache" },
     })),
   )
+
+type Linked = ReturnType<typeof linked>[number]
 
 const pathsOf = (files: ConsoleFiles | undefined): ReadonlyArray<KnownRoute["path"]> =>
   files === undefined ? [] : [SCRIPT, STYLE, ...linked(files).map(({ path }) => path)]
@@ -150,13 +154,17 @@ const makeConsole = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHop
   )
   const script = Effect.map(made, (content) => content.script)
   const style = Effect.map(made, (content) => content.style)
+  const serveLinked = Effect.fnUntraced(function* ({ headers, path, text }: Linked) {
+    const content = Effect.flatMap(script, ({ version }) =>
+      StaticContent.make(text.replaceAll(IMPORTED, `${IMPORTED}?v=${version}`), headers),
+    )
+    return StaticContent.served(path, yield* StaticContent.madeOnce(content))
+  })
   return {
     layer: Layer.mergeAll(
       StaticContent.served(SCRIPT, script),
       StaticContent.served(STYLE, style),
-      ...linked(files).map(({ path, text, headers }) =>
-        StaticContent.served(path, StaticContent.make(text, headers)),
-      ),
+      ...(yield* Effect.forEach(linked(files), serveLinked)),
     ),
     page: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(made, (content) =>
