@@ -6,7 +6,7 @@ import { handoverOf } from "./HandoverModel.ts"
 import { nameIn } from "./nameIn.ts"
 import { RotasInForce } from "./RotasInForce.ts"
 import { severityOf, STALE_AFTER, TICK } from "./Story.ts"
-import type { Happening, Message, Story } from "./Story.ts"
+import type { Happening, Message, OnCall, Story } from "./Story.ts"
 
 /** How long after an outage agents may report, and when a retry is due. */
 const [SETTLING, RETRY_AFTER] = [120, 3_600]
@@ -72,6 +72,27 @@ export class FiringModel {
 
   get #open(): ReadonlyArray<Incident> {
     return this.#incidents.filter(({ isOpen }) => isOpen)
+  }
+
+  /** Who is on call, and due, for each open incident that is announced and not acknowledged. */
+  onCall(): ReadonlyArray<OnCall> {
+    const known = this.#open.filter(
+      ({ announced, isAcknowledged, loud }) => announced > 0 && !isAcknowledged && loud.length > 0,
+    )
+    return known.flatMap((incident) => {
+      const opening = this.#openingOf(incident)
+      const due = this.#rules.receivers.filter((receiver) => {
+        const { due: at, rotas } = this.#naming(incident, receiver)
+        const came = rotas.map((rota) => incident.onCall.stays.get(rota)?.get(receiver)?.cameAt ?? 0)
+        // One is notified within a minute of what changed last.
+        return rotas.length > 0 && Math.max(at, incident.openedAt, ...came) < this.#now - 60
+      })
+      return due.map((receiver) => ({ key: incident.key, opening, receiver }))
+    })
+  }
+
+  #openingOf(incident: Incident): number {
+    return this.#incidents.filter(({ key }) => key === incident.key).indexOf(incident) + 1
   }
 
   #pending() {
@@ -424,7 +445,7 @@ export class FiringModel {
     // A resolved ends where no firing arrived.
     if (event === "resolved" && !isKnown) row.state = "failed"
     if (event === "firing") this.#answer(incident, receiver, row, to - from)
-    const opening = this.#incidents.filter((one) => one.key === key).indexOf(incident) + 1
+    const opening = this.#openingOf(incident)
     const severity = severityOf(rank)
     if (row.state === "sent") this.messages.push({ receiver, key, opening, event, cause, severity, from, to })
   }

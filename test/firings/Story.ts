@@ -118,6 +118,9 @@ export interface Message {
   readonly to: number
 }
 
+/** That a receiver is on call, for the incident of so many among those of its key. */
+export type OnCall = Pick<Message, "key" | "opening" | "receiver">
+
 /** The agents of all stories, and their labels. */
 export const AGENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   a: { team: "web", rack: "r" },

@@ -6,7 +6,8 @@ import { Cause, Context, Duration, Effect, Layer } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { type Course, playModel } from "./playModel.ts"
-import { differences } from "./differences.ts"
+import { differences, unnotified } from "./differences.ts"
+import { notifiedTwice } from "./notifiedTwice.ts"
 import { playService } from "./playService.ts"
 import { OVERRIDES, predictable, simulateStory, tryStory } from "./predictMessages.ts"
 import { randomStory } from "./randomStory.ts"
@@ -39,8 +40,12 @@ const compareService = Effect.fnUntraced(function* (
 ) {
   const story = randomStory(number)
   const course = playModel(story, tailOf(number))
-  const arrivals = yield* playService(story, course, options)
-  return failureOf(`story ${number}`, course, differences(course, arrivals, late))
+  const { arrivals, firings } = yield* playService(story, course, options)
+  return failureOf(`story ${number}`, course, [
+    ...differences(course, arrivals, late),
+    ...unnotified(course, firings),
+    ...notifiedTwice(arrivals).map((arrived) => `twice: ${JSON.stringify(arrived)}`),
+  ])
 })
 
 /** Whether what `policy try` does not know decides about a story: that agents are stale, and when a silence began. */

@@ -1,9 +1,20 @@
 import type { Course } from "./playModel.ts"
-import type { Message } from "./Story.ts"
+import type { Message, OnCall } from "./Story.ts"
 
 /** A message that arrived, at a second of the story. */
 export interface Arrived extends Omit<Message, "from" | "to"> {
   readonly at: number
+}
+
+/** Those who are on call and have no firing of their incident, whatever became of it. */
+export const unnotified = (
+  { onCall }: Course,
+  firings: ReadonlyArray<{ readonly key: string; readonly opening: number; readonly receiver: string }>,
+): ReadonlyArray<string> => {
+  const isSame = (one: OnCall) => (other: OnCall) =>
+    one.key === other.key && one.opening === other.opening && one.receiver === other.receiver
+  const missing = onCall.filter((one) => !firings.some(isSame(one)))
+  return missing.map(({ key, opening, receiver }) => `not notified: ${receiver} ${key} ${opening}`)
 }
 
 const wordsOf = ({ cause, event, key, opening, receiver, severity }: Omit<Message, "from" | "to">) =>

@@ -1,5 +1,5 @@
 import { FiringModel } from "./FiringModel.ts"
-import type { Message, Step, Story } from "./Story.ts"
+import type { Message, OnCall, Step, Story } from "./Story.ts"
 
 /** A step at a second of the story; `key` is that of the incident that it selects. */
 type Played = Step & { readonly at: number; readonly key?: string | undefined }
@@ -11,6 +11,8 @@ export interface Course {
   readonly until: number
   readonly isCertain: boolean
   readonly messages: ReadonlyArray<Message>
+  /** The receivers on call at the end, by incident, that have been notified or are about to be. */
+  readonly onCall: ReadonlyArray<OnCall>
 }
 
 const MINUTE = 60
@@ -54,5 +56,6 @@ export const playModel = (story: Story, tail = TAIL): Course => {
     until: Math.min(model.now, model.racingFrom),
     isCertain: model.racingFrom === Infinity,
     messages: model.messages,
+    onCall: model.racingFrom === Infinity ? model.onCall() : [],
   }
 }

@@ -14,7 +14,7 @@ import { ShiftedClock } from "../service/ShiftedClock.ts"
 import type { Course } from "./playModel.ts"
 import type { Arrived } from "./differences.ts"
 import { documentOf } from "./documentOf.ts"
-import { AGENTS, type Policy, type Step, type Story } from "./Story.ts"
+import { AGENTS, type OnCall, type Policy, type Step, type Story } from "./Story.ts"
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   is_down: { ...deferred, retryAfterSeconds: 3_600 },
@@ -46,12 +46,18 @@ interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleF
   readonly watch?: (played: Played) => Effect.Effect<void, E>
 }
 
-/** Plays the steps of a course on a service, until its end. Returns the messages that arrived. */
+/** The messages that a service sent, and the incidents and receivers of the firings that it did not discard. */
+interface Ended {
+  readonly arrivals: ReadonlyArray<Arrived>
+  readonly firings: ReadonlyArray<OnCall>
+}
+
+/** Plays the steps of a course on a service, until its end. */
 export const playService = <E = never>(
   story: Story,
   course: Course,
   options: PlayOptions<E> = {},
-): Effect.Effect<ReadonlyArray<Arrived>> =>
+): Effect.Effect<Ended> =>
   Effect.promise(() => {
     const time = new VirtualTime()
     const calls = new InterruptedStorage()
@@ -266,7 +272,14 @@ const playOn = Effect.fnUntraced(
       openings.set(incident_key, (openings.get(incident_key) ?? 0) + 1)
       opening.set(id, openings.get(incident_key) ?? 0)
     }
-    return service.receivers.arrivals.map(
+    const firings = Array.from(service.rows().outbox.values())
+      .filter(({ event_type, state }) => event_type === "firing" && state !== "discarded")
+      .map(({ incident_id, receiver }) => ({
+        key: service.rows().incidents.get(incident_id)?.incident_key ?? "",
+        opening: opening.get(incident_id) ?? 0,
+        receiver,
+      }))
+    const arrivals = service.receivers.arrivals.map(
       ({ notification: { cause, event_type, id, incident, receiver, severity } }): Arrived => ({
         receiver,
         key: incident.incident_key,
@@ -277,6 +290,7 @@ const playOn = Effect.fnUntraced(
         at: arrivedAt.get(id) ?? Number.NaN,
       }),
     )
+    return { arrivals, firings }
   },
   Effect.provideService(Random.Random, noJitter),
   Effect.provideService(References.MinimumLogLevel, "None"),

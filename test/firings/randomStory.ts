@@ -1,4 +1,5 @@
 import { drawsOf, type Draws } from "../system/Draws.ts"
+import { addRotas } from "./randomRotas.ts"
 import type { Dependency, Happening, Policy, Reported, Route, Step, Story } from "./Story.ts"
 
 /**
@@ -190,8 +191,16 @@ const happening = (draws: Draws, present: Present): Happening => {
   return kind === undefined ? report(draws) : kind[1](draws, present)
 }
 
-/** The story of a number. */
+/** The draws of rotas are others than those of the story that gets them. */
+const OF_ROTAS = 1_000_000
+
+/** The story of a number. Every other one has rotas. */
 export const randomStory = (number: number): Story => {
+  const story = plainStory(number)
+  return number % 4 === 1 || number % 4 === 2 ? addRotas(drawsOf(OF_ROTAS + number), story) : story
+}
+
+const plainStory = (number: number): Story => {
   const draws = drawsOf(number)
   const { chance, integer, oneOf } = draws
   const scene: Scene = { begins: oneOf(...BEGINNINGS), hasHosts: number % 2 === 1 }
