@@ -100,8 +100,8 @@ routes:
 const NoRota = () => (
   <>
     <Empty title="No rota yet">
-      A rota of <a href={`${base}console/policy.md`}>the policy</a> names who is on call, one turn after the
-      other. Routes name it like a receiver.
+      A rota of the policy names who is on call, one turn after the other. Routes name it like a receiver.{" "}
+      <a href={`${base}console/on-call.md`}>How to write one</a>
     </Empty>
     <p>This one changes every week between two receivers of the policy:</p>
     <CopyText text={EXAMPLE} />
