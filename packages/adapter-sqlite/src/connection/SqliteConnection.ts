@@ -133,13 +133,21 @@ export class SqliteConnection {
   }
 
   /**
-   * Prepares a statement. Its text has constants only: values are parameters. SQLite plans a statement again on
-   * each run where a parameter alone is its limit, which takes longer than to read a few rows.
+   * A statement that is prepared when it first runs: to prepare all takes longer than to open the file. Its text has
+   * constants only: values are parameters. SQLite plans a statement again on each run where a parameter alone is its
+   * limit, which takes longer than to read a few rows.
    */
   query<Row = never>(sql: string): Query<Row> {
     const planned = sql.replaceAll(/\bLIMIT \?\d*/g, "$& + 0")
+    let prepared: Query<Row> | undefined
     // The connection returns arrays with bigint; the text states their columns.
-    return this.#database.prepare(planned) as unknown as Query<Row>
+    const statement = () => (prepared ??= this.#database.prepare(planned) as unknown as Query<Row>)
+    return {
+      get: (...parameters) => statement().get(...parameters),
+      all: (...parameters) => statement().all(...parameters),
+      iterate: (...parameters) => statement().iterate(...parameters),
+      run: (...parameters) => statement().run(...parameters),
+    }
   }
 
   execute(sql: string): void {
