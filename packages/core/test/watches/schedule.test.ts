@@ -6,7 +6,8 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Duration } from "effect"
 import * as fc from "fast-check"
 import type { WatchRecord } from "../../src/model/WatchRecord.ts"
-import { dueProbes, LOOK_EVERY, nextProbeAt } from "../../src/watches/schedule.ts"
+import { LOOK_EVERY } from "../../src/replicas/ownerOf.ts"
+import { dueProbes, nextProbeAt } from "../../src/watches/schedule.ts"
 import { watchOf } from "./watchOf.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
