@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:51a5dc1a86000c93d1a3f5070a8fe39ce9f6696ee5b3592505888279a18efc10
+-- 3 separate_tables breaking sha256:faf98a7c00d1c1c7f0b423084ea8c118bb8fe29f535d5c239d90e3d8ba556b60
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -507,6 +507,11 @@ CREATE INDEX outbox_leased ON outbox (leased_until, id) WHERE state = 'sending';
 CREATE INDEX outbox_of_incident ON outbox (incident_id, incident_seq);
 
 CREATE INDEX outbox_unfinished ON outbox (incident_id) WHERE state = 'pending' OR state = 'sending' OR state = 'retry';
+
+CREATE TABLE phone_call (
+  receiver TEXT PRIMARY KEY,
+  began_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE policy_version (
   version INTEGER PRIMARY KEY,

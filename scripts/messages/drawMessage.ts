@@ -1,4 +1,5 @@
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
+import { heardIn } from "../../packages/adapter-notify/test/services/TelephoneService.ts"
 import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
 
 /** The services with a picture: the types, and the receivers without one. */
@@ -138,6 +139,7 @@ const drawings: Readonly<Record<Service, (body: Body) => string>> = {
     ),
   pushover: ({ message, priority }) =>
     card(`<h1>Tocsin <small>priority ${String(priority)}</small></h1>${lines(String(message))}`),
+  call: ({ Twiml }) => bubble(heardIn(String(Twiml)).text, "#e9e9eb", "#111"),
   sms: ({ Body }) => bubble(String(Body), "#e9e9eb", "#111"),
   signal: ({ message }) => bubble(String(message), "#2c6bed", "#fff"),
   apprise: ({ body, title, type }) =>

@@ -3,6 +3,9 @@ import { Commits } from "@tocsin/core/engine/commits/Commits"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
+import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as SeededIds from "@tocsin/testing/SeededIds"
+import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { assert, layer } from "@effect/vitest"
@@ -26,9 +29,10 @@ const openDelivery = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   yield* Layer.build(
     Delivery.layer.pipe(
       Layer.provide(OutboxSignal.layer),
+      Layer.provide(ReplicaIdentity.layer),
       Layer.provide(Commits.layer),
       Layer.provide(PgStorage.layer({ url })),
-      Layer.provide([PolicyInForce.layer, Receivers.layer]),
+      Layer.provide([PolicyInForce.layer, Receivers.layer, NodeHashing.layer(), SeededIds.layer("other")]),
       Layer.provide(Layer.succeed(Notifiers, new Map([["debug", receivers.notifier("debug", "other")]]))),
       Layer.fresh,
     ),

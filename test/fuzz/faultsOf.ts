@@ -11,10 +11,14 @@ const PROBE_ID = "the-probe"
 /** A good request, which ends the connection. */
 export const PROBE = `GET /api/v1/health HTTP/1.1\r\nHost: fuzz\r\nX-Request-Id: ${PROBE_ID}\r\nConnection: close\r\n\r\n`
 
-/** Senders are answered in their own language: a text, or Uptime Kuma's JSON. */
-const isToSender = ({ writes }: Input, { headers, text }: Answer): boolean =>
-  writes.join("").includes("/in/") &&
-  (headers["content-type"]?.startsWith("text/plain") === true || text.startsWith('{"ok":false,"msg":'))
+/** Senders are answered in their own language, and so are readers and hearers: by a page, or what a voice says. */
+const isToSender = ({ writes }: Input, { headers, text }: Answer): boolean => {
+  const [request, type = ""] = [writes.join(""), headers["content-type"]]
+  return (
+    (request.includes("/in/") && (type.startsWith("text/plain") || text.startsWith('{"ok":false,"msg":'))) ||
+    (request.includes("/a/") && /^text\/(?:html|xml)/.test(type))
+  )
+}
 
 const ofAnswer = (answer: Answer, input: Input, secrets: ReadonlyArray<string>): ReadonlyArray<string> => {
   const { status, rawHeaders, body, text } = answer

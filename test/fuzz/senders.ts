@@ -100,13 +100,26 @@ const requestOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
       return `${method} ${target} HTTP/1.1\r\nHost: fuzz\r\n${authorization}${framed}`
     })
 
-/** Requests of senders to an integration of every kind. */
+/** Keys that are pressed in calls that were never made, and the links of messages. */
+const pressed = fc
+  .tuple(
+    fc.constantFrom("POST", "POST", "GET", "PUT"),
+    fc.oneof(fc.constantFrom("0f".repeat(48), "x", "%00", ".."), fc.stringMatching(/^[0-9a-f]{94,98}$/)),
+    fc.constantFrom("/call", "/call", "", "/call/"),
+    fc.oneof(fc.constantFrom("Digits=1", "Digits=%", "=", '{"Digits":"1"}', "Digits=1&".repeat(9_000)), text),
+  )
+  .map(([method, token, after, form]) => {
+    const body = Buffer.from(form).toString("latin1")
+    return `${method} /a/${token}${after} HTTP/1.1\r\nHost: fuzz\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  })
+
+/** Requests of senders to an integration of every kind, and of telephone services. */
 export const sendersRequests = (options: {
   readonly seed: number
   readonly count: number
 }): ReadonlyArray<Input> =>
   fc
-    .sample(fc.oneof(...IntegrationKind.literals.map(requestOf)), {
+    .sample(fc.oneof(...IntegrationKind.literals.map(requestOf), pressed), {
       seed: options.seed,
       numRuns: options.count,
     })

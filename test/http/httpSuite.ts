@@ -36,6 +36,7 @@ import { throttlingSuite } from "./requests/throttlingSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
+import { callSuite } from "./semantics/callSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
@@ -100,6 +101,7 @@ const suites: Suites = {
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,
   links: linkSuite,
+  calls: callSuite,
   rotas: rotaSuite,
   audit: auditSuite,
   delivery: deliverySuite,

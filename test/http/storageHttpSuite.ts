@@ -12,6 +12,7 @@ import { operatorSuite } from "./requests/operatorSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
+import { callSuite } from "./semantics/callSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
@@ -44,6 +45,7 @@ export const storageHttpSuite = <Place, E>(
     acknowledgementSuite(subject)
     heldSuite(subject)
     linkSuite(subject)
+    callSuite(subject)
     forgedCursorSuite(subject)
     streamSuite(subject)
     senderRefusalSuite(subject)

@@ -28,10 +28,15 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   call: "yes",
   emergency: true,
   account: "AC1",
+  language: "en-GB",
 }
 const OF_PHONES = { from: "+4915112345678", to: "+4915112345679", user: "SK1" }
 /** Those that have another form in some types. */
-const PLAIN_OF: Readonly<Record<string, typeof PLAIN>> = { sms: OF_PHONES, signal: OF_PHONES }
+const PLAIN_OF: Readonly<Record<string, typeof PLAIN>> = {
+  call: OF_PHONES,
+  sms: OF_PHONES,
+  signal: OF_PHONES,
+}
 
 /** All receivers, each with every key that it takes; not Telegram, whose address no policy changes. */
 const receivers = () => {

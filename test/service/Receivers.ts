@@ -20,12 +20,16 @@ export interface Answer {
   /** The time from the arrival to the answer. */
   readonly answeringMillis: number
   readonly retryAfterSeconds?: number
+  /** Whether a phone is known not to have rung. */
+  readonly isAnswered?: true
 }
 
 /** The receiver accepts the message immediately. */
 export const delivered: Answer = { outcome: "delivered", reaches: true, sendingMillis: 0, answeringMillis: 0 }
 /** The receiver is down. */
 export const deferred: Answer = { outcome: "deferred", reaches: false, sendingMillis: 0, answeringMillis: 0 }
+/** The service of a phone answers that it cannot call now. */
+export const busy: Answer = { ...deferred, isAnswered: true }
 /** The receiver rejects the message. */
 export const refused: Answer = { ...deferred, outcome: "refused" }
 /** The receiver is a shadow. */
@@ -85,6 +89,7 @@ export interface Repeat {
 /** One message about several notifications. */
 export interface Digest {
   readonly at: Instant.Instant
+  readonly client: string
   readonly notifications: ReadonlyArray<DeliveryAttempt>
   readonly answer: Answer
 }
@@ -197,7 +202,7 @@ export const makeReceivers = ({
   const sendDigest = (kind: NotifierName, client: string) =>
     Effect.fnUntraced(function* (notifications: ReadonlyArray<DeliveryAttempt>) {
       const answer = digestAnswers.to(client, kind)
-      digests.push({ at: yield* Instant.now, notifications, answer })
+      digests.push({ at: yield* Instant.now, client, notifications, answer })
       yield* pause(answer.sendingMillis + answer.answeringMillis)
       return yield* end(answer)
     })
@@ -268,7 +273,7 @@ const end = (answer: Answer): Effect.Effect<SendResult> => {
   }
 }
 
-const resultOf = ({ outcome, retryAfterSeconds }: Answer): SendResult => {
+const resultOf = ({ isAnswered, outcome, retryAfterSeconds }: Answer): SendResult => {
   switch (outcome) {
     case "delivered":
     case "shadow":
@@ -276,6 +281,11 @@ const resultOf = ({ outcome, retryAfterSeconds }: Answer): SendResult => {
     case "refused":
       return { outcome, error: "the receiver answered 400" }
     default:
-      return { outcome: "deferred", error: "the receiver answered 503", retryAfterSeconds }
+      return {
+        outcome: "deferred",
+        error: "the receiver answered 503",
+        retryAfterSeconds,
+        ...(isAnswered && { isAnswered }),
+      }
   }
 }

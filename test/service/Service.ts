@@ -158,7 +158,7 @@ const layerOf = (
 ) =>
   Layer.mergeAll(
     useCases,
-    delivers ? Delivery.layer : Layer.empty,
+    delivers ? Layer.provide(Delivery.layer, ReplicaIdentity.layer) : Layer.empty,
     keepsHouse || retention !== undefined
       ? Layer.provide(Housekeeping.layer, NumberMemory.layer)
       : Layer.empty,

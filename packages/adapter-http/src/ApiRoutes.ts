@@ -13,6 +13,7 @@ import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./met
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
 import * as CalendarRoutes from "./pages/CalendarRoutes.ts"
+import * as CallRoutes from "./pages/CallRoutes.ts"
 import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
@@ -47,6 +48,7 @@ const knownToOps = [
   ...routesOf(OpsApi, DocumentRoutes.ops.path),
   ...SenderRoutes.routes,
   ...CalendarRoutes.routes,
+  ...CallRoutes.routes,
   ...LinkRoutes.routes,
 ]
 
@@ -90,6 +92,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     opsRoutes(options),
     SenderRoutes.layer,
     CalendarRoutes.layer,
+    CallRoutes.layer,
     LinkRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,

@@ -69,7 +69,8 @@ const shadow = Schema.optionalKey(
 
 const resolved = Schema.optionalKey(
   Schema.Boolean.annotate({
-    description: "Whether it gets resolutions, and firings are retried after them; true by default.",
+    description:
+      "Whether it gets resolutions, and firings are retried after them; true by default, false for calls.",
   }),
 )
 
@@ -96,6 +97,13 @@ export const Receiver = Schema.Union([
     user: Schema.optionalKey(text("The address of Zulip's bot, or an API key of the account.")),
     account: Schema.optionalKey(
       formed(ACCOUNT_NAME, "The account at Twilio, or at a service with its API.", "letters, digits and -"),
+    ),
+    language: Schema.optionalKey(
+      formed(
+        /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/,
+        "The voice of calls; en-US by default.",
+        "a language such as en-US",
+      ),
     ),
     tag: Schema.optionalKey(text("Which services of Apprise's key get the message.")),
     call: Schema.optionalKey(

@@ -8,6 +8,11 @@ export interface TypeKeys {
 /** The configuration of each type (docs/notifications.md#types). */
 export const receiverTypes = {
   email: { kind: "messenger", needs: ["url_", "from", "to"], takes: ["cc", "tls"] },
+  call: {
+    kind: "messenger",
+    needs: ["account", "token_", "from", "to"],
+    takes: ["user", "url_", "language"],
+  },
   sms: { kind: "messenger", needs: ["account", "token_", "from", "to"], takes: ["user", "url_"] },
   signal: { kind: "messenger", needs: ["url_", "from", "to"], takes: [] },
   apprise: { kind: "messenger", needs: ["url_"], takes: ["tag"] },
@@ -80,6 +85,7 @@ const user: KeyForm = { form: ACCOUNT_NAME, expected: "an API key such as SK0123
 /** The forms of keys that differ between types. */
 export const keyForms: Partial<Readonly<Record<ReceiverType, Readonly<Record<string, KeyForm>>>>> = {
   email: { from: { form: MAIL_SENDER, expected: "an address such as Tocsin <tocsin@example.org>" } },
+  call: { from: number, to: number, user },
   sms: {
     from: {
       form: SMS_SENDER,

@@ -34,6 +34,7 @@ import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { overrideSuite } from "./overrideSuite.ts"
 import { parentSuite } from "./parentSuite.ts"
+import { phoneSuite } from "./phoneSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
 import { reopenSuite } from "./model/reopenSuite.ts"
@@ -102,6 +103,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     parentSuite(subject)
     silenceSuite(subject)
     overrideSuite(subject)
+    phoneSuite(subject)
     changeStampSuite(subject)
     actSuite(subject)
     outboxSuite(subject)

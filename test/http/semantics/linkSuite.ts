@@ -12,7 +12,7 @@ const PUBLIC = "https://tocsin.example/base"
 const KEY = "5a".repeat(32)
 
 /** A service that sends to the receiver `phone`, whose messages have links. */
-const messages = () => {
+export const messages = () => {
   const sent: Array<DeliveryAttempt> = []
   const phone: Notifier = {
     kind: "messenger",
@@ -50,20 +50,20 @@ const messages = () => {
   return { message, options }
 }
 
-const turns = (agent: TestAgent, status: string, more: object = {}) =>
+export const turns = (agent: TestAgent, status: string, more: object = {}) =>
   push(agent, event({ status, exit_code: status === "ok" ? 0 : status === "warning" ? 1 : 2, ...more }))
 
 const textOf = (answer: { readonly status: number; readonly text: string }) =>
   `${answer.status} ${answer.text.replaceAll(/<style>.*?<\/style>|<[^>]*>/gs, " ").replaceAll(/\s+/g, " ")}`
 
 /** The rows that a link could change: its incident and the audit. */
-const state = Effect.gen(function* () {
+export const state = Effect.gen(function* () {
   const { body } = yield* operate("GET", "/api/v1/incidents")
   const audit = yield* operate("GET", "/ops/v1/audit")
   return JSON.stringify([body, audit.body])
 })
 
-const shownLog = Effect.gen(function* () {
+export const shownLog = Effect.gen(function* () {
   const { body } = yield* operate("GET", "/ops/v1/audit?action=incident.acknowledged")
   const { items } = body as { readonly items: ReadonlyArray<Readonly<Record<string, unknown>>> }
   return items.map(({ actor, parameters, via }) => {

@@ -125,7 +125,11 @@ export class Tocsin extends Context.Service<
             Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
             TopicFeed.layer,
           ]),
-          Layer.merge(options.notifiers === undefined ? Layer.empty : Delivery.layer),
+          Layer.merge(
+            options.notifiers === undefined
+              ? Layer.empty
+              : Layer.provide(Delivery.layer, ReplicaIdentity.layer),
+          ),
           Layer.provide([
             guarded,
             NodeHashing.layer(),

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http"
 import { overfullBody, overfullSenderBody } from "@tocsin/contract/decodeRequest"
 import { describeIssue } from "@tocsin/contract/describeIssue"
-import { ByteSize, Effect, Result, type Schema, SchemaParser, Semaphore } from "effect"
+import { ByteSize, Effect, Result, type Schema, SchemaParser, Semaphore, Stream } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { fail } from "../response/failures.ts"
@@ -160,3 +160,25 @@ export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(
       onFailure: (issue) => invalid(describeIssue(issue, "the request body")),
     }),
   )
+
+/** As much of a body as {@link readStart} keeps. */
+export const MOST_OF_START = 65_536
+const lenientDecoder = new TextDecoder()
+
+/** The beginning of a body as text. Tocsin drops the rest: a job's output may have any length. */
+export const readStart = (request: Request): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    let size = 0
+    const taken = Stream.runForEachWhile(request.stream, (part) =>
+      Effect.sync(() => {
+        parts.push(part.subarray(0, MOST_OF_START - size))
+        size += part.length
+        return size < MOST_OF_START
+      }),
+    )
+    return Effect.match(taken, {
+      onSuccess: () => lenientDecoder.decode(Buffer.concat(parts)),
+      onFailure: () => "",
+    })
+  })

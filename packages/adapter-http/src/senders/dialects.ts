@@ -3,9 +3,9 @@ import { errorStatus } from "@tocsin/contract/Errors"
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { isTokenOf } from "@tocsin/core/operators/tokens"
-import { Effect, Redacted, Stream } from "effect"
+import { type Effect, Redacted } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { readSenderText } from "../request/RequestBody.ts"
+import { MOST_OF_START, readStart, readSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
 
@@ -52,31 +52,10 @@ export const answerOf = (
   }
 }
 
-const MOST_BODY_BYTES = 65_536
-const decoder = new TextDecoder()
-
-/** The beginning of a body as text. Tocsin drops the rest: a job's output may have any length. */
-const readStart = (request: Request): Effect.Effect<string> =>
-  Effect.suspend(() => {
-    const parts: Array<Uint8Array> = []
-    let size = 0
-    const read = Stream.runForEachWhile(request.stream, (part) =>
-      Effect.sync(() => {
-        parts.push(part.subarray(0, MOST_BODY_BYTES - size))
-        size += part.length
-        return size < MOST_BODY_BYTES
-      }),
-    )
-    return Effect.match(read, {
-      onSuccess: () => decoder.decode(Buffer.concat(parts)),
-      onFailure: () => "",
-    })
-  })
-
 /** Senders of any text: it is the output of a job. */
 const anyText = {
   read: readStart,
-  mostBytes: MOST_BODY_BYTES,
+  mostBytes: MOST_OF_START,
   hasHeader: false,
 } as const
 

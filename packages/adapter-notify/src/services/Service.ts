@@ -33,7 +33,9 @@ export interface ServiceKeys {
 
 /** The texts of a receiver's definition, by its keys; those that its type needs are there. */
 export type ServiceDefinition = Partial<
-  Readonly<Record<"account" | "call" | "from" | "room" | "stream" | "tag" | "to" | "topic", string>>
+  Readonly<
+    Record<"account" | "call" | "from" | "language" | "room" | "stream" | "tag" | "to" | "topic", string>
+  >
 > & { readonly emergency?: boolean }
 
 /** A request that carries a message. Posts JSON, unless it has a type. */
@@ -53,6 +55,8 @@ export interface Service extends TextMedium {
   readonly retryAfterOf?: (body: string) => number | undefined
   /** The outcomes of statuses that mean something else here than everywhere else. */
   readonly verdicts?: Verdicts
+  /** It rings a phone: whether it may have rung matters. */
+  readonly isPhone?: true
   /** Writes the text, where that is not what all services get. */
   readonly textOf?: (message: ChatMessage) => string
   /** Pure: the same message makes the same request. */

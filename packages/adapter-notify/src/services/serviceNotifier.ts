@@ -65,7 +65,12 @@ export const notifierOver = Effect.fnUntraced(function* (
       links: about === undefined ? [] : linksOf(about),
     })
   }
-  const send = (message: ChatMessage) => Effect.map(write(message), ({ result }) => result)
+  const send = (message: ChatMessage) =>
+    Effect.map(write(message), ({ result, status }): DeliveryResult =>
+      service.isPhone && status !== undefined && result.outcome === "deferred"
+        ? { ...result, isAnswered: true }
+        : result,
+    )
   return {
     kind,
     send: (notification) => send(aboutNotification(notification)),

@@ -1,5 +1,6 @@
 import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
 import { apprise } from "./apprise.ts"
+import { call } from "./call.ts"
 import { discord } from "./discord.ts"
 import { googleChat } from "./googleChat.ts"
 import { gotify } from "./gotify.ts"
@@ -35,6 +36,7 @@ import type { Service } from "./Service.ts"
  * | ntfy | 4,096 bytes, a title of 1 KB | – | is a second message |
  * | gotify | none | – | is a second message |
  * | pushover | 1,024 characters | – | is a second message |
+ * | call | 4,000 characters of TwiML | – | is a second call |
  * | sms | 3 parts | – | is a second message |
  * | signal | none | – | is a second message |
  * | apprise | 32 KB | – | is a second message to each service |
@@ -52,6 +54,7 @@ export const services: Readonly<Record<Exclude<ReceiverType, "email">, Service>>
   ntfy,
   gotify,
   pushover,
+  call,
   sms,
   signal,
   apprise,

@@ -24,9 +24,8 @@ const ELLIPSIS = "..."
 /** Less of a text says too little for a link to be worth its place. */
 const SHORTEST = 40
 
-/** The longest beginning of a text that fits with this end. */
+/** The longest beginning of a text that fits with this end, which the whole text does not. */
 const cutBefore = (end: string, text: string): string => {
-  if (roomBeside(text + end) >= 0) return text + end
   const characters = Array.from(text)
   let fits = 0
   let tooLong = characters.length
@@ -45,9 +44,8 @@ const cutBefore = (end: string, text: string): string => {
  */
 export const smsText = (text: string, link: string | undefined): string => {
   const whole = text.replaceAll("…", ELLIPSIS)
-  if (link === undefined) return cutBefore("", whole)
-  const end = `\n${link}`
+  const end = link === undefined ? "" : `\n${link}`
+  if (roomBeside(whole + end) >= 0) return whole + end
   const fitted = cutBefore(end, whole)
-  const isCut = fitted !== whole + end
-  return isCut && roomBeside(end, fitted) < SHORTEST ? cutBefore("", whole) : fitted
+  return link === undefined || roomBeside(end, fitted) >= SHORTEST ? fitted : smsText(text, undefined)
 }

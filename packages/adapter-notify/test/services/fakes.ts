@@ -3,6 +3,7 @@ import type { ServiceKeys } from "../../src/services/Service.ts"
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { services } from "../../src/services/services.ts"
 import type { Received } from "../Receiver.ts"
+import { heardIn } from "./TelephoneService.ts"
 
 type ServiceType = keyof typeof services
 
@@ -182,6 +183,25 @@ export const fakes: Readonly<Record<ServiceType, Fake>> = {
       return isText(message, 1_024) && html === undefined && /^(-[12]|0|1)$/.test(priority ?? "") ? 200 : 400
     },
     textOf: (request) => form(request)["message"] ?? "",
+  },
+  call: {
+    definition: {
+      kind: "messenger",
+      type: "call",
+      account: "AC0123",
+      from: "+4930123456",
+      to: "+4915112345678",
+    },
+    secrets: { token: "planted-token" },
+    path: "",
+    judge: (request) => {
+      const { From, Timeout, To, Twiml = "" } = form(request)
+      if (request.headers.authorization !== `Basic ${Buffer.from("AC0123:planted-token").toString("base64")}`)
+        return 401
+      if (request.path !== "/2010-04-01/Accounts/AC0123/Calls.json" || !isForm(request)) return 404
+      return isNumber(From) && isNumber(To) && Timeout === "30" && isText(Twiml, 4_000) ? 201 : 400
+    },
+    textOf: (request) => heardIn(form(request)["Twiml"] ?? "").text,
   },
   sms: {
     definition: {

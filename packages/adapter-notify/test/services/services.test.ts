@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import type { IncidentKey } from "@tocsin/contract/Identifiers"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
+import { linksOf } from "@tocsin/core/notifications/incidentText"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import type { ClaimedAlert, DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Fiber, Queue, Result } from "effect"
@@ -14,6 +15,7 @@ import { receiverOf } from "../messages.ts"
 import { firing, resolved, shared } from "../notifications.ts"
 import { type Received, startReceiver } from "../Receiver.ts"
 import { fakes, serviceKeysOf } from "./fakes.ts"
+import { heardIn } from "./TelephoneService.ts"
 
 type ServiceType = keyof typeof services
 
@@ -61,7 +63,7 @@ const requestOf = (type: ServiceType, notification: DeliveryAttempt): Received =
   const message = aboutNotification(notification)
   const { incident } = notification
   const text = services[type].textOf?.(message) ?? textOf(message, services[type])
-  const written = { id: message.id, text, tone: toneOf(message), incident, links: [] }
+  const written = { id: message.id, text, tone: toneOf(message), incident, links: linksOf(notification) }
   const keys = serviceKeysOf(fakes[type])
   const { body, headers, method = "POST", path = base, type: form } = services[type].request(written, keys)
   return {
@@ -123,13 +125,15 @@ describe("the types of receivers", () => {
       const error = "The receiver answered 429 (Too Many Requests)."
       assert.strictEqual((yield* resultOf(answer)).outcome, "deferred")
       const asked = { outcome: "deferred", error, retryAfterSeconds: 7 } as const
-      assert.deepStrictEqual(yield* resultOf({ status: 429, after: "7" }), asked)
+      const { isPhone, verdicts = {} } = services[type]
+      const expected = isPhone ? ({ ...asked, isAnswered: true } as const) : asked
+      assert.deepStrictEqual(yield* resultOf({ status: 429, after: "7" }), expected)
       assert.deepStrictEqual(yield* resultOf({ status: 429, body: "garbage" }), {
         outcome: "deferred",
         error,
+        ...(isPhone && ({ isAnswered: true } as const)),
       })
       if (hint !== undefined) assert.deepStrictEqual(yield* resultOf({ status: 429, body: hint }), asked)
-      const { verdicts = {} } = services[type]
       for (const status of [400, 401, 403, 404, 422])
         assert.strictEqual(
           (yield* resultOf({ status, body: "planted" })).outcome,
@@ -232,7 +236,7 @@ describe("the types of receivers", () => {
       const { body } = yield* Queue.take(requests)
       const text = body.startsWith("{") ? body : decodeURIComponent(body)
       assert.include(text, links.acknowledge.url)
-      if (type === "sms") return
+      if (type === "sms" || type === "call") return
       assert.include(text, links.incident)
       assert.include(text, runbook.url)
       if (type !== "ntfy") return
@@ -339,6 +343,104 @@ describe("the types of receivers", () => {
       const { send } = yield* start(type, () => ({ status, body: "+4915112345678" }))
       const result = yield* send(firing)
       assert.strictEqual(result.outcome, outcome)
+      assert.notInclude(JSON.stringify(result), "4915112345678")
+    }),
+  )
+
+  it.effect("call: says twice what broke, and which key acknowledges it", () =>
+    Effect.gen(function* () {
+      const definition = { ...fakes.call.definition, language: "de-DE" } as const
+      const { requests, send, sendDigest, test } = yield* start("call", undefined, {}, definition)
+      const heard = Effect.map(Queue.take(requests), ({ body }) =>
+        heardIn(new URLSearchParams(body).get("Twiml") ?? ""),
+      )
+      const saying = (sentence: string) => `…\n${sentence}\n…\n${sentence}`
+      yield* send({ ...firing, links })
+      assert.deepStrictEqual(yield* heard, {
+        text: saying("Tocsin: critical. web-1/disk. /var is 97 % full. Press 1 to acknowledge."),
+        languages: ["de-DE", "de-DE"],
+        gather: { numDigits: "1", timeout: "10", method: "POST", action: `${links.acknowledge.url}/call` },
+      })
+      const sentences = [
+        [send(firing), "Tocsin: critical. web-1/disk. /var is 97 % full."],
+        [
+          send({ ...firing, links, incident: resolved.incident }),
+          "Tocsin: critical, but resolved by now. web-1/disk. /var is 97 % full.",
+        ],
+        [
+          send({ ...resolved, links: { ...links, acknowledge: undefined } }),
+          "Tocsin: resolved, was critical. web-1/disk. /var is 97 % full.",
+        ],
+        [test, "TEST: Tocsin reaches you here. Nothing is wrong."],
+        [
+          sendDigest?.([
+            { ...firing, links, severity: "warning" },
+            { ...firing, links },
+            { ...shared, links },
+          ]) ?? Effect.void,
+          "Tocsin: 3 incidents are firing. The worst: critical. web-1/disk. /var is 97 % full.",
+        ],
+      ] as const
+      for (const [sent, sentence] of sentences) {
+        yield* sent
+        const { gather, text } = yield* heard
+        assert.strictEqual(text, saying(sentence))
+        assert.isUndefined(gather)
+      }
+    }),
+  )
+
+  it("call: any text is a document that is not too long, and is heard as it was written", () => {
+    const parts = fc.constantFrom(
+      "</Say><Hangup/>",
+      "&amp;",
+      "<![CDATA[",
+      "]]>",
+      "<!--",
+      "\u0000",
+      "\uffff",
+      "\ud800",
+      "'\"",
+      "ä🔥 ",
+    )
+    const hostile = fc
+      .array(fc.oneof(parts, fc.string({ unit: "binary" })), { maxLength: 60 })
+      .map((all) => all.join(""))
+    fc.assert(
+      fc.property(hostile, hostile, fc.integer({ min: 0, max: 400 }), (summary, key, path) => {
+        const incident = { ...shared.incident, incident_key: `k${key}` as IncidentKey }
+        const url = `https://tocsin.example/${"a".repeat(path)}/a/${"0f".repeat(48)}`
+        const sent = {
+          ...shared,
+          summary,
+          incident,
+          links: { ...links, acknowledge: { ...links.acknowledge, url } },
+        }
+        const { body } = requestOf("call", sent)
+        const document = new URLSearchParams(body).get("Twiml") ?? ""
+        assert.isAtMost(Array.from(document).length, 4_000)
+        const { text } = heardIn(document)
+        assert.match(text, /^…\nTocsin: warning\. k[^]*Press 1 to acknowledge\.$/)
+      }),
+      { numRuns: propertyRuns(100) },
+    )
+  })
+
+  it.effect.each([
+    [201, "delivered", undefined],
+    [400, "refused", undefined],
+    [429, "deferred", true],
+    [503, "deferred", true],
+    [0, "deferred", undefined],
+  ] as const)("call: whether it may have rung is known of %d", ([status, outcome, isAnswered]) =>
+    Effect.gen(function* () {
+      const { requests, send } = yield* start("call", () => ({ status, body: "+4915112345678" }))
+      const attempt = yield* Effect.forkChild(send(firing))
+      yield* Queue.take(requests)
+      if (status === 0) yield* TestClock.adjust("15 seconds")
+      const result = yield* Fiber.join(attempt)
+      assert.strictEqual(result.outcome, outcome)
+      assert.strictEqual(result.outcome === "deferred" ? result.isAnswered : undefined, isAnswered)
       assert.notInclude(JSON.stringify(result), "4915112345678")
     }),
   )

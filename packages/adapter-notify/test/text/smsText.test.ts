@@ -81,5 +81,6 @@ describe("the text of a message to a phone", () => {
     assert.strictEqual(smsText(long, of(400)), `${"a".repeat(37)}...\n${of(400)}`)
     assert.strictEqual(smsText(long, of(401)), `${"a".repeat(456)}...`)
     assert.strictEqual(smsText("short", of(401)), `short\n${of(401)}`)
+    assert.strictEqual(smsText("…", of(450)), "...")
   })
 })

@@ -183,6 +183,8 @@ export type FollowedLink =
       readonly acknowledgement: Acknowledgement | undefined
       readonly severity: Severity
       readonly for: Duration.Duration
+      /** Whether it acknowledged just now. */
+      readonly isNew?: true
     }
 
 /** How long a link works once its message was sent. */
@@ -224,5 +226,5 @@ export const followLink = loneCommandOf(function* (
   const until = Instant.plus(now, length)
   const acknowledgement = { by: actor, note: undefined, at: now, until, severity }
   putAcknowledgement(unit, incident, acknowledgement, { ...by, actor })
-  return { ...view, outcome: "acknowledged", acknowledgement }
+  return { ...view, outcome: "acknowledged", acknowledgement, isNew: true }
 })

@@ -13,6 +13,7 @@ import { job_run } from "./JobRunRecord.ts"
 import { number_part, number_series } from "./numberTables.ts"
 import { operator } from "./OperatorRecord.ts"
 import { alert, outbox } from "./OutboxRecord.ts"
+import { phone_call } from "./PhoneCallRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { reported_alert } from "./ReportedAlertRecord.ts"
@@ -64,6 +65,7 @@ export const storedTables = {
   enrolment,
   watch,
   idempotency_key,
+  phone_call,
   replica,
   policy_version,
   audit,

@@ -32,6 +32,9 @@ export const separateTables: Readonly<Record<string, string>> = {
   starts json NOT NULL,
   log text,
   PRIMARY KEY (${KEY})`,
+  phone_call: `
+  receiver text PRIMARY KEY,
+  began_at bigint NOT NULL`,
   reported_alert: `
   ${CHECK}
   source text NOT NULL,

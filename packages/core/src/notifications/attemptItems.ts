@@ -7,6 +7,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryAttempt, Notifier, SendResult } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import { makeMessageLinks } from "./messageLinks.ts"
+import { mayHaveRung, takeBackCall } from "./phoneTurns.ts"
 import { Receivers } from "./Receivers.ts"
 import {
   type AttemptResult,
@@ -180,6 +181,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
   concurrency: () => number,
 ) {
   const receivers = yield* Receivers
+  const commits = yield* Commits
   const { storeDigestResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
@@ -199,6 +201,11 @@ export const makeAttempts = Effect.fnUntraced(function* (
     slowest = slowest === undefined ? took : Duration.max(slowest, took)
     return result
   })
+  /** A phone that did not ring may ring at once. Without the storage, it rests. */
+  const noteCall = ({ call_began_at }: Claim, result: AttemptResult) =>
+    call_began_at === undefined || mayHaveRung(result)
+      ? Effect.void
+      : Effect.ignore(commits.transact(takeBackCall(receiver, call_began_at)))
   /** Attempts an item when its turn comes, by `beginBy` at the latest, and settles it. */
   const attempt = Effect.fnUntraced(function* (
     { claim, notification }: ClaimedItem,
@@ -212,6 +219,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
     const made = yield* makeAttempt(turns.take(begin, beginBy))
     const result: AttemptResult = isBegun ? made : { outcome: "unsent" }
     yield* logFailure(result)
+    yield* noteCall(claim, result)
     note(yield* storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result))
   })
   /**
@@ -232,6 +240,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
     if (!isTaken) onRefused()
     const result: AttemptResult = isTaken ? made : { outcome: "unsent" }
     yield* logFailure(result)
+    if (first !== undefined) yield* noteCall(first.claim, result)
     const claims = items.map(({ claim }) => claim)
     for (const recorded of yield* storeDigestResult(claims, result)) note(recorded)
   })

@@ -14,6 +14,7 @@ import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/Notifiers.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
+import { findPhone } from "./phoneTurns.ts"
 import { type Claim, endLeases, type Sending } from "./recordResults.ts"
 
 export interface ClaimInput {
@@ -26,6 +27,8 @@ export interface ClaimInput {
   /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
   readonly random: number
   readonly holds?: FiringOptions
+  /** Whether its only receiver is a phone: what is due is one call about notifications of one type, firings first. */
+  readonly isPhone?: boolean | undefined
 }
 
 /** A message about more is not read to its end. */
@@ -52,25 +55,37 @@ export const claimOutbox = loneCommandOf(function* (
   now,
   input: ClaimInput,
 ): LoneDecision<ReadonlyArray<ClaimedItem>> {
-  const { digestOver } = input
+  const { digestOver, isPhone, receivers } = input
+  const [receiver = ""] = receivers
+  const phone = isPhone === true ? yield* findPhone(unit, receiver, now) : undefined
+  if (phone?.isResting === true) return []
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
   const { due, expired, free, held, storageTime } = yield* search(unit, { ...input, limit }, now)
   yield* endLeases(unit, expired, input.random, now)
   for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
-  const isDigest = digestOver !== undefined && due > digestOver
-  return free.slice(0, isDigest ? MOST_IN_DIGEST : input.limit).map((found) => {
+  const wanted = phone === undefined ? free : firstType(free)
+  const isDigest = digestOver !== undefined && (phone === undefined ? due : wanted.length) > digestOver
+  const taken = wanted.slice(0, isDigest ? MOST_IN_DIGEST : input.limit)
+  if (taken.length > 0) phone?.begin()
+  return taken.map((found) => {
     const { item, notification } = claim(found, leased_until, now)
     unit.outbox.put(item)
     const { id, incident_id, notifier } = item
     return {
-      claim: { id, notifier, incident_id, leased_until },
+      claim: { id, notifier, incident_id, leased_until, call_began_at: phone && now },
       notification: { ...notification, runbook: found.runbook },
       isInDigest: isDigest,
       isByTurn: item.is_backfill && item.rotas !== undefined,
     }
   })
 })
+
+/** The firings, or the resolved if there are none. */
+const firstType = (items: ReadonlyArray<FreeItem>): ReadonlyArray<FreeItem> => {
+  const firings = items.filter(({ row }) => row.event_type === "firing")
+  return firings.length > 0 ? firings : items
+}
 
 /** An item as its claim leaves it, and what to send. */
 export const claim = (

@@ -6,10 +6,11 @@ import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { Storage } from "../ports/Storage.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
 import { makeAttempts, type ServedReceiver } from "./attemptItems.ts"
 import { type ClaimedItem, type ClaimInput, claimOutbox } from "./claimOutbox.ts"
+import { takeTurn } from "./phoneTurns.ts"
 import { Receivers } from "./Receivers.ts"
 
 /**
@@ -50,11 +51,15 @@ export interface ReceiverOptions {
   readonly concurrency: number
   /** More due items than this become one message of each type; absent for single messages only. */
   readonly digestOver: number | undefined
+  /** Whether it is a phone, which rings once at a time (docs/rules.md#phones). */
+  readonly isPhone?: boolean
 }
 
 export interface DeliverInput extends ServedReceiver {
   /** How the receiver is served now; a reload may change it. */
   readonly options: () => ReceiverOptions
+  /** Whether this process serves the receiver, if that is a phone. */
+  readonly isOwner: Effect.Effect<boolean, StorageError>
   /** Where attempts run; interrupted ones are released. */
   readonly underWay: FiberSet.FiberSet
 }
@@ -105,12 +110,14 @@ export const waitForMore = Effect.fnUntraced(function* (
  * - single: claims an item for each free attempt, and some ahead (`claimSize`); one ahead whose attempt does not begin
  *   in time is given back
  * - digest: where the receiver has `digestOver`, claims no items ahead, and sends many due ones as a message of each type
+ * - phone: as digest, by one process, one claim at a time; another one's, or one that rests, waits
  * - refused digest: as single, for as many items as the digest had, or until none is due
  *
  * A round that claims less than it asked for waits for a signal, the next due item, or the next poll.
  */
 export const deliverItems = Effect.fnUntraced(function* ({
   receiver,
+  isOwner,
   kind,
   lease,
   options,
@@ -134,12 +141,12 @@ export const deliverItems = Effect.fnUntraced(function* ({
   // Uninterruptible: a claimed item is attempted or withdrawn, not left to its lease.
   const claim = Effect.fnUntraced(function* (
     free: number,
-    { digestOver, limit }: Pick<ClaimInput, "digestOver" | "limit">,
+    { digestOver, isPhone, limit }: Pick<ClaimInput, "digestOver" | "isPhone" | "limit">,
   ) {
     const random = yield* Random.next
     const holds = { policy, staleAfter }
     const claimed = yield* commits.transact(
-      claimOutbox({ receivers: [receiver], limit, digestOver, lease, random, holds }),
+      claimOutbox({ receivers: [receiver], limit, digestOver, lease, random, holds, isPhone }),
     )
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
     const begun = claimed.some(({ isInDigest }) => isInDigest)
@@ -156,16 +163,18 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const round = Effect.gen(function* () {
     const seen = yield* signal.count
     if (!receivers.current().has(receiver)) return yield* signal.after(seen)
-    const { concurrency } = options()
+    const { concurrency, isPhone } = options()
     const digestOver = singles > 0 ? undefined : options().digestOver
     yield* attempts.resize
     const free = concurrency - unsettled
     if (free <= 0) return yield* signal.after(seen)
+    if (isPhone === true && !(yield* takeTurn(receiver, isOwner))) return
     const slowest = attempts.takeSlowest()
-    const limit = digestOver === undefined ? claimSize({ concurrency, free, slowest }) : free
+    const limit =
+      digestOver === undefined && isPhone !== true ? claimSize({ concurrency, free, slowest }) : free
     const isIdle = unsettled === 0
     const at = yield* Instant.now
-    const found = yield* claim(free, { limit, digestOver })
+    const found = yield* claim(free, { limit, digestOver, isPhone })
     // Others may have taken them: what comes later may be a digest again.
     const isDrained = isIdle && found < limit
     if (digestOver === undefined) singles = isDrained ? 0 : Math.max(0, singles - found)

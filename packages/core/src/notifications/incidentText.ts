@@ -166,16 +166,11 @@ export const digestText = (
   { limit, escape }: TextMedium,
 ): string => {
   const total = notifications.length
-  const shown = notifications
-    .toSorted(
-      (a, b) =>
-        Number(isOver(a)) - Number(isOver(b)) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
-    )
-    .slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
+  const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
   const titles = shown.map((notification) => escape(lineTitleOf(notification)))
   const textOf = (lines: ReadonlyArray<string>): string =>
     [
-      `${total} incidents ${stateOf(notifications)}`,
+      digestTitle(notifications),
       ...lines,
       ...(lines.length < total ? [`… and ${total - lines.length} more`] : []),
     ].join("\n")
@@ -191,8 +186,17 @@ export const digestText = (
   return textOf(lines)
 }
 
+/** Severe ones first, and firings whose incident has resolved last. */
+export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): ReadonlyArray<DeliveryAttempt> =>
+  notifications.toSorted(
+    (a, b) => Number(isOver(a)) - Number(isOver(b)) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
+  )
+
+export const digestTitle = (notifications: ReadonlyArray<DeliveryAttempt>): string =>
+  `${notifications.length} incidents ${stateOf(notifications)}`
+
 /** A firing can wait until its incident has resolved. */
-const isOver = ({ event_type, incident }: DeliveryAttempt): boolean =>
+export const isOver = ({ event_type, incident }: DeliveryAttempt): boolean =>
   event_type === "firing" && incident.resolved_at !== undefined
 
 const stateOf = (notifications: ReadonlyArray<DeliveryAttempt>): string => {

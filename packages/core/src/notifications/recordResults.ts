@@ -66,6 +66,8 @@ export interface Claim {
   readonly notifier: NotifierName
   readonly incident_id: IncidentId
   readonly leased_until: Instant.Instant
+  /** When the call begins that carries it; absent for other receivers than phones. */
+  readonly call_began_at?: Instant.Instant | undefined
 }
 
 export type Sending = OutboxRecord & { readonly state: "sending" }

@@ -33,9 +33,8 @@ export interface PolicyReceiver {
 /** Whether resolutions are sent to a receiver, as they are to one that this policy lacks. */
 export const hearsResolved = (receiver: PolicyReceiver | undefined): boolean => {
   const definition = receiver?.definition
-  return definition?.kind === "messenger" || definition?.kind === "webhook"
-    ? (definition.resolved ?? true)
-    : true
+  if (definition?.kind === "messenger") return definition.resolved ?? definition.type !== "call"
+  return definition?.kind === "webhook" ? (definition.resolved ?? true) : true
 }
 
 /** A policy as decisions use it, compiled once. */

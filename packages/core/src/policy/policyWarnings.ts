@@ -5,6 +5,7 @@ import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Receiver } from "@tocsin/contract/Receiver"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
+import { callWarnings } from "./callWarnings.ts"
 import { rotaWarnings } from "./rotaWarnings.ts"
 
 /** In quotes, also the typographic ones of word processors and chats. */
@@ -47,6 +48,7 @@ export const policyWarnings = (policy: PolicyDocument): ReadonlyArray<FieldProbl
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       addressWarnings(receiver, ["receivers", name]),
     ),
+    ...callWarnings(policy),
     ...rulesIn(policy).flatMap(({ at, rule }) => ruleWarnings(rule, at)),
     ...rotaWarnings(policy),
   ]

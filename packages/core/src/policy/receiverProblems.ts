@@ -44,6 +44,9 @@ const typeProblems = (
     ...(typeof to !== "string" && to.length + cc.length > MOST_RECIPIENTS
       ? [problem(`must have at most ${MOST_RECIPIENTS} addresses, those in cc included`, "to")]
       : []),
+    ...(type === "call" ? ["concurrency", "digest"] : [])
+      .filter((key) => Object.hasOwn(receiver, key))
+      .map((key) => problem("must be absent: a phone rings once at a time", key)),
     ...formProblems(receiver),
   ]
 }

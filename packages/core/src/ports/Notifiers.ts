@@ -80,7 +80,13 @@ export type DeliveryResult =
   /** `error` if the receiver has it, but not all of its recipients. */
   | { readonly outcome: "delivered"; readonly error?: string }
   /** Worth another attempt: network error, time-out, 408, 425, 429, 5xx. */
-  | { readonly outcome: "deferred"; readonly error: string; readonly retryAfterSeconds?: number | undefined }
+  | {
+      readonly outcome: "deferred"
+      readonly error: string
+      readonly retryAfterSeconds?: number | undefined
+      /** Of a phone: it did not ring, because its service answered that it cannot call now. */
+      readonly isAnswered?: true
+    }
   /** Not worth another attempt: any other status, a forbidden target. */
   | { readonly outcome: "refused"; readonly error: string }
 

@@ -23,7 +23,7 @@ export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): Read
     .toSorted()
 
 /** The receivers that a replica can use. */
-const usableReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
+export const usableReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
   currentReceivers(listings.filter(({ unavailable }) => unavailable === undefined))
 
 /** The receivers that a replica cannot use, by name, each with the reason. */

@@ -5,6 +5,12 @@ import { resendAlerts } from "../notifications/resendAlerts.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import * as Instant from "@tocsin/contract/Instant"
+import { Hashing } from "../ports/Hashing.ts"
+import { Storage } from "../ports/Storage.ts"
+import { usableReceivers } from "../replicas/listedReceivers.ts"
+import { mayOwn, ownerOf } from "../replicas/ownerOf.ts"
+import { ReplicaIdentity } from "./Replicas.ts"
 import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 
 export interface DeliveryOptions {
@@ -22,8 +28,12 @@ export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core
   defaultValue: () => defaultDelivery,
 })
 
+/** One call about all that is due. */
+const PHONE: ReceiverOptions = { concurrency: 1, digestOver: 1, isPhone: true }
+
 const optionsOf = (receiver: PolicyReceiver | undefined, concurrency: number): ReceiverOptions => {
   const definition = receiver?.definition
+  if (definition?.kind === "messenger" && definition.type === "call") return PHONE
   return {
     concurrency: definition?.concurrency ?? concurrency,
     digestOver: definition?.kind === "messenger" ? definition.digest?.over : undefined,
@@ -35,6 +45,20 @@ type Worker = ReturnType<typeof deliverItems> | ReturnType<typeof resendAlerts>
 
 // A stop may take ten seconds; running attempts get these to finish.
 const FINISH_WITHIN = Duration.seconds(4)
+
+/** Finds whether this process owns a receiver, among the replicas that can use it; it does while none has reported. */
+const makeOwnership = Effect.gen(function* () {
+  const storage = yield* Storage
+  const { id } = yield* ReplicaIdentity
+  const { sha256 } = yield* Hashing
+  return (receiver: NotifierName) =>
+    Effect.zipWith(storage.replicas, Instant.now, (replicas, now) => {
+      const candidates = replicas.filter(
+        (replica) => mayOwn(replica, now) && usableReceivers(replica.receivers).includes(receiver),
+      )
+      return (ownerOf(receiver, candidates, sha256) ?? id) === id
+    })
+})
 
 /**
  * Delivers the outbox until the layer closes, with one worker for each receiver, so that a dead one
@@ -52,6 +76,7 @@ export const layer = Layer.effectDiscard(
     // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
     // rest.
     yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN))
+    const owns = yield* makeOwnership
     const workers = yield* FiberMap.make<WorkerName, never>()
     const run = (name: WorkerName, worker: Worker) =>
       FiberMap.run(workers, name, worker, { onlyIfMissing: true })
@@ -59,7 +84,8 @@ export const layer = Layer.effectDiscard(
     const follow = Effect.gen(function* () {
       for (const [receiver, { kind, resend }] of current()) {
         const options = () => optionsOf(policy.current().receivers.get(receiver), concurrency)
-        yield* run(`${receiver}/items`, deliverItems({ receiver, kind, options, lease, underWay }))
+        const given = { receiver, kind, options, lease, underWay, isOwner: owns(receiver) }
+        yield* run(`${receiver}/items`, deliverItems(given))
         if (resend !== undefined)
           yield* run(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
       }

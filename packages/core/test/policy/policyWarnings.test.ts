@@ -142,3 +142,40 @@ it("overrides are lost where the policy lacks their rota or one of their receive
     ["rotas.primary lacks eve, tom", "rotas.former lacks former"],
   )
 })
+
+it("a policy warns of calls that are easily missed, or that ring for everything", () => {
+  const call = {
+    kind: "messenger",
+    type: "call",
+    account: "AC1",
+    token_env: "T",
+    from: "+4930123456",
+    to: "+4915112345678",
+  }
+  const calls = (policy: object) => warned(policy).filter((text) => / rings /.test(text))
+  const phones = { phone: call, chat: { kind: "messenger", url_env: "U" } }
+  assert.deepStrictEqual(
+    calls({ receivers: phones }).map((text) => text.split(" ").slice(0, 3).join(" ")),
+    ["receivers.phone rings for"],
+  )
+  const turns = { every: "7d", from: "2026-12-07T09:00" }
+  const rotas = {
+    primary: { ...turns, order: ["chat"], hours: [{ hours: "08:00-18:00" }], otherwise: "nights" },
+    nights: { ...turns, order: [["chat", "phone"]] },
+    chats: { ...turns, order: ["chat"] },
+  }
+  const routes = [
+    { to: ["chat"] },
+    { to: ["phone"], remind: "1h" },
+    { to: ["phone"] },
+    { steps: [{ to: ["phone"] }, { after: "15m", to: ["chat"] }] },
+    { steps: [{ to: ["chat"] }, { after: "15m", to: ["primary"] }] },
+    { to: ["chats"] },
+    {},
+  ]
+  assert.deepStrictEqual(
+    calls({ receivers: phones, rotas, routes }).map((text) => text.split(" ").slice(0, 4).join(" ")),
+    ["routes.2 ends at a", "routes.4 ends at a", "routes.6 ends at a"],
+  )
+  assert.deepStrictEqual(calls({ receivers: phones, rotas }), [])
+})

@@ -1,0 +1,23 @@
+import { spokenText, twiml } from "@tocsin/core/notifications/callText"
+import { plain } from "@tocsin/core/notifications/incidentText"
+import type { Service } from "./Service.ts"
+import { TWILIO, twilioRequest } from "./twilio.ts"
+
+/**
+ * A call by Twilio's API, which says what is in the request: nothing has to reach Tocsin; 4,000 characters
+ * (twilio.com/docs, "Calls resource", November 2026).
+ */
+export const call: Service = {
+  address: TWILIO,
+  limit: 4_000,
+  escape: plain,
+  isPhone: true,
+  textOf: (message) => spokenText(message.about === "test" ? [] : message.notifications),
+  request: ({ incident, links, text }, keys) => {
+    const { from = "", language } = keys.definition
+    const link = links.find(({ acts }) => acts)
+    const action = link && incident?.resolved_at === undefined ? `${link.url}/call` : undefined
+    const Twiml = twiml({ text, language, action, isOpening: true })
+    return twilioRequest("Calls", { From: from, Timeout: "30", Twiml }, keys)
+  },
+}

@@ -1,0 +1,32 @@
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { namesIn } from "./Rota.ts"
+
+const ONCE =
+  "ends at a phone that rings once, whether or not the call is taken; add remind, or a later step to others"
+const EVERYTHING =
+  "rings for every incident, since the policy has no routes; add a route that names it, such as with severity = critical"
+
+/** Calls that are easily missed, or that ring for every incident. */
+export const callWarnings = ({
+  receivers = {},
+  rotas = {},
+  routes = [],
+}: PolicyDocument): ReadonlyArray<FieldProblem> => {
+  const isCall = (name: string): boolean => {
+    const receiver = receivers[name]
+    return receiver?.kind === "messenger" && receiver.type === "call"
+  }
+  const ofRota = (name: string): ReadonlyArray<string> =>
+    rotas[name] === undefined ? [name] : namesIn(rotas[name])
+  // A rota may name another one, which names receivers alone.
+  const reached = (names: ReadonlyArray<string>) => names.flatMap(ofRota).flatMap(ofRota)
+  const everyone = Object.keys(receivers)
+  const missed = routes.flatMap(({ remind, steps, to = everyone }, n) =>
+    remind === undefined && reached(steps?.at(-1)?.to ?? to).some(isCall)
+      ? [{ message: ONCE, path: ["routes", n] }]
+      : [],
+  )
+  if (routes.length > 0 || Object.keys(rotas).length > 0) return missed
+  return everyone.filter(isCall).map((name) => ({ message: EVERYTHING, path: ["receivers", name] }))
+}

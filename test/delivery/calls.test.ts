@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { Duration, Effect, Layer, Queue, Redacted, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { firing } from "../../packages/adapter-notify/test/notifications.ts"
+import {
+  type Fate,
+  startTelephoneService,
+} from "../../packages/adapter-notify/test/services/TelephoneService.ts"
+import { operate } from "../http/client/call.ts"
+import { acceptedAgent, event, push } from "../http/client/TestAgent.ts"
+import { Tocsin } from "../http/service/Tocsin.ts"
+
+const CALL = {
+  kind: "messenger",
+  type: "call",
+  account: "AC1",
+  from: "+4930123456",
+  to: "+4915112345678",
+} as const
+const PUBLIC = "https://tocsin.example"
+
+const phoneAt = (origin: string) =>
+  makeReceiver(
+    { ...CALL, acknowledge: Duration.hours(1) },
+    { url: Redacted.make(origin), token: Redacted.make("planted") },
+    { timeout: Duration.seconds(15), denyPrivateTargets: false },
+  ).pipe(Effect.provide(RandomIds.layer))
+
+describe("a call", () => {
+  it.live("rings, says what broke, and acknowledges by its key", () =>
+    Effect.gen(function* () {
+      let port = 0
+      const { answers, calls, origin } = yield* startTelephoneService(
+        () => ({ press: "1" }),
+        (action) => action.replace(PUBLIC, `http://127.0.0.1:${port}`),
+      )
+      const document = { receivers: { phone: { ...CALL, token_env: "T", acknowledge: "1h" } } }
+      const rules = { publicUrl: PUBLIC, policy: Result.getOrThrow(readPolicy(document, [])), notifiers: [] }
+      const notifiers = new Map([["phone", yield* phoneAt(origin)]])
+      yield* Effect.gen(function* () {
+        port = (yield* Tocsin).port
+        yield* push(yield* acceptedAgent("web-1"), event({ status: "critical", exit_code: 2 }))
+        const { authorization, text, to } = yield* Queue.take(calls)
+        assert.strictEqual(to, CALL.to)
+        assert.strictEqual(authorization, `Basic ${Buffer.from("AC1:planted").toString("base64")}`)
+        assert.match(text, /^…\nTocsin: critical\. web-1\/disk\..* Press 1 to acknowledge\.\n…\nTocsin/)
+        const { heard, status } = yield* Queue.take(answers)
+        assert.deepStrictEqual([status, heard.text], [200, "Acknowledged for 1 hour. Thank you."])
+        const { body } = yield* operate("GET", "/ops/v1/audit?action=incident.acknowledged")
+        assert.match(JSON.stringify(body), /"actor":"link:phone"/)
+      }).pipe(
+        Effect.provide(
+          Tocsin.layer(Layer.fresh(MemoryStorage.layer), {
+            notifiers,
+            rules,
+            linkKey: "5a".repeat(32),
+            throughApi: true,
+          }),
+        ),
+      )
+    }),
+  )
+
+  it.effect.each([
+    ["loses", "deferred", undefined],
+    [{ status: 503 }, "deferred", true],
+    [{ status: 400 }, "refused", undefined],
+    ["silent", "delivered", undefined],
+    ["hangs up", "delivered", undefined],
+  ] as const)("%s: %s", ([fate, outcome, isAnswered]) =>
+    Effect.gen(function* () {
+      let next: Fate = fate
+      const { answers, calls, origin } = yield* startTelephoneService(() => next)
+      const { send } = yield* phoneAt(origin)
+      const result = yield* send(firing)
+      assert.strictEqual(result.outcome, outcome)
+      assert.strictEqual(result.outcome === "deferred" ? result.isAnswered : undefined, isAnswered)
+      assert.notMatch(JSON.stringify(result), /planted|4915112345678|127\.0\.0\.1/)
+      // A request whose answer was lost is sent again: the phone rings twice.
+      next = "silent"
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* send({ ...firing, attempt: 2 }), { outcome: "delivered" })
+      const [one, another] = yield* Queue.takeN(calls, 2)
+      assert.deepStrictEqual(one, another)
+      assert.strictEqual(yield* Queue.size(answers), 0)
+    }),
+  )
+})
