@@ -47,6 +47,34 @@ describe("the policy of a monitor", () => {
     assert.deepStrictEqual(sent.splice(0), ["pager firing escalation load"])
   })
 
+  it("has rotas, which others take over for a while", async () => {
+    const { notifiers, sent } = recording()
+    const rotas = { primary: { order: ["chat", "pager"], every: "31d", from: "2020-01-01T00:00" } } as const
+    const policy: PolicyOption = { rotas, routes: [{ to: ["primary"] }] }
+    await using monitor = await createTestMonitor({ notifiers, policy })
+    const [rota] = (await monitor.rotas.list()).items
+    const [present = ""] = rota?.now.receivers ?? []
+    const other = present === "chat" ? "pager" : "chat"
+    const to = new Date(Date.parse(monitor.now()) + 3_600_000).toISOString()
+    const made = await monitor.rotas.overrides.create("primary", { to, receivers: [other], by: "eva" })
+    assert.deepInclude(made, { state: "active", created_by: "eva" })
+    const { turns } = await monitor.rotas.get("primary", { to: new Date(Date.parse(to) + 1).toISOString() })
+    assert.deepStrictEqual(
+      turns.map(({ receivers }) => receivers),
+      [[other], [present]],
+    )
+    await enroll(monitor, "a")
+    await send(monitor, "a", critical("disk"))
+    await monitor.settle()
+    assert.deepStrictEqual(sent.splice(0), [`${other} firing opened disk`])
+    assert.deepStrictEqual(await monitor.rotas.overrides.end({ name: "primary", id: made.id }), { count: 1 })
+    const problem = await problemsOf(monitor.rotas.get("secondary"))
+    assert.deepStrictEqual(problem, [
+      "not_found",
+      ["the policy has no rota of this name; list rotas with monitor.rotas.list()"],
+    ])
+  })
+
   it("can be replaced, and stays where the new one is refused", async () => {
     const { notifiers, sent } = recording()
     await using monitor = await createTestMonitor({ notifiers, policy: { routes: [{ to: ["chat"] }] } })

@@ -4,10 +4,11 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Override, RotaPlan } from "@tocsin/client/Resources"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Queue } from "effect"
 import ICAL from "ical.js"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
+import { openStream } from "../client/openStream.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin, type TocsinOptions } from "../service/Tocsin.ts"
 
@@ -100,7 +101,12 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         rotas.items.map(({ name, now }) => `${name} ${now.by}`),
         ["primary override", "hourly turn", "odd turn"],
       )
-      const end = operate("DELETE", `/ops/v1/rotas/primary/overrides/${made.id}`)
+      // Another operator may end it.
+      const eva = yield* operate("POST", "/ops/v1/operators", {
+        body: JSON.stringify({ name: "eva", role: "respond" }),
+      })
+      const { token } = eva.body as { readonly token: string }
+      const end = call("DELETE", `/ops/v1/rotas/primary/overrides/${made.id}`, { token })
       assert.deepStrictEqual((yield* end).body, { count: 1 })
       assert.deepStrictEqual((yield* end).body, { count: 0 })
       const after = yield* planOf("primary")
@@ -118,6 +124,33 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ["override.ended", "override.created"],
       )
     }),
+  )
+
+  onCall("an override is created once by one idempotency key, and announced", () =>
+    Effect.gen(function* () {
+      const { uiToken } = yield* Tocsin
+      const { events } = yield* openStream(uiToken)
+      const body = JSON.stringify({ to: yield* inHours(2), receivers: ["bob"] })
+      const headers = { "idempotency-key": "one" }
+      const once = operate("POST", "/ops/v1/rotas/primary/overrides", { body, headers })
+      const [first, second] = [yield* once, yield* once]
+      assert.deepStrictEqual([first.status, second.status], [201, 201])
+      assert.deepStrictEqual(first.body, second.body)
+      assert.lengthOf((yield* planOf("primary")).overrides, 1)
+      assert.include((yield* Queue.take(events)).topics, "rotas")
+      const text = JSON.stringify({
+        receivers: { ann: { kind: "debug" } },
+        rotas: { primary: { order: ["ann"], every: "7d", from: "2026-01-05T09:00" } },
+      })
+      const { body: checked } = yield* operate("POST", "/ops/v1/policy/check", { body: text })
+      const { warnings } = checked as {
+        readonly warnings: ReadonlyArray<{ readonly path: string; readonly message: string }>
+      }
+      assert.deepStrictEqual(
+        warnings.map(({ message, path }) => `${path} ${/lacks \w+|no route names/.exec(message)?.[0]}`),
+        ["rotas.primary no route names", "rotas.primary lacks bob"],
+      )
+    }).pipe(Effect.scoped),
   )
 
   onCall("an override is refused that nobody could mean", () =>
