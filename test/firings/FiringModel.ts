@@ -87,7 +87,11 @@ export class FiringModel {
         // One is notified within a minute of what changed last.
         return rotas.length > 0 && Math.max(at, incident.openedAt, ...came) < this.#now - 60
       })
-      return due.map((receiver) => ({ key: incident.key, opening, receiver }))
+      return due.map((receiver) => {
+        const stays = Array.from(incident.onCall.stays.values(), (all) => all.get(receiver)).filter(Boolean)
+        const isBeside = stays.every((stay) => stay?.isBeside)
+        return { key: incident.key, opening, receiver, isBeside }
+      })
     })
   }
 

@@ -119,7 +119,10 @@ export interface Message {
 }
 
 /** That a receiver is on call, for the incident of so many among those of its key. */
-export type OnCall = Pick<Message, "key" | "opening" | "receiver">
+export interface OnCall extends Pick<Message, "key" | "opening" | "receiver"> {
+  /** Whether it stands beside one that refused. */
+  readonly isBeside?: boolean
+}
 
 /** The agents of all stories, and their labels. */
 export const AGENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

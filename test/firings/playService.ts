@@ -42,6 +42,8 @@ export interface Played extends Pick<Service, "rows">, Pick<Process, "operations
 
 interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleFor"> {
   readonly replicas?: number
+  /** Whether the replicas after the first follow a policy with the next step, and not at once. */
+  readonly lags?: boolean
   /** Watches the service after the last step. */
   readonly watch?: (played: Played) => Effect.Effect<void, E>
 }
@@ -70,7 +72,7 @@ const playOn = Effect.fnUntraced(
     { calls, time }: { readonly time: VirtualTime; readonly calls: InterruptedStorage },
     { begins, policy, receivers }: Story,
     { steps, until }: Course,
-    { replicas = 1, watch, ...options }: PlayOptions<E>,
+    { lags = false, replicas = 1, watch, ...options }: PlayOptions<E>,
   ) {
     const answers = new Map<string, string>()
     const arrivedAt = new Map<string, number>()
@@ -147,6 +149,14 @@ const playOn = Effect.fnUntraced(
         unfollowed = Effect.void
         return Effect.forEach(workers, follow, { discard: true })
       })
+
+    let behind: { readonly since: number; readonly follow: Effect.Effect<void> } | undefined
+    const catchUp = Effect.suspend(() => {
+      if (behind === undefined || now() === behind.since) return Effect.void
+      const { follow: late } = behind
+      behind = undefined
+      return late
+    })
 
     /** Lets time pass until a second of the story; agents send heartbeats with each minute. */
     const passUntil = Effect.fnUntraced(function* (second: number) {
@@ -234,7 +244,8 @@ const playOn = Effect.fnUntraced(
         }
         case "policy":
           inForce = step
-          unfollowed = workersFollow(workers)
+          unfollowed = workersFollow(lags ? workers.slice(0, 1) : workers)
+          if (lags) behind = { since: now(), follow: workersFollow(workers.slice(1)) }
           return yield* follow(front)
         case "answers":
           return answers.set(step.receiver, step.how)
@@ -246,18 +257,20 @@ const playOn = Effect.fnUntraced(
     })
 
     for (const step of steps) {
-      yield* passUntil(step.at)
+      yield* Effect.andThen(passUntil(step.at), catchUp)
       if (step.step === "stops") {
         const processes = running === undefined ? [] : [running.front, ...running.workers]
         yield* Effect.forEach(processes, ({ close }) => close, { discard: true })
         running = undefined
         unfollowed = Effect.void
+        behind = undefined
         yield* passUntil(step.at + step.lasts)
         running = yield* open
         yield* beats
       } else if (running !== undefined) yield* byTheirClock(take(step, running))
     }
     yield* Effect.andThen(unfollowed, settled)
+    if (behind !== undefined) yield* Effect.andThen(passUntil(now() + BETWEEN_HEARTBEATS), catchUp)
     const present = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
     if (watch !== undefined && running !== undefined) {
       const passTo = (at: Instant.Instant) => passUntil(now() + Instant.secondsBetween(present(), at))
