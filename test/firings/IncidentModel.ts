@@ -71,7 +71,7 @@ export class Incident {
 
   /** The facts of its loud members, or of the agent that it is about, with its own severity. */
   get facts(): ReadonlyArray<Naming.Facts> {
-    const isOfAgent = this.key.includes("/@")
+    const isOfAgent = /^[^/]+\/@/u.test(this.key)
     return this.loud.map(({ agent, check }) =>
       Naming.factsOf(this.key, this.rank, agent, isOfAgent ? "" : check),
     )

@@ -14,6 +14,12 @@ export interface Member {
 /** A member joins the incident of a key, or changes there, and leaves any other; one of rank 0 only leaves. */
 type Move = (id: string, key: string, member: Member, late?: number) => void
 
+/** The check of stories that has its own incident while it is overdue. */
+export const JOB = "load"
+
+const overdueKey = (agent: string, check: string | undefined): string =>
+  check === JOB ? `${agent}/${check}/@overdue` : `${agent}/@overdue`
+
 /** Which members incidents have, by docs/rules.md alone: failing and overdue checks, and dead agents. */
 export class MemberModel {
   readonly checks = new Map<string, Member & { key: string; at: number; after?: number }>()
@@ -44,7 +50,7 @@ export class MemberModel {
     // Only a change of the status brings another key, and decides whether it is loud.
     const changed = rank === known.rank ? known : { ...known, rank, loud, key: key ?? id }
     this.checks.set(id, { ...changed, at: now })
-    this.#move(`${id} overdue`, `${agent}/@overdue`, { agent, rank: 0, loud: true })
+    this.#move(`${id} overdue`, overdueKey(agent, check), { agent, rank: 0, loud: true })
     this.#move(id, changed.key, { ...changed, loud: rank > 0 ? changed.loud : loud })
   }
 
@@ -62,7 +68,12 @@ export class MemberModel {
       for (const [id, { after = Infinity, at, ...check }] of this.checks) {
         const isOverdue = now >= Math.max(at, since, alive) + after && (!isSilent || seen >= at + after)
         if (check.agent === agent && isOverdue)
-          this.#move(`${id} overdue`, `${agent}/@overdue`, { ...check, rank: 2, loud: true }, 60 + LATENESS)
+          this.#move(
+            `${id} overdue`,
+            overdueKey(agent, check.check),
+            { ...check, rank: 2, loud: true },
+            60 + LATENESS,
+          )
       }
     }
   }

@@ -15,6 +15,7 @@ import type { Course } from "./playModel.ts"
 import type { Arrived } from "./differences.ts"
 import { documentOf } from "./documentOf.ts"
 import { AGENTS, type OnCall, type Policy, type Step, type Story } from "./Story.ts"
+import { JOB } from "./MemberModel.ts"
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   is_down: { ...deferred, retryAfterSeconds: 3_600 },
@@ -200,6 +201,7 @@ const playOn = Effect.fnUntraced(
               every: Duration.seconds(step.after / 2),
               after: Duration.seconds(step.after),
               severity: "unknown" as const,
+              incident: step.check === JOB ? ("own" as const) : ("agent" as const),
               notifications_enabled: true,
             },
           ]
