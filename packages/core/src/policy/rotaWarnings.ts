@@ -11,7 +11,10 @@ type Warnings = ReadonlyArray<FieldProblem>
 const LONELY =
   "names a rota without a later step: an incident that its receivers miss reaches no others; add a step unless that is meant"
 
-/** Routes whose only step names a rota, and receivers that are no longer among every receiver (docs/rules.md#on-call). */
+const UNUSED =
+  "is notified of nothing: no route names it, and every incident has a route; name it in to or steps"
+
+/** Routes whose only step names a rota, rotas that nothing names, and receivers that are no longer among every receiver (docs/rules.md#on-call). */
 export const rotaWarnings = ({ rotas = {}, routes = [] }: PolicyDocument): Warnings => {
   const isRota = (name: string) => Object.hasOwn(rotas, name)
   const lonely = routes.flatMap(({ steps, to }, n): Warnings => {
@@ -29,11 +32,16 @@ const unnamedWarnings = (
 ): Warnings => {
   const namesNone = routes.some(({ steps, to }) => steps === undefined && to === undefined)
   const matchesAll = routes.some(({ match = [] }) => match.length === 0)
-  // Every incident has a route, and every route names its receivers.
-  if (matchesAll && !namesNone) return []
   const byRoutes = new Set(
     routes.flatMap(({ steps = [], to = [] }) => [...to, ...steps.flatMap((step) => step.to)]),
   )
+  // Every incident has a route, and every route names its receivers.
+  if (matchesAll && !namesNone) {
+    const byRotas = new Set(Object.values(rotas).flatMap(namesIn))
+    return Object.keys(rotas)
+      .filter((rota) => !byRoutes.has(rota) && !byRotas.has(rota))
+      .map((rota) => ({ message: UNUSED, path: ["rotas", rota] }))
+  }
   return Object.entries(rotas).flatMap(([rota, document]): Warnings => {
     const unnamed = new Set(
       namesIn(document).filter((name) => !byRoutes.has(name) && !Object.hasOwn(rotas, name)),

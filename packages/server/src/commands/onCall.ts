@@ -21,6 +21,8 @@ import * as flags from "./flags.ts"
 
 const rota = flags.argument("ROTA", "A rota of the policy")
 
+const NO_ROTA = "the policy has no rota\n"
+
 const noSuchRota = (given: { readonly rota: string }) =>
   notFound(`the policy has no rota ${given.rota}: list rotas with tocsin oncall`)
 
@@ -151,10 +153,23 @@ const override = act({
   }),
   refused: { NotFound: noSuchRota },
 })(function* ({ name, request }) {
-  const created = yield* Operations.use((operations) => operations.override(name, request))
+  const { override: create, rota: plan } = yield* Operations
+  const created = yield* create(name, request)
+  const { turns } = yield* plan(name, yield* spanOf(31))
+  const leftOut = besideIn(turns, created.receivers)
   const text = `${created.id}: ${names(created.receivers)} from ${timeText(created.from)} to ${timeText(created.to)}\n`
-  return { answer: created, text }
+  const note = `${names(leftOut)} shares a turn with them and is not on call meanwhile: name all receivers of a person\n`
+  return { answer: created, text: leftOut.length === 0 ? text : `${text}${note}` }
 })
+
+/** The receivers of turns that an override splits: it has others of these turns. */
+const besideIn = (turns: RotaPlan["turns"], receivers: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const split = turns.filter(
+    (turn) => turn.by === "turn" && turn.receivers.some((one) => receivers.includes(one)),
+  )
+  const all = new Set(split.flatMap((turn) => turn.receivers))
+  return Array.from(all).filter((one) => !receivers.includes(one))
+}
 
 const end = act({
   name: "end",
@@ -167,6 +182,8 @@ const end = act({
     return yield* refusal(`${name} has no override ${id} that has not ended: see tocsin oncall show ${name}`)
   return { answer: { count }, text: `${id}: ended\n` }
 })
+
+const noGap = (rotas: number): string => (rotas === 0 ? NO_ROTA : "no gap\n")
 
 const gaps = act({
   name: "gaps",
@@ -182,7 +199,7 @@ const gaps = act({
   const found = plans.flatMap(gapsOf)
   return {
     answer: { items: found },
-    text: found.length === 0 ? "no gap\n" : tableText(GAPS, found, yield* Output),
+    text: found.length === 0 ? noGap(items.length) : tableText(GAPS, found, yield* Output),
   }
 })
 
@@ -228,7 +245,6 @@ export const onCall = act({
   const answer = yield* Operations.use((operations) => operations.rotas)
   return {
     answer,
-    text:
-      answer.items.length === 0 ? "the policy has no rota\n" : tableText(NOW, answer.items, yield* Output),
+    text: answer.items.length === 0 ? NO_ROTA : tableText(NOW, answer.items, yield* Output),
   }
 }).pipe(Command.withSubcommands([show, override, end, gaps, test]))
