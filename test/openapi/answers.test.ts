@@ -61,8 +61,9 @@ const ELSEWHERE = new Set([
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",
-  // Few times are in the month to come.
+  // Few times are in the month to come, and few spans have few steps.
   "createOverride 201",
+  "readNumbers 200",
 ])
 
 /** An answer that a document declares. */

@@ -32,10 +32,10 @@ const MINUTE = "1 minute"
 const WEEK = "7 days"
 const MONTH = "31 days"
 
-const TURN_RULE = { expected: "a receiver, or a list of 1 to 5 receivers" }
+const TURN_RULE = { expected: "a receiver, or a list of 1 to 5 receivers, each once" }
 const turn = Schema.Union([
   NotifierName,
-  Schema.NonEmptyArray(NotifierName).check(Schema.isMaxLength(5, TURN_RULE)),
+  Schema.NonEmptyArray(NotifierName).check(Schema.isMaxLength(5, TURN_RULE), Schema.isUnique(TURN_RULE)),
 ]).annotate(TURN_RULE)
 const ORDER_RULE = { expected: "a list of 1 to 50 turns, each a receiver or a list of receivers" }
 

@@ -3,16 +3,8 @@ import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument, Rota as RotaDocument } from "@tocsin/contract/PolicyDocument"
 import { NotifierKind, type NotifierName } from "@tocsin/contract/Status"
-import { compileHours, hoursProblems, occurrenceInForce, type Recurring } from "./occurrences.ts"
-import {
-  type Clock,
-  latestUntil,
-  latestWall,
-  nextAfter,
-  parseSchedule,
-  scheduleProblems,
-  toInstant,
-} from "./Schedule.ts"
+import { compileHours, hoursProblems, occurrenceAround, type Recurring } from "./occurrences.ts"
+import { type Clock, latestWall, parseSchedule, scheduleProblems, toInstant } from "./Schedule.ts"
 
 type Receivers = ReadonlyArray<NotifierName>
 
@@ -87,12 +79,10 @@ export const periodAt = (rota: Rota, at: Instant.Instant): RotaPeriod => {
   if (known !== undefined && isWithin(known, at)) return known
   const { since, turn, until } = turnAt(rota, at)
   const changes = (rota.hours ?? []).map((recurring) => {
-    const [start, present] = [latestUntil(recurring.schedule, at), occurrenceInForce(recurring, at)]
-    return {
-      isOpen: present !== undefined,
-      before: present === undefined ? recurring.endOf(start) : start,
-      after: present?.ends_at ?? nextAfter(recurring.schedule, at),
-    }
+    const { ends_at, next, starts_at } = occurrenceAround(recurring, at)
+    return at < ends_at
+      ? { isOpen: true, before: starts_at, after: ends_at }
+      : { isOpen: false, before: ends_at, after: next }
   })
   const isAlone = rota.order.length === 1
   const period = {

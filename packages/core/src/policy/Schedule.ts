@@ -26,9 +26,30 @@ export const timeZoneOf = (name: string): TimeZone | undefined => {
   const fields = { timeZone, timeZoneName: "longOffset", weekday: "short" } as const
   const format = Result.try(() => new Intl.DateTimeFormat("en-US", fields))
   if (Result.isFailure(format)) return undefined
-  const zone = { offsetAt: (millis: number) => offsetIn(format.success.format(millis)) }
+  const zone = { offsetAt: offsetsByDay((millis) => offsetIn(format.success.format(millis))) }
   zones.set(timeZone, zone)
   return zone
+}
+
+/** Days whose offsets are kept, of each zone. Finding one takes a microsecond and more. */
+const KEPT_DAYS = 1_000
+
+/** Offsets of a zone: one that is the same at both ends of a day of UTC is that of the whole day. */
+const offsetsByDay = (find: TimeZone["offsetAt"]): TimeZone["offsetAt"] => {
+  const beginnings = new Map<number, number>()
+  const atBeginning = (day: number): number => {
+    const known = beginnings.get(day)
+    if (known !== undefined) return known
+    if (beginnings.size >= KEPT_DAYS) beginnings.clear()
+    const found = find(day * DAY)
+    beginnings.set(day, found)
+    return found
+  }
+  return (millis) => {
+    const day = Math.floor(millis / DAY)
+    const offset = atBeginning(day)
+    return offset === atBeginning(day + 1) ? offset : find(millis)
+  }
 }
 
 /** The offset at the end of a text such as `Sun, GMT+05:30`; UTC is `GMT`. */

@@ -30,14 +30,20 @@ type Occurrence = ReturnType<typeof occurrenceFrom>
  */
 const latest = new WeakMap<Recurring, Occurrence & { readonly next: Instant.Instant }>()
 
-/** The occurrence in force at `now`; of several, the one that ends last. */
-export const occurrenceInForce = (recurring: Recurring, now: Instant.Instant): Occurrence | undefined => {
+/** The latest occurrence that has begun at `now`, and when the next one begins. */
+export const occurrenceAround = (recurring: Recurring, now: Instant.Instant) => {
   let known = latest.get(recurring)
   if (known === undefined || now < known.starts_at || known.next <= now) {
     const { schedule } = recurring
     known = { ...occurrenceFrom(recurring, latestUntil(schedule, now)), next: nextAfter(schedule, now) }
     latest.set(recurring, known)
   }
+  return known
+}
+
+/** The occurrence in force at `now`; of several, the one that ends last. */
+export const occurrenceInForce = (recurring: Recurring, now: Instant.Instant): Occurrence | undefined => {
+  const known = occurrenceAround(recurring, now)
   return now < known.ends_at ? known : undefined
 }
 

@@ -92,17 +92,20 @@ export const changesAround = (
   const rota = rotas.byName.get(name)
   if (rota === undefined) return { before: undefined, after: undefined }
   const { isOutside, since, until } = periodAt(rota, at)
-  const moments = overrides
-    .filter((one) => one.rota === name && one.starts_at < one.ends_at)
-    .flatMap(({ ends_at, starts_at }) => [starts_at, ends_at])
   const [other = name] = isOutside ? rota.otherwise : []
   const others = other === name ? undefined : changesAround(rotas, other, overrides, at)
-  return {
-    before: latestOf([since, others?.before, ...moments.filter((moment) => moment <= at)]),
-    after: Instant.earliest(
-      [until, others?.after, ...moments.filter((moment) => moment > at)].flatMap((moment) => moment ?? []),
-    ),
+  let before = latestOf([since, others?.before])
+  let after = Instant.earliest([until, others?.after].flatMap((moment) => moment ?? []))
+  const consider = (moment: Instant.Instant) => {
+    if (moment > at) after = after === undefined ? moment : Instant.min(after, moment)
+    else before = before === undefined ? moment : Instant.max(before, moment)
   }
+  for (const { ends_at, rota: of, starts_at } of overrides) {
+    if (of !== name || starts_at >= ends_at) continue
+    consider(starts_at)
+    consider(ends_at)
+  }
+  return { before, after }
 }
 
 /** The next moment at which another one may be on call. */
@@ -143,9 +146,17 @@ export const turnsBetween = (
   { from, most, to }: { readonly from: Instant.Instant; readonly to: Instant.Instant; readonly most: number },
 ): ReadonlyArray<Turn> | undefined => {
   const turns: Array<Turn> = []
+  // A day has few of all overrides.
+  let within: Overrides = []
+  let dayEnd = from
   for (let at = from; at < to;) {
-    const present = onCall(rotas, name, overrides, at)
-    const next = Instant.min(changeAfter(rotas, name, overrides, at) ?? to, to)
+    if (at >= dayEnd) {
+      const end = Instant.min(Instant.plus(at, Duration.days(1)), to)
+      within = overrides.filter(({ ends_at, starts_at }) => ends_at > at && starts_at < end)
+      dayEnd = end
+    }
+    const present = onCall(rotas, name, within, at)
+    const next = Instant.min(changeAfter(rotas, name, within, at) ?? dayEnd, dayEnd)
     const last = turns.at(-1)
     if (last !== undefined && isSame(last, present)) turns[turns.length - 1] = { ...last, to: next }
     else turns.push({ ...present, from: at, to: next })

@@ -214,7 +214,7 @@ const readCalendar = Effect.fnUntraced(function* (ports: RotaPorts, token: strin
   const to = Instant.plus(end, CALENDAR.beyond)
   const turns = turnsBetween(rotas, name, overrides, { from, to, most: MOST_EVENTS }) ?? []
   const shown = turns.filter((turn) => turn.to > begin && turn.from < end)
-  return calendarText(shown, ports.sha256(token).slice(0, 16))
+  return calendarText(shown, ports.sha256(token).slice(0, 16), { from, to })
 })
 
 /** Refuses receivers whose messages would not arrive. */

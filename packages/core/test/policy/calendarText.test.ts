@@ -5,6 +5,8 @@ import { calendarText } from "../../src/policy/calendarText.ts"
 
 const at = (text: string) => Instant.parse(text) ?? assert.fail(text)
 
+const EDGES = { from: at("2026-08-01T00:00:00Z"), to: at("2027-05-01T00:00:00Z") }
+
 it("a calendar is read as it was written, whatever the length of its names", () => {
   const receivers = ["a", "b", "c", "d", "e"].map((letter) => letter.repeat(64))
   const [from, to] = [at("2026-12-07T08:00:00Z"), at("2026-12-14T08:00:00.5Z")]
@@ -14,6 +16,7 @@ it("a calendar is read as it was written, whatever the length of its names", () 
       { from: to, to: at("2026-12-15T08:00:00Z"), receivers: ["bob"], by: "override" },
     ],
     "0f",
+    EDGES,
   )
   for (const line of text.split("\r\n")) assert.isAtMost(line.length, 75)
   assert.isTrue(text.endsWith("END:VCALENDAR\r\n"))
@@ -36,5 +39,26 @@ it("a calendar is read as it was written, whatever the length of its names", () 
       ],
       ["2026-12-14T08:00:00.000Z", "2026-12-15T08:00:00.000Z", "bob", "20261214T080000Z-0f@tocsin"],
     ],
+  )
+})
+
+it("a turn within a second is none, and one without a beginning keeps its name", () => {
+  const uids = (...moments: ReadonlyArray<readonly [string, string, string]>) => {
+    const turns = moments.map(([from, to, receiver]) => {
+      return { from: at(from), to: at(to), receivers: [receiver], by: "turn" } as const
+    })
+    const calendar = new ICAL.Component(ICAL.parse(calendarText(turns, "0f", EDGES)))
+    return calendar.getAllSubcomponents("vevent").map((event) => new ICAL.Event(event).uid)
+  }
+  const [begin, end] = ["2026-08-01T00:00:00Z", "2027-05-01T00:00:00Z"]
+  assert.deepStrictEqual(uids([begin, end, "ann"]), ["always-0f@tocsin"])
+  assert.deepStrictEqual(
+    uids(
+      [begin, "2026-12-07T08:00:00.2Z", "ann"],
+      ["2026-12-07T08:00:00.2Z", "2026-12-07T08:00:00.4Z", "bob"],
+      ["2026-12-07T08:00:00.4Z", "2026-12-08T08:00:00Z", "ann"],
+      ["2026-12-08T08:00:00Z", end, "bob"],
+    ),
+    ["until-20261208T080000Z-0f@tocsin", "20261208T080000Z-0f@tocsin"],
   )
 })
