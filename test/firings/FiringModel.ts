@@ -290,7 +290,7 @@ export class FiringModel {
       return false
     }
     reach.owedSince ??= this.#moment(late)
-    const due = Math.max(reach.owedSince, knows > 0 ? 0 : naming.due)
+    const due = laterOf(reach.owedSince, knows > 0 ? 0 : naming.due)
     if (naming.isFirst || due <= this.#now) reach.held ??= this.#row(incident, { due })
     if (reach.held === undefined) return true
     if (reach.held.byTime === undefined) reach.held.due = due
@@ -300,7 +300,10 @@ export class FiringModel {
 
   /** A firing that waits takes the cause of a handover. Returns whether one is owed without it. */
   #handOver(incident: Incident, receiver: string): boolean {
-    const cause = handoverOf(incident, receiver, this.#naming(incident, receiver))
+    const naming = this.#naming(incident, receiver)
+    const stays = naming.rotas.map((rota) => incident.onCall.stays.get(rota)?.get(receiver))
+    if (stays.some((stay) => stay?.isUncertain)) this.#races()
+    const cause = handoverOf(incident, receiver, naming)
     if (cause === undefined) return false
     const waiting = incident
       .reach(receiver)
@@ -461,11 +464,11 @@ export class FiringModel {
     if (isDeepStrictEqual(before, onCall.stays)) return
     this.#namings.clear()
     this.#refusedWithin = Math.max(this.#refusedWithin, late + LATENESS)
-    // An attempt of the same instant at one who comes could be before the refusal, or after it.
-    const comers = Array.from(onCall.stays).flatMap(([rota, stays]) =>
-      Array.from(stays.keys()).filter((name) => before.get(rota)?.has(name) !== true),
+    // An attempt of the same instant at one who comes or leaves could be before this one, or after it.
+    const moved = Array.from(reaches).filter(([name]) =>
+      Array.from(onCall.stays).some(([rota, stays]) => before.get(rota)?.has(name) !== stays.has(name)),
     )
-    const rows = comers.flatMap((name) => reaches.get(name)?.rows ?? [])
+    const rows = moved.flatMap(([, reach]) => reach.rows)
     if (rows.some((row) => row.state === "pending" || this.#claimed.has(row))) this.#races()
   }
 
@@ -486,5 +489,9 @@ export class FiringModel {
     this.busyUntil = Math.max(this.busyUntil, this.now + late + LATENESS)
   }
 }
+
+/** The later of two moments; of one instant, that which may be later. */
+const laterOf = (one: number, other: number): number =>
+  Math.ceil(one) === Math.ceil(other) ? Math.min(one, other) : Math.max(one, other)
 
 const lateOf = (time: number): number => Math.round((Math.ceil(time) - time) * FRACTION)
