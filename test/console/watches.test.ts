@@ -45,8 +45,13 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           assert.strictEqual(await page.getByLabel("Failures in a row").inputValue(), "3")
 
           const http = { url: "http://127.0.0.1:9/", text: "fine", headers: { authorization: "Bearer 1" } }
-          // Its first probe comes within its period, and the second a period later.
+          // Its first probe comes within its period, and the second a period later. No topic names a result that is
+          // withheld until it is confirmed.
           await demo.call("POST", "ops/v1/watches", { name: "page", every: "30s", http })
+          const isUnconfirmed = async () =>
+            JSON.stringify(await demo.call("GET", "ops/v1/watches/page")).includes('"unconfirmed":1')
+          while (!(await isUnconfirmed())) await page.waitForTimeout(200)
+          await page.reload()
           const pageRow = page.locator('[data-id="page"]')
           await pageRow.getByText("1 of 2 failures").waitFor()
           const change = () => pageRow.getByRole("button", { name: "Change" }).click()
