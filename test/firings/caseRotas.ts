@@ -1,4 +1,4 @@
-import type { Policy, Rota } from "./Story.ts"
+import type { Happening, Policy, Rota } from "./Story.ts"
 
 /** Rotas of cases. Stories begin at 08:30. */
 export const ALL = ["chat", "pager", "mail"]
@@ -16,3 +16,12 @@ export const PRIMARY = of(HOURLY)
 
 /** An incident of second 20 in their turns. */
 export const BEGUN = ["20 chat firing opened critical", "1800 pager firing opened critical"]
+
+/** Others take the rota over, at once or so many seconds later. */
+export const override = (receivers: ReadonlyArray<string>, lasts: number, after = 0): Happening => ({
+  step: "override",
+  rota: "primary",
+  receivers,
+  after,
+  lasts,
+})

@@ -1,15 +1,7 @@
 import { describe } from "@effect/vitest"
-import { ALL, BEGUN, HOURLY, of, OTHER_WAY, PRIMARY } from "./caseRotas.ts"
+import { ALL, BEGUN, HOURLY, of, OTHER_WAY, override, PRIMARY } from "./caseRotas.ts"
 import { acknowledge, type Case, disk, modelCases } from "./playCases.ts"
-import type { Happening } from "./Story.ts"
 
-const override = (receivers: ReadonlyArray<string>, lasts: number, after = 0): Happening => ({
-  step: "override",
-  rota: "primary",
-  receivers,
-  after,
-  lasts,
-})
 /** Messages are written by hand from docs/rules.md. */
 const CASES: Readonly<Record<string, Case>> = {
   "who has its second turn gets a handover": {

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-import { ALL, BEGUN, HOURLY, of, PRIMARY } from "./caseRotas.ts"
+import { ALL, BEGUN, HOURLY, of, override, PRIMARY } from "./caseRotas.ts"
 import { BOTH, type Case, disk, modelCases, playCases } from "./playCases.ts"
 import type { Happening, Rota } from "./Story.ts"
 
@@ -9,13 +9,6 @@ const refuses = (receiver: string): readonly [number, Happening] => [
   0,
   { step: "answers", receiver, how: "refuses" },
 ]
-const override = (receivers: ReadonlyArray<string>, lasts: number, after = 0): Happening => ({
-  step: "override",
-  rota: "primary",
-  receivers,
-  after,
-  lasts,
-})
 const TIMES: Readonly<Record<string, Case>> = {
   "a service that starts after the turn waits for recoveries": {
     policy: PRIMARY,

@@ -85,9 +85,16 @@ export const max = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
 export const min = (a: Instant, b: Instant): Instant => (a < b ? a : b)
 
-/** The earliest of some instants; `undefined` if there are none. */
-export const earliest = (instants: ReadonlyArray<Instant>): Instant | undefined =>
-  instants.length === 0 ? undefined : instants.reduce(min)
+type Moments = ReadonlyArray<Instant | undefined>
+
+const best = (instants: Moments, choose: (a: Instant, b: Instant) => Instant): Instant | undefined =>
+  instants.reduce((a, b) => (a === undefined || b === undefined ? (a ?? b) : choose(a, b)), undefined)
+
+/** The earliest of the instants that are there; `undefined` if there are none. */
+export const earliest = (instants: Moments): Instant | undefined => best(instants, min)
+
+/** The latest of the instants that are there; `undefined` if there are none. */
+export const latest = (instants: Moments): Instant | undefined => best(instants, max)
 
 /**
  * Whether a moment is less than a duration ago. One in the future is not: a clock that dated it has been

@@ -89,7 +89,7 @@ export class DueWork {
   get nextEvaluation(): Instant.Instant | undefined {
     const { evaluations } = this.#tables.incidents
     const times = [evaluations.next, this.#outbox.held.next, this.#passAt]
-    return Instant.earliest(times.filter((at) => at !== undefined))
+    return Instant.earliest(times)
   }
 
   note(

@@ -202,7 +202,7 @@ export class SimulatedService {
 
   get #nextDue(): Instant.Instant | undefined {
     const due = [this.#quietUntil, this.#evaluateAllAt, this.#due.nextEvaluation]
-    return Instant.earliest(due.filter((at) => at !== undefined))
+    return Instant.earliest(due)
   }
 
   #tick(at: Instant.Instant): void {

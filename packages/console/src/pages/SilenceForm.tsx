@@ -18,6 +18,7 @@ import {
   oneOfEachKey,
   parseMatchers,
   preview,
+  noEnd,
   readEnd,
 } from "../state/silenceActions.ts"
 import { ActionButton, Fault, Field, useDraft } from "../view/forms.tsx"
@@ -138,7 +139,7 @@ const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "
 
 const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
   end === undefined ? (
-    <Fault text={`“${span.value}” is neither a duration such as 2h nor a time of day such as 08:00.`} />
+    <Fault text={noEnd(span.value)} />
   ) : (
     <p class="lead">
       {begin <= now.value && "Starts now. "}

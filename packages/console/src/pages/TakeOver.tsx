@@ -4,7 +4,7 @@ import { now } from "../state/clock.ts"
 import { setParameters } from "../state/location.ts"
 import { toggled } from "../state/Route.ts"
 import { previewOf, rotaPath, takeOver, type Turn, turnsOf } from "../state/rotaActions.ts"
-import { readEnd } from "../state/silenceActions.ts"
+import { noEnd, readEnd } from "../state/silenceActions.ts"
 import { ActionButton, Box, Fault, Field, QuietButton, useDraft } from "../view/forms.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
@@ -69,7 +69,7 @@ export const TakeOver = ({ rota }: { readonly rota: string }) => {
         <QuietButton does={close}>Cancel</QuietButton>
       </div>
       {end === undefined ? (
-        <Fault text={`“${until.value}” is neither a duration such as 2h nor a time of day such as 08:00.`} />
+        <Fault text={noEnd(until.value)} />
       ) : (
         <p class="lead">
           Ends {momentText(end.at, now.value)}.{first === undefined && " Still missing: a receiver."}

@@ -107,9 +107,7 @@ const isOpenDue = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, StorageError> {
   const { isFirst, open: before, policy } = followed
   const changes: Array<unknown> = [policy.routesReadAgents ? yield* labels : ""]
-  if (policy.rotas !== undefined) {
-    changes.push((yield* transact(readRow("change_stamp", "overrides")))?.stamp)
-  }
+  if (policy.rotas !== undefined) changes.push((yield* transact(readRow("change_stamp", "overrides")))?.stamp)
   followed.open = changes.join()
   return before === undefined ? !isFirst || policy.hasRoutes : before !== followed.open
 })
@@ -120,8 +118,8 @@ const FOLLOWED = "open incidents were evaluated under the policy"
  * One piece of the passes of evaluations; returns whether there may be more (docs/rules.md#evaluation).
  * Incidents with held firings are evaluated under other silences or another policy, after parents ended or
  * changed, and at a start; all open ones under another policy, and under rotas when an override is created or ended.
- * Where labels and hostnames are compared, that happens again once these have changed. A change is read before the pass that follows it begins, so one
- * that comes during a pass starts another.
+ * Where labels and hostnames are compared, that happens again once these have changed. A change is read before the
+ * pass that follows it begins, so one that comes during a pass starts another.
  */
 export const evaluationPass = (
   storage: Storage["Service"],

@@ -62,14 +62,7 @@ function* joinsAgent(
   if (alone.length < FEWEST) return false
   const own = expected.filter((each) => incidentOf(each, integration) === "own")
   yield* load(unit, { checks: { agent_id, check_ids: own.map(({ check_id }) => check_id) } })
-  const reports = own.flatMap((each) => unit.checks.get(each)?.received_at ?? [])
-  return areCutOff(
-    alone,
-    reports.reduce<Instant.Instant | undefined>(
-      (a, b) => (a === undefined ? b : Instant.max(a, b)),
-      undefined,
-    ),
-  )
+  return areCutOff(alone, Instant.latest(own.map((each) => unit.checks.get(each)?.received_at)))
 }
 
 export interface FoundOverdue {

@@ -102,11 +102,9 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   const { firings, incident, naming, receivers } = facts
   const written: Array<NewFiring> = []
   const held: Array<HeldFiring> = []
-  const next: Array<Instant.Instant> = []
+  const next: Array<Instant.Instant | undefined> = [naming?.onCall?.nextChange]
   const ackUntil = acknowledgementOf(incident)?.until
   if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
-  const changesAt = naming?.onCall?.nextChange
-  if (changesAt !== undefined) next.push(changesAt)
   const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
   for (const receiver of new Set([...namedBy(facts).keys(), ...waiting])) {
     // A receiver that this policy lacks may be another replica's.
@@ -114,7 +112,7 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
     const decided = decideFor(facts, receiver, now)
     if (decided.written !== undefined) written.push(decided.written)
     held.push(...decided.held)
-    if (decided.next !== undefined) next.push(decided.next)
+    next.push(decided.next)
   }
   return { written, held, nextEvaluationAt: Instant.earliest(next) }
 }

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Decision, LoneDecision } from "../unitOfWork/Decision.ts"
-import { type Asked, find, findOnce, type LoudMember } from "../unitOfWork/Search.ts"
+import { asChanged, type Asked, find, findOnce, type LoudMember } from "../unitOfWork/Search.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -24,7 +24,7 @@ import {
   readLoudMembers,
 } from "./loudMembers.ts"
 import { firstDue, type IncidentNaming, nameReceivers } from "./nameReceivers.ts"
-import { LOOKS_BACK, type OnCallFacts } from "./namedRotas.ts"
+import { type PresentOnCall, readOnCall } from "./namedRotas.ts"
 import { type Hold, type Holds, canBeHeld, NO_HOLDS } from "./Hold.ts"
 import { activeMutes, type Mutes, mutingHolds, quietReceivers } from "./mutes.ts"
 import { NO_PARENTS, readParents } from "./parents.ts"
@@ -54,11 +54,8 @@ interface GatherOptions extends FiringOptions {
   readonly looksAhead?: boolean
 }
 
-/** The facts about the firings of some incidents at a moment. */
-export interface Gathered {
-  readonly facts: (incident: IncidentRecord, firings: ReadonlyArray<OutboxRecord>) => FiringFacts
-  /** The same as they are at a later moment if nothing happens until then: silences, windows and quiet hours. */
-  readonly factsAt: (facts: FiringFacts, at: Instant.Instant) => FiringFacts
+/** The holds on the firings of some incidents at a moment. */
+interface GatheredHolds {
   /** Those in force, or of the span that was asked for. */
   readonly silences: ReadonlyArray<SilenceRecord>
   /** The silences and windows that cover one of these incidents. */
@@ -67,30 +64,34 @@ export interface Gathered {
   readonly onDue: (incident: IncidentRecord, item: OutboxRecord) => Holds
   /** The runbook of the worst check of one of these incidents, if it is open. */
   readonly runbookOf: (incident: IncidentRecord) => FoundRunbook | undefined
+}
+
+/** The facts about the firings of some incidents at a moment. */
+export interface Gathered extends GatheredHolds {
+  readonly facts: (incident: IncidentRecord, firings: ReadonlyArray<OutboxRecord>) => FiringFacts
+  /** The same as they are at a later moment if nothing happens until then: silences, windows and quiet hours. */
+  readonly factsAt: (facts: FiringFacts, at: Instant.Instant) => FiringFacts
   /** The holds of a firing for a receiver that knows nothing of one of these incidents. */
   readonly onNew: (incident: IncidentRecord) => ReadonlyArray<Hold>
 }
 
-/** Reads the silences in force, and what decides on the incidents. Locks nothing. */
-export function* gatherFacts(
+/** Reads the silences in force, and the facts that hold the incidents. Locks nothing. */
+function* compareNow(
   unit: UnitOfWork,
   incidents: ReadonlyArray<IncidentRecord>,
   { looksAhead = false, mutes: given, policy: policyInForce, spanOfSilences, staleAfter }: GatherOptions,
   now: Instant.Instant,
-): LoneDecision<Gathered> {
+) {
   const policy = policyInForce()
   const { serviceHeartbeat, silences } = yield* find(
     "silencesInForce",
     spanOfSilences ?? { endingAfter: now },
   )
-  const graceUntil = outageGraceAt(serviceHeartbeat, now, staleAfter)
   const mutes = given ?? activeMutes(policy, silences, now)
   const quiet = quietReceivers(policy, now)
   const open = distinct(incidents.filter(({ state }) => state === "open"))
   const seen = yield* compareOpen(unit, open, { policy, mutes, looksAhead })
-  const onCall = yield* readOnCall(unit, policy, now)
-  const { dependencies, hasRoutes, receivers } = policy
-  const parents = yield* readParents(unit, seen, dependencies, staleAfter, now)
+  const parents = yield* readParents(unit, seen, policy.dependencies, staleAfter, now)
   const covering = ({ id }: IncidentRecord) => seen.get(id)?.covering ?? []
   const muting = (incident: IncidentRecord) => ({
     incident,
@@ -98,10 +99,40 @@ export function* gatherFacts(
     parents: parents.get(incident.id) ?? NO_PARENTS,
     quiet,
   })
-  return {
+  const gathered: GatheredHolds = {
     covering,
     silences,
     runbookOf: ({ id }) => seen.get(id)?.runbook(),
+    onDue: (incident, item) => {
+      if (!canBeHeld(item) || incident.state !== "open") return NO_HOLDS
+      return decideHolds(muting(incident), { receivers: [item.receiver], row: item }, now)
+    },
+  }
+  return { gathered, graceUntil: outageGraceAt(serviceHeartbeat, now, staleAfter), muting, policy, seen }
+}
+
+/** Reads the facts that hold firings whose receivers are named already. Locks nothing. */
+export function* gatherDue(
+  unit: UnitOfWork,
+  incidents: ReadonlyArray<IncidentRecord>,
+  options: GatherOptions,
+  now: Instant.Instant,
+): LoneDecision<GatheredHolds> {
+  return (yield* compareNow(unit, incidents, options, now)).gathered
+}
+
+/** Reads the facts that name receivers and hold their firings. Locks nothing. */
+export function* gatherFacts(
+  unit: UnitOfWork,
+  incidents: ReadonlyArray<IncidentRecord>,
+  options: GatherOptions,
+  now: Instant.Instant,
+): LoneDecision<Gathered> {
+  const { gathered, graceUntil, muting, policy, seen } = yield* compareNow(unit, incidents, options, now)
+  const { hasRoutes, receivers } = policy
+  const onCall = yield* readOnCall(unit, policy, now)
+  return {
+    ...gathered,
     facts: (incident, firings) => ({
       ...muting(incident),
       firings,
@@ -112,7 +143,7 @@ export function* gatherFacts(
     }),
     factsAt: (facts, at) => {
       const compared = seen.get(facts.incident.id)
-      const present = activeMutes(policy, silences, at)
+      const present = activeMutes(policy, gathered.silences, at)
       const { firings, naming } = facts
       return {
         ...facts,
@@ -120,10 +151,6 @@ export function* gatherFacts(
         naming: policy.rotas === undefined ? naming : compared?.naming({ ...onCall, firings, now: at }),
         quiet: quietReceivers(policy, at),
       }
-    },
-    onDue: (incident, item) => {
-      if (!canBeHeld(item) || incident.state !== "open") return NO_HOLDS
-      return decideHolds(muting(incident), { receivers: [item.receiver], row: item }, now)
     },
     onNew: (incident) => {
       if (incident.state !== "open") return []
@@ -147,9 +174,7 @@ export function* gatherHolds(
   { now, staleAfter }: { readonly now: Instant.Instant; readonly staleAfter: Duration.Duration },
 ): Decision<(receiver: NotifierName, due: Instant.Instant | undefined) => Holds> {
   const stored = yield* findOnce(unit, "silencesEndingAfter", now)
-  const changed = unit.keyed.changesOf("silence").flatMap(({ after }) => after ?? [])
-  const silences = new Map([...stored, ...changed].map((silence) => [silence.id, silence]))
-  const mutes = activeMutes(policy, Array.from(silences.values()), now)
+  const mutes = activeMutes(policy, asChanged(stored, unit.keyed.changesOf("silence")), now)
   const { dependencies } = policy
   let covering: ReadonlyArray<Hold> = []
   let parents = NO_PARENTS
@@ -164,24 +189,6 @@ export function* gatherHolds(
   const facts = { covering, incident, parents, quiet: quietReceivers(policy, now) }
   // Whether a delay that is over fell into an outage, the evaluation decides.
   return (receiver, due) => decideHolds(facts, { receivers: [receiver], due, after: due }, now)
-}
-
-/** Who is on call for an incident also depends on its firings and opening. */
-type PresentOnCall = Omit<OnCallFacts, "openedAt">
-
-const NONE_UNUSABLE: OnCallFacts["unusable"] = new Map()
-
-/** Reads the facts that decide who is on call, as this transaction leaves it; nothing without rotas. Locks nothing. */
-export function* readOnCall(
-  unit: UnitOfWork,
-  { rotas, unusable = NONE_UNUSABLE }: Policy,
-  now: Instant.Instant,
-): Decision<Omit<PresentOnCall, "firings">> {
-  if (rotas === undefined) return { now, unusable, overrides: [] }
-  const stored = yield* findOnce(unit, "overridesEndingAfter", Instant.minus(now, LOOKS_BACK))
-  const changed = unit.keyed.changesOf("rota_override").flatMap(({ after }) => after ?? [])
-  const overrides = new Map([...stored, ...changed].map((override) => [override.id, override]))
-  return { now, unusable, overrides: Array.from(overrides.values()) }
 }
 
 /** An open incident with the decisions that its loud members lead to; a claim needs few of them. */

@@ -96,6 +96,4 @@ export const dueByRoutes = (
 
 /** When the routes of an incident want the first receiver to be notified. */
 export const firstDue = (incident: IncidentRecord, naming: Naming): Instant.Instant | undefined =>
-  Instant.earliest(
-    Array.from(naming.named.keys()).flatMap((receiver) => dueByRoutes(incident, naming, receiver)?.at ?? []),
-  )
+  Instant.earliest(Array.from(naming.named.keys(), (receiver) => dueByRoutes(incident, naming, receiver)?.at))

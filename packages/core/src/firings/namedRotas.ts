@@ -2,8 +2,11 @@ import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { inOrder, isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
 import { changesAround, type OnCall, placesAt, type RotaOverride, type Rotas } from "../policy/onCall.ts"
-import { latestOf } from "../policy/Rota.ts"
+import type { Decision } from "../unitOfWork/Decision.ts"
+import { asChanged, findOnce } from "../unitOfWork/Search.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { leastOf, type NamedReceiver, type NamedReceivers } from "../policy/routing.ts"
 
 /** The facts, besides the rotas, that decide who is on call for an incident. */
@@ -18,10 +21,26 @@ export interface OnCallFacts {
 }
 
 /** Rotas are not looked at further back than this: overrides are at most as long. */
-export const LOOKS_BACK = Duration.days(31)
+const LOOKS_BACK = Duration.days(31)
 /** Nor further than so many changes. Who has been on call through all of these has come long ago. */
 const MOST_CHANGES = 100
 const INSTANT = 1n
+
+/** Who is on call for an incident also depends on its firings and opening. */
+export type PresentOnCall = Omit<OnCallFacts, "openedAt">
+
+const NONE_UNUSABLE: OnCallFacts["unusable"] = new Map()
+
+/** Reads the facts that decide who is on call, as this transaction leaves it; nothing without rotas. Locks nothing. */
+export function* readOnCall(
+  unit: UnitOfWork,
+  { rotas, unusable = NONE_UNUSABLE }: Policy,
+  now: Instant.Instant,
+): Decision<Omit<PresentOnCall, "firings">> {
+  if (rotas === undefined) return { now, unusable, overrides: [] }
+  const stored = yield* findOnce(unit, "overridesEndingAfter", Instant.minus(now, LOOKS_BACK))
+  return { now, unusable, overrides: asChanged(stored, unit.keyed.changesOf("rota_override")) }
+}
 
 /** A receiver that comes on call for an incident, and is owed a firing by that alone. */
 export interface Handover {
@@ -44,7 +63,7 @@ export class NamedRotas {
   get nextChange(): Instant.Instant | undefined {
     const { now, overrides, unusable } = this.#facts
     return Instant.earliest([
-      ...this.#names.flatMap((name) => changesAround(this.#rotas, name, overrides, now).after ?? []),
+      ...this.#names.map((name) => changesAround(this.#rotas, name, overrides, now).after),
       ...Array.from(unusable.values()).filter((at) => at > now),
     ])
   }
@@ -69,7 +88,7 @@ export class NamedRotas {
 
   /** When a receiver came on call by one of these rotas, which it is in now: the latest time after the opening. */
   cameAt(receiver: NotifierName, rotas: ReadonlyArray<NotifierName>): Instant.Instant | undefined {
-    return latestOf(rotas.map((name) => this.#cameTo(name, receiver)))
+    return Instant.latest(rotas.map((name) => this.#cameTo(name, receiver)))
   }
 
   /** Whether a receiver is owed a firing because it came on call, whatever it knows (docs/rules.md#handovers). */
@@ -98,7 +117,7 @@ export class NamedRotas {
     const since = Instant.max(openedAt, Instant.minus(now, LOOKS_BACK))
     for (let at = now, looks = 0; looks < MOST_CHANGES; looks++) {
       const { before: changed } = changesAround(this.#rotas, name, overrides, at)
-      const came = latestOf([changed, this.#lastLoss(at)])
+      const came = Instant.latest([changed, this.#lastLoss(at)])
       if (came === undefined || came <= since) return undefined
       at = Instant.fromMicros(came - INSTANT)
       if (!this.#isOnCall(name, receiver, at)) return came
@@ -132,7 +151,7 @@ export class NamedRotas {
   #lastLoss(until: Instant.Instant): Instant.Instant | undefined {
     const { firings, unusable } = this.#facts
     const refused = firings.filter(({ state }) => state === "failed").map(({ updated_at }) => updated_at)
-    return latestOf([...refused, ...unusable.values()].filter((at) => at <= until))
+    return Instant.latest([...refused, ...unusable.values()].filter((at) => at <= until))
   }
 }
 

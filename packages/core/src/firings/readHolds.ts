@@ -16,7 +16,7 @@ import {
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { IncidentTimeline } from "../ports/Storage.ts"
-import { gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
+import { gatherDue, gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "./loudMembers.ts"
 import {
   canBeHeld,
@@ -56,7 +56,7 @@ export const heldItems = loneCommandOf(function* (
   const found = yield* find("incidentsToRead", ids)
   const incidents = Array.from(found.values())
   const piece = firstPiece(incidents, MOST_EVALUATED)
-  const gathered = yield* gatherFacts(unit, piece, options, now)
+  const gathered = yield* gatherDue(unit, piece, options, now)
   const judged = new Map(piece.map((incident) => [incident.id, incident]))
   return {
     held: heldFirings(firings, judged, gathered, now),
@@ -80,7 +80,7 @@ const heldOf = <Row extends { readonly id: OutboxId | IncidentId }>(
 const heldFirings = (
   firings: ReadonlyArray<OutboxRecord>,
   incidents: ReadonlyMap<IncidentId, IncidentRecord>,
-  { onDue }: Gathered,
+  { onDue }: Pick<Gathered, "onDue">,
   now: Instant.Instant,
 ) =>
   heldOf(firings, (item) => {
@@ -274,5 +274,5 @@ const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant)
   if (firing !== undefined && isOwed && after === undefined) return { found: { cause: firing.cause, holds } }
   const { ack_until } = facts.incident
   const times = [after === undefined ? next : after.until, ack_until, facts.naming?.onCall?.nextChange]
-  return { next: Instant.earliest(times.flatMap((time) => (time !== undefined && time > at ? [time] : []))) }
+  return { next: Instant.earliest(times.filter((time) => time !== undefined && time > at)) }
 }

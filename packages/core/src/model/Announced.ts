@@ -51,6 +51,6 @@ export const announce = (
   }
   if (announced === undefined || reachedAt(incident, announced) !== undefined) return columns
   const worse = SEVERITIES.filter((other) => isBelow(announced, other))
-  const reached = Instant.earliest([now, ...worse.flatMap((other) => reachedAt(incident, other) ?? [])])
+  const reached = Instant.earliest([now, ...worse.map((other) => reachedAt(incident, other))])
   return { ...columns, [COLUMN[announced]]: reached }
 }

@@ -2,6 +2,7 @@ import type { OverrideId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { stateTable } from "@tocsin/contract/TransitionTable"
+import { spanState } from "./plannedSpan.ts"
 import { array, instant, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
 /** Puts receivers on call in a rota from its start until its end (docs/rules.md#overrides). */
@@ -27,9 +28,9 @@ export type RotaOverrideRecord = RecordOf<typeof rota_override>
 export type OverrideState = Exclude<(typeof OverrideTransitions)[number]["to"], "absent">
 
 export const overrideState = (
-  { ends_at, starts_at }: Pick<RotaOverrideRecord, "ends_at" | "starts_at">,
+  times: Pick<RotaOverrideRecord, "ends_at" | "starts_at">,
   now: Instant.Instant,
-): OverrideState => (ends_at <= now ? "ended" : starts_at <= now ? "active" : "scheduled")
+): OverrideState => spanState(times, "ended", now)
 
 /** Transitions of an override (docs/rules.md#overrides). Its times are stored, its state is computed. */
 export const OverrideTransitions = stateTable({

@@ -1,6 +1,7 @@
 import type { SilenceId } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { Matchers } from "@tocsin/contract/Matcher"
+import { spanState } from "./plannedSpan.ts"
 import { array, instant, keyedTable, type RecordOf, text } from "./TableShape.ts"
 import { stateTable } from "@tocsin/contract/TransitionTable"
 
@@ -26,9 +27,9 @@ export type SilenceRecord = RecordOf<typeof silence>
 export type SilenceState = Exclude<(typeof SilenceTransitions)[number]["to"], "absent">
 
 export const silenceState = (
-  { ends_at, starts_at }: Pick<SilenceRecord, "ends_at" | "starts_at">,
+  times: Pick<SilenceRecord, "ends_at" | "starts_at">,
   now: Instant.Instant,
-): SilenceState => (ends_at <= now ? "expired" : starts_at <= now ? "active" : "scheduled")
+): SilenceState => spanState(times, "expired", now)
 
 /** Transitions of a silence (docs/rules.md#silences). Its times are stored, its state is computed. */
 export const SilenceTransitions = stateTable({

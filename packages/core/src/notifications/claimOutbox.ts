@@ -9,7 +9,7 @@ import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { find, type Found, type WithIncident } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type FiringOptions, gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { type FiringOptions, gatherDue, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/Notifiers.ts"
@@ -132,7 +132,7 @@ export function* judgeDue(
   now: Instant.Instant,
 ): LoneDecision<JudgedItems> {
   const firings = due.filter(({ row }) => row.event_type === "firing")
-  const { onDue, runbookOf } = yield* gatherFacts(unit, firings.map(incidentOf), options, now)
+  const { onDue, runbookOf } = yield* gatherDue(unit, firings.map(incidentOf), options, now)
   const free: Array<FreeItem> = []
   const held: Array<OutboxRecord> = []
   for (const found of due) {

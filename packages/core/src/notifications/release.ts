@@ -5,7 +5,7 @@ import { type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
-import { gatherFacts, type FiringOptions } from "../firings/gatherFacts.ts"
+import { gatherDue, type FiringOptions } from "../firings/gatherFacts.ts"
 import { canBeHeld, freed } from "../firings/Hold.ts"
 import { discarded, isHeld, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -42,7 +42,7 @@ export const release = loneCommandOf(function* (
     .filter((item) => item.receiver === found.receiver && canBeHeld(item))
   if (!waiting.some(isHeld)) {
     // No claim has examined them. Lists show what one would decide.
-    const { onDue } = yield* gatherFacts(unit, [incident], options, now)
+    const { onDue } = yield* gatherDue(unit, [incident], options, now)
     if (onDue(incident, found).inForce.length === 0) return "not_held"
   }
   for (const other of waiting) if (other.id !== id) unit.outbox.put(discarded(other, "coalesced", now))

@@ -53,7 +53,7 @@ export interface RotaPeriod {
   readonly until: Instant.Instant | undefined
   /** The position of the turn in the order. */
   readonly place: number
-  /** Outside the hours, nobody has the turn. */
+  /** Outside the hours, no turn counts. */
   readonly isOutside: boolean
 }
 
@@ -86,7 +86,7 @@ export const periodAt = (rota: Rota, at: Instant.Instant): RotaPeriod => {
   })
   const isAlone = rota.order.length === 1
   const period = {
-    since: latestOf([...(isAlone ? [] : [since]), ...changes.map(({ before }) => before)]),
+    since: Instant.latest([...(isAlone ? [] : [since]), ...changes.map(({ before }) => before)]),
     until: Instant.earliest([...(isAlone ? [] : [until]), ...changes.map(({ after }) => after)]),
     place: turn % rota.order.length,
     isOutside: rota.hours !== undefined && !changes.some(({ isOpen }) => isOpen),
@@ -94,9 +94,6 @@ export const periodAt = (rota: Rota, at: Instant.Instant): RotaPeriod => {
   latest.set(rota, period)
   return period
 }
-
-export const latestOf = (instants: ReadonlyArray<Instant.Instant | undefined>): Instant.Instant | undefined =>
-  instants.reduce((a, b) => (a === undefined || b === undefined ? (a ?? b) : Instant.max(a, b)), undefined)
 
 const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
 

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import type { Turn } from "./onCall.ts"
+import { type Turn, wholeTurns } from "./onCall.ts"
 
 /** A moment of a calendar: in UTC, to the second. */
 const moment = (at: Instant.Instant): string => `${Instant.format(at).slice(0, 19).replaceAll(/[-:]/g, "")}Z`
@@ -7,29 +7,13 @@ const moment = (at: Instant.Instant): string => `${Instant.format(at).slice(0, 1
 /** RFC 5545 limits a line to 75 octets; names of receivers are ASCII. */
 const folded = (line: string): string => line.match(/^.{1,75}|.{1,74}/g)?.join("\r\n ") ?? ""
 
-const SECOND = 1_000_000n
-const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
-
-/** Turns of whole seconds: one within a second is none, and equal neighbours are one. */
-const wholeTurns = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> => {
-  const whole: Array<Turn> = []
-  for (const turn of turns) {
-    const [from, to] = [wholeSecond(turn.from), wholeSecond(turn.to)]
-    const last = whole.at(-1)
-    if (from === to) continue
-    if (last?.receivers.join() === turn.receivers.join()) whole[whole.length - 1] = { ...last, to }
-    else whole.push({ ...turn, from, to })
-  }
-  return whole
-}
-
 /**
  * Turns as an iCalendar (RFC 5545): receivers' names and nothing else. An event keeps its UID as long as the turn
  * begins when it does. That of a turn which begins at the edge of the calendar, each day another moment, is named by
  * its end, if that is before the other edge. `id` distinguishes those of other rotas.
  */
 export const calendarText = (
-  all: ReadonlyArray<Turn>,
+  turns: ReadonlyArray<Turn>,
   id: string,
   edges: Pick<Turn, "from" | "to">,
 ): string =>
@@ -39,7 +23,7 @@ export const calendarText = (
     "PRODID:-//Tocsin//On call//EN",
     "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
     "X-PUBLISHED-TTL:PT1H",
-    ...wholeTurns(all).flatMap(({ from, receivers, to }) => [
+    ...wholeTurns(turns).flatMap(({ from, receivers, to }) => [
       "BEGIN:VEVENT",
       `UID:${from > edges.from ? moment(from) : to < edges.to ? `until-${moment(to)}` : "always"}-${id}@tocsin`,
       `DTSTAMP:${moment(from)}`,

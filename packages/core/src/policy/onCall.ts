@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
-import { compileRota, latestOf, periodAt, type Rota } from "./Rota.ts"
+import { compileRota, periodAt, type Rota } from "./Rota.ts"
 
 /** An override, without the columns that decide nothing. */
 export interface RotaOverride extends Omit<RotaOverrideRecord, "created_by" | "id" | "note"> {
@@ -54,7 +54,7 @@ const overrideAt = (rotas: Rotas, name: NotifierName, overrides: Overrides, at: 
   return found
 }
 
-/** Who is on call at a moment (docs/rules.md#on-call); nobody by a rota that the policy lacks. */
+/** Who is on call at a moment (docs/rules.md#on-call); without receivers by a rota that the policy lacks. */
 export const onCall = (rotas: Rotas, name: NotifierName, overrides: Overrides, at: Instant.Instant): OnCall =>
   placesAt(rotas, name, overrides, at)[0] ?? { receivers: [], by: "turn" }
 
@@ -94,8 +94,8 @@ export const changesAround = (
   const { isOutside, since, until } = periodAt(rota, at)
   const [other = name] = isOutside ? rota.otherwise : []
   const others = other === name ? undefined : changesAround(rotas, other, overrides, at)
-  let before = latestOf([since, others?.before])
-  let after = Instant.earliest([until, others?.after].flatMap((moment) => moment ?? []))
+  let before = Instant.latest([since, others?.before])
+  let after = Instant.earliest([until, others?.after])
   const consider = (moment: Instant.Instant) => {
     if (moment > at) after = after === undefined ? moment : Instant.min(after, moment)
     else before = before === undefined ? moment : Instant.max(before, moment)
@@ -116,14 +116,23 @@ const changeAfter = (
   at: Instant.Instant,
 ): Instant.Instant | undefined => changesAround(rotas, name, overrides, at).after
 
-/** Somebody on call for a span. */
+/** Receivers on call for a span. */
 export interface Turn extends OnCall {
   readonly from: Instant.Instant
   readonly to: Instant.Instant
 }
 
-const isSame = (one: OnCall, other: OnCall): boolean =>
-  one.by === other.by && one.receivers.join() === other.receivers.join()
+const isSame = (one: OnCall, other: OnCall): boolean => one.by === other.by && haveSame(one, other)
+
+const haveSame = (one: Pick<OnCall, "receivers">, other: Pick<OnCall, "receivers">): boolean =>
+  one.receivers.join() === other.receivers.join()
+
+/** Adds a turn, which prolongs the one before it if that is equal. */
+const addTurn = (turns: Array<Turn>, turn: Turn, isEqual: typeof isSame): void => {
+  const last = turns.at(-1)
+  if (last !== undefined && isEqual(last, turn)) turns[turns.length - 1] = { ...last, to: turn.to }
+  else turns.push(turn)
+}
 
 /** How far ahead {@link stayFrom} looks for a change. */
 const AHEAD = Duration.days(93)
@@ -157,11 +166,22 @@ export const turnsBetween = (
     }
     const present = onCall(rotas, name, within, at)
     const next = Instant.min(changeAfter(rotas, name, within, at) ?? dayEnd, dayEnd)
-    const last = turns.at(-1)
-    if (last !== undefined && isSame(last, present)) turns[turns.length - 1] = { ...last, to: next }
-    else turns.push({ ...present, from: at, to: next })
+    addTurn(turns, { ...present, from: at, to: next }, isSame)
     if (turns.length > most) return undefined
     at = next
   }
   return turns
+}
+
+const SECOND = 1_000_000n
+const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
+
+/** Turns of whole seconds, whatever puts their receivers on call. One within a second is none. */
+export const wholeTurns = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> => {
+  const whole: Array<Turn> = []
+  for (const turn of turns) {
+    const [from, to] = [wholeSecond(turn.from), wholeSecond(turn.to)]
+    if (from < to) addTurn(whole, { ...turn, from, to }, haveSame)
+  }
+  return whole
 }

@@ -1,4 +1,4 @@
-import { Result, Duration } from "effect"
+import { Result } from "effect"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SilenceId } from "@tocsin/contract/Identifiers"
@@ -8,6 +8,7 @@ import { find } from "../unitOfWork/Search.ts"
 import { loadRow } from "../unitOfWork/load.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
+import { spanStart } from "../model/plannedSpan.ts"
 import { type SilenceRecord, silenceState, SilenceTransitions } from "../model/SilenceRecord.ts"
 import { areTooMany, MOST_TOGETHER } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
@@ -15,9 +16,6 @@ import { formatDuration } from "@tocsin/contract/DurationText"
 import type { SilenceRequest } from "@tocsin/contract/Silences"
 
 type SilenceLimit = Pick<RuleOptions, "longestSilence">
-
-/** Clocks of callers differ: a start that is no longer past than this counts as now. */
-const PAST = Duration.minutes(1)
 
 /** An end that a silence with this start may have. */
 const endAfter = (
@@ -44,9 +42,9 @@ export const silenceTimes = (
   limit: SilenceLimit,
   now: Instant.Instant,
 ): Result.Result<Pick<SilenceRecord, "ends_at" | "starts_at">, string> => {
-  if (request.starts_at !== undefined && request.starts_at < Instant.minus(now, PAST))
-    return Result.fail("starts_at must not be more than a minute in the past; leave it out to start now")
-  const starts_at = Instant.max(request.starts_at ?? now, now)
+  const start = spanStart(request.starts_at, "starts_at", now)
+  if (Result.isFailure(start)) return Result.fail(start.failure)
+  const starts_at = start.success
   if (request.for !== undefined && request.ends_at !== undefined)
     return Result.fail("for and ends_at exclude each other; give one of them")
   const ends_at = request.for === undefined ? request.ends_at : Instant.plus(starts_at, request.for)

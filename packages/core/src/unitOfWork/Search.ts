@@ -190,3 +190,12 @@ export function* findOnce<N extends SearchName>(
   // It is kept under its name.
   return found.get(name) as Found<N>
 }
+
+/** Rows that {@link findOnce} found, as the unit of work leaves them. */
+export const asChanged = <Row extends { readonly id: string }>(
+  stored: ReadonlyArray<Row>,
+  changes: ReadonlyArray<{ readonly after?: Row | undefined }>,
+): ReadonlyArray<Row> => {
+  const changed = changes.flatMap(({ after }) => after ?? [])
+  return Array.from(new Map([...stored, ...changed].map((row) => [row.id, row])).values())
+}

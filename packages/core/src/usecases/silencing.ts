@@ -24,7 +24,7 @@ import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../engine/lists/readPage.
 import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { find } from "../unitOfWork/Search.ts"
 import { readRow } from "../unitOfWork/load.ts"
-import { gatherFacts, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
+import { gatherDue, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { MOST_EVALUATED, piecesOf } from "../firings/loudMembers.ts"
 import { canBeHeld } from "../firings/Hold.ts"
 import type { Mutes } from "../firings/mutes.ts"
@@ -106,7 +106,7 @@ const coveredBy = loneCommandOf(function* (
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<ReadonlyArray<IncidentRecord>> {
   const incidents = Array.from((yield* find("incidentsToRead", ids)).values())
-  const { covering } = yield* gatherFacts(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
+  const { covering } = yield* gatherDue(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })
 
