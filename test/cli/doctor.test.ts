@@ -77,6 +77,10 @@ describe.concurrent("the doctor", () => {
           SERVICE_WEBHOOK_URL: well.url,
           SERVICE_WEBHOOK_SECRET: webhookSecretOf("doctor"),
         }
+        yield* until(
+          "the server has written a heartbeat of the service",
+          Effect.map(examine(place), (seen) => messageOf(seen.findings, "server").startsWith("last ")),
+        )
         const { code, findings } = yield* examine({ ...place, environment }, "--send-test")
         // The PostgreSQL that tests bring along does not sync, and the doctor says so.
         const isUnsafe = messageOf(findings, "durability").includes("fsync")
@@ -138,10 +142,12 @@ describe.concurrent("the doctor", () => {
       const withRoutes = { cwd, environment: { ...environment, SERVICE_POLICY_FILE: "policy.yaml" } }
       const unmatched =
         "matches no overdue check any more (incident_key = web-1/@overdue), as each of web-1 has its own incident; write incident_key glob web-1/*@overdue for all of them, or check_id for one"
+      const { findings } = yield* examine(withRoutes)
       assert.strictEqual(
-        messageOf((yield* examine(withRoutes)).findings, "matchers"),
+        messageOf(findings, "matchers"),
         `correct this matcher: routes[0].match[0] ${unmatched}`,
       )
+      assert.strictEqual(messageOf(findings, "on call"), "")
       const checked = yield* tocsin(withRoutes, "policy", "check", "policy.yaml")
       assert.include(checked.stderr, `warning: policy.yaml: routes[0].match[0] ${unmatched}`)
     }),

@@ -22,6 +22,16 @@ routes: [{ steps: [{ to: [primary] }, { after: 15m, to: [carl] }] }]
 
 const WITHOUT_BOB = POLICY.replace("[ann, bob]", "[ann]").replace(/^ {2}bob.*\n/m, "")
 
+/** More than a thousand turns in a month. */
+const MANY_TURNS = POLICY.replace(
+  '[ann, bob], every: 7d, from: "2026-12-07T09:00" }',
+  `[[ann, bob], carl], every: 1h, from: "2026-01-05T00:00", hours: ${JSON.stringify(
+    Array.from({ length: 20 }, (_, hour) => `${hour}`.padStart(2, "0")).map((hour) => ({
+      hours: `${hour}:15-${hour}:45`,
+    })),
+  )}, otherwise: ann }`,
+)
+
 describe("commands on rotas", () => {
   it.live("say who is on call, take over, find gaps and test", () =>
     Effect.gen(function* () {
@@ -91,6 +101,27 @@ describe("commands on rotas", () => {
       assert.strictEqual((yield* tocsin(place, "oncall", "override", "primary", "bob", "--to", "8h")).code, 0)
       const lost = yield* apply(WITHOUT_BOB)
       assert.match(lost.stderr, /^warning: rotas\.primary has an override until .* the policy lacks bob: /)
+    }),
+  )
+
+  it.live("take over one of many turns, and name the other receivers of a person", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const file = join(cwd, "policy.yaml")
+      writeFileSync(file, MANY_TURNS)
+      const place = { cwd, environment: { SERVICE_POLICY_FILE: file } }
+      yield* tocsin(place, "migrate")
+      const { code, stderr, stdout } = yield* tocsin(
+        place,
+        "oncall",
+        "override",
+        "primary",
+        "ann",
+        "--to",
+        "1h",
+      )
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.match(stdout, /\nbob shares a turn with them and is not on call meanwhile/)
     }),
   )
 

@@ -5,7 +5,7 @@ import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 import { Receiver } from "./Receiver.ts"
-import { cron, days, hours, text, tz, whole } from "./policyFields.ts"
+import { cron, days, hours, receiversTogether, text, TOGETHER_RULE, tz, whole } from "./policyFields.ts"
 import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, parseMatcher } from "./Matcher.ts"
 import { formatMatcher } from "./matcherText.ts"
@@ -32,11 +32,9 @@ const MINUTE = "1 minute"
 const WEEK = "7 days"
 const MONTH = "31 days"
 
-const TURN_RULE = { expected: "a receiver, or a list of 1 to 5 receivers, each once" }
-const turn = Schema.Union([
-  NotifierName,
-  Schema.NonEmptyArray(NotifierName).check(Schema.isMaxLength(5, TURN_RULE), Schema.isUnique(TURN_RULE)),
-]).annotate(TURN_RULE)
+const turn = Schema.Union([NotifierName, receiversTogether]).annotate({
+  expected: `a receiver, or ${TOGETHER_RULE.expected}`,
+})
 const ORDER_RULE = { expected: "a list of 1 to 50 turns, each a receiver or a list of receivers" }
 
 /** Who is on call, by turns of a clock (docs/rules.md#on-call). */

@@ -61,17 +61,20 @@ export const MAIL_SENDER = new RegExp(
 export const MOST_RECIPIENTS = 100
 
 /** A telephone number as E.164 has it. YAML reads one without quotes as an integer. */
-export const PHONE_NUMBER = /^\+[1-9]\d{6,14}$/
+const E164 = String.raw`\+[1-9]\d{6,14}`
+export const PHONE_NUMBER = new RegExp(`^${E164}$`)
 
 /** A part of an address or of credentials that needs no encoding. */
 export const ACCOUNT_NAME = /^[A-Za-z0-9-]{1,64}$/
 
 /** A number, a name of 1 to 11 characters, a short code or a messaging service. */
-const SMS_SENDER = /^(?:\+[1-9]\d{6,14}|\d{3,8}|MG[0-9a-f]{32}|(?=[A-Za-z0-9 ]*[A-Za-z])[A-Za-z0-9 ]{1,11})$/
+const SMS_SENDER = new RegExp(
+  String.raw`^(?:${E164}|\d{3,8}|MG[0-9a-f]{32}|(?=[A-Za-z0-9 ]*[A-Za-z])[A-Za-z0-9 ]{1,11})$`,
+)
 
 /** A sender of any type. */
 export const SENDER = new RegExp(`${MAIL_SENDER.source}|${SMS_SENDER.source}`, "u")
-const SIGNAL_RECIPIENT = /^(?:\+[1-9]\d{6,14}|group\.[A-Za-z0-9+/=]{1,256})$/
+const SIGNAL_RECIPIENT = new RegExp(String.raw`^(?:${E164}|group\.[A-Za-z0-9+/=]{1,256})$`)
 
 /** The form of a key's values; `expected` follows "must be". */
 interface KeyForm {

@@ -2,17 +2,17 @@ import { Schema } from "effect"
 import { closedStruct, named, optional, timestamp } from "./Fields.ts"
 import { OverrideId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
+import { receiversTogether, TOGETHER_RULE } from "./policyFields.ts"
 import { NotifierName } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
-
-const OF_OVERRIDE = { expected: "a list of 1 to 5 receivers, each once" }
 
 export const OverrideRequest = closedStruct({
   from: Schema.optionalKey(timestamp("When it begins; now unless given.")),
   to: timestamp("When it ends, at most 31 days after it begins."),
-  receivers: Schema.NonEmptyArray(NotifierName)
-    .check(Schema.isMaxLength(5, OF_OVERRIDE), Schema.isUnique(OF_OVERRIDE))
-    .annotate({ ...OF_OVERRIDE, description: "The receivers on call meanwhile." }),
+  receivers: receiversTogether.annotate({
+    ...TOGETHER_RULE,
+    description: "The receivers on call meanwhile.",
+  }),
   note: optional(Schema.String.check(isPlainText({ min: 1, max: 1024 })), "Why."),
 }).annotate(named("OverrideRequest", "A new override of a rota."))
 export type OverrideRequest = typeof OverrideRequest.Type
@@ -51,6 +51,9 @@ export const Override = Schema.Struct({
   note: Schema.NullOr(Schema.String),
   created_by: Schema.String,
   created_at: InstantFromString,
+  left_out: Schema.Array(NotifierName).annotateKey({
+    description: "Receivers that share a turn with some of its receivers, and are not on call meanwhile.",
+  }),
 }).annotate(named("Override", "Receivers that are on call in a rota for a while, instead of its turn."))
 export type Override = typeof Override.Type
 
@@ -108,7 +111,7 @@ export const RotaPlan = Schema.Struct({
   gaps: Schema.Array(Gap).annotateKey({ description: "Of the turns that end after now." }),
   calendar: Schema.optionalKey(Schema.String).annotateKey({
     description:
-      "The address of its calendar, for operators that may respond: whoever has it can read who is on call.",
+      "The address of its calendar, for operators that may respond: everyone who has it can read who is on call.",
   }),
 }).annotate(named("RotaPlan", "A rota over time."))
 export type RotaPlan = typeof RotaPlan.Type

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { NotifierName } from "./Status.ts"
 
 export const whole = (minimum: number, maximum: number) => {
   const rule = { expected: `an integer from ${minimum} to ${maximum}` }
@@ -26,4 +27,12 @@ export const days = Schema.optionalKey(
     expected: "weekdays as in cron, such as mon-fri, or a list such as [mon, fri]",
     description: "The weekdays on which the hours begin; every day by default.",
   }),
+)
+
+const MOST_TOGETHER = 5
+export const TOGETHER_RULE = { expected: `a list of 1 to ${MOST_TOGETHER} receivers, each once` }
+/** Receivers that are on call together. */
+export const receiversTogether = Schema.NonEmptyArray(NotifierName).check(
+  Schema.isMaxLength(MOST_TOGETHER, TOGETHER_RULE),
+  Schema.isUnique(TOGETHER_RULE),
 )

@@ -84,6 +84,7 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         receivers: ["bob", "ann"],
         missing: [],
         note: "a wedding",
+        left_out: ["ann_mail"],
       })
       const plan = yield* planOf("primary")
       assert.deepInclude(plan.now, { receivers: ["bob", "ann"], by: "override", until: to })

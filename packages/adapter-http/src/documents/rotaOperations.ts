@@ -11,6 +11,7 @@ const OVERRIDE = {
   note: "Ann is at a wedding",
   created_by: "ann",
   created_at: "2026-12-07T10:00:00.000Z",
+  left_out: [],
 }
 const TURN = {
   from: "2026-12-07T08:00:00.000Z",

@@ -6,13 +6,14 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
+import { spanStart } from "../model/plannedSpan.ts"
 import { OverrideTransitions, overrideState, type RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
+import { lostOverrides } from "../policy/rotaWarnings.ts"
 import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { loadRow } from "../unitOfWork/load.ts"
 import { find } from "../unitOfWork/Search.ts"
 
-/** Clocks of callers differ: a start that is no longer past than this counts as now. */
-const PAST = Duration.minutes(1)
 const LONGEST = Duration.days(31)
 /** Each naming of receivers may compare all of them. */
 export const MAX_UNENDED_OVERRIDES = 1_000
@@ -27,9 +28,9 @@ const overrideTimes = (
   { from, to }: AskedTimes,
   now: Instant.Instant,
 ): Result.Result<Pick<RotaOverrideRecord, "ends_at" | "starts_at">, string> => {
-  if (from !== undefined && from < Instant.minus(now, PAST))
-    return Result.fail("from must not be more than a minute in the past; leave it out to start now")
-  const starts_at = Instant.max(from ?? now, now)
+  const start = spanStart(from, "from", now)
+  if (Result.isFailure(start)) return Result.fail(start.failure)
+  const starts_at = start.success
   if (to <= starts_at) return Result.fail("to must be in the future, and after from")
   return to > Instant.plus(starts_at, LONGEST)
     ? Result.fail("to must be at most 31 days after from; create another override for the rest")
@@ -100,4 +101,13 @@ export const overridesEndingAfter = commandOf(function* (
   moment: Instant.Instant,
 ): Decision<ReadonlyArray<RotaOverrideRecord>> {
   return yield* find("overridesEndingAfter", moment)
+})
+
+/** Warnings of the overrides that do not count under a policy. */
+export const findLostOverrides = commandOf(function* (
+  _unit,
+  now,
+  policy: Policy,
+): Decision<ReturnType<typeof lostOverrides>> {
+  return lostOverrides(policy, yield* find("overridesEndingAfter", now))
 })

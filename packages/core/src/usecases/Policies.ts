@@ -11,8 +11,7 @@ import { matchersOf } from "../policy/policyWarnings.ts"
 import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
 import { applyPolicy, policyHash } from "../policy/applyPolicy.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
-import { lostOverrides } from "../policy/rotaWarnings.ts"
-import { overridesEndingAfter } from "../onCall/overrideDecisions.ts"
+import { findLostOverrides } from "../onCall/overrideDecisions.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { PolicyBacktest, PolicySource } from "../ports/PolicySource.ts"
@@ -157,14 +156,11 @@ const findFollowers = ({ replicas }: Storage["Service"]) =>
   })
 
 /** Warnings of overrides that do not count under a policy, and of its matchers that match no overdue check any more. */
-export const findLost = (storage: Storage["Service"], { transact }: Pick<Commits["Service"], "transact">) =>
+export const findLost = (storage: Storage["Service"], commits: Pick<Commits["Service"], "transact">) =>
   Effect.fnUntraced(function* (policy: Policy) {
-    const overrides = yield* transact(overridesEndingAfter(yield* Instant.now))
-    const unmatched = yield* findUnmatched(storage, { transact }, matchersOf(policy.document))
-    return [...lostOverrides(policy, overrides), ...unmatched].map(({ message, path }) => ({
-      path: fieldPath(path),
-      message,
-    }))
+    const lost = yield* commits.transact(findLostOverrides(policy))
+    const unmatched = yield* findUnmatched(storage, commits, matchersOf(policy.document))
+    return [...lost, ...unmatched].map(({ message, path }) => ({ path: fieldPath(path), message }))
   })
 
 /** One stored version, or the newest. */

@@ -39,17 +39,26 @@ const CALENDAR = { back: Duration.days(31), ahead: Duration.days(93), beyond: Du
 const MOST_EVENTS = 20_000
 const DAY_MICROS = 86_400_000_000n
 
-const toOverride = (record: RotaOverrideRecord, { receivers }: Rotas, now: Instant.Instant): Override => ({
+/** The receivers of turns that an override splits, such as a person's phone. */
+const leftOut = ({ receivers, rota }: RotaOverrideRecord, { byName }: Rotas): ReadonlyArray<NotifierName> => {
+  const split = (byName.get(rota)?.order ?? []).filter((turn) =>
+    turn.some((name) => receivers.includes(name)),
+  )
+  return Array.from(new Set(split.flat())).filter((name) => !receivers.includes(name))
+}
+
+const toOverride = (record: RotaOverrideRecord, rotas: Rotas, now: Instant.Instant): Override => ({
   id: record.id,
   rota: record.rota,
   state: overrideState(record, now),
   from: record.starts_at,
   to: record.ends_at,
   receivers: record.receivers,
-  missing: missingReceivers(record, (name) => receivers.has(name)),
+  missing: missingReceivers(record, (name) => rotas.receivers.has(name)),
   note: record.note ?? null,
   created_by: record.created_by,
   created_at: record.created_at,
+  left_out: leftOut(record, rotas),
 })
 
 /** Overrides, the latest created first, at most as many as may be unended. */

@@ -27,7 +27,7 @@ import {
   examinePostgres,
   examineSqlite,
 } from "./doctor/examineStorage.ts"
-import { examineMatchers } from "./doctor/examineMatchers.ts"
+import { examineLost } from "./doctor/examineLost.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -139,7 +139,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   return [
     ...common,
     ...(isPolicyValid ? delivery : []),
-    ...(isPolicyValid && isInOrder(storage) ? yield* examineMatchers : []),
+    ...(isPolicyValid && isInOrder(storage) ? yield* examineLost : []),
     ...(isInOrder(storage)
       ? [...(yield* examineIntegrations), ...(yield* examineNumbers(settings.SERVICE_NUMBERS_SERIES))]
       : []),

@@ -153,27 +153,16 @@ const override = act({
   }),
   refused: { NotFound: noSuchRota },
 })(function* ({ name, request }) {
-  const { override: create, rota: plan } = yield* Operations
-  const created = yield* create(name, request)
-  const { turns } = yield* plan(name, yield* spanOf(31))
-  const leftOut = besideIn(turns, created.receivers)
-  const text = `${created.id}: ${names(created.receivers)} from ${timeText(created.from)} to ${timeText(created.to)}\n`
-  const note = `${names(leftOut)} shares a turn with them and is not on call meanwhile: name all receivers of a person\n`
-  return { answer: created, text: leftOut.length === 0 ? text : `${text}${note}` }
+  const created = yield* Operations.use((operations) => operations.override(name, request))
+  const { from, id, left_out, receivers, to } = created
+  const text = `${id}: ${names(receivers)} from ${timeText(from)} to ${timeText(to)}\n`
+  const note = `${names(left_out)} shares a turn with them and is not on call meanwhile: name all receivers of a person\n`
+  return { answer: created, text: left_out.length === 0 ? text : `${text}${note}` }
 })
-
-/** The receivers of turns that an override splits: it has others of these turns. */
-const besideIn = (turns: RotaPlan["turns"], receivers: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const split = turns.filter(
-    (turn) => turn.by === "turn" && turn.receivers.some((one) => receivers.includes(one)),
-  )
-  const all = new Set(split.flatMap((turn) => turn.receivers))
-  return Array.from(all).filter((one) => !receivers.includes(one))
-}
 
 const end = act({
   name: "end",
-  description: "End an override of a rota now, whoever created it",
+  description: "End an override of a rota now, also that of another operator",
   parameters: { rota, id: flags.argument("ID", "The id of an override, as tocsin oncall show shows it") },
   reads: ({ id, rota: name }) => flags.readArguments(OverridePath, { name, id }),
 })(function* ({ id, name }) {

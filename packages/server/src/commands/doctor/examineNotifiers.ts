@@ -23,7 +23,6 @@ import {
 } from "@tocsin/core/replicas/listedReceivers"
 import { policyHashes } from "@tocsin/core/replicas/policyDifference"
 import { liveReplicas } from "@tocsin/core/replicas/replicaState"
-import { Policies } from "@tocsin/core/usecases/Policies"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
 import { ageText, plural } from "../../output/texts.ts"
@@ -153,13 +152,9 @@ export const examineDelivery = (receivers: ExaminedReceivers) =>
     const now = yield* Instant.now
     const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
     const unusable = unusableReceivers(liveReplicas(replicas, now))
-    const lost = yield* (yield* Policies).lost((yield* PolicyInForce).current())
     return [
       ...deliveryFindings({ ...moments, failing, unusable }, now),
       ...replicaFindings(replicas, now),
-      ...lost.map(({ message, path }) =>
-        attention("on call", `correct the policy or end the override: ${path} ${message}`),
-      ),
       ...sourceFindings(receivers, liveReplicas(replicas, now)),
     ]
   }).pipe(
