@@ -26,7 +26,7 @@ export type PastEntry = { readonly at: Instant.Instant } & (
   | ({ readonly entry: "withdrawn" } & IncidentRef)
   /** A silence began. Its end is the last one that people gave it. */
   | { readonly entry: "silenced"; readonly silence: SilenceRecord }
-  /** Somebody took a rota over, or will, until the last end that people gave it. */
+  /** A rota was taken over, or will be, until the last end that people gave it. */
   | { readonly entry: "overridden"; readonly override: RotaOverrideRecord }
 )
 

@@ -37,7 +37,7 @@ import type { Service } from "./Service.ts"
  * | gotify | none | – | is a second message |
  * | pushover | 1,024 characters | – | is a second message |
  * | call | 4,000 characters of TwiML | – | is a second call |
- * | sms | 3 parts | – | is a second message |
+ * | sms | 459 septets, 201 units | – | is a second message |
  * | signal | none | – | is a second message |
  * | apprise | 32 KB | – | is a second message to each service |
  */

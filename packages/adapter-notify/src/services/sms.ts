@@ -16,7 +16,7 @@ const textOf = (message: ChatMessage): string => {
 
 const MESSAGING_SERVICE = /^MG[0-9a-f]{32}$/
 
-/** A message to a phone by Twilio's API, in three parts at most (twilio.com/docs, "Message resource", November 2026). */
+/** A message to a phone by Twilio's API, of at most 459 septets (twilio.com/docs, "Message resource", November 2026). */
 export const sms: Service = {
   address: TWILIO,
   ...MEDIUM,

@@ -13,7 +13,7 @@ export const septetsOf = (text: string): number | undefined => {
   return septets
 }
 
-/** Three parts of a message of several: 153 septets each, or 67 UTF-16 units. */
+/** Three parts of a message of several: 153 septets each, or 67 UTF-16 units. A part ends before what needs two. */
 const MOST = { septets: 3 * 153, units: 3 * 67 }
 
 /** The room that a part leaves in a message, counted as the whole is; negative if it is too long. */
@@ -39,7 +39,7 @@ const cutBefore = (end: string, text: string): string => {
 }
 
 /**
- * A text and a link as one message of at most three parts. Only the text is cut. A link that would leave too little
+ * A text and a link as one message of bounded length. Only the text is cut. A link that would leave too little
  * of it is left out.
  */
 export const smsText = (text: string, link: string | undefined): string => {

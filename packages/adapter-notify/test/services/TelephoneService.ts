@@ -78,7 +78,7 @@ export const heardIn = (document: string): Heard => {
   }
 }
 
-/** How a call goes: a key is pressed, nobody does anything, or the service refuses it or loses its answer. */
+/** How a call goes: a key is pressed, none is, or the service refuses it or loses its answer. */
 export type Fate = { readonly press: string } | "silent" | "hangs up" | "loses" | { readonly status: number }
 
 /** A call, with what was heard in it, the answers to keys included. */
