@@ -32,6 +32,8 @@ interface Series extends SeriesRef {
   statedAt: number
   counted: { readonly value: number; readonly at: number } | undefined
   readonly parts: Array<Part>
+  /** The part that took the last value, which takes most of the next ones. */
+  last: Part | undefined
 }
 
 interface Part {
@@ -63,6 +65,14 @@ class CheckSeries extends Map<string, Series> {
 
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
 const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_000)
+
+/** Whether a part is the hour of a moment that hours still take. */
+const isNow = (part: Part | undefined, at: number, now: number): part is Part =>
+  part !== undefined &&
+  part.kind === "hour" &&
+  at >= part.start &&
+  at < part.start + HOUR &&
+  at >= now - HOURS_KEPT
 
 /** A value of a series; of a counter its rate, and none without an earlier, smaller value. */
 const valueOf = (series: Series, { isCounter, value }: Reading, at: number): number | undefined => {
@@ -167,6 +177,7 @@ export class Gathering {
       for (const part of series.parts.filter(({ heldUntil }) => heldUntil <= now)) {
         if (this.#waiting.delete(part)) lost += 1
         series.parts.splice(series.parts.indexOf(part), 1)
+        if (series.last === part) series.last = undefined
       }
     return lost
   }
@@ -202,7 +213,7 @@ export class Gathering {
     // A name that is a part of an output would hold all of it.
     const name = Array.from(ref.name).join("")
     const never = Number.NEGATIVE_INFINITY
-    const series = { ...refOf(ref), name, statedAt: never, counted: undefined, parts: [] }
+    const series = { ...refOf(ref), name, statedAt: never, counted: undefined, parts: [], last: undefined }
     const checks = this.#checks.get(ref.registration_id) ?? new Map<CheckId, CheckSeries>()
     const check = checks.get(ref.check_id) ?? new CheckSeries()
     const key = nameKey(series)
@@ -256,18 +267,22 @@ export class Gathering {
   }
 
   #record(series: Series, value: number, at: number, now: number): void {
-    const kind = at < now - HOURS_KEPT ? "late" : "hour"
-    const start = startOf(kind, at)
-    const part =
-      series.parts.find((one) => one.start === start && one.kind === kind) ??
-      this.#begin(series, kind, start, now)
-    const place = (at - start) / PART_KINDS[kind].span
+    const part = isNow(series.last, at, now) ? series.last : this.#partAt(series, at, now)
+    const place = (at - part.start) / PART_KINDS[part.kind].span
     const whole = Math.floor(place)
     part.recording.add(whole, value, place - whole)
     part.changes += 1
     if (part.changes > 1) return
     part.heldUntil = Math.max(part.heldUntil, now + WRITTEN_WITHIN)
     this.#waiting.add(part)
+  }
+
+  #partAt(series: Series, at: number, now: number): Part {
+    const kind = at < now - HOURS_KEPT ? "late" : "hour"
+    const start = startOf(kind, at)
+    const part = series.parts.find((one) => one.start === start && one.kind === kind)
+    series.last = part ?? this.#begin(series, kind, start, now)
+    return series.last
   }
 
   #begin(series: Series, kind: PartKind, start: number, now: number): Part {
