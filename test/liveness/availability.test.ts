@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
+import { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { parseMatcher } from "@tocsin/contract/Matcher"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
@@ -100,6 +101,33 @@ describe("the availability of a check", () => {
       assert.deepStrictEqual(yield* found("agent_id = a", "severity = warning"), [1, null])
       assert.deepStrictEqual(yield* found("agent_id = a", "check_id = disk"), [1, null])
       assert.deepStrictEqual(yield* found("agent_id = a", "check_id = load"), [0, null])
+    }),
+  )
+
+  it.effect("is read of checks by their names, however often they changed", () =>
+    Effect.gen(function* () {
+      const { after, disk, front, read } = yield* open
+      yield* report(front, [{ check: "apache", status: "ok" }])
+      for (let change = 0; change < 30; change++) {
+        yield* disk.turns(change % 2 === 0 ? "critical" : "ok")
+        yield* after("2 seconds")
+      }
+      const names = (...ids: ReadonlyArray<string>) =>
+        ids.map((id) => ({ agent_id: AGENT, check_id: CheckId.make(id) }))
+      const { items, next_cursor } = yield* read({ checks: names("disk", "load", "apache"), limit: 1 })
+      assert.deepStrictEqual(
+        items.map(({ check_id, seconds, phases }) => [
+          check_id,
+          seconds.ok,
+          seconds.critical,
+          phases?.length ?? 0,
+        ]),
+        [
+          ["disk", 30, 30, 30],
+          ["apache", 60, 0, 1],
+        ],
+      )
+      assert.isNull(next_cursor)
     }),
   )
 

@@ -6,28 +6,55 @@ import { Matcher, MAX_MATCHERS, parseMatcher } from "./Matcher.ts"
 import { formatMatcher } from "./matcherText.ts"
 import { flag, paging } from "./Parameters.ts"
 
-const EXPECTED = `at most ${MAX_MATCHERS} matchers with commas between them, such as agent_id = web1, label:team = db`
+/** The items of a text with commas between them. */
+const listIn = <Item extends Schema.Constraint>(
+  item: Item,
+  parse: (text: string) => Result.Result<Item["Type"], unknown>,
+  write: (item: Item["Type"]) => string,
+  { expected, most, only }: { readonly expected: string; readonly most: number; readonly only: string },
+) =>
+  Schema.String.annotate({ expected, description: `${only}: ${expected}.` }).pipe(
+    Schema.decodeTo(
+      Schema.toType(Schema.Array(item)),
+      SchemaTransformation.transformEffect<ReadonlyArray<Item["Type"]>, string>({
+        decode: (text, options) => {
+          const items = Result.all(text.split(",").map(parse))
+          return Result.isFailure(items) || items.success.length > most
+            ? Effect.fail(new SchemaIssue.InvalidValue({ expected }, text, options))
+            : Effect.succeed(items.success)
+        },
+        encode: (items) => Effect.succeed(items.map(write).join(",")),
+      }),
+    ),
+  )
 
-const MatcherList = Schema.String.annotate({
-  expected: EXPECTED,
-  description: `Only checks that fit these matchers: ${EXPECTED}.`,
-}).pipe(
-  Schema.decodeTo(
-    Schema.Array(Matcher),
-    SchemaTransformation.transformEffect<ReadonlyArray<Matcher>, string>({
-      decode: (text, options) => {
-        const matchers = Result.all(text.split(",").map(parseMatcher))
-        return Result.isFailure(matchers) || matchers.success.length > MAX_MATCHERS
-          ? Effect.fail(new SchemaIssue.InvalidValue({ expected: EXPECTED }, text, options))
-          : Effect.succeed(matchers.success)
-      },
-      encode: (matchers) => Effect.succeed(matchers.map(formatMatcher).join(",")),
-    }),
-  ),
+const MatcherList = listIn(Matcher, parseMatcher, formatMatcher, {
+  expected: `at most ${MAX_MATCHERS} matchers with commas between them, such as agent_id = web1, label:team = db`,
+  most: MAX_MATCHERS,
+  only: "Only checks that fit these matchers",
+})
+
+/** More than a screen of rows shows. */
+const MAX_NAMED = 100
+const CheckName = Schema.Struct({ agent_id: AgentId, check_id: CheckId })
+
+const NameList = listIn(
+  CheckName,
+  (text) => {
+    const [, agent_id, check_id] = /^([^/]*)\/(.*)$/.exec(text.trim()) ?? []
+    return Schema.decodeUnknownResult(CheckName)({ agent_id, check_id })
+  },
+  ({ agent_id, check_id }) => `${agent_id}/${check_id}`,
+  {
+    expected: `at most ${MAX_NAMED} names of checks with commas between them, such as web1/disk,web2/load`,
+    most: MAX_NAMED,
+    only: "Only these checks, all on one page",
+  },
 )
 
 export const AvailabilityParameters = Schema.Struct({
   match: Schema.optionalKey(MatcherList),
+  checks: Schema.optionalKey(NameList),
   from: Schema.optionalKey(timestamp("Where the span begins: 24 hours before its end without.")),
   to: Schema.optionalKey(timestamp("Where the span ends, not in the future: now without.")),
   phases: flag("Whether each check comes with its phases, in the order of time."),

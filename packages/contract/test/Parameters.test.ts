@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, type Schema, SchemaParser } from "effect"
+import { AvailabilityParameters } from "../src/Availability.ts"
 import { describeIssue } from "../src/describeIssue.ts"
 import { ValidationError } from "../src/Errors.ts"
 import * as Parameters from "../src/Parameters.ts"
@@ -71,6 +72,23 @@ describe.each(LISTS)("the query of %s", (_, parameters) => {
     for (const back of ["", "TRUE", "1", "yes", "true "]) {
       assert.strictEqual(verdict(parameters({ back })), "back must be true or false")
     }
+  })
+})
+
+describe("the checks of an availability", () => {
+  const read = decoding(AvailabilityParameters)
+
+  it("are up to 100 names with commas between them", () => {
+    const many = Array.from({ length: 100 }, (_, index) => `web-${index}/disk`)
+    const { checks = [] } = Result.getOrThrow(read({ checks: many.join() }))
+    assert.deepStrictEqual(
+      checks.map(({ agent_id, check_id }) => `${agent_id}/${check_id}`),
+      many,
+    )
+    const rule =
+      "checks must be at most 100 names of checks with commas between them, such as web1/disk,web2/load"
+    for (const checks of ["", "web1", "web1/", "web1/disk,", "web1/disk/a", [...many, "web1/disk"].join()])
+      assert.strictEqual(verdict(read({ checks })), rule, checks)
   })
 })
 

@@ -7,6 +7,7 @@ import { compileMatchers, type Matcher } from "@tocsin/contract/Matcher"
 import { type AvailabilityFacts, phasesOf, type Span, sumPhases } from "../availability/availability.ts"
 import {
   eachPage,
+  firstRows,
   matchingPages,
   type Page,
   type PageParameters,
@@ -14,13 +15,14 @@ import {
 } from "../engine/lists/readPage.ts"
 import { Severity } from "@tocsin/contract/Status"
 import { mergeLabels } from "../firings/loudMembers.ts"
-import { type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
+import { type CheckName, type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
 import {
   type IncidentChangeRecord,
   type IncidentRecord,
   incidentRefOf,
   STORY_CHANGES,
 } from "../model/IncidentRecord.ts"
+import type { ListName, ListQuery, ListRows } from "../model/ListDefinitions.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { overdueRef, ownOverdueRef } from "../expectations/overdueIncident.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -60,11 +62,11 @@ export const readAvailability = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
   policy: Pick<PolicyInForce["Service"], "current">,
-  { from, match = [], phases: withPhases, to, ...paging }: AvailabilityQuery,
+  { checks, from, match = [], phases: withPhases, to, ...paging }: AvailabilityQuery,
 ): Effect.fn.Return<Page<CheckAvailability>, StorageError | ValidationError> {
   const now = yield* Instant.now
   const span = yield* spanOf({ from, to }, now)
-  const page = yield* checksOf(storage, sha256, match, paging)
+  const page = yield* checksOf(storage, sha256, { checks, match }, paging)
   const known = { deaths: new Map<AgentId, ReadonlyArray<Span>>(), changes: new Map<IncidentId, Changes>() }
   const windows = yield* windowsIn(policy.current(), span)
   const items: Array<CheckAvailability> = []
@@ -120,11 +122,14 @@ const factsOf = Effect.fnUntraced(function* (
 
 type CheckWithFacts = Effect.Success<ReturnType<typeof factsOf>>[number]
 
-/** A page of checks that match; an agent or check that a matcher names is all that is read. */
+/** A page of checks that match; those that are named, or that matchers name, are all that is read. */
 const checksOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  match: ReadonlyArray<Matcher>,
+  {
+    checks,
+    match,
+  }: { readonly checks: AvailabilityQuery["checks"] | undefined; readonly match: ReadonlyArray<Matcher> },
   paging: PageParameters,
 ): Effect.fn.Return<Page<CheckWithFacts>, StorageError | ValidationError> {
   const named = <Id>(field: Matcher["field"], is: (value: unknown) => value is Id): Id | undefined => {
@@ -140,9 +145,12 @@ const checksOf = Effect.fnUntraced(function* (
         matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) }),
       ),
     )
-  if (agent_id !== undefined && check_id !== undefined) {
-    const check = yield* storage.check(agent_id, check_id)
-    const items = yield* matching(check === undefined ? [] : [check])
+  const names =
+    checks ?? (agent_id === undefined || check_id === undefined ? undefined : [{ agent_id, check_id }])
+  if (names !== undefined) {
+    const read = (name: CheckName) => storage.check(name.agent_id, name.check_id)
+    const found = yield* Effect.forEach(names, read, { concurrency: READ_TOGETHER })
+    const items = yield* matching(found.filter((check) => check !== undefined))
     return { items, next_cursor: null, prev_cursor: null }
   }
   const query = { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
@@ -173,6 +181,27 @@ const windowsIn = Effect.fnUntraced(function* (policy: Policy, span: Span) {
   return yield* new ValidationError({ message })
 })
 
+/** So many rows of a list are read first: most checks change no more often in a day. */
+const FEW = 20
+
+/** The rows of a list up to the last one that is wanted. */
+const rowsThrough = Effect.fnUntraced(function* <L extends ListName>(
+  storage: Storage["Service"],
+  query: ListQuery<L>,
+  isLast: (row: ListRows[L], place: number) => boolean,
+): Effect.fn.Return<ReadonlyArray<ListRows[L]>, StorageError> {
+  const few = yield* firstRows(storage, query, FEW)
+  const end = few.findIndex(isLast)
+  if (end !== -1) return few.slice(0, end + 1)
+  if (few.length < FEW) return few
+  const all: Array<ListRows[L]> = []
+  yield* eachPage(storage, query, (rows) => {
+    for (const row of rows) if (isLast(row, all.push(row) - 1)) return false
+    return true
+  })
+  return all
+})
+
 /** The changes of a check since the last one before a span, the oldest first. */
 const changesOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
@@ -180,23 +209,17 @@ const changesOf = Effect.fnUntraced(function* (
   { from }: Span,
   room: number,
 ): Effect.fn.Return<AvailabilityFacts["changes"], StorageError> {
-  const changes: Array<AvailabilityFacts["changes"][number]> = []
   const query = {
     list: "history",
     filter: { agent_id, check_id },
     sort: "stored",
     direction: "desc",
   } as const
-  yield* eachPage(storage, query, (rows) => {
-    for (const { observed_at, received_at, status } of rows) {
-      // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
-      const at = Instant.min(observed_at, received_at)
-      changes.push({ at, status })
-      if (at <= from || changes.length > room) return false
-    }
-    return true
-  })
-  return changes.toReversed()
+  // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
+  const momentOf = ({ observed_at, received_at }: ListRows["history"]) =>
+    Instant.min(observed_at, received_at)
+  const rows = yield* rowsThrough(storage, query, (row, place) => momentOf(row) <= from || place >= room)
+  return rows.map((row) => ({ at: momentOf(row), status: row.status })).toReversed()
 })
 
 type Changes = ReadonlyArray<IncidentChangeRecord>
@@ -248,14 +271,8 @@ const incidentsIn = Effect.fnUntraced(function* (
   filter: { readonly agent_id: AgentId; readonly check_id: CheckRecord["check_id"] },
   { from, to }: Span,
 ): Effect.fn.Return<ReadonlyArray<IncidentRecord>, StorageError> {
-  const found: Array<IncidentRecord> = []
   const query = { list: "incidents", filter, sort: "resolved_at", direction: "desc" } as const
-  yield* eachPage(storage, query, (rows) => {
-    for (const row of rows) {
-      if (row.resolved_at !== undefined && row.resolved_at <= from) return false
-      if (row.opened_at < to) found.push(row)
-    }
-    return true
-  })
-  return found
+  const isBefore = ({ resolved_at }: IncidentRecord) => resolved_at !== undefined && resolved_at <= from
+  const rows = yield* rowsThrough(storage, query, isBefore)
+  return rows.filter((row) => row.opened_at < to && !isBefore(row))
 })
