@@ -176,7 +176,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByRole("link", { name: "Scheduled" }).click()
           const scheduled = page.getByRole("list", { name: "Silences" })
           await scheduled.getByText("starts in ").waitFor()
-          await scheduled.getByText(/10:00.*, until 11:30/).waitFor()
+          await scheduled.getByText(/10:00.* – 11:30/).waitFor()
           await scheduled.getByRole("button", { name: "Extend 1 h" }).click()
           await page.getByText("Extended the silence by 1 h").waitFor()
           await scheduled.getByRole("button", { name: "End", exact: true }).click()

@@ -297,7 +297,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           }
           await page.evaluate("window.scrollTo(0, 0)")
           await rows.getByRole("link", { name: first ?? "", exact: true }).waitFor()
-          const search = page.getByLabel("Search by agent, check or output")
+          const search = page.getByLabel("Search")
           await search.fill("no check is called so")
           await page.getByText("No check matches").waitFor()
         })

@@ -140,7 +140,7 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(`silent agents and overdue
           await page.getByRole("link", { name: "Resolved" }).click()
           const incident = page.getByRole("link", { name: "disk is full" })
           await incident.waitFor()
-          const search = page.getByLabel("Search by summary, agent or check")
+          const search = page.getByLabel("Search")
           await search.fill("nothing")
           await page.getByText("No incident matches").waitFor()
           await search.fill("disk")

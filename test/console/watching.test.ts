@@ -217,7 +217,7 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           await page.getByRole("combobox", { name: "Action" }).selectOption("incident.acknowledged")
           const link = rows.getByRole("link", { name: "incident named is full" })
           assert.strictEqual(await link.getAttribute("href"), incident)
-          const actor = page.getByLabel("Search by actor")
+          const actor = page.getByLabel("Who")
           await actor.pressSequentially("token")
           await page.getByText("No change matches").waitFor()
           await actor.fill("")

@@ -29,6 +29,21 @@ export const stretchesOf = (phases: ReadonlyArray<Phase>, { start, end }: Span):
   })
 }
 
+/** The states of a bar from the one that counts least: the worst that occurs in it is shown. */
+const BY_WEIGHT = ["ok", "no_data", "planned", "unknown", "warning", "critical"] as const
+
+/** Draws what counts most last, on top of the others. */
+export const byWeight = (a: Stretch, b: Stretch): number =>
+  BY_WEIGHT.indexOf(a.state) - BY_WEIGHT.indexOf(b.state)
+
+/** The state of each of so many equal parts of a span. */
+export const barsOf = (stretches: ReadonlyArray<Stretch>, count: number): ReadonlyArray<State> =>
+  Array.from({ length: count }, (_, bar) => {
+    const isIn = ({ from, to }: Stretch) => from * count < bar + 1 && to * count > bar
+    const states = stretches.flatMap((stretch) => (isIn(stretch) ? [stretch.state] : []))
+    return BY_WEIGHT.findLast((state) => states.includes(state)) ?? "no_data"
+  })
+
 export const timeInStates = (
   stretches: ReadonlyArray<Stretch>,
   { start, end }: Span,

@@ -139,8 +139,8 @@ export const Audit = () => {
     <>
       <h1>Audit</h1>
       <div class="filters">
-        <FilterField what="actor" parameter="actor" />
-        <FilterField what="ID" parameter="subject" />
+        <FilterField label="Who" what="an actor" parameter="actor" />
+        <FilterField label="ID" what="such as web-1/disk" parameter="subject" />
         <Field
           label="Action "
           value={action}

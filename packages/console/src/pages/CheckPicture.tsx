@@ -1,5 +1,5 @@
 import type { CheckAvailability, ExpectedCheckState, HeldIncident } from "@tocsin/client"
-import { availabilityOf, stretchesOf, timeInStates } from "../format/historyStrip.ts"
+import { availabilityOf, byWeight, stretchesOf, timeInStates } from "../format/historyStrip.ts"
 import { exactText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
@@ -54,12 +54,13 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
         role="img"
         aria-label={`States over ${title}: ${legend.join(", ")}`}
       >
-        {stretches.map(({ from, to, state, since }) => (
+        {/* What is not ok is seen however short it was. */}
+        {stretches.toSorted(byWeight).map(({ from, to, state, since }) => (
           <rect
             key={since}
             class={`is-${state}`}
             x={from * WIDTH}
-            width={Math.max(1.5, (to - from) * WIDTH)}
+            width={Math.max(4, (to - from) * WIDTH)}
             y={state === "ok" || state === "no_data" ? 14 : 0}
             height={state === "ok" || state === "no_data" ? 26 : 40}
           >

@@ -23,6 +23,7 @@ import { column, type Columns, Listing, width, windowWidth } from "../view/Listi
 import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
+import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { keptMap, type Listed, usePages } from "../view/usePages.ts"
 
 /** The agents that are stale or dead: their checks stand as last heard. */
@@ -58,12 +59,12 @@ const drawCell = (check: Cell) => {
 }
 
 /** The least room of a cell, that of the other columns, and the most of all together, by the size of the root's text. */
-const [CELL, OTHERS, MOST_ROOM] = [6.5, 42, 104]
+const [CELL, OTHERS, MOST_ROOM] = [6.5, 44, 104]
 
-/** As many cells as a row has room for. A narrow one has two lines of them. */
+/** As many cells as a row has room for. */
 const mostCells = (): number =>
   width.value === "narrow"
-    ? 4
+    ? 2
     : Math.max(3, Math.floor((Math.min(windowWidth.value, MOST_ROOM) - OTHERS) / CELL))
 
 const linkToChecks = (agent_id: string, status: string): string =>
@@ -95,7 +96,7 @@ const gridColumns = (most: number): Columns<AgentRow> => [
       {length > most && <a href={linkToChecks(agent_id, "not_ok")}>{numberText(length - most)} more</a>}
     </span>
   )),
-  column("Count", "7rem", (row) => <Count {...row} />),
+  column("Count", "9rem", (row) => <Count {...row} />),
 ]
 
 const NoChecks = () => {
@@ -146,39 +147,50 @@ const SilentNote = ({ agent_id }: Pick<ExpectedCheckState, "agent_id">) => {
   )
 }
 
-const LINE = column<ExpectedCheckState>("Last day", "9rem", (check) => <SmallLine {...check} />)
-
 const columnsBy = (
   nameOf: typeof keyOf,
-  ...further: Columns<ExpectedCheckState>
+  room: ReturnType<typeof width.peek>,
 ): Columns<ExpectedCheckState> => [
   column("State", "5.5rem", (check) => <State {...check} />),
-  column("Check", 1.2, (check) => (
+  column("Check", 1, (check) => (
     <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
       {nameOf(check)}
     </a>
   )),
-  column("Last output", 1.6, ({ summary: text }) => <span class="subject">{headlineOf(text)}</span>),
-  ...further,
-  column("Labels and expectation", 1.1, ({ agent_id, expected_at, is_overdue, labels }) => (
-    <span class="notes">
-      <SilentNote agent_id={agent_id} />
-      <Labels labels={labels} />
-      {is_overdue && <em class="is-taken">overdue</em>}
-      {!is_overdue && expected_at !== null && (
-        <em>
-          due <Time at={expected_at} />
-        </em>
-      )}
+  // The output has the room that its labels leave.
+  column("Last output", 3, ({ agent_id, expected_at, is_overdue, labels, summary: text }) => (
+    <span class="said">
+      <span class="subject">{headlineOf(text)}</span>
+      <span class="notes">
+        <SilentNote agent_id={agent_id} />
+        <Labels labels={labels} />
+        {is_overdue && <em class="is-stale">overdue</em>}
+        {!is_overdue && expected_at !== null && (
+          <em>
+            due <Time at={expected_at} />
+          </em>
+        )}
+      </span>
     </span>
   )),
-  column("Last result", "6.75rem", ({ last_observed_at: at }) =>
+  ...(room === "wide"
+    ? [
+        column<ExpectedCheckState>(
+          "Value",
+          "7rem",
+          (check, isInSight) => check.status !== null && <SmallLine {...check} isInSight={isInSight} />,
+        ),
+      ]
+    : []),
+  column(
+    "24 hours",
+    "7.5rem",
+    (check, isInSight) => check.status !== null && <StatusStrip {...check} isInSight={isInSight} />,
+  ),
+  column("Last result", "5.75rem", ({ last_observed_at: at }) =>
     at === null ? <span>never reported</span> : <Time at={at} />,
   ),
 ]
-
-const COLUMNS = columnsBy(keyOf, LINE)
-const COLUMNS_OF_AGENT = columnsBy(({ check_id }) => check_id, LINE)
 
 interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>
@@ -189,8 +201,17 @@ interface CheckListingProps {
 
 export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingProps) => {
   useSilent()
-  const columns = isOfAgent ? COLUMNS_OF_AGENT : COLUMNS
-  return <Listing label="Checks" kind="check" columns={columns} listed={listed} keyOf={keyOf} empty={empty} />
+  const room = width.value
+  const columns = useMemo(
+    () => columnsBy(isOfAgent ? ({ check_id }) => check_id : keyOf, room),
+    [isOfAgent, room],
+  )
+  return (
+    <>
+      <StripReader />
+      <Listing label="Checks" kind="check" columns={columns} listed={listed} keyOf={keyOf} empty={empty} />
+    </>
+  )
 }
 
 const VIEWS = [

@@ -64,9 +64,13 @@ const took = column<HeldIncident>("Took", "5rem", (incident) => (
 
 const columnsOf = (time: string): Columns<HeldIncident> => [
   column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
-  column("Incident", 2.2, (incident) => mainLink(linkTo("incidents", [incident.id]), titleOf(incident))),
+  column("Incident", 3.2, (incident) => (
+    <span class="said">
+      {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
+      <NotifiedMark incident={incident} />
+    </span>
+  )),
   column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
-  column("Notifications", 1, (incident) => <NotifiedMark incident={incident} />),
   ...(time === RESOLVED ? [took] : []),
   column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
@@ -145,7 +149,7 @@ const OpenIncidents = () => {
   if (!hasAgents && isEmpty) isStarting.current = true
   if (isStarting.current && isEmpty) return <Start />
   const nothing = isFiltered() ? <NothingMatches /> : <NothingOpen />
-  const allTaken = <p class="lead">Somebody has acknowledged each of them.</p>
+  const allTaken = <p class="lead">Each of them is acknowledged.</p>
   return (
     <>
       <Tools queries={[FREE, TAKEN]}>

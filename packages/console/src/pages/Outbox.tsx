@@ -64,11 +64,13 @@ const COLUMNS: Columns<HeldOutboxItem> = [
   column("Notification", 1.3, ({ event_type, incident_id, receiver }) =>
     mainLink(linkTo("incidents", [incident_id]), `${event_type} to ${receiver}`),
   ),
-  column("Incident", 1.7, (item) => <span class="subject">{aboutOf(item)}</span>),
-  column("Cause or error", 2, (item) => (
-    <span class="cause">
-      {causeOf(item)}
-      <ItemActions {...item} />
+  column("Incident, and cause or error", 3.7, (item) => (
+    <span class="said">
+      <span class="subject">{aboutOf(item)}</span>
+      <span class="cause">
+        {causeOf(item)}
+        <ItemActions {...item} />
+      </span>
     </span>
   )),
   column("Changed", "6.75rem", ({ updated_at: at }) => at !== undefined && <Time at={at} />),

@@ -32,13 +32,15 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
   const [word, at] = state === "scheduled" ? ["starts", starts_at] : ["ends", ends_at]
   const [moment, end] = [Date.parse(at), Date.parse(ends_at)]
   return (
-    <span class="when">
-      {word} <Time at={at} />
+    <>
+      <span class="when">
+        {word} <Time at={at} />
+      </span>
       <span class="exact">
         {momentText(moment, now.peek())}
-        {state === "scheduled" && `, until ${momentText(end, moment)}`}
+        {state === "scheduled" && ` – ${momentText(end, moment)}`}
       </span>
-    </span>
+    </>
   )
 }
 
@@ -50,12 +52,12 @@ const COLUMNS: Columns<Silence> = [
       <code class="subject">{matchersText(matchers).replaceAll("\n", ", ")}</code>
     </>
   )),
-  column("By", 0.45, ({ created_by }) => (
+  column("By", 0.3, ({ created_by }) => (
     <span class="notes">
       <em>{created_by}</em>
     </span>
   )),
-  column("Time", "minmax(0, 12rem)", (silence) => <When silence={silence} />),
+  column("Time", "minmax(0, 13rem)", (silence) => <When silence={silence} />),
   column(
     "",
     "11rem",

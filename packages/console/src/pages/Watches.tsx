@@ -18,6 +18,7 @@ import {
   type Texts,
 } from "../view/forms.tsx"
 import { Mark, TimeAfter } from "../view/states.tsx"
+import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { type Kind, NamedTable } from "../view/Named.tsx"
 
 const PATH = "ops/v1/watches"
@@ -148,6 +149,7 @@ const WATCHES: Kind<Watch> = {
   ],
   when: ["Probes", drawTimes],
   noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
+  stripOf: ({ name }) => <StatusStrip agent_id="watches" check_id={name} />,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
   creates: "Watch",
   fieldsOf: (former) => ({
@@ -197,6 +199,7 @@ export const WatchTable = () => {
   }
   return (
     <NamedTable of={WATCHES} acts={[["Try", attempt]]}>
+      <StripReader />
       {trial.value !== undefined && (
         <p role="status">
           <Mark state={trial.value.status} /> {trial.value.output}

@@ -63,11 +63,18 @@ export const withPage = <Item>(
   return { read: [...before, moved, ...others], next: pages.next }
 }
 
-/** Drops the items of pages outside of a range; their places stay known. */
-export const keepPages = <Item>(pages: Pages<Item>, first: number, last: number): Pages<Item> => ({
+/** Drops the items of pages outside of a range, but for those of the first rows; their places stay known. */
+export const keepPages = <Item>(
+  pages: Pages<Item>,
+  first: number,
+  last: number,
+  firstRows = 0,
+): Pages<Item> => ({
   ...pages,
   read: pages.read.map((page, index) =>
-    index >= first && index <= last ? page : { ...page, items: undefined },
+    (index >= first && index <= last) || (firstRows > 0 && index <= pageOfRow(pages, firstRows - 1))
+      ? page
+      : { ...page, items: undefined },
   ),
 })
 
@@ -75,7 +82,7 @@ export const keepPages = <Item>(pages: Pages<Item>, first: number, last: number)
 export const placesOf = <Item>(pages: Pages<Item> = unread): Pages<Item> =>
   rowCount(pages) === 0 ? unread : keepPages(pages, 1, 0)
 
-/** The first of the pages in sight that is not in memory as of a revision; undefined if all are. */
+/** The first of some pages that is not in memory, or was read before a revision; undefined if all are. */
 export const pageToRead = <Item>(
   { read, next }: Pages<Item>,
   [first, last]: PagesInSight,
@@ -84,7 +91,7 @@ export const pageToRead = <Item>(
   const end = next === null ? read.length - 1 : read.length
   for (let index = first; index <= Math.min(last, end); index += 1) {
     const page = read[index]
-    if (page?.items === undefined || page.revision !== revision) return index
+    if (page?.items === undefined || page.revision === undefined || page.revision < revision) return index
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals"
+import { computed, type ReadonlySignal, signal, untracked, useSignal, useSignalEffect } from "@preact/signals"
 import { type ComponentChildren, Fragment } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
@@ -9,7 +9,7 @@ import { aim } from "../state/revisions.ts"
 import { me } from "../state/session.ts"
 import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
-import type { Listed } from "./usePages.ts"
+import { type Listed, MOST_WHOLE } from "./usePages.ts"
 
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
@@ -38,8 +38,8 @@ const ROW_HEIGHTS = {
   plain: { wide: 2.35, narrow: 5.4 },
   /** Four lines on a narrow screen. */
   tall: { wide: 2.35, narrow: 7 },
-  /** Two lines of cells below the name. */
-  grid: { wide: 2.35, narrow: 6.4 },
+  /** A line of cells below the name. */
+  grid: { wide: 2.35, narrow: 4.4 },
   /** Six lines on a narrow screen, and two on a wide one. */
   named: { wide: 3.6, narrow: 9.2 },
   /** Seven lines on a narrow screen, and two on a wide one. */
@@ -54,7 +54,7 @@ export interface Column<Item> {
   readonly head: string | ((items: ReadonlyArray<Item>) => ComponentChildren)
   /** On a wide screen: its share of the room that is left, or as CSS writes it. */
   readonly room: number | string
-  readonly cell: (item: Item) => ComponentChildren
+  readonly cell: (item: Item, isInSight: ReadonlySignal<boolean>) => ComponentChildren
 }
 
 export const column = <Item,>(
@@ -94,9 +94,9 @@ const styleOf = <Item,>(columns: Columns<Item>) => ({
 })
 
 /** The cells of a row: one for each column, so that none stands below the head of another one. */
-const cellsOf = <Item,>(columns: Columns<Item>, item: Item) =>
+const cellsOf = <Item,>(columns: Columns<Item>, item: Item, isInSight: ReadonlySignal<boolean>) =>
   columns.map(({ cell }, place) => {
-    const drawn = cell(item)
+    const drawn = cell(item, isInSight)
     return <Fragment key={place}>{drawn === false || drawn === undefined ? <i /> : drawn}</Fragment>
   })
 
@@ -105,11 +105,21 @@ const cutTexts = new WeakSet<Element>()
 
 /** Gives a text without room its whole as a title, while the pointer is on it. */
 const showWhole = ({ target }: Event): void => {
-  const text = target instanceof Element && target.closest<HTMLElement>(".subject, .row > :not(time)")
+  const text = target instanceof Element && target.closest<HTMLElement>(".subject, .notes, .row > :not(time)")
   if (text === false || text === null || (text.title !== "" && !cutTexts.has(text))) return
   cutTexts.add(text)
   text.title = text.scrollWidth > text.clientWidth ? text.innerText : ""
 }
+
+type Range = readonly [first: number, last: number]
+
+const isBetween = ([first, last]: Range, place: number): boolean => place >= first && place <= last
+
+const NONE: Range = [0, -1]
+
+/** The rows in sight that are not among the first ones. */
+const rangeBeyond = (firstRows: number, [first, last]: Range): Range =>
+  last < firstRows ? NONE : [Math.max(first, firstRows), last]
 
 interface RowProps<Item> {
   readonly kind: string
@@ -119,11 +129,13 @@ interface RowProps<Item> {
   readonly setSize: number
   readonly height: number
   readonly columns: Columns<Item>
+  readonly range: ReadonlySignal<Range>
 }
 
 /** A row. As long as nothing in it changes, nor the reader's role, it is neither drawn nor compared again. */
-const Row = <Item,>({ kind, id, item, place, setSize, height, columns }: RowProps<Item>) =>
-  useMemo(
+const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: RowProps<Item>) => {
+  const isInSight = useMemo(() => computed(() => isBetween(range.value, place)), [range, place])
+  return useMemo(
     () => (
       <li
         aria-setsize={setSize}
@@ -134,23 +146,52 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, columns }: RowProp
           <span class="ghost" />
         ) : (
           <div class={`row ${kind}`} data-id={id}>
-            {cellsOf(columns, item)}
+            {cellsOf(columns, item, isInSight)}
           </div>
         )}
       </li>
     ),
     [id, item, place, setSize, height, columns, me.value?.role],
   )
+}
 
-/** A list of any length, of which only the rows in sight are elements. The window scrolls it. */
+/** Rows become elements in steps, before and after which the browser answers its reader. */
+const [STEP, STEP_MILLIS] = [50, 30]
+/** The rows in sight come first. */
+const WHOLE_AFTER_MILLIS = 1_000
+
+/** How many rows, from the first one on, are elements whether they are in sight or not. */
+const useWhole = ({ pages, readWhole }: Listed<unknown>, inSight: number): number => {
+  const drawn = useSignal(inSight)
+  const most = Math.min(rowCount(pages), MOST_WHOLE)
+  useEffect(() => {
+    const timer = setTimeout(readWhole, WHOLE_AFTER_MILLIS)
+    return () => clearTimeout(timer)
+  }, [])
+  useEffect(() => {
+    if (drawn.value >= most) return
+    const timer = setTimeout(() => (drawn.value += STEP), STEP_MILLIS)
+    return () => clearTimeout(timer)
+  }, [drawn.value, most])
+  return Math.min(drawn.value, most)
+}
+
+/**
+ * A list of any length. Its first rows are elements, so that readers find and print them; of the others, those in
+ * sight are. The window scrolls it.
+ */
 const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: ListingProps<Item>) => {
   const { pages, see } = listed
   const list = useRef<HTMLUListElement>(null)
   const left = useRef<string | undefined>(undefined)
   const lines = ROW_HEIGHTS[size][width.value === "narrow" ? "narrow" : "wide"]
   const height = useMemo(() => lines * rootSize(), [lines])
-  const range = useSignal<readonly [first: number, last: number]>([0, Math.ceil(window.innerHeight / height)])
+  const inSight = Math.ceil(window.innerHeight / height)
+  const range = useSignal<Range>([0, inSight])
+  const whole = useWhole(listed, inSight)
   const count = rowCount(pages)
+  // While a reader scrolls through the first rows, none is drawn.
+  const beyond = useMemo(() => computed(() => rangeBeyond(whole, range.value)), [whole])
   const look = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0
     const first = Math.max(0, Math.floor(-top / height) - AROUND)
@@ -183,8 +224,9 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: Li
   })
   // After the frame, in which the browser has found out where the list stands.
   useEffect(look, [count, height])
-  const [first, last] = range.value
-  useEffect(() => see(...pagesInSight(pages, first, last)), [first, last, count, pages.next])
+  const seeRows = () => untracked(() => see(...pagesInSight(pages, ...range.peek())))
+  useSignalEffect(() => void (range.value && seeRows()))
+  useEffect(seeRows, [count, pages.next])
   const setSize = pages.next === null ? count : -1
   const drawn = new Set<string>()
   return (
@@ -196,12 +238,12 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: Li
       onPointerMove={aim}
       style={{ ...styleOf(columns), height: `${count * height}px` }}
     >
-      {rowsBetween(pages, first, last).map(({ row, item }) => {
+      {[...rowsBetween(pages, 0, whole - 1), ...rowsBetween(pages, ...beyond.value)].map(({ row, item }) => {
         const known = item === undefined ? "" : keyOf(item)
         // While a list changes, two of its pages may have the same item.
         const key = known === "" || drawn.has(known) ? `row ${row}` : known
         drawn.add(key)
-        const place = { place: row, setSize, height }
+        const place = { place: row, setSize, height, range }
         return <Row key={key} kind={kind} id={known} item={item} {...place} columns={columns} />
       })}
     </ul>

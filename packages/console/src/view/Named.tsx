@@ -36,6 +36,8 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly when: readonly [head: string, cell: (item: Item) => ComponentChildren]
   /** A note beside the label. */
   readonly noteOf?: (item: Item) => ComponentChildren
+  /** Its last 24 hours. */
+  readonly stripOf?: (item: Item) => ComponentChildren
   /** Actions that others than administrators have too. */
   readonly actionsOf?: (item: Item) => ComponentChildren
   readonly creates: string
@@ -155,10 +157,13 @@ const columnsOf = <Item extends Named, Made extends Named>(
   }),
   column(kind.when[0], "13rem", (item) => <span class="when">{kind.when[1](item)}</span>),
   column("", "16.5rem", (item) => (
-    <span class="actions">
-      {kind.actionsOf?.(item)}
-      {administer?.(item)}
-    </span>
+    <>
+      <span class="actions">
+        {kind.actionsOf?.(item)}
+        {administer?.(item)}
+      </span>
+      {kind.stripOf?.(item)}
+    </>
   )),
 ]
 

@@ -1,9 +1,8 @@
-import { useSignal } from "@preact/signals"
+import type { ReadonlySignal } from "@preact/signals"
 import type { ExpectedCheckState, Numbers } from "@tocsin/client"
-import { useEffect } from "preact/hooks"
 import { now } from "../state/clock.ts"
 import { call } from "../state/session.ts"
-import { width } from "./Listing.tsx"
+import { useRested } from "./rested.ts"
 import { useResource } from "./usePages.ts"
 
 type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
@@ -32,17 +31,11 @@ const Drawn = ({ agent_id, check_id }: CheckName) => {
   )
 }
 
-/** Rows that a reader scrolls past ask for nothing. */
-const REST_MILLIS = 400
-
-/** The last day of the series of a check that says most, where a row has room. */
-export const SmallLine = (check: ExpectedCheckState) => {
-  const rests = useSignal(false)
-  useEffect(() => {
-    const timer = setTimeout(() => (rests.value = true), REST_MILLIS)
-    return () => clearTimeout(timer)
-  }, [])
-  return width.value === "narrow" ? null : (
-    <span class="small-line">{rests.value && check.status !== null && <Drawn {...check} />}</span>
-  )
+/** The last day of the series of a check that says most. */
+export const SmallLine = ({
+  isInSight,
+  ...check
+}: CheckName & { readonly isInSight: ReadonlySignal<boolean> }) => {
+  const isRested = useRested(isInSight)
+  return <span class="small-line">{isRested && <Drawn {...check} />}</span>
 }

@@ -1,9 +1,13 @@
+import { useSignal } from "@preact/signals"
+import type { Agent } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
 import { numberText } from "../format/times.ts"
+import { listOf, MOST } from "../state/lists.ts"
 import { routeText, withParameters } from "../state/Route.ts"
 import { asBack, route, setParameters } from "../state/location.ts"
 import { CopyButton } from "./forms.tsx"
 import { Mark } from "./states.tsx"
+import { useResource } from "./usePages.ts"
 
 /** The value and the title of a tab, and what its page adds. */
 type Tab = readonly [value: string, title: ComponentChildren, ...ReadonlyArray<unknown>]
@@ -63,14 +67,16 @@ export const Tally = ({ parameter, counts }: TallyProps) => {
 }
 
 interface FilterFieldProps {
+  readonly label?: string
+  /** What it searches, or an example. */
   readonly what: string
   readonly parameter?: string
 }
 
-/** A field that searches the list by `what`; `/` leads to the first one. */
-export const FilterField = ({ what, parameter = "filter" }: FilterFieldProps) => (
-  <label>
-    <span class="unseen">Search by {what}</span>
+/** A field that searches the list; `/` leads to the first one. */
+export const FilterField = ({ label = "Search", what, parameter = "filter" }: FilterFieldProps) => (
+  <label class="inline">
+    {label}
     <input
       data-filter
       type="search"
@@ -115,16 +121,18 @@ export const Days = () => (
 interface NameFieldProps {
   readonly label: string
   readonly parameter: string
-  /** A name of what it takes. */
-  readonly of: string
+  /** The element that has names to choose. */
+  readonly list?: string
+  readonly onFocus?: () => void
 }
 
-const NameField = ({ label, parameter, of }: NameFieldProps) => (
+const NameField = ({ label, list, onFocus, parameter }: NameFieldProps) => (
   <label class="inline">
     {label}
     <input
       class="short"
-      placeholder={of}
+      list={list}
+      onFocus={onFocus}
       maxLength={128}
       value={route.value.parameters[parameter] ?? ""}
       onInput={({ currentTarget }) =>
@@ -135,10 +143,40 @@ const NameField = ({ label, parameter, of }: NameFieldProps) => (
 )
 
 /** Begins a list of agents, or of their checks, at an agent: the way to jump in a long one. */
-export const BeginAt = () => <NameField label="From" parameter="from" of="agent" />
+export const BeginAt = () => <NameField label="From agent" parameter="from" />
 
-/** Shows a list in groups by a label. */
-export const GroupBy = () => <NameField label="Group by" parameter="group" of="label" />
+const LABELS = "labels"
+
+/** The names of the labels that agents have. */
+const LabelNames = () => {
+  const { value = [] } = useResource(LABELS, ["agents"], async () => {
+    const { items } = await listOf<Agent>("ops/v1/agents", {}, MOST).read(undefined)
+    return Array.from(new Set(items.flatMap(({ labels = {} }) => Object.keys(labels)))).toSorted()
+  })
+  return (
+    <datalist id={LABELS}>
+      {value.map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  )
+}
+
+/** Shows a list in groups by a label. It offers those that exist, once the reader comes to it. */
+export const GroupBy = () => {
+  const isUsed = useSignal(false)
+  return (
+    <>
+      <NameField
+        label="Group by label"
+        parameter="group"
+        list={LABELS}
+        onFocus={() => (isUsed.value = true)}
+      />
+      {isUsed.value && <LabelNames />}
+    </>
+  )
+}
 
 export const BackLink = ({ to, name = "Back" }: { readonly to: string; readonly name?: string }) => (
   <p class="crumb">

@@ -154,7 +154,7 @@ export const Empty = ({
   readonly children?: ComponentChildren
 }) => (
   <div class="empty">
-    <Bell size={36} />
+    <Bell size={28} />
     <p class="title">{title}</p>
     {children !== undefined && <p>{children}</p>}
   </div>

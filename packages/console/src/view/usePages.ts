@@ -8,6 +8,7 @@ import {
   cursorOf,
   itemsOf,
   keepPages,
+  pageOfRow,
   type Pages,
   type PagesInSight,
   pageToRead,
@@ -22,6 +23,11 @@ const AROUND = 2
 /** The least time between two reads of a list that takes many requests, or passes through much. */
 const SLOW_MILLIS = 10_000
 
+/** So many rows are read whether they are in sight or not, so that they can be found and printed. */
+export const MOST_WHOLE = 1_000
+/** The least time between two reads of the rows out of sight. */
+const WHOLE_MILLIS = 30_000
+
 interface Found<Item> {
   readonly key: string
   readonly pages: Pages<Item>
@@ -31,6 +37,8 @@ interface Found<Item> {
 /** A list as far as it was read. */
 export interface Listed<Item> extends Found<Item> {
   readonly see: (first: number, last: number) => void
+  /** Reads the first {@link MOST_WHOLE} rows, after those in sight. */
+  readonly readWhole: () => void
 }
 
 const LISTS_KEPT = 12
@@ -65,6 +73,16 @@ const opened = <Item>(key: string): Found<Item> => ({
   failure: undefined,
 })
 
+/** What is kept of the pages of a list: those that are seen, what is around them, and its first rows. */
+const around = <Item>(pages: Pages<Item>, [first, last]: PagesInSight, firstRows = 0): Pages<Item> =>
+  keepPages(pages, first - AROUND, last + AROUND, firstRows)
+
+/** A list that could not be read: as it was last read, if nothing of it is shown. */
+const withFailure = <Item>(before: Found<Item>, failure: ApiFailure): Found<Item> => {
+  const isLost = isUnreached(failure) && itemsOf(before.pages).length === 0
+  return { ...before, pages: (isLost ? known<Item>(before.key) : undefined) ?? before.pages, failure }
+}
+
 // Pages that one operator read are not shown to the next.
 effect(() => {
   if (token.value === "") lastRead.clear()
@@ -95,6 +113,23 @@ const useRevision = (
   }, [key, revision])
 }
 
+/** Of which list the rows out of sight are wanted, as of which revision, and when that was. */
+interface Whole {
+  readonly key: string
+  readonly revision: number
+  readonly at: number
+}
+const noneWhole: Whole = { key: "", revision: 0, at: 0 }
+
+/** Rows out of sight are read again less often than the others. */
+const wholeAsOf = (whole: Whole, revision: number): Whole => {
+  const at = performance.now()
+  return at - whole.at < WHOLE_MILLIS ? whole : { ...whole, revision, at }
+}
+
+const pageOutOfSight = <Item>(pages: Pages<Item>, key: string, whole: Whole): number | undefined =>
+  whole.key === key ? pageToRead(pages, [0, pageOfRow(pages, MOST_WHOLE - 1)], whole.revision) : undefined
+
 /** Each revision of each list has its own number. */
 let lastRevision = 0
 
@@ -106,6 +141,7 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
   /** As of which revision the pages in sight are wanted. */
   const revision = useRef(0)
   const reading = useRef<{ readonly key: string } | undefined>(undefined)
+  const whole = useRef(noneWhole)
   const latest = useRef(list)
   latest.current = list
 
@@ -115,26 +151,18 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
     try {
       const answer = await latest.current.read(cursorOf(pages, index), isWanted)
       if (!isWanted()) return false
-      const [first, last] = seen.current
-      const taken = keepPages(withPage(pages, index, answer, asOf), first - AROUND, last + AROUND)
-      found.value = { ...found.peek(), pages: taken, failure: undefined }
-      if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, found.peek().key, taken)
+      const { key: of } = found.peek()
+      const all = withPage(pages, index, answer, asOf)
+      found.value = { key: of, pages: around(all, seen.current, MOST_WHOLE), failure: undefined }
+      if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, of, around(all, seen.current))
       return true
     } catch (error) {
-      if (!isWanted()) return false
-      const failure = asFailure(error)
-      const before = found.peek()
-      const isLost = isUnreached(failure) && itemsOf(before.pages).length === 0
-      found.value = {
-        ...before,
-        pages: (isLost ? known<Item>(before.key) : undefined) ?? before.pages,
-        failure,
-      }
+      if (isWanted()) found.value = withFailure(found.peek(), asFailure(error))
       return false
     }
   }
 
-  /** Reads the pages in sight that are not current, until all are or one cannot be read. */
+  /** Reads the pages that are not current, those in sight first, until all are or one cannot be read. */
   const readSeen = async (): Promise<void> => {
     const mine = { key: latest.current.key }
     if (reading.current?.key === mine.key) return
@@ -146,7 +174,8 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
     const isWanted = () => reading.current === mine
     for (;;) {
       const asOf = revision.current
-      const index = pageToRead(found.peek().pages, seen.current, asOf)
+      const { key: of, pages } = found.peek()
+      const index = pageToRead(pages, seen.current, asOf) ?? pageOutOfSight(pages, of, whole.current)
       if (index === undefined) break
       const isRead = await readPage(index, asOf, isWanted)
       if (!isWanted()) return
@@ -161,6 +190,7 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
   const isSlow = list.isSlow === true || found.peek().pages.read[0]?.isSlow === true
   useRevision({ ...list, isSlow }, () => {
     revision.current = lastRevision += 1
+    if (!isSlow) whole.current = wholeAsOf(whole.current, lastRevision)
     void readSeen()
   })
   useEffect(() => () => void (reading.current = { key: "closed" }), [])
@@ -174,6 +204,11 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
       const [a, b] = seen.current
       if (a === first && b === last) return
       seen.current = [first, last]
+      void readSeen()
+    },
+    readWhole: () => {
+      if (whole.current.key === key) return
+      whole.current = { key, revision: 0, at: performance.now() }
       void readSeen()
     },
   }

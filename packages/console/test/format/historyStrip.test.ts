@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { availabilityOf, stretchesOf, timeInStates } from "../../src/format/historyStrip.ts"
+import { availabilityOf, barsOf, stretchesOf, timeInStates } from "../../src/format/historyStrip.ts"
 
 const START = Date.parse("2026-01-01T00:00:00Z")
 const END = START + 86_400_000
@@ -51,6 +51,24 @@ describe("the picture of a check's states", () => {
         const isOk = stretches.every(({ state }) => state !== "critical") && times.has("ok")
         assert.strictEqual(availabilityOf(times) === "100", isOk)
         if (!isOk) assert.match(availabilityOf(times) ?? "0.00", /^\d{1,2}\.\d\d$/)
+      }),
+    )
+  })
+
+  it("has the worst state of each hour as its bar", () => {
+    fc.assert(
+      fc.property(phases, (list) => {
+        const hourly = barsOf(stretchesOf(list, SPAN), 24)
+        for (const [hour, state] of hourly.entries()) {
+          const [from, to] = [START + hour * 3_600_000, START + (hour + 1) * 3_600_000]
+          const seen = list.filter((phase, index) => {
+            const next = list[index + 1]
+            return Date.parse(phase.from) < to && (next === undefined || Date.parse(next.from) > from)
+          })
+          const states: ReadonlyArray<string> = seen.map((phase) => phase.state)
+          const worst = ["critical", "planned", "no_data", "ok"].find((each) => states.includes(each))
+          assert.strictEqual(state, worst ?? "no_data")
+        }
       }),
     )
   })
