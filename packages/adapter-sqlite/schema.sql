@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:faf98a7c00d1c1c7f0b423084ea8c118bb8fe29f535d5c239d90e3d8ba556b60
+-- 3 separate_tables breaking sha256:d02019f7619e23fa0435ce66dfcbc5311fb4cfa6a5a273f37e6ee06daa9e99b5
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -519,6 +519,15 @@ CREATE TABLE policy_version (
   text TEXT NOT NULL,
   applied_at INTEGER NOT NULL,
   applied_by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE receiver_secrets (
+  name TEXT PRIMARY KEY,
+  keys TEXT NOT NULL,
+  ciphertext TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  changed_by TEXT NOT NULL,
+  changed_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE removed_registration (

@@ -13,6 +13,7 @@ import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyReco
 import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentRecord"
 import { CutOffTransitions } from "@tocsin/core/watches/cutOff"
 import { OverrideTransitions } from "@tocsin/core/model/RotaOverrideRecord"
+import { SecretTransitions } from "@tocsin/core/model/SecretRecord"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
@@ -123,6 +124,13 @@ export const subjects: ReadonlyArray<Subject> = [
       "Receivers and a time in which they are on call in a rota. Nothing stores its state: it follows from its times.",
     file: "packages/core/src/model/RotaOverrideRecord.ts",
     rows: OverrideTransitions,
+  },
+  {
+    title: "Stored secrets",
+    meaning:
+      "The secrets of one receiver, as a server sees them: its row and its keys decide. `former` ones are opened by the second key alone.",
+    file: "packages/core/src/model/SecretRecord.ts",
+    rows: SecretTransitions,
   },
   {
     title: "Replica",

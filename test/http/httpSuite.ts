@@ -31,6 +31,7 @@ import { orderSuite } from "./requests/orderSuite.ts"
 import { pathSuite } from "./requests/pathSuite.ts"
 import { senderRefusalSuite } from "./requests/senderRefusalSuite.ts"
 import { policySuite } from "./requests/policySuite.ts"
+import { secretSuite } from "./requests/secretSuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
 import { throttlingSuite } from "./requests/throttlingSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
@@ -86,6 +87,7 @@ const suites: Suites = {
   watches: watchSuite,
   idempotency: idempotencySuite,
   policy: policySuite,
+  secrets: secretSuite,
   "hostile connections": hostileConnectionSuite,
   interruptions: interruptionSuite,
   "back-pressure": backPressureSuite,

@@ -102,6 +102,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "replica.seen_at": MAY_BE_AHEAD,
   "replica.ended_at": MAY_BE_AHEAD,
   "policy_version.applied_at": HISTORY,
+  "receiver_secrets.changed_at": HISTORY,
   "silence.starts_at": MAY_BE_AHEAD,
   "silence.ends_at": MAY_BE_AHEAD,
   "rota_override.starts_at": MAY_BE_AHEAD,

@@ -162,6 +162,14 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       created_by: "eva",
       created_at: start,
     })
+    unit.of("receiver_secrets").put({
+      name: NotifierName.make("chat"),
+      keys: ["url"],
+      ciphertext: "",
+      key_id: "0a1b2c3d",
+      changed_by: "eva",
+      changed_at: start,
+    })
     unit.of("rota_override").put({
       id: OverrideId.make(idOf("override")),
       rota: NotifierName.make("primary"),

@@ -1,13 +1,10 @@
-import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto"
+import { createHmac, hash } from "node:crypto"
 import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
 import { Hashing, type KeyIdentity } from "@tocsin/core/ports/Hashing"
-import { Layer, Redacted, Result } from "effect"
+import { Layer, Redacted } from "effect"
+import { decrypt, encrypt } from "./aesGcm.ts"
 
 const FINGERPRINT_DIGITS = 16
-
-const CIPHER = "aes-256-gcm"
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 const sealingKey = (secret: Redacted.Redacted): Buffer =>
   createHmac("sha256", Redacted.value(secret)).update("tocsin sealed text").digest()
@@ -42,21 +39,8 @@ export const layer = (
         return identity
       },
       sha256,
-      seal: (secret, text) => {
-        const nonce = randomBytes(NONCE_BYTES)
-        const cipher = createCipheriv(CIPHER, sealingKey(secret), nonce)
-        const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()])
-        return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64")
-      },
-      open: (secret, sealed) => {
-        const bytes = Buffer.from(sealed, "base64")
-        const decipher = createDecipheriv(CIPHER, sealingKey(secret), bytes.subarray(0, NONCE_BYTES))
-        decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-        const read = Result.try(() =>
-          Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]),
-        )
-        return Result.isSuccess(read) ? read.success.toString("utf8") : undefined
-      },
+      seal: (secret, text) => encrypt(sealingKey(secret), text),
+      open: (secret, sealed) => decrypt(sealingKey(secret), sealed),
       pepperCheck: peppered("tocsin pepper check") ?? "none",
     })
   })

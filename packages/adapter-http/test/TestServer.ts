@@ -55,6 +55,13 @@ export const unlimitedBodies: Ingest["Service"]["bodies"] = {
 const unexpected = () => Effect.die("no request of these tests concerns enrolments")
 const noNumbers = { reachedBounds: unexpected, ofCheck: unexpected, read: unexpected }
 const noEnrolments = { list: unexpected, create: unexpected, remove: unexpected }
+const noSecrets = {
+  states: Effect.die("unexpected"),
+  list: Effect.die("unexpected"),
+  put: unexpected,
+  remove: unexpected,
+  encryptAgain: Effect.void,
+}
 
 /** The services that the API requires, as stubs. */
 export const stubServices = ({
@@ -80,6 +87,8 @@ export const stubServices = ({
       given: { notifiers: [], keepsNotifiers: false },
       source: { source: "given", advice: "" },
       unavailable: () => [],
+      followedVersion: () => undefined,
+      secrets: noSecrets,
     }),
     PolicyInForce.layer,
     Layer.mock(TopicFeed, { ...feed }),

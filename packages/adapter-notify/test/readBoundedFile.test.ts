@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { readBoundedFile } from "../src/policyReceivers.ts"
+import { readBoundedFile } from "../src/readBoundedFile.ts"
 import { afterAll, assert, it } from "@effect/vitest"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-"))

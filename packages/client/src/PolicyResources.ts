@@ -72,3 +72,12 @@ export interface PolicyVersionList extends Answer<"listPolicyVersions"> {}
 
 /** The maintenance windows of the policy, each with its next times. */
 export interface WindowList extends Answer<"listWindows"> {}
+
+/** All stored secrets, without their values. */
+export interface StoredSecretsList extends Answer<"listSecrets"> {}
+
+/** The stored secrets of one receiver, without their values. */
+export interface StoredSecrets extends Answer<"putSecrets"> {}
+
+/** All secrets of a receiver, as `values`. */
+export interface NewSecrets extends Body<"putSecrets"> {}

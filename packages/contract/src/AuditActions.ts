@@ -37,6 +37,8 @@ export const AuditActions = {
     "former",
     "text",
   ],
+  "secret.removed": ["deleted"],
+  "secret.stored": ["stored in place of all former ones; which secrets", "keys"],
   "silence.created": ["created", "matchers", "starts_at", "ends_at", "comment"],
   "silence.changed": ["its end or its comment changed; the new values", "ends_at", "comment"],
   "silence.expired": ["ended before its time"],

@@ -10,6 +10,7 @@ import {
   SENDER,
   typesOf,
 } from "./ReceiverTypes.ts"
+import { NotifierName } from "./Status.ts"
 
 const formed = (form: RegExp, description: string, expected: string) =>
   Schema.String.check(Schema.isPattern(form, { expected })).annotate({ description })
@@ -74,6 +75,10 @@ const resolved = Schema.optionalKey(
   }),
 )
 
+const secrets = Schema.optionalKey(
+  NotifierName.annotate({ description: "The name of stored secrets, which take the place of files." }),
+)
+
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
   kind: Kind,
   fields: Fields,
@@ -81,7 +86,12 @@ const receiver = <const Kind extends string, const Fields extends Schema.Struct.
 
 /** Where notifications go. Addresses and secrets stay outside the file. */
 export const Receiver = Schema.Union([
-  receiver("webhook", { ...secret("url", "the URL"), ...secret("secret", "the signing secrets"), resolved }),
+  receiver("webhook", {
+    ...secret("url", "the URL"),
+    ...secret("secret", "the signing secrets"),
+    secrets,
+    resolved,
+  }),
   receiver("messenger", {
     type: Schema.optionalKey(Schema.Literals(typesOf("messenger"))),
     ...secret("url", "the URL of an incoming webhook, or that of the type's service"),
@@ -126,6 +136,7 @@ export const Receiver = Schema.Union([
     ),
     ...secret("telegram_token", "a Telegram bot's token"),
     telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),
+    secrets,
     resolved,
     digest: Schema.optionalKey(
       Schema.Struct({
@@ -138,6 +149,7 @@ export const Receiver = Schema.Union([
     ...secret("url", "the base URL of an Alertmanager, or that of the type's service"),
     ...secret("routing_key", "PagerDuty's integration key"),
     ...secret("key", "Opsgenie's API key"),
+    secrets,
   }),
   receiver("debug", {}),
 ]).annotate({ expected: "a receiver whose kind is webhook, messenger, alert_router or debug" })

@@ -11,7 +11,7 @@ export const TopicNames = {
   outbox: "notifications",
   silences: "silences",
   rotas: "overrides of rotas",
-  policy: "the policy in force, with its windows",
+  policy: "the policy in force, with its windows, and stored secrets",
   integrations: "integrations",
   watches: "watches",
   operators: "named operators",

@@ -4,6 +4,7 @@ import { join, dirname } from "node:path"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { Console, Effect, Redacted, FileSystem, Result, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
+import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { StartFailure } from "./CommandFailure.ts"
 
@@ -55,34 +56,59 @@ const keptSecret = Effect.fnUntraced(function* ({ drawn, isValid, name, path, se
 })
 
 const KEY_BYTES = 32
-const LINK_KEY_FILE = "link-key"
 
 const drawn = Effect.sync(() => Redacted.make(randomBytes(KEY_BYTES).toString("hex")))
+
+interface KeyKind {
+  readonly setting: "SERVICE_LINK_KEY" | "SERVICE_SECRETS_KEY"
+  readonly name: string
+  /** Its file among the data. */
+  readonly file: string
+  readonly form: RegExp
+}
+
+const LINK = { setting: "SERVICE_LINK_KEY", name: "link key", file: "link-key", form: LINK_KEY } as const
+export const SECRETS_KEY_FILE = "secrets-key"
+const SECRETS = {
+  setting: "SERVICE_SECRETS_KEY",
+  name: "key of stored secrets",
+  file: SECRETS_KEY_FILE,
+  form: SECRETS_KEYS,
+} as const
+
+const keyOf = Effect.fnUntraced(function* (settings: Settings, { file, form, name, setting }: KeyKind) {
+  const { DATABASE_URL, SERVICE_DATA_DIR, [setting]: given } = settings
+  if (given !== undefined) return given
+  if (DATABASE_URL !== undefined) return DATABASE_URL.kind === "postgres" ? undefined : yield* drawn
+  const isValid = (stored: Redacted.Redacted) => form.test(Redacted.value(stored))
+  const path = join(SERVICE_DATA_DIR, file)
+  const { secret } = yield* keptSecret({ path, name, setting, drawn: yield* drawn, isValid })
+  return secret
+})
+
+const presentKeyOf = (settings: Settings, { file, form, setting }: KeyKind) => {
+  const { DATABASE_URL, SERVICE_DATA_DIR, [setting]: given } = settings
+  if (given !== undefined || DATABASE_URL !== undefined) return given
+  const text = Result.try(() => readFileSync(join(SERVICE_DATA_DIR, file), "utf8").trim())
+  return Result.isSuccess(text) && form.test(text.success) ? Redacted.make(text.success) : undefined
+}
 
 /**
  * The key of links that acknowledge: the configured one, or a generated one that is kept with the data. On
  * PostgreSQL there is none unless it is set, because all replicas need the same.
  */
-export const linkKey = Effect.fnUntraced(function* (settings: Settings) {
-  const { DATABASE_URL, SERVICE_DATA_DIR, SERVICE_LINK_KEY } = settings
-  if (SERVICE_LINK_KEY !== undefined) return SERVICE_LINK_KEY
-  if (DATABASE_URL !== undefined) return DATABASE_URL.kind === "postgres" ? undefined : yield* drawn
-  const { secret } = yield* keptSecret({
-    path: join(SERVICE_DATA_DIR, LINK_KEY_FILE),
-    name: "link key",
-    setting: "SERVICE_LINK_KEY",
-    drawn: yield* drawn,
-    isValid: (stored) => LINK_KEY.test(Redacted.value(stored)),
-  })
-  return secret
-})
+export const linkKey = (settings: Settings) => keyOf(settings, LINK)
 
 /** The key of links that a server with these settings has, as far as this process can read it. */
-export const presentLinkKey = ({ DATABASE_URL, SERVICE_DATA_DIR, SERVICE_LINK_KEY }: Settings) => {
-  if (SERVICE_LINK_KEY !== undefined || DATABASE_URL !== undefined) return SERVICE_LINK_KEY
-  const text = Result.try(() => readFileSync(join(SERVICE_DATA_DIR, LINK_KEY_FILE), "utf8").trim())
-  return Result.isSuccess(text) && LINK_KEY.test(text.success) ? Redacted.make(text.success) : undefined
-}
+export const presentLinkKey = (settings: Settings) => presentKeyOf(settings, LINK)
+
+const cipherOf = (keys: Redacted.Redacted | undefined) => keys && secretCipher(keys)
+
+/** Encrypts the stored secrets of receivers, with a key that is found or made as {@link linkKey} is. */
+export const secretCipherOf = (settings: Settings) => Effect.map(keyOf(settings, SECRETS), cipherOf)
+
+/** The same of a server with these settings, as far as this process can read the key. */
+export const presentSecretCipher = (settings: Settings) => cipherOf(presentKeyOf(settings, SECRETS))
 
 const TOKEN_BYTES = 24
 

@@ -1,6 +1,7 @@
 import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
-import { makeReceiver, type ReceiverSecrets } from "@tocsin/adapter-notify/policyReceivers"
+import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
+import type { ReceiverSecrets } from "@tocsin/adapter-notify/receiverSecrets"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import type { Receiver } from "@tocsin/contract/Receiver"
 import type { NotifierName } from "@tocsin/contract/Status"

@@ -10,7 +10,7 @@ import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./watchProbes.ts"
 import { watchdogReceiver } from "./notifiers.ts"
-import { linkKey, operatorTokens } from "./keptSecret.ts"
+import { linkKey, operatorTokens, secretCipherOf } from "./keptSecret.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policyReader } from "./policy/policyReading.ts"
 import { policyReloading, policySource } from "./policy/policySource.ts"
@@ -46,6 +46,9 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         notifiers: Layer.succeed(Notifiers, loaded.receivers),
         pepper: settings.SERVICE_KEY_PEPPER,
         linkKey: yield* linkKey(settings),
+        secretCipher: yield* Effect.catch(secretCipherOf(settings), ({ message }) =>
+          Effect.as(Effect.logError(`receivers with stored secrets are unavailable: ${message}`), undefined),
+        ),
         rules: rulesOf(settings, loaded.document),
         retention: retentionOf(settings),
         mostSeries: settings.SERVICE_NUMBERS_SERIES,

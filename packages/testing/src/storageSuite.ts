@@ -44,6 +44,7 @@ import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
 import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
+import { secretSuite } from "./secretSuite.ts"
 import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { scenarioSuite } from "./scenarioSuite.ts"
@@ -116,6 +117,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     idempotencySuite(subject)
     replicaSuite(subject)
     policySuite(subject)
+    secretSuite(subject)
     auditSuite(subject)
     auditScenarioSuite(subject)
     livenessSuite(subject)

@@ -196,8 +196,19 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
       ],
     },
     { method: "DELETE", path: home, rows: [] },
+    {
+      method: "PUT",
+      path: `${SECRETS}/phone`,
+      json: { values: { url: "https://ntfy.example/ops", token: "a token" } },
+      rows: [["secret.stored", "phone"]],
+      parameters: { keys: "token, url" },
+    },
+    { method: "DELETE", path: `${SECRETS}/phone`, rows: [["secret.removed", "phone"]] },
+    { method: "DELETE", path: `${SECRETS}/phone`, rows: [] },
   ]
 }
+
+const SECRETS = "/ops/v1/secrets"
 
 // Of timers, reports, stored policies and rotas, which this server does not have: test/delivery/timers,
 // test/library/policy, test/processes/storedPolicy, rotaSuite.
@@ -301,7 +312,7 @@ export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           auditActionNames.filter((name) => !ELSEWHERE.includes(name)),
         )
       }),
-    { spoil },
+    { spoil, secretsKey: "5a".repeat(32) },
   )
 
   scenario("the list is narrowed by actor, action, subject and time, and read in pages", () =>

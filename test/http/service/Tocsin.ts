@@ -1,5 +1,6 @@
 import { Agent, type OutgoingHttpHeaders } from "node:http"
 import { assert } from "@effect/vitest"
+import { secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
@@ -12,6 +13,7 @@ import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
+import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -54,6 +56,8 @@ export interface TocsinOptions {
   readonly notifiers?: Notifiers["Service"]
   /** Signs links that acknowledge. */
   readonly linkKey?: string
+  /** Encrypts stored secrets. */
+  readonly secretsKey?: string
 }
 
 /** A service on a port of this machine, with what a test needs to use it. */
@@ -141,6 +145,9 @@ export class Tocsin extends Context.Service<
             options.linkKey === undefined
               ? Layer.empty
               : HmacLinkTokens.layer(Redacted.make(options.linkKey)),
+            options.secretsKey === undefined
+              ? Layer.empty
+              : Layer.succeed(SecretCipher, secretCipher(Redacted.make(options.secretsKey))),
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
             // Each failure is logged, so that every line is searched for tokens.

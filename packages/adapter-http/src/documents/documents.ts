@@ -7,6 +7,7 @@ import { agents, checks, incidents, notifications } from "./incidentOperations.t
 import { numbers } from "./numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
 import { rotas } from "./rotaOperations.ts"
+import { secrets } from "./secretOperations.ts"
 import { liveViews, policy, silences, watches } from "./policyOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
 
@@ -92,6 +93,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
   ["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas],
   ["Policy", "Receivers, routes and maintenance windows.", policy],
+  ["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets],
   ["Operators", "Named operators, their tokens, and who changed what.", operators],
   ["Watches", "Probes of the server.", watches],
   ["Admission", "Tokens by which new agents are accepted.", admission],

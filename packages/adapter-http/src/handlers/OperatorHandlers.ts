@@ -129,6 +129,7 @@ export const ops = [
   opsGroup("policy"),
   opsGroup("watches"),
   opsGroup("rotas"),
+  opsGroup("secrets"),
   opsGroup("silences"),
 ] as const
 

@@ -130,7 +130,8 @@ export const actingOnce = Effect.gen(function* () {
     const { name } = yield* CurrentOperator
     const id = sha256(`${name} ${key}`)
     const body = payload === undefined ? "" : JSON.stringify(codec.encodePayload(payload))
-    const request_hash = sha256(`${method} ${url} ${body}`)
+    // With the key, which no storage has, so that the row says nothing of a secret in the body.
+    const request_hash = sha256(`${key} ${method} ${url} ${body}`)
     // A storage has neither.
     const secret = Redacted.make(`${headers["authorization"]} ${key}`)
     const find = toApiError(transact(findKey({ id })))

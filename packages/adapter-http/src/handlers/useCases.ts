@@ -124,6 +124,15 @@ const policyUseCases = (policies: Policies["Service"]) =>
       ),
   }) satisfies GroupsOf<typeof OpsApi>["policy"]
 
+// A process that cannot follow now tries again within seconds.
+const secretUseCases = ({ follow, secrets }: Policies["Service"]) =>
+  ({
+    listSecrets: () => secrets.list,
+    putSecrets: ({ params, payload }) =>
+      Effect.tap(secrets.put(params.name, payload), () => Effect.ignore(follow)),
+    removeSecrets: ({ params }) => Effect.andThen(Effect.ignore(follow), secrets.remove(params.name)),
+  }) satisfies GroupsOf<typeof OpsApi>["secrets"]
+
 const watchUseCases = (watches: Watches["Service"]) =>
   ({
     listWatches: ({ query }) => watches.list(query),
@@ -204,6 +213,7 @@ export const opsUseCases = (
     policy: policyUseCases(policies),
     watches: watchUseCases(Context.get(services, Watches)),
     rotas: rotaUseCases(operations),
+    secrets: secretUseCases(policies),
     silences: {
       listSilences: ({ query }) => queries.silences(query),
       getSilence: ({ params }) => operations.showSilence(params.id),

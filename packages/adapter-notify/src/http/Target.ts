@@ -195,7 +195,7 @@ export const parseTarget = (
   const host = hostOf(url)
   if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
     return Result.fail(
-      `must not be a link-local or cloud metadata address${policy.denyPrivateTargets ? ", nor a private one" : ""}`,
+      `must not be a link-local or cloud metadata address${policy.denyPrivateTargets ? ", nor a private one" : policy.denyLoopback === true ? ", nor the server's own machine unless SERVICE_WATCH_LOOPBACK is true" : ""}`,
     )
   }
   return Result.map(credentialsOf(url), (credentials) => {

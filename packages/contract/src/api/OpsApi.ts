@@ -21,6 +21,7 @@ import { IncidentActionsApi, SilencesApi } from "./IncidentActionsApi.ts"
 import { EnrolmentsApi, IntegrationsApi, NamedOperatorsApi, WatchesApi } from "./ManagementApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import { RotasApi } from "./RotasApi.ts"
+import { SecretsApi } from "./SecretsApi.ts"
 import {
   AgentAuthentication,
   role,
@@ -143,7 +144,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
-  .add(EnrolmentsApi, PolicyApi, RotasApi, SilencesApi, StreamApi, WatchesApi)
+  .add(EnrolmentsApi, PolicyApi, RotasApi, SecretsApi, SilencesApi, StreamApi, WatchesApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

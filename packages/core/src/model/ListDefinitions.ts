@@ -14,6 +14,7 @@ import type {
 } from "@tocsin/contract/Status"
 import type { ExpectationRecord } from "./ExpectationRecord.ts"
 import type { IncidentRecord } from "./IncidentRecord.ts"
+import type { SecretRecord } from "./SecretRecord.ts"
 import { SEVERITY_RANK } from "./MemberRecord.ts"
 import type { OutboxRecord } from "./OutboxRecord.ts"
 import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
@@ -42,6 +43,7 @@ export const listTables = {
   watches: "watch",
   audit: "audit",
   silences: "silence",
+  secrets: "receiver_secrets",
 } as const satisfies Record<string, StoredName>
 
 export type ListName = keyof typeof listTables
@@ -197,6 +199,7 @@ export const ListOrders = {
   silences: {
     created_at: [instant<SilenceRecord>("created_at"), text<SilenceRecord>("id")],
   },
+  secrets: { name: [text<SecretRecord>("name")] },
 } as const satisfies {
   readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
 }

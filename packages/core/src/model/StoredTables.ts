@@ -15,6 +15,7 @@ import { operator } from "./OperatorRecord.ts"
 import { alert, outbox } from "./OutboxRecord.ts"
 import { phone_call } from "./PhoneCallRecord.ts"
 import { policy_version } from "./PolicyVersionRecord.ts"
+import { receiver_secrets } from "./SecretRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { reported_alert } from "./ReportedAlertRecord.ts"
 import { rota_override } from "./RotaOverrideRecord.ts"
@@ -68,6 +69,7 @@ export const storedTables = {
   phone_call,
   replica,
   policy_version,
+  receiver_secrets,
   audit,
   audit_subject,
   silence,

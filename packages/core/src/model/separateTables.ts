@@ -35,6 +35,13 @@ export const separateTables: Readonly<Record<string, string>> = {
   phone_call: `
   receiver text PRIMARY KEY,
   began_at bigint NOT NULL`,
+  receiver_secrets: `
+  name text PRIMARY KEY,
+  keys json NOT NULL,
+  ciphertext text NOT NULL,
+  key_id text NOT NULL,
+  changed_by text NOT NULL,
+  changed_at bigint NOT NULL`,
   reported_alert: `
   ${CHECK}
   source text NOT NULL,

@@ -21,6 +21,7 @@ import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
 import { at, problem, type Problems } from "./problemsAt.ts"
 import { receiverProblems } from "./receiverProblems.ts"
 import { rotaProblems } from "./Rota.ts"
+import { namedSecrets } from "../secrets/openSecrets.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { scheduleProblems, timeZoneOf } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
@@ -105,6 +106,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       at(receiverProblems(name, receiver), "receivers", name),
     ),
+    ...sharedSecrets(receivers),
     ...rotaProblems(policy, known, unknownTo(known)),
     ...routes.flatMap((route, n) => at(routeProblems(route, nameable), "routes", n)),
     ...windows.flatMap((window, n) => at(windowProblems(window, isFirst(window, n)), "windows", n)),
@@ -112,6 +114,17 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
     ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
     ...watches.flatMap((watch, n) => at(watchProblems(watch, isFirstWatch(watch, n)), "watches", n)),
   ]
+}
+
+/** A row has the secrets of one receiver. */
+const sharedSecrets = (receivers: NonNullable<PolicyDocument["receivers"]>): Problems => {
+  const last = namedSecrets({ receivers })
+  return Object.entries(receivers).flatMap(([name, receiver]) => {
+    const by = "secrets" in receiver && receiver.secrets !== undefined ? last.get(receiver.secrets) : name
+    return by === name
+      ? []
+      : [problem(`names the secrets of ${by}: store others`, "receivers", name, "secrets")]
+  })
 }
 
 /** Whether a row is the first of its name. */

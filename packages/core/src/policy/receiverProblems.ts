@@ -10,17 +10,30 @@ import { NotifierKind } from "@tocsin/contract/Status"
 import { hoursProblems } from "./occurrences.ts"
 import { at, problem, type Problems } from "./problemsAt.ts"
 
-/** Exactly one of two ways to give a secret. */
+/** Exactly one of two ways to give a secret, and none where it is stored. */
 const secretProblems = (receiver: object, name: string, isRequired: boolean): Problems => {
   const given = [`${name}_file`, `${name}_env`].filter((key) => Object.hasOwn(receiver, key))
+  if (Object.hasOwn(receiver, "secrets")) return given.map((key) => problem(BESIDE_STORED, key))
   if (given.length > 1) return [problem(`must have ${name}_file or ${name}_env, not both`)]
   return given.length === 0 && isRequired ? [problem(`must have ${name}_file or ${name}_env`)] : []
 }
 
+const BESIDE_STORED = "must be absent beside secrets, which names all secrets of the receiver"
+
 const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
 /** Keys of every receiver. */
-const COMMON = ["kind", "concurrency", "digest", "quiet", "acknowledge", "shadow", "type", "resolved"]
+const COMMON = [
+  "kind",
+  "concurrency",
+  "digest",
+  "quiet",
+  "acknowledge",
+  "shadow",
+  "type",
+  "resolved",
+  "secrets",
+]
 
 /** Missing keys of a type, and those that belong to another. */
 const typeProblems = (

@@ -3,6 +3,7 @@ import type { HeldCount, PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Notifier } from "./Notifiers.ts"
+import type { OpenedSecrets } from "./SecretCipher.ts"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { RuleOptions } from "./RuleSettings.ts"
 import type { StorageError } from "./Storage.ts"
@@ -21,12 +22,18 @@ interface StoredPolicySource {
   /** Reads the text that the storage keeps. */
   readonly follow: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>
   /** The notifiers of its receivers, and why those have none whose secrets cannot be read here. */
-  readonly notifiers: (document: PolicyDocument) => Effect.Effect<{
+  readonly notifiers: (
+    document: PolicyDocument,
+    secrets: OpenedSecrets,
+  ) => Effect.Effect<{
     readonly made: ReadonlyMap<NotifierName, Notifier>
     readonly unavailable: ReadonlyMap<NotifierName, string>
   }>
   /** Why this process could not use some of its receivers. */
-  readonly unavailable: (document: PolicyDocument) => Effect.Effect<ReadonlyMap<NotifierName, string>>
+  readonly unavailable: (
+    document: PolicyDocument,
+    secrets: OpenedSecrets,
+  ) => Effect.Effect<ReadonlyMap<NotifierName, string>>
 }
 
 /** Another place decides: a file, or the program around. */

@@ -5,7 +5,6 @@ import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { Commits } from "../engine/commits/Commits.ts"
-import { keepRepeating } from "../engine/commits/keepRepeating.ts"
 import { findUnmatched } from "../expectations/unmatchedOverdue.ts"
 import { matchersOf } from "../policy/policyWarnings.ts"
 import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
@@ -34,9 +33,9 @@ import {
 } from "../replicas/listedReceivers.ts"
 import { policyHashes } from "../replicas/policyDifference.ts"
 import { liveReplicas } from "../replicas/replicaState.ts"
-import { CurrentOperator, systemOperator } from "../ports/CurrentOperator.ts"
-import { idlePause } from "../ports/IdlePause.ts"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { SecretCipher } from "../ports/SecretCipher.ts"
+import { namedSecretsReader, secretOperations } from "./Secrets.ts"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import { policyTrial } from "../policy/policyTrial.ts"
 
@@ -188,33 +187,45 @@ export const withOccurrences = (windows: Policy["windows"], now: Instant.Instant
 const readWindows = ({ current }: PolicyInForce["Service"]) =>
   Effect.map(Instant.now, (now) => ({ items: withOccurrences(current().windows, now) }))
 
+/** Puts policies in force with the notifiers of their receivers. */
+const replacing = Effect.gen(function* () {
+  const inForce = yield* PolicyInForce
+  const replica = yield* ReplicaIdentity
+  const receivers = yield* Receivers
+  const ids = yield* Ids
+  // The policy that this process's row names must be in force.
+  const inTurn = (yield* Semaphore.make(1)).withPermits(1)
+  const begin = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
+    Effect.andThen(receivers.replace(notifiers), inForce.replace(policy))
+  const replace = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
+    Effect.gen(function* () {
+      yield* replica.report(policy, yield* currentSignature(ids))
+      yield* begin(policy, notifiers)
+    }).pipe(Effect.uninterruptible, inTurn)
+  return { begin, replace }
+})
+
 /** The policy in force, for operators (docs/rules.md#policy). */
 export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases/Policies", {
   make: Effect.gen(function* () {
     const inForce = yield* PolicyInForce
     const hashing = yield* Hashing
     const storage = yield* Storage
-    const replica = yield* ReplicaIdentity
-    const { current: sending, replace: replaceReceivers } = yield* Receivers
+    const { current: sending } = yield* Receivers
     const { transact } = yield* Commits
     const source = yield* PolicySource
     const ids = yield* Ids
-    // The policy that this process's row names must be in force.
-    const inTurn = (yield* Semaphore.make(1)).withPermits(1)
     const rules = yield* RuleSettings
     const given: PolicyNotifiers = rules
-    const put = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
-      Effect.andThen(replaceReceivers(notifiers), inForce.replace(policy))
-    const replace = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
-      Effect.gen(function* () {
-        yield* replica.report(policy, yield* currentSignature(ids))
-        yield* put(policy, notifiers)
-      }).pipe(Effect.uninterruptible, inTurn)
+    const { begin, replace } = yield* replacing
     const firings = (policy: Policy) =>
       countFirings(storage, { transact }, { ...rules, policy: () => policy })
     const lost = findLost(storage, { transact })
+    const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
+    const followed = yield* followStoredPolicy(given, { begin, replace })
     return {
-      ...(yield* followStoredPolicy(given, { begin: put, replace })),
+      ...followed,
+      secrets: yield* secretOperations(followed.followedVersion),
       /**
        * Stores a policy for all servers, and puts it in force in none: `follow` does. `replaces` is the
        * hash of the one that it must replace. Without `confirm`, {@link refuseUnusable} and {@link refuseMany} apply.
@@ -229,7 +240,8 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
         const counts = yield* firings(policy)
         const warnings = yield* lost(policy)
         if (!confirm) {
-          const unavailable = yield* source.unavailable(document)
+          const { opened } = yield* readSecrets(document)
+          const unavailable = yield* source.unavailable(document, opened)
           yield* refuseUnusable(yield* findUnusable(storage)(unavailable))
           yield* refuseMany(counts)
         }
@@ -276,18 +288,3 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
 }) {
   static readonly layer = Layer.effect(Policies, Policies.make)
 }
-
-// A policy that was applied is in force everywhere within 5 s (docs/rules.md#a-stored-policy).
-const FOLLOW_EVERY = Duration.seconds(3)
-
-/** Puts what others apply in force here, until the layer closes. */
-export const policyFollower: Layer.Layer<never, never, Policies> = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { follow } = yield* Policies
-    if ((yield* PolicySource).source === "given") return
-    const pause = idlePause(FOLLOW_EVERY)
-    const round = Effect.andThen(Effect.provideService(follow, CurrentOperator, systemOperator), pause)
-    const complaint = "looking for another policy failed; Tocsin will retry"
-    yield* Effect.forkScoped(keepRepeating(round, complaint, pause))
-  }),
-)

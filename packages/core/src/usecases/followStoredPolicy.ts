@@ -2,14 +2,18 @@ import { Effect, Semaphore } from "effect"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { single } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
+import type { SecretRecord } from "../model/SecretRecord.ts"
 import { compileGiven, type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicySource } from "../ports/PolicySource.ts"
+import { SecretCipher } from "../ports/SecretCipher.ts"
 import { Storage, StorageError } from "../ports/Storage.ts"
+import { namedSecretsReader } from "./Secrets.ts"
 
 type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void, E>
 
@@ -41,11 +45,14 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   { begin, replace }: { readonly begin: Put<never>; readonly replace: Put<E> },
 ) {
   const source = yield* PolicySource
-  if (source.source === "given") return { follow: Effect.void, reload: Effect.void }
+  if (source.source === "given")
+    return { follow: Effect.void, reload: Effect.void, followedVersion: () => undefined }
   const storage = yield* Storage
+  const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
   const instruments = yield* CurrentInstruments
   let seen = 0
-  let current = NO_RULES
+  let current: { readonly text: string; readonly document: PolicyDocument } = { text: NO_RULES, document: {} }
+  let seenSecrets = ""
   const versions = { followed: 0, newest: 0 }
   yield* instruments.addSource(
     Effect.sync(() => [
@@ -59,9 +66,11 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
     const read = yield* Effect.result(source.follow(text))
     if (read._tag === "Failure") return issuesText(read.failure)
     const { document, outdated } = read.success
-    const { made, unavailable } = yield* source.notifiers(document)
+    const { opened, rows } = yield* readSecrets(document)
+    const { made, unavailable } = yield* source.notifiers(document, opened)
     yield* put({ ...compileGiven(document, given), unavailable, outdated }, made)
-    current = text
+    current = { text, document }
+    seenSecrets = stampOf(rows)
     return undefined
   })
   const useVersion = Effect.fnUntraced(function* <F>({ text, version }: PolicyVersionRecord, put: Put<F>) {
@@ -80,23 +89,36 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
     seen = first.version
   }
 
+  const reload = Effect.suspend(() => Effect.asVoid(use(current.text, replace)))
   // Of two that follow at the same time, the one with the older version must not be the last.
   const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   return {
-    /** Puts the newest version in force if it is not yet. */
+    /** Puts the newest version in force if it is not yet, and makes receivers again whose stored secrets changed. */
     follow: inTurn(
       Effect.gen(function* () {
         const [newest] = yield* storage.policyVersions(seen, 1)
-        if (newest === undefined) return
+        if (newest === undefined) {
+          const { rows } = yield* readSecrets(current.document)
+          return stampOf(rows) === seenSecrets ? undefined : yield* reload
+        }
         const problem = yield* useVersion(newest, replace)
         seen = newest.version
         if (problem !== undefined) yield* Effect.logError(unreadable(problem))
       }),
     ),
     /** Reads the secrets of the policy in force again. */
-    reload: inTurn(Effect.suspend(() => Effect.asVoid(use(current, replace)))),
+    reload: inTurn(reload),
+    /** The version that this process follows; 0 before the first. */
+    followedVersion: () => versions.followed,
   }
 })
+
+/** Differs where a row does: no two encryptions of a text are alike. */
+const stampOf = (rows: ReadonlyArray<SecretRecord>): string =>
+  rows
+    .map(({ ciphertext, name }) => `${name} ${ciphertext}`)
+    .toSorted()
+    .join()
 
 const unreadable = (problem: string): string =>
   `this version of Tocsin cannot read the stored policy (${problem}): run the version that stored it, or apply another policy with it`

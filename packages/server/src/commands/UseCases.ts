@@ -14,12 +14,13 @@ import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
+import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Result } from "effect"
 import { usageFailure } from "../CommandFailure.ts"
-import { presentLinkKey } from "../keptSecret.ts"
+import { presentLinkKey, presentSecretCipher } from "../keptSecret.ts"
 import { clockLayer, placeOfSettings, requireSchema, storageLayer } from "../storage.ts"
 import { loggingLayer } from "../logging.ts"
 import { Output } from "../output/Output.ts"
@@ -76,6 +77,8 @@ const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource)
     NodeHashing.layer({ pepper: settings.SERVICE_KEY_PEPPER }),
   ).pipe(
     Layer.provideMerge(linksOf(settings)),
+    // A key that this process made might not be readable for the server.
+    Layer.provideMerge(Layer.sync(SecretCipher, () => presentSecretCipher(settings))),
     Layer.provideMerge(RandomIds.layer),
     Layer.provideMerge(PolicyInForce.layer),
     Layer.provideMerge(Layer.succeed(RuleSettings, rulesOf(settings, loaded.document))),

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { secretProblems, unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
+import { unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
+import { secretProblems, storedNameOf } from "@tocsin/adapter-notify/receiverSecrets"
 import { fieldPath } from "@tocsin/contract/describeIssue"
 import type { FiringCount } from "@tocsin/contract/Policies"
 import { NotifierKind } from "@tocsin/contract/Status"
@@ -11,7 +11,7 @@ import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Effect, Option, Result, Schedule } from "effect"
+import { Effect, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../storage.ts"
@@ -26,6 +26,7 @@ import * as flags from "./flags.ts"
 import { unusableText } from "./doctor/examineNotifiers.ts"
 import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
+import { standardInput } from "./standardInput.ts"
 import { tryPolicy } from "./policyTry.ts"
 import { findLost, Policies } from "@tocsin/core/usecases/Policies"
 import { act, command, group } from "./define.ts"
@@ -54,12 +55,6 @@ const followersText = ({ others, unusable }: Followers): string =>
   ]
     .map((line) => `${line}\n`)
     .join("")
-
-/** Waits as long as the program that writes takes, such as `tocsin policy get`. */
-const standardInput: Effect.Effect<string, unknown> = Effect.try({
-  try: () => readFileSync(process.stdin.fd, "utf8"),
-  catch: (cause) => cause,
-})
 
 /** The text of a file, or of standard input for `-`. */
 const policyFileText = (file: string) =>
@@ -184,6 +179,12 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
 
 type Effects = Effect.Success<ReturnType<typeof effectsOf>>
 
+/** A policy without the receivers whose secrets are stored: these are judged where they are. */
+const withoutStored = ({ receivers, ...others }: PolicyDocument): PolicyDocument => ({
+  ...others,
+  ...(receivers && { receivers: Record.filter(receivers, (one) => storedNameOf(one) === undefined) }),
+})
+
 /**
  * Reads a policy as servers with the settings would: as their file, or by `apply`, which takes fewer secrets.
  * Where the settings have neither a file nor a folder of secrets, it may be either.
@@ -199,7 +200,9 @@ const readAsGiven = Effect.fnUntraced(
     const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), source.read))
     if (settings?.SERVICE_SECRETS_DIR === undefined)
       return { read: asFile, refusal: Result.isFailure(applied) ? applied.failure : [], unavailable }
-    const lacking = Result.isSuccess(applied) ? yield* source.unavailable(applied.success) : unavailable
+    const lacking = Result.isSuccess(applied)
+      ? yield* source.unavailable(withoutStored(applied.success), new Map())
+      : unavailable
     return { read: applied, refusal: [], unavailable: lacking }
   },
   (effect) => Effect.scoped(Effect.provide(effect, RandomIds.layer)),

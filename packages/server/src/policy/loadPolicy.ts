@@ -1,5 +1,6 @@
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import { acceptedReceivers, readBoundedFile } from "@tocsin/adapter-notify/policyReceivers"
+import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
+import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"

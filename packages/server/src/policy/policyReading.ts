@@ -1,6 +1,6 @@
 import { PolicyReader } from "@tocsin/adapter-http/policy/PolicyReader"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/Target"
-import { secretPlaceProblems } from "@tocsin/adapter-notify/policyReceivers"
+import { secretPlaceProblems } from "@tocsin/adapter-notify/receiverSecrets"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"

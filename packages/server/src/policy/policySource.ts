@@ -5,6 +5,7 @@ import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { FollowedPolicy, PolicySource } from "@tocsin/core/ports/PolicySource"
+import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -37,11 +38,14 @@ export const policySource = Effect.fnUntraced(function* (
   let settings = initial
   secrets?.follow((read) => Effect.sync(() => void (settings = read)))
   const context = yield* Effect.context<Ids | Scope.Scope>()
-  const make = Effect.fnUntraced(function* ({ receivers }: PolicyDocument) {
+  const make = Effect.fnUntraced(function* ({ receivers }: PolicyDocument, stored: OpenedSecrets) {
     if (receivers === undefined)
       return { made: yield* receiversOfSettings(settings), unavailable: new Map<NotifierName, string>() }
-    const only = { path: settings.SERVICE_SECRETS_DIR }
-    const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), only)
+    const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), {
+      folder: { path: settings.SERVICE_SECRETS_DIR },
+      stored,
+      mayReachLoopback: settings.SERVICE_WATCH_LOOPBACK,
+    })
     return { made, unavailable: unavailableBy(problems) }
   })
   const warn = ({ unavailable }: { readonly unavailable: ReadonlyMap<string, string> }) =>
@@ -58,10 +62,11 @@ export const policySource = Effect.fnUntraced(function* (
     source: "stored",
     read: (text) => readApplied(text, settings),
     follow: (text) => Effect.tap(readStored(text, settings), warnOfOutdated),
-    notifiers: (document) => make(document).pipe(Effect.tap(warn), Effect.provideContext(context)),
-    unavailable: (document) =>
+    notifiers: (document, stored) =>
+      make(document, stored).pipe(Effect.tap(warn), Effect.provideContext(context)),
+    unavailable: (document, stored) =>
       Effect.provideContext(
-        Effect.map(Effect.scoped(make(document)), (made) => made.unavailable),
+        Effect.map(Effect.scoped(make(document, stored)), (made) => made.unavailable),
         context,
       ),
   }

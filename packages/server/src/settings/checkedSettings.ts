@@ -1,5 +1,5 @@
 import { HTTP, parseTarget, SMTP } from "@tocsin/adapter-notify/http/Target"
-import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/policyReceivers"
+import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import { nearestName } from "@tocsin/contract/nearestName"
 import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledge"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"

@@ -1,5 +1,6 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
+import { SECRETS_KEYS } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
@@ -53,6 +54,11 @@ export const integrationName: SettingType<IntegrationName> = {
 
 /** See `HmacLinkTokens`. */
 export const linkKey = secret(matching(LINK_KEY, "64 hex digits"))
+
+/** See `AesSecretCipher`. */
+export const secretsKeys = secret(
+  matching(SECRETS_KEYS, "64 hex digits, or two such keys separated by a comma"),
+)
 
 export const secretWord = (takes: string) => secret(word(takes))
 

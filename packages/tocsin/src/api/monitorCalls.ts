@@ -1,6 +1,7 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
 import { opsUseCases, v1UseCases } from "@tocsin/adapter-http/handlers/useCases"
-import { type Call, callTable, mapCalls, type Walk } from "@tocsin/client/calls/callTable"
+import type { Call, Walk } from "@tocsin/client/calls/call"
+import { callTable, mapCalls } from "@tocsin/client/calls/callTable"
 import {
   endpointCodecs,
   type EndpointName,
@@ -30,6 +31,7 @@ const useCasesOf = (services: Parameters<typeof opsUseCases>[0]) => {
     ...ops.incidentActions,
     ...ops.policy,
     ...ops.rotas,
+    ...ops.secrets,
     ...ops.silences,
   }
 }

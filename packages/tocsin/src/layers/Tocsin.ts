@@ -18,7 +18,8 @@ import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
 import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
 import { Operators } from "@tocsin/core/usecases/Operators"
-import { Policies, policyFollower } from "@tocsin/core/usecases/Policies"
+import { Policies } from "@tocsin/core/usecases/Policies"
+import { policyFollower } from "@tocsin/core/usecases/policyFollower"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/ports/Hashing"
@@ -34,6 +35,7 @@ import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
+import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { ReplicaIdentity, ReplicaVersion } from "@tocsin/core/usecases/Replicas"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
@@ -63,6 +65,8 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly version?: string | undefined
   /** Peppers the hashes of agent keys; the same for good once chosen. */
   readonly pepper?: Redacted.Redacted | undefined
+  /** Encrypts the stored secrets of receivers; without it, none can be stored. */
+  readonly secretCipher?: SecretCipher | undefined
   /** Signs links that acknowledge: 64 hex digits. Without it, messages have none. */
   readonly linkKey?: Redacted.Redacted | undefined
 }
@@ -117,6 +121,9 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   ).pipe(
     Layer.provideMerge(settings(options)),
     Layer.provideMerge(options.linkKey === undefined ? Layer.empty : HmacLinkTokens.layer(options.linkKey)),
+    Layer.provideMerge(
+      options.secretCipher === undefined ? Layer.empty : Layer.succeed(SecretCipher, options.secretCipher),
+    ),
     Layer.provideMerge(Receivers.layer),
     Layer.provideMerge(options.notifiers ?? noNotifiers),
     Layer.provideMerge(options.ids ?? RandomIds.layer),

@@ -1,0 +1,64 @@
+import { MOST_SECRETS } from "@tocsin/contract/ReceiverSecrets"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { Instant } from "@tocsin/contract/Instant"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import type { SecretRecord } from "../model/SecretRecord.ts"
+import { commandOf, type Decision, type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
+import { find } from "../unitOfWork/Search.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { EncryptedSecrets } from "./openSecrets.ts"
+
+/** Stores all secrets of one receiver, within a decision; `undefined` if there are too many of others. */
+function* putSecrets(
+  unit: UnitOfWork,
+  now: Instant,
+  secrets: EncryptedSecrets,
+  by: Signature,
+): Decision<SecretRecord | undefined> {
+  yield* load(unit, { groups: { receiver_secrets: ["all"] } })
+  const others = unit.of("receiver_secrets").group("all")
+  if (others.length >= MOST_SECRETS && !others.some(({ name }) => name === secrets.name)) return undefined
+  const row = { ...secrets, changed_by: by.actor, changed_at: now }
+  unit.of("receiver_secrets").put(row)
+  recordAudit(unit, now, by, "secret.stored", [row.name], { keys: row.keys.join(", ") })
+  return row
+}
+
+/** {@link putSecrets} as a command. */
+export const storeSecrets = commandOf(putSecrets)
+
+/** Deletes the secrets of one receiver, within a decision. Returns how many rows there were. */
+function* dropSecrets(unit: UnitOfWork, now: Instant, name: NotifierName, by: Signature): Decision<number> {
+  if ((yield* loadRow(unit, "receiver_secrets", name)) === undefined) return 0
+  unit.of("receiver_secrets").delete(name)
+  recordAudit(unit, now, by, "secret.removed", [name], {})
+  return 1
+}
+
+/**
+ * Deletes secrets that a version of the stored policy does not name, if one decides; `undefined` if there is a newer one.
+ */
+export const removeSecrets = loneCommandOf(function* (
+  unit,
+  now,
+  name: NotifierName,
+  version: number | undefined,
+  by: Signature,
+): LoneDecision<number | undefined> {
+  const newest = yield* find("newestPolicy", undefined)
+  const isNewest = version === undefined || version === (newest?.version ?? 0)
+  return isNewest ? yield* dropSecrets(unit, now, name, by) : undefined
+})
+
+/** Puts a row that another key encrypted in the place of the former one, unless that has changed. */
+export const encryptAgain = commandOf(function* (
+  unit,
+  _now,
+  former: SecretRecord,
+  encrypted: Pick<SecretRecord, "ciphertext" | "key_id">,
+): Decision<void> {
+  const row = yield* loadRow(unit, "receiver_secrets", former.name)
+  if (row?.ciphertext === former.ciphertext) unit.of("receiver_secrets").put({ ...row, ...encrypted })
+})

@@ -1,0 +1,97 @@
+import { Effect, Struct } from "effect"
+import { MOST_SECRETS, type PutSecretsRequest, type StoredSecrets } from "@tocsin/contract/ReceiverSecrets"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { signing } from "../audit/Signature.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import { eachPage } from "../engine/lists/readPage.ts"
+import type { SecretRecord } from "../model/SecretRecord.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { Ids } from "../ports/Ids.ts"
+import { SecretCipher } from "../ports/SecretCipher.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
+import {
+  encryptSecrets,
+  namedSecrets,
+  openRow,
+  openSecrets,
+  type SecretState,
+} from "../secrets/openSecrets.ts"
+import { encryptAgain, removeSecrets, storeSecrets } from "../secrets/secretDecisions.ts"
+import { StateConflict } from "./OperationErrors.ts"
+
+const BY_NAME = { list: "secrets", filter: {}, sort: "name", direction: "asc" } as const
+
+const NO_KEY =
+  "there is no key for stored secrets: set SERVICE_SECRETS_KEY to 64 hex digits (openssl rand -hex 32), the same on every server; with the embedded database, start the server once, which makes one"
+
+const TOO_MANY = `there are ${MOST_SECRETS} stored secrets; delete some that no receiver names first`
+
+const ANOTHER_POLICY =
+  "another policy was stored, which this server does not follow yet: look whether it names these secrets, and try again"
+
+const nameInUse = (receiver: NotifierName) =>
+  new StateConflict({
+    message: `the receiver ${receiver} of the policy names these secrets: change or remove it first`,
+  })
+
+/** Reads the secrets that a policy names: their rows, and what a cipher makes of them. */
+export const namedSecretsReader =
+  ({ rows: read }: Pick<Storage["Service"], "rows">, cipher: SecretCipher | undefined) =>
+  (document: PolicyDocument) => {
+    const names = Array.from(namedSecrets(document).keys())
+    const found = names.length === 0 ? Effect.succeed([]) : read("receiver_secrets", names)
+    return Effect.map(found, (rows) => ({ rows, opened: openSecrets(names, rows, cipher) }))
+  }
+
+/** The stored secrets of receivers, for operators (docs/rules.md#stored-secrets). */
+export const secretOperations = Effect.fnUntraced(function* (followedVersion: () => number | undefined) {
+  const storage = yield* Storage
+  const commits = yield* Commits
+  const cipher = yield* SecretCipher
+  const { current } = yield* PolicyInForce
+  const signed = signing(commits, yield* Ids)
+
+  const eachRow = (use: (row: SecretRecord, state: SecretState) => Effect.Effect<void, StorageError>) =>
+    eachPage(storage, BY_NAME, (rows) =>
+      Effect.forEach(rows, (row) => use(row, openRow(row, cipher).state), { discard: true }),
+    )
+  const states = Effect.gen(function* () {
+    const found: Array<{ readonly row: SecretRecord; readonly state: SecretState }> = []
+    yield* eachRow((row, state) => Effect.sync(() => void found.push({ row, state })))
+    return found
+  })
+  const toResource = (row: SecretRecord, state: SecretState): StoredSecrets => ({
+    ...Struct.pick(row, ["name", "keys", "changed_by", "changed_at"]),
+    receiver: namedSecrets(current().document).get(row.name) ?? null,
+    unreadable: state === "unreadable",
+  })
+  return {
+    /** All rows, and what this process makes of each. */
+    states,
+    list: Effect.map(states, (found) => ({ items: found.map(({ row, state }) => toResource(row, state)) })),
+    /** Stores all secrets of one receiver. They count on every server within 5 s. */
+    put: Effect.fn("Secrets.put")(function* (name: NotifierName, { values }: PutSecretsRequest) {
+      if (cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
+      const row = yield* signed((by) => storeSecrets(encryptSecrets(name, values, cipher), by))
+      return row === undefined ? yield* new StateConflict({ message: TOO_MANY }) : toResource(row, "readable")
+    }),
+    /** Deletes secrets that the policy does not name; count 0 if there are none of this name. */
+    remove: Effect.fn("Secrets.remove")(function* (name: NotifierName) {
+      const followed = followedVersion()
+      const receiver = namedSecrets(current().document).get(name)
+      if (receiver !== undefined) return yield* nameInUse(receiver)
+      const count = yield* signed((by) => removeSecrets(name, followed, by))
+      return count === undefined ? yield* new StateConflict({ message: ANOTHER_POLICY }) : { count }
+    }),
+    /** Encrypts again, by the first key, what only the second one opens. */
+    encryptAgain: cipher?.keyIds[1]
+      ? eachRow((row, state) => {
+          const { values } = openRow(row, cipher)
+          return state === "former" && values !== undefined
+            ? commits.transact(encryptAgain(row, encryptSecrets(row.name, values, cipher)))
+            : Effect.void
+        })
+      : Effect.void,
+  }
+})
