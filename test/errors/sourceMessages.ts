@@ -62,6 +62,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "`${fieldPath(problem.path)} ${problem.message}`",
   // Problems of a policy, which name what was read.
   "read.failure",
+  "opened.failure",
   "syntaxMessage(code, message)",
   // Faults of a request: their words are in `elsewhere`.
   'describeIssue(issue, "the request body")',

@@ -14,6 +14,7 @@ import { showNumbers } from "./commands/numbers.ts"
 import { onCall } from "./commands/onCall.ts"
 import { outbox } from "./commands/outbox.ts"
 import { importPolicy, policy } from "./commands/policy.ts"
+import { secrets } from "./commands/secrets.ts"
 import { silences } from "./commands/silences.ts"
 import { simulate } from "./commands/simulate.ts"
 import { backup, copy, migrate } from "./commands/storages.ts"
@@ -69,7 +70,7 @@ const tocsin = Command.make("tocsin").pipe(
       ],
     },
     { group: "Operators", commands: [operators, audit] },
-    { group: "Policy and simulation", commands: [policy, windows, simulate, importPolicy] },
+    { group: "Policy and simulation", commands: [policy, secrets, windows, simulate, importPolicy] },
     { group: "Backup", commands: [backup, copy] },
   ]),
 )

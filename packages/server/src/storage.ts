@@ -114,7 +114,8 @@ export interface StoragePlace {
   ) => Effect.Effect<A, E | StorageError>
 }
 
-const sqlitePlace = (file: string): StoragePlace => ({
+/** A file of SQLite. */
+export const sqlitePlace = (file: string): StoragePlace => ({
   name: `SQLite in ${file}`,
   state: Effect.flatMap(realFile(file), (found): StoragePlace["state"] =>
     existsSync(found)

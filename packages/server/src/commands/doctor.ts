@@ -28,6 +28,7 @@ import {
   examineSqlite,
 } from "./doctor/examineStorage.ts"
 import { examineLost } from "./doctor/examineLost.ts"
+import { examineSecrets } from "./doctor/examineSecrets.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -141,7 +142,11 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
     ...(isPolicyValid ? delivery : []),
     ...(isPolicyValid && isInOrder(storage) ? yield* examineLost : []),
     ...(isInOrder(storage)
-      ? [...(yield* examineIntegrations), ...(yield* examineNumbers(settings.SERVICE_NUMBERS_SERIES))]
+      ? [
+          ...(yield* examineSecrets),
+          ...(yield* examineIntegrations),
+          ...(yield* examineNumbers(settings.SERVICE_NUMBERS_SERIES)),
+        ]
       : []),
     ...examineOrigins(values),
     ...receivers.findings,

@@ -14,12 +14,14 @@ import { CommandFailure, refusal, refusedInUse, usageFailure } from "../CommandF
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { type Step, withProgress } from "../output/withProgress.ts"
+import { secretKeysOf, secretKeysText } from "./secretKeys.ts"
 import {
   databaseFile,
   ensureDataDirectory,
   placeOfFlag,
   placeOfSettings,
   requireSchema,
+  sqlitePlace,
   storageLayer,
   storageName,
   type StoragePlace,
@@ -91,11 +93,12 @@ export const backup = command({
     )
     const howToRestore =
       "to restore it, stop the server, delete tocsin.db-wal and tocsin.db-shm, and replace tocsin.db with it"
+    const keys = yield* secretKeysOf(sqlitePlace(source))
     yield* writeResult(
       json,
-      { file, bytes, schema },
+      { file, bytes, schema, secrets_keys: keys },
       () =>
-        `${file} contains all of ${source}${omitted === undefined ? "" : " but its numbers over time"}, verified, ${sizeText(bytes)}: ${howToRestore}\n`,
+        `${file} contains all of ${source}${omitted === undefined ? "" : " but its numbers over time"}, verified, ${sizeText(bytes)}: ${howToRestore}\n${secretKeysText(keys)}`,
     )
   }),
 })
@@ -263,12 +266,13 @@ export const copy = command({
         report,
       ),
     ).pipe(refusedInUse)
+    const keys = yield* secretKeysOf(to)
     yield* writeResult(
       json,
-      { from: from.name, to: to.name, tables },
+      { from: from.name, to: to.name, tables, secrets_keys: keys },
       () =>
         tableText(COLUMNS, tables, output) +
-        `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n`,
+        `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,
     )
     if (yield* isServed(from, serviceHeartbeatAt)) {
       return yield* new CommandFailure({

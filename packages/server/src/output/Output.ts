@@ -1,5 +1,6 @@
 import process from "node:process"
 import { createInterface } from "node:readline/promises"
+import { Writable } from "node:stream"
 import { Context, Effect, Layer, Schema } from "effect"
 import { refusal } from "../CommandFailure.ts"
 import { jsonText } from "./texts.ts"
@@ -20,8 +21,8 @@ export class Output extends Context.Service<
     readonly write: (text: string) => Effect.Effect<void, BrokenPipe | OutputFailure>
     /** Writes to standard error without waiting. */
     readonly note: (text: string) => Effect.Effect<void>
-    /** Asks the person at the terminal, on standard error. Requires `canAsk`. */
-    readonly ask: (question: string) => Effect.Effect<string>
+    /** Asks the person at the terminal, on standard error; a hidden answer has no echo. Requires `canAsk`. */
+    readonly ask: (question: string, options?: { readonly isHidden: boolean }) => Effect.Effect<string>
     /** Columns of standard output; `undefined` unless it is a terminal. */
     readonly columns: number | undefined
     /** Columns of standard error; `undefined` unless it is a terminal. */
@@ -52,10 +53,16 @@ const write = (text: string): Effect.Effect<void, BrokenPipe | OutputFailure> =>
     })
   })
 
-const ask = (question: string): Effect.Effect<string> =>
+const ask: Output["Service"]["ask"] = (question, { isHidden } = { isHidden: false }) =>
   Effect.promise((signal) => {
-    // The terminal edits the line itself: with readline's editing, Ctrl-C would not be a signal.
-    const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+    const { stderr } = process
+    const silent = new Writable({ write: (_part, _encoding, taken) => taken() })
+    // The terminal edits the line itself, unless it is hidden: with readline's editing, Ctrl-C is not a signal.
+    const output = isHidden ? silent : stderr
+    const lines = createInterface({ input: process.stdin, output, terminal: isHidden })
+    if (isHidden) stderr.write(question)
+    lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"))
+    lines.once("close", () => void (isHidden && stderr.write("\n")))
     // The end of the input counts as an empty answer.
     const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")))
     return Promise.race([lines.question(question, { signal }), ended]).finally(() => lines.close())

@@ -1,0 +1,30 @@
+import { receiver_secrets } from "@tocsin/core/model/SecretRecord"
+import { Effect, Result, Stream } from "effect"
+import process from "node:process"
+import { presentSecretCipher, SECRETS_KEY_FILE } from "../keptSecret.ts"
+import { commandSettings } from "../settings/checkedSettings.ts"
+import type { StoragePlace } from "../storage.ts"
+
+const KEY_ID = Object.keys(receiver_secrets.columns).indexOf("key_id")
+
+/** Identifies the keys of the stored secrets in a storage; one of an earlier schema has none. */
+export const secretKeysOf = ({ withSource }: StoragePlace): Effect.Effect<ReadonlyArray<string>> =>
+  withSource(({ rows }) => Stream.runCollect(rows(receiver_secrets))).pipe(
+    Effect.map((pieces) => Array.from(new Set(pieces.flat().map((row) => String(row[KEY_ID])))).toSorted()),
+    Effect.orElseSucceed(() => []),
+  )
+
+/** A sentence on the keys without which stored secrets cannot be read, and where they are; none without such. */
+export const secretKeysText = (ids: ReadonlyArray<string>): string => {
+  if (ids.length === 0) return ""
+  const settings = Result.getOrUndefined(commandSettings(process.env))
+  const present: ReadonlyArray<string | undefined> = (settings && presentSecretCipher(settings)?.keyIds) ?? []
+  const place =
+    settings?.SERVICE_SECRETS_KEY === undefined
+      ? `${settings?.SERVICE_DATA_DIR}/${SECRETS_KEY_FILE}`
+      : "SERVICE_SECRETS_KEY"
+  const places = ids.map(
+    (id) => `${id} (${present.includes(id) ? `in ${place}` : "which this shell does not have"})`,
+  )
+  return `its stored secrets need the key ${places.join(" and ")}: keep that elsewhere, and give it to the server as SERVICE_SECRETS_KEY\n`
+}
