@@ -5,6 +5,7 @@ const PAGES = {
   admission: "d",
   checks: "c",
   silences: "s",
+  policy: "l",
   "on-call": "r",
   outbox: "o",
   audit: "u",
