@@ -25,7 +25,7 @@ export const changePolicy = async (
   }
 }
 
-/** What a policy sends as soon as it is in force. */
+/** The firings that a policy sends as soon as it is in force. */
 export const firingsText = (firings: AppliedPolicy["firings"] = []): string =>
   firings.length === 0
     ? "sends nothing immediately"
