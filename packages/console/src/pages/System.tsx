@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem, NotifierTest, PolicyInForce } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { countText, hashStart, numberText } from "../format/times.ts"
+import { DELIVERY, faultOf, type ServiceState, WELLNESS } from "../state/health.ts"
 import { MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -10,34 +11,6 @@ import { agentsText, summary } from "../state/summary.ts"
 import { ActionButton } from "../view/forms.tsx"
 import { Facts, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
-
-interface ServiceState {
-  readonly version: string
-  readonly status: "stopping" | "not_ready" | "unwell" | "ok"
-  readonly storage: { readonly kind: string; readonly status: "ok" | "failing" }
-  readonly notifications: {
-    readonly status: "in_time" | "late" | "given_up" | "unusable" | "policy_outdated" | "unknown"
-  }
-  readonly started_at: string
-}
-
-const WELLNESS: Readonly<Record<ServiceState["status"], readonly [mark: string, text: string]>> = {
-  ok: ["ok", "The service is well."],
-  unwell: ["critical", "The service is unwell:"],
-  not_ready: ["warning", "The service is not ready: it is starting, or its storage does not answer."],
-  stopping: ["warning", "The service is stopping."],
-}
-
-const DELIVERY: Readonly<
-  Record<ServiceState["notifications"]["status"], readonly [mark: string, text: string]>
-> = {
-  in_time: ["ok", "delivered"],
-  late: ["warning", "notifications have waited for more than 15 minutes"],
-  given_up: ["critical", "one failed for good within the last hour"],
-  unusable: ["critical", "no server can use one of the receivers below"],
-  policy_outdated: ["warning", "the policy breaks a rule of this version: tocsin doctor names it"],
-  unknown: ["unknown", "unknown while the storage does not answer"],
-}
 
 /** Notifications that failed for good, the latest first. */
 type Letters = ReadonlyArray<HeldOutboxItem>
@@ -107,13 +80,6 @@ type NotifierProps = PolicyInForce["receivers"][number] & {
   readonly letters: Letters
   /** Why no running server can use it, if so. */
   readonly fault: string | undefined
-}
-
-/** Why no running server can use a receiver; absent if one can. */
-const faultOf = ({ replicas }: PolicyInForce, name: string): string | undefined => {
-  const listing = replicas.filter(({ receivers }) => receivers.includes(name))
-  const faults = listing.flatMap(({ unavailable }) => unavailable.filter((one) => one.receiver === name))
-  return faults.length === listing.length ? faults[0]?.reason : undefined
 }
 
 /** How many notifications of a receiver wait, as far as the first of them show. */
