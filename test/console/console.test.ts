@@ -30,6 +30,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByRole("button", { name: "Sign in" }).click()
           await page.getByRole("alert").waitFor()
           await signIn(page)
+          await page.getByRole("link", { name: "A host", exact: true }).click()
           await page.getByText(`TOCSIN_URL='${baseUrl}'`).waitFor({ state: "attached" })
           return (await page.getByText("npm run -s agent").textContent()) ?? ""
         })
@@ -37,7 +38,6 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
         host.configure(`${/echo '(.*)' > data\/agent\/config\.yaml/.exec(shown)?.[1]}\n`)
         const agent = yield* host.start
         yield* Effect.promise(async () => {
-          await page.getByRole("heading", { name: "A host" }).click()
           await page.getByRole("button", { name: "Accept" }).click()
           await page.getByText("Accepted 1 agent").waitFor()
         })
@@ -49,6 +49,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
             { check_id: "load", status: "warning", output: "LOAD WARNING" },
             { check_id: "disk", status: "critical", output: HOSTILE },
           ])
+          await page.getByRole("link", { name: "Incidents", exact: true }).click()
           const worst = page.getByRole("link", { name: HOSTILE })
           await worst.waitFor()
           const rows = page.getByRole("list", { name: "Incidents" })

@@ -139,7 +139,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           await second.getByRole("button", { name: "Sign out" }).click()
           await first.getByText("You were signed out in another tab.").waitFor()
           assert.strictEqual(first.url(), `${baseUrl}/#/agents`)
-          await alone.getByRole("heading", { name: "Incidents" }).waitFor()
+          await alone.getByRole("link", { name: "Incidents", exact: true }).waitFor()
         })
       }),
     )

@@ -23,6 +23,9 @@ describe.skipIf(chromium === undefined)(`the frame of the console${skipped}`, ()
             const panel = page.getByRole("dialog", { name: title })
             const closed = () => panel.waitFor({ state: "detached" })
             await opens.click()
+            const [from, to] = [await opens.boundingBox(), await panel.boundingBox()]
+            assert.isBelow((to?.x ?? Infinity) - (from?.x ?? 0), 200)
+            assert.isAtLeast((to?.y ?? 0) + (to?.height ?? 0), from?.y ?? Infinity)
             await page.keyboard.press("Tab")
             await panel.locator(":focus").waitFor()
             await page.keyboard.press("Escape")
@@ -54,30 +57,54 @@ describe.skipIf(chromium === undefined)(`the frame of the console${skipped}`, ()
       }),
     )
 
-    it.effect("takes the token at once, says that it signs in, and names no keys on a phone", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("host-phone")
-          await demo.report("host-phone", [{ check_id: "a", status: "critical", output: "a is small" }])
-          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-phone`)
-          await page.locator("#token:focus").waitFor()
-          let answer: (() => void) | undefined
-          const isSeen = new Promise<void>((resolve) => (answer = resolve))
-          await page.route("**/ops/v1/me", (asked) => isSeen.then(() => asked.continue()))
-          await page.keyboard.insertText(OPERATOR_TOKEN)
-          await page.keyboard.press("Enter")
-          await page.getByRole("button", { name: "Signing in …" }).waitFor()
-          answer?.()
-          await page.getByRole("link", { name: "a is small" }).click()
-          const hinted = page.getByPlaceholder("Ctrl+Enter")
-          await hinted.waitFor()
-          await page.setViewportSize({ width: 390, height: 844 })
-          await hinted.waitFor({ state: "detached" })
-          assert.strictEqual(await page.getByTitle("Ctrl+Enter").count(), 0)
-        })
-      }),
+    it.effect(
+      "takes the token at once, says that it signs in, and has a menu and names no keys on a phone",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* Site
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("host-phone")
+            await demo.report("host-phone", [{ check_id: "a", status: "critical", output: "a is small" }])
+            const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-phone`)
+            await page.locator("#token:focus").waitFor()
+            let answer: (() => void) | undefined
+            const isSeen = new Promise<void>((resolve) => (answer = resolve))
+            await page.route("**/ops/v1/me", (asked) => isSeen.then(() => asked.continue()))
+            await page.keyboard.insertText(OPERATOR_TOKEN)
+            await page.keyboard.press("Enter")
+            await page.getByRole("button", { name: "Signing in …" }).waitFor()
+            answer?.()
+            await page.getByRole("link", { name: "a is small" }).click()
+            const hinted = page.getByPlaceholder("Ctrl+Enter")
+            await hinted.waitFor()
+            await page.setViewportSize({ width: 390, height: 844 })
+            await hinted.waitFor({ state: "detached" })
+            assert.strictEqual(await page.getByTitle("Ctrl+Enter").count(), 0)
+
+            await page.setViewportSize({ width: 320, height: 568 })
+            assert.isAtMost((await page.getByRole("banner").boundingBox())?.height ?? Infinity, 56)
+            await page.getByText(/^\d+ open · \d+ alive$/).waitFor()
+            const menu = page.getByRole("button", { name: "Menu" })
+            const links = page.getByRole("navigation").getByRole("link")
+            assert.strictEqual(await links.count(), 0)
+            await menu.click()
+            for (const name of await links.allTextContents()) {
+              if (!(await links.first().isVisible())) await menu.click()
+              await links.filter({ hasText: name }).click()
+              await page.getByRole("heading", { name: name.replace(/\d+$/, ""), level: 1 }).waitFor()
+              await links.first().waitFor({ state: "hidden" })
+            }
+            await menu.click()
+            const settings = page.getByRole("button", { name: "Settings" })
+            await settings.click()
+            await page.getByLabel("Sound for new incidents").click({ trial: true })
+            await page.keyboard.press("Escape")
+            await settings.and(page.locator(":focus")).waitFor()
+            await page.keyboard.press("Escape")
+            await menu.and(page.locator(":focus")).waitFor()
+          })
+        }),
     )
 
     it.effect("selects all waiting keys, also on a phone, and takes a double click for one act", () =>

@@ -22,12 +22,12 @@ import { Site } from "./Site.ts"
 
 /** Keys and names of the pages whose heading is their link. */
 const PAGES = [
+  ["v", "Overview"],
   ["i", "Incidents"],
   ["a", "Agents"],
   ["d", "Admission"],
   ["c", "Checks"],
   ["s", "Silences"],
-  ["l", "Policy"],
   ["r", "On call"],
   ["o", "Outbox"],
   ["u", "Audit"],
@@ -190,6 +190,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           await examine("sign-in")
           await signIn(page)
           for (const [key, name] of PAGES) {
+            await page.setViewportSize({ width: 1440, height: 900 })
             await page.getByRole("link", { name: "System", exact: true }).click()
             await page.keyboard.press("g")
             await page.keyboard.press(key)
@@ -198,6 +199,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
             await loaded(page)
             await examine(name)
           }
+          await page.setViewportSize({ width: 1440, height: 900 })
           await page.getByRole("link", { name: "Incidents", exact: true }).click()
           await page.getByRole("link", { name: "DISK CRITICAL" }).click()
           await page.getByText("Open because").waitFor()

@@ -28,14 +28,18 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             const { page } = await openConsole(context, baseUrl)
             const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
             const open = (name: string) => page.getByRole("heading", { name, exact: true }).click()
+            const choose = (way: string) => page.getByRole("link", { name: way, exact: true }).click()
             await signIn(page)
-            await page.getByRole("heading", { name: "What should Tocsin watch?" }).waitFor()
+            const step = (title: string) => page.getByRole("listitem").filter({ hasText: title })
+            await page.getByRole("heading", { name: "Start" }).waitFor()
+            assert.strictEqual(await page.getByText("done", { exact: true }).count(), 0)
             await page.getByLabel("Address").fill(`${baseUrl}/api/v1/health`)
             await click("Watch")
             const watches = page.getByRole("list", { name: "Watches" })
             await watches.getByText("ok", { exact: true }).waitFor()
+            await step("Watch something").getByText("done", { exact: true }).waitFor()
 
-            await open("A host")
+            await choose("A host")
             await click("Add a host")
             await page.locator("pre", { hasText: "npm run -s agent -- start --server" }).waitFor()
             const agent = await page.getByRole("link", { name: "the agent" }).getAttribute("href")
@@ -44,7 +48,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             assert.match(await shown.text(), /^# /)
             await click("Done")
 
-            await open("A cron job")
+            await choose("A cron job")
             await page.getByLabel("Job").fill("Not A Name")
             await click("Add a job")
             await page.getByRole("alert").waitFor()
@@ -57,22 +61,16 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
               .getByText(/^reported/)
               .waitFor()
             execFileSync("sh", ["-c", `(exit 3) ${line}`])
-            await page.getByRole("heading", { name: "Incidents" }).waitFor()
-            await page
-              .getByRole("list", { name: "Incidents" })
-              .getByRole("link", { name: "exit status 3" })
-              .waitFor()
-
-            await page.goto(`${baseUrl}/#/start`)
-            await open("What Prometheus alerts on")
-            const prometheus = page.locator("details", { hasText: "What Prometheus alerts on" })
-            await prometheus.getByLabel("Name").fill("backup")
+            await choose("What Prometheus alerts on")
+            await page.getByLabel("Name").fill("backup")
             await click("Make its lines")
             await page.getByRole("alert").getByText("choose another name").waitFor()
-            await prometheus.getByLabel("Name").fill("prometheus")
+            await page.getByLabel("Name").fill("prometheus")
             await click("Make its lines")
             await page.locator("pre", { hasText: "path_prefix: /in/alertmanager" }).waitFor()
             await page.locator("pre", { hasText: "alert: Watchdog" }).waitFor()
+            await open("Choose where alerts go")
+            await page.locator("pre", { hasText: "alert: Watchdog" }).waitFor({ state: "hidden" })
             await page.getByText("Add one", { exact: true }).click()
             await eachType(page, async () => {
               const pasted = (await page.locator(".command", { hasText: "SERVICE_" }).textContent()) ?? ""
@@ -90,11 +88,69 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
               .click()
             await page.getByText("the test was delivered").waitFor()
 
+            await page.getByRole("link", { name: "Overview", exact: true }).click()
+            await page
+              .getByRole("region", { name: "Open incidents" })
+              .getByRole("link", { name: "exit status 3" })
+              .waitFor()
+
             await page.goto(`${baseUrl}/#/checks/backup/backup`)
             await page.getByText(/it must report again .*/).waitFor()
             assert.isTrue(line.includes("every=1d&after=26h"))
           })
         }),
+    )
+
+    it.effect("shows at a glance what is open, who is on call, what is late, and what changed", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor({
+          policy: {
+            receivers: { ann: { kind: "debug" }, bob: { kind: "debug" } },
+            rotas: { primary: { order: ["ann"], every: "7d", from: "2026-01-05T09:00" } },
+            routes: [{ to: ["primary"] }],
+          },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          const job = { name: "backup", kind: "ping", options: { check: "backup" } }
+          const { urls } = (await demo.call("POST", "ops/v1/integrations", job)) as {
+            readonly urls: readonly [string]
+          }
+          await fetch(`${baseUrl}${urls[0]}/0?every=1m&after=3m`)
+          await demo.report("web-1", [
+            { check_id: "load", status: "warning", output: "LOAD HIGH" },
+            { check_id: "disk", status: "critical", output: "DISK FULL" },
+          ])
+          await demo.heartbeat("web-2")
+          await monitor.advance("5m")
+          const { page, faults } = await openConsole(context, baseUrl)
+          await signIn(page)
+          const part = (name: string) => page.getByRole("region", { name })
+          const open = part("Open incidents")
+          await open.getByText("web-1/disk · notified ann").waitFor()
+          assert.deepStrictEqual((await open.getByRole("link").allTextContents()).slice(0, 3), [
+            "Open incidents",
+            "no contact with web-1 (web-1.example)",
+            "DISK FULL",
+          ])
+          await part("Worst checks").getByRole("link", { name: "web-1/load" }).waitFor()
+          await part("Who is on call").getByText("ann").waitFor()
+          await part("Late jobs and checks").getByText("due").waitFor()
+          await part("Health").getByText("1 key to accept or block").waitFor()
+          await part("Last changes").getByText("accepted agent web-1").waitFor()
+          assert.isTrue(await page.evaluate<boolean>("document.documentElement.scrollHeight <= innerHeight"))
+
+          for (const key of ["j", "j", "Enter"]) await page.keyboard.press(key)
+          await page.getByRole("heading", { name: "DISK FULL" }).waitFor()
+          await page.keyboard.press("Escape")
+          await page.getByRole("heading", { name: "Overview" }).waitFor()
+          await demo.report("web-1", [{ check_id: "disk", status: "ok", output: "DISK OK" }])
+          await open.getByRole("link", { name: "DISK FULL" }).waitFor({ state: "detached" })
+          await part("Last changes").getByRole("link", { name: "DISK FULL" }).waitFor()
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
     )
 
     it.effect("says how to add a receiver to a policy, and that a host has arrived", () =>
@@ -106,6 +162,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
         yield* Effect.promise(async () => {
           const { page } = await openConsole(context, `${baseUrl}/#/start`)
           await signIn(page)
+          await page.getByRole("heading", { name: "Choose where alerts go" }).click()
           await page.getByText("Add one", { exact: true }).click()
           await page.locator("pre", { hasText: "tocsin policy apply policy.yaml" }).waitFor()
           await eachType(page, async () => {
@@ -119,7 +176,8 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
           })
           assert.strictEqual(await page.getByText("Start the server again").count(), 0)
 
-          await page.getByRole("heading", { name: "A host", exact: true }).click()
+          await page.getByRole("heading", { name: "Watch something" }).click()
+          await page.getByRole("link", { name: "A host", exact: true }).click()
           await page.getByText("Waiting for the first heartbeat").waitFor()
           await monitor.heartbeat("key", {
             agent_id: "web-1",

@@ -1,5 +1,4 @@
-import { cutText, plain } from "@tocsin/core/notifications/cutText"
-import type { NamedLink } from "@tocsin/core/notifications/incidentText"
+import { cutText, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
 import { type Service, titled } from "./Service.ts"
 
 const LOOKS = {

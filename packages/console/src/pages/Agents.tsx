@@ -62,7 +62,7 @@ export const Agents = () => {
             <Empty title="No agent matches">Change the search to see the others.</Empty>
           ) : (
             <Empty title="No agents yet">
-              <a href={linkTo("incidents")}>Bring the first one</a>
+              <a href={linkTo("start")}>Bring the first one</a>
             </Empty>
           )
         }

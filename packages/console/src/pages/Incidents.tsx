@@ -1,14 +1,14 @@
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren, ComponentProps } from "preact"
-import { useMemo, useRef } from "preact/hooks"
+import { useMemo } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { numberText, spanText } from "../format/times.ts"
-import { acknowledge, titleOf } from "../state/incidentActions.ts"
+import { acknowledge, subjectText, titleOf } from "../state/incidentActions.ts"
 import { groupedBy, incidentsOf, MOST } from "../state/lists.ts"
 import { go, route, setParameters } from "../state/location.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
-import { mayRespond } from "../state/session.ts"
+import { mayAdminister, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { Export } from "../view/Export.tsx"
@@ -20,7 +20,6 @@ import { Empty, Mark, Time } from "../view/states.tsx"
 import { chosenDays, Days, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
-import { NothingOpen, Start } from "./Start.tsx"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
 
@@ -52,9 +51,6 @@ const carryOut = (command: PageCommand, selected: Selection, id: string | undefi
   if (command === "note" && id !== undefined) go(linkTo("incidents", [id], { focus: "note" }))
 }
 
-const subjectOf = ({ agent_id, check_id = "", incident_key }: HeldIncident): string =>
-  agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
-
 const tookText = ({ opened_at, resolved_at }: HeldIncident): string =>
   typeof resolved_at === "string" ? spanText(Date.parse(resolved_at) - Date.parse(opened_at)) : ""
 
@@ -70,7 +66,7 @@ const columnsOf = (time: string): Columns<HeldIncident> => [
       <NotifiedMark incident={incident} />
     </span>
   )),
-  column("Check or key", 1.1, (incident) => <span class="subject">{subjectOf(incident)}</span>),
+  column("Check or key", 1.1, (incident) => <span class="subject">{subjectText(incident)}</span>),
   ...(time === RESOLVED ? [took] : []),
   column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
@@ -88,6 +84,7 @@ const useColumns = (
 }
 
 const SEVERITIES = ["critical", "unknown", "warning"] as const
+const CHECKS = [...SEVERITIES, "ok"] as const
 
 interface ToolsProps {
   readonly children: ComponentChildren
@@ -115,6 +112,22 @@ const isFiltered = (): boolean => {
 
 const NothingMatches = () => <Empty title="No incident matches">Change the filter to see the others.</Empty>
 
+/** Without an open incident: nothing is wrong, or nothing was reported yet. */
+const NothingOpen = () => {
+  const counts = summary.value
+  const more = mayAdminister.value && <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
+  return counts !== undefined && CHECKS.every((state) => counts[`checks_${state}`] === 0) ? (
+    <Empty title="Waiting for the first results …">
+      An accepted agent sends them within a minute, an integration when it first reports.{" "}
+      <a href={linkTo("agents")}>See the agents</a> {more}
+    </Empty>
+  ) : (
+    <Empty title="Nothing is wrong">
+      Open incidents appear here, the worst first, within 2 seconds. {more}
+    </Empty>
+  )
+}
+
 type ListProps = Omit<ComponentProps<typeof Listing<HeldIncident>>, "kind" | "keyOf">
 
 const List = (props: ListProps) => <Listing kind="incident" keyOf={({ id }) => id} {...props} />
@@ -141,13 +154,7 @@ const OpenIncidents = () => {
   const free = usePages(shownOf(FREE))
   const taken = usePages(shownOf(TAKEN))
   const columns = useColumns("Opened", free, taken)
-  const hasAgents = counts === undefined || counts.agents_online + counts.agents_offline > 0
   const hasTaken = rowCount(taken.pages) > 0
-  const isStarting = useRef(false)
-  const isEmpty = !isFiltered() && rowCount(free.pages) === 0 && !hasTaken
-  // The steps stay while their results arrive.
-  if (!hasAgents && isEmpty) isStarting.current = true
-  if (isStarting.current && isEmpty) return <Start />
   const nothing = isFiltered() ? <NothingMatches /> : <NothingOpen />
   const allTaken = <p class="lead">Each of them is acknowledged.</p>
   return (

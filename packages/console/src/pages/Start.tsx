@@ -1,13 +1,18 @@
 import { useSignal } from "@preact/signals"
-import type { IntegrationWithKey, PolicyInForce } from "@tocsin/client"
-import type { ComponentChildren } from "preact"
-import { linkTo } from "../state/Route.ts"
+import type { HeldOutboxItem, IntegrationWithKey, PolicyInForce } from "@tocsin/client"
+import { useRef } from "preact/hooks"
+import { faultOf } from "../state/health.ts"
+import { inOrder, listOf, readAll } from "../state/lists.ts"
+import { route } from "../state/location.ts"
+import { HOME, linkTo } from "../state/Route.ts"
 import { base, mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
 import { CopyText, Field, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
 import { createNamed, NamedList } from "../view/Named.tsx"
-import { Empty } from "../view/states.tsx"
-import { useRead } from "../view/usePages.ts"
+import { Icon } from "../view/icons.tsx"
+import { chosen, Tabs } from "../view/navigation.tsx"
+import { Empty, TimeAfter } from "../view/states.tsx"
+import { useRead, useResource } from "../view/usePages.ts"
 import { AddHosts, AdmissionList } from "./Admission.tsx"
 import { INTEGRATIONS, Job, textsOf } from "./Integrations.tsx"
 import { Notifiers } from "./System.tsx"
@@ -109,7 +114,7 @@ SERVICE_EMAIL_TO=you@example.org`,
     "alertmanager: { kind: alert_router, url_env: TOCSIN_SECRET_ALERTMANAGER }",
   ],
 }
-const FROM_POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
+export const FROM_POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
 
 const Receivers = () => {
   const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
@@ -156,72 +161,119 @@ const Receivers = () => {
   )
 }
 
-interface StepProps {
-  readonly title: string
-  readonly isOpen?: boolean
-  readonly children: ComponentChildren
-}
-
-const Step = ({ children, isOpen = false, title }: StepProps) => (
-  <details open={isOpen}>
-    <summary>
-      <h3>{title}</h3>
-    </summary>
-    {children}
-  </details>
-)
-
-/** Asks what to watch and where alerts go. Each step shows its result, and each can be left out. */
-export const Start = () => (
-  <section class="first" aria-labelledby="first">
-    <h2 id="first">What should Tocsin watch?</h2>
-    {mayAdminister.value ? (
-      <>
-        <Step title="A page or a port" isOpen>
-          <WatchTable />
-        </Step>
-        <Step title="A host">
-          <Hosts />
-        </Step>
-        <Step title="A cron job">
-          <Job />
-          <NamedList of={INTEGRATIONS} />
-        </Step>
-        <Step title="What Prometheus alerts on">
-          <Prometheus />
-        </Step>
-      </>
-    ) : (
-      <Empty title="Only administrators add something to watch">Your token has another role.</Empty>
-    )}
-    <h2>Where should alerts go?</h2>
-    <Receivers />
-  </section>
-)
-
-export const StartPage = () => (
+const Jobs = () => (
   <>
-    <h1>Start</h1>
-    <Start />
+    <Job />
+    <NamedList of={INTEGRATIONS} />
   </>
 )
 
-/** Without an open incident: nothing is wrong, or nothing was reported yet. */
-export const NothingOpen = () => {
-  const counts = summary.value
-  const checks =
-    counts === undefined
-      ? 1
-      : counts.checks_ok + counts.checks_warning + counts.checks_critical + counts.checks_unknown
-  const more = <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
-  return checks === 0 ? (
-    <Empty title="Waiting for the first results …">
-      An accepted agent sends them within a minute, an integration when it first reports.{" "}
-      <a href={linkTo("agents")}>See the agents</a> {more}
-    </Empty>
-  ) : (
-    <Empty title="Nothing is wrong">
-      Open incidents appear here, the worst first, within 2 seconds. {more}
-    </Empty>
+const WAYS = [
+  ["page", "A page or a port", WatchTable],
+  ["host", "A host", Hosts],
+  ["job", "A cron job", Jobs],
+  ["prometheus", "What Prometheus alerts on", Prometheus],
+] as const
+
+const Watch = () => {
+  const [way, , Way] = chosen(WAYS, route.value.parameters["way"])
+  return (
+    <>
+      <Tabs label="What to watch" parameter="way" current={way} tabs={WAYS} />
+      <Way />
+    </>
   )
 }
+
+/** Kinds of receivers that reach people, unlike the server's log. */
+const REACHING = ["messenger", "webhook", "alert_router"] as const
+
+/** A firing that a receiver took, if one did. */
+const useTold = () => {
+  const query = { state: "sent", event_type: "firing" }
+  const { value } = useResource("somebody told", ["outbox"], async () => {
+    const lists = REACHING.map(
+      (notifier) => listOf<HeldOutboxItem>("ops/v1/outbox", { ...query, notifier }, 1).read,
+    )
+    return await readAll({ read: inOrder(lists) }, { most: 1 })
+  })
+  return value
+}
+
+const Told = () => {
+  const [item] = useTold() ?? []
+  return item === undefined ? (
+    <>
+      <p>
+        Let something fail: watch a page that does not exist, or run the line of a job after{" "}
+        <code>false</code>. An incident opens within two minutes, and the receivers get a message.
+      </p>
+      <p class="lead">Waiting for the first message that arrives …</p>
+    </>
+  ) : (
+    <p>
+      {item.receiver} got “{item.summary ?? item.incident_key}”
+      <TimeAfter text=" " at={item.updated_at} />. <a href={linkTo("outbox")}>All notifications</a>
+    </p>
+  )
+}
+
+/** The steps, and whether the service knows each as done; undefined until that was read. */
+const useSteps = () => {
+  const counts = summary.value
+  const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
+  const told = useTold()
+  const works = policy?.receivers.some(
+    ({ name, notifier }) => notifier !== "debug" && faultOf(policy, name) === undefined,
+  )
+  return [
+    ["Watch something", Watch, counts && counts.agents_online + counts.agents_offline > 0],
+    ["Choose where alerts go", Receivers, works],
+    ["See an alert arrive", Told, told && told.length > 0],
+  ] as const
+}
+
+const Steps = () => {
+  const steps = useSteps()
+  const first = "way" in route.value.parameters ? steps[0] : steps.find(([, , isDone]) => isDone === false)
+  // The step that the reader is at stays open when it is done.
+  const opened = useRef<string | undefined>(undefined)
+  if (steps.every(([, , isDone]) => isDone !== undefined)) opened.current ??= first?.[0] ?? ""
+  return (
+    <>
+      <ol class="steps">
+        {steps.map(([title, Step, isDone], place) => (
+          <li key={title}>
+            <details name="steps" open={opened.current === title}>
+              <summary>
+                <span class={isDone === true ? "number is-ok" : "number"}>
+                  {isDone === true ? <Icon name="tick" /> : place + 1}
+                </span>
+                <h2>{title}</h2>
+                {isDone === true && <span class="mark is-ok">done</span>}
+              </summary>
+              <Step />
+            </details>
+          </li>
+        ))}
+      </ol>
+      {steps.every(([, , isDone]) => isDone) && (
+        <p>
+          All of it works. <a href={linkTo(HOME)}>Go to the overview</a>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Asks what to watch and where alerts go. Each step shows its result, and each can be left out. */
+export const StartPage = () => (
+  <>
+    <h1>Start</h1>
+    {mayAdminister.value ? (
+      <Steps />
+    ) : (
+      <Empty title="Only administrators add something to watch">Your token has another role.</Empty>
+    )}
+  </>
+)

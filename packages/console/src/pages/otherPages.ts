@@ -15,8 +15,8 @@ import { StartPage } from "./Start.tsx"
 import { System } from "./System.tsx"
 import { Watches } from "./Watches.tsx"
 
-/** Each page but the first by its name, and by the number of names after it in its address. */
-export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
+/** Each page but the first ones by its name, and by the number of names after it in its address. */
+export const OTHER_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["incidents 1", IncidentPage],
   ["agents 0", Agents],
   ["agents 1", AgentPage],

@@ -5,7 +5,8 @@ export interface Route {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-const HOME = "incidents"
+/** The first page. */
+export const HOME = "overview"
 
 /** A text that is not percent-encoded correctly stays as it is: anyone can type an address. */
 const decoded = (text: string): string => {

@@ -78,5 +78,9 @@ export const withdraw = (id: string): Promise<Message> =>
 export const addNote = (id: string, text: string): Promise<Message> =>
   carryOut("Added the note", "POST", `${path(id)}/notes`, { body: { text } })
 
+/** The check that opened an incident, or else its key. */
+export const subjectText = ({ agent_id, check_id = "", incident_key }: Incident): string =>
+  agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
+
 export const titleOf = ({ summary, incident_key }: Pick<Incident, "summary" | "incident_key">): string =>
   summary === undefined || summary.trim() === "" ? incident_key : summary

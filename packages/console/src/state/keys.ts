@@ -1,25 +1,24 @@
-/** The pages that the navigation leads to, in its order, each with its key after `g`. */
-const PAGES = {
-  incidents: "i",
-  agents: "a",
-  admission: "d",
-  checks: "c",
-  silences: "s",
-  policy: "l",
-  "on-call": "r",
-  outbox: "o",
-  audit: "u",
-  watches: "w",
-  integrations: "t",
-  operators: "p",
-  system: "y",
-  start: "b",
+/** The groups of the navigation: the pages of each in their order, with their keys after `g`. */
+const GROUPS = {
+  Now: { overview: "v", incidents: "i", checks: "c", agents: "a", "on-call": "r" },
+  Decide: { silences: "s", watches: "w", integrations: "t" },
+  "Look after": { outbox: "o", audit: "u", admission: "d", operators: "p", system: "y", start: "b" },
 } as const
 
 const OF_ADMINISTRATORS = ["operators", "start"]
 
-export const pagesFor = (mayAdminister: boolean): ReadonlyArray<readonly [page: string, key: string]> =>
-  Object.entries(PAGES).filter(([page]) => mayAdminister || !OF_ADMINISTRATORS.includes(page))
+type PageKey = readonly [page: string, key: string]
+
+export const groupsFor = (
+  mayAdminister: boolean,
+): ReadonlyArray<readonly [group: string, pages: ReadonlyArray<PageKey>]> =>
+  Object.entries(GROUPS).map(([group, pages]) => [
+    group,
+    Object.entries(pages).filter(([page]) => mayAdminister || !OF_ADMINISTRATORS.includes(page)),
+  ])
+
+const pagesFor = (mayAdminister: boolean): ReadonlyArray<PageKey> =>
+  groupsFor(mayAdminister).flatMap(([, pages]) => pages)
 
 export const titleOfPage = (page: string): string =>
   `${page.slice(0, 1).toUpperCase()}${page.slice(1).replace("-", " ")}`
@@ -49,7 +48,7 @@ type ValueOf<A> = A extends unknown ? A[keyof A] : never
 type Simple = ValueOf<(typeof KEYS)[number][2]>
 
 const COMMANDS = new Map<string, Simple>(KEYS.flatMap(([, , commands]) => Object.entries(commands)))
-const PAGE_OF_KEY = new Map<string, string>(Object.entries(PAGES).map(([page, key]) => [key, page]))
+const PAGE_OF_KEY = new Map(pagesFor(true).map(([page, key]) => [key, page]))
 
 export const keyHelp = (
   mayRespond: boolean,

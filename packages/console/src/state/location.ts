@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals"
 import { attempt, keep, keepLatest, kept } from "./kept.ts"
-import { linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
+import { HOME, linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 
 /** The page that is open. */
 export const route = signal<Route>(parseRoute(location.hash))
@@ -70,19 +70,23 @@ window.addEventListener("hashchange", () => {
 const lists = new Map<string, string>()
 effect(() => {
   const { page, subject } = route.value
+  if (page === HOME) lists.clear()
   if (subject.length === 0) lists.set(page, routeText(route.value))
 })
 
-/** The list that the reader came from, with its filters and its tab. */
-export const backTo = (page: string): string => lists.get(page) ?? linkTo(page)
+/** Where the reader came from: the list, with its filters and its tab, or the overview after it. */
+export const backTo = (page: string): string => lists.get(page) ?? lists.get(HOME) ?? linkTo(page)
 
 export const go = (address: string): void => {
   location.hash = address
 }
 
-/** Changes parameters of the open page, without a step of the history. */
-export const setParameters = (changes: Readonly<Record<string, string>>): void => {
-  const next = withParameters(route.value, changes)
-  history.replaceState(OPENED, "", routeText(next))
-  route.value = next
+/** Leads elsewhere without a step of the history. */
+export const setRoute = (address: string): void => {
+  history.replaceState(OPENED, "", address)
+  route.value = parseRoute(address)
 }
+
+/** Changes parameters of the open page, without a step of the history. */
+export const setParameters = (changes: Readonly<Record<string, string>>): void =>
+  setRoute(routeText(withParameters(route.value, changes)))

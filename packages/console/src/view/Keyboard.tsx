@@ -44,7 +44,9 @@ export const linkOf = (row: Element): HTMLElement | null =>
   row.querySelector<HTMLElement>("a.main") ?? row.querySelector<HTMLElement>("input, button")
 
 const moveFocus = (step: 1 | -1): void => {
-  const links = Array.from(document.querySelectorAll(".rows li")).flatMap((row) => linkOf(row) ?? [])
+  const links = Array.from(document.querySelectorAll(":is(.rows, .part) li")).flatMap(
+    (row) => linkOf(row) ?? [],
+  )
   const at = links.findIndex((link) => link.closest("li")?.contains(document.activeElement) === true)
   const next = links[at === -1 ? 0 : at + step]
   next?.focus()

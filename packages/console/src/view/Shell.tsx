@@ -1,19 +1,20 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { countText, numberText, spanText } from "../format/times.ts"
+import { useLayoutEffect } from "preact/hooks"
+import { numberText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { keyHelp, pagesFor, titleOfPage } from "../state/keys.ts"
-import { MOST } from "../state/lists.ts"
+import { keyHelp } from "../state/keys.ts"
 import { isOutdated } from "../state/live.ts"
 import { route } from "../state/location.ts"
 import { prefer, preferences } from "../state/preferences.ts"
-import { linkTo } from "../state/Route.ts"
+import { HOME, linkTo } from "../state/Route.ts"
 import { contact, mayAdminister, mayRespond, me, signOut } from "../state/session.ts"
 import { aliveAgents, sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
+import { Icon } from "./icons.tsx"
 import { HELP, openPanel, useKeyboard } from "./Keyboard.tsx"
+import { Menu } from "./Menu.tsx"
 import { Bell, Facts, FailureNote } from "./states.tsx"
 
 /** More than the time between two reads of the summary, so that nothing is drawn while they succeed. */
@@ -77,45 +78,6 @@ const skip = (event: Event): void => {
 
 /** The meaning of a name that begins with `token-`. */
 const SHARED = "A token of the settings. Operators with names of their own are on the page Operators."
-
-const Navigation = () => {
-  const links = useRef<HTMLElement>(null)
-  const { page: current } = route.value
-  const { dead_letters: letters = 0, waiting_keys: keys = 0 } = summary.value ?? {}
-  const waits: Readonly<Record<string, readonly [count: number, noun: string]>> = {
-    admission: [keys, "pending key"],
-    outbox: [letters, "failed notification"],
-  }
-  useEffect(() => {
-    const link = links.current?.querySelector<HTMLElement>("[aria-current]")
-    // On a narrow screen, the links scroll sideways.
-    link?.parentElement?.scrollTo({
-      left: link.offsetLeft - link.parentElement.clientWidth / 2 + link.offsetWidth / 2,
-    })
-  }, [current, mayAdminister.value])
-  return (
-    <nav ref={links} aria-label="Pages">
-      {pagesFor(mayAdminister.value).map(([page]) => {
-        const [count, noun] = waits[page] ?? [0, ""]
-        return (
-          <a
-            key={page}
-            href={linkTo(page)}
-            title={count === 0 ? undefined : countText(count, noun)}
-            aria-current={current === page ? "page" : undefined}
-          >
-            {titleOfPage(page)}
-            {count > 0 && (
-              <span class="count" aria-hidden="true">
-                {count < MOST ? count : `${MOST}+`}
-              </span>
-            )}
-          </a>
-        )
-      })}
-    </nav>
-  )
-}
 
 const THEMES = [["", "as the computer"], ["light"], ["dark"]] as const
 const ZONES = [
@@ -189,20 +151,33 @@ const Panel = ({ id, title, children }: PanelProps) => {
       aria-label={title}
       onBeforeToggle={({ newState }) => void (isOpen.value ||= newState === "open")}
       // The focus, which leads back to where it was, must be in the panel until it is closed.
-      onToggle={({ newState }) => void (isOpen.value = newState === "open")}
+      onToggle={({ newState }) => {
+        isOpen.value = newState === "open"
+        // From a panel that was opened within the menu, no browser leads back to its button.
+        const menu = openPanel()
+        if (newState === "closed" && menu?.contains(document.activeElement) === false)
+          menu.querySelector<HTMLElement>(`[popovertarget=${id}]`)?.focus()
+      }}
     >
       {isOpen.value && (
         <>
-          <h2>{title}</h2>
+          <header>
+            <h2>{title}</h2>
+            <PanelButton of={id}>Close</PanelButton>
+          </header>
           {children}
-          <PanelButton of={id}>Close</PanelButton>
         </>
       )}
     </section>
   )
 }
 
-const PanelButton = ({ of: id, children }: { readonly of: string; readonly children: string }) => (
+interface PanelButtonProps {
+  readonly of: string
+  readonly children: ComponentChildren
+}
+
+const PanelButton = ({ of: id, children }: PanelButtonProps) => (
   <button type="button" class="quiet" popovertarget={id}>
     {children}
   </button>
@@ -226,24 +201,31 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         Skip to the page
       </a>
       <header>
-        <a class="brand" href={linkTo("incidents")} aria-label="Tocsin, home">
+        <a class="brand" href={linkTo(HOME)} aria-label="Tocsin, home">
           <Bell size={26} />
           <span>Tocsin</span>
         </a>
-        <Navigation />
-        <div class="who">
-          <p class="counts">
+        <div class="pulse">
+          <p>
             <b>{knownText(counts?.open_incidents)}</b> open ·{" "}
             <b>{knownText(counts && aliveAgents(counts))}</b> alive
           </p>
           <Updated />
-          <p title={me.value?.name.startsWith("token-") === true ? SHARED : undefined}>
-            {me.value?.name ?? "…"} <small>{me.value?.role}</small>
-          </p>
-          <div class="actions">
-            <PanelButton of="settings">Settings</PanelButton>
-            <PanelButton of={HELP}>Shortcuts</PanelButton>
-            <QuietButton does={() => signOut()}>Sign out</QuietButton>
+        </div>
+        <PanelButton of="menu">
+          <Icon name="menu" /> Menu
+        </PanelButton>
+        <div id="menu" popover="auto">
+          <Menu />
+          <div class="who">
+            <p title={me.value?.name.startsWith("token-") === true ? SHARED : undefined}>
+              {me.value?.name ?? "…"} <small>{me.value?.role}</small>
+            </p>
+            <div class="actions">
+              <PanelButton of="settings">Settings</PanelButton>
+              <PanelButton of={HELP}>Shortcuts</PanelButton>
+              <QuietButton does={() => signOut()}>Sign out</QuietButton>
+            </div>
           </div>
         </div>
       </header>

@@ -33,7 +33,6 @@ const COMMON = [
   "type",
   "resolved",
   "secrets",
-  "details",
 ]
 
 /** Missing keys of a type, and those that belong to another. */

@@ -154,7 +154,6 @@ export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOp
   }
   return {
     kind: name,
-    takesDetails: true,
     send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
     test:
       custom.test === undefined

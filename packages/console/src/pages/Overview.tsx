@@ -1,0 +1,274 @@
+import type { AuditEntry, ExpectedCheckState, HeldIncident, RotaList } from "@tocsin/client"
+import { headlineOf } from "@tocsin/contract/headline"
+import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+import type { Query } from "../api/request.ts"
+import { momentText, numberText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
+import { concernsOf, type ServiceState } from "../state/health.ts"
+import { subjectText, titleOf } from "../state/incidentActions.ts"
+import { incidentsOf, inOrder, listOf, readAll, topicsOf } from "../state/lists.ts"
+import { setRoute } from "../state/location.ts"
+import type { Answered } from "../state/Pages.ts"
+import { linkTo } from "../state/Route.ts"
+import { mayAdminister } from "../state/session.ts"
+import { aliveAgents, summary } from "../state/summary.ts"
+import { mainLink } from "../view/Listing.tsx"
+import { NotifiedMark } from "../view/NotifiedMarks.tsx"
+import { Mark, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
+import { didText, Subjects } from "../view/Subjects.tsx"
+import { type Reading, useRead, useResource } from "../view/usePages.ts"
+
+/** Rows of the long parts and of the short ones, so that all fit into a window. */
+const [MANY, SOME] = [6, 4]
+const SEVERITIES = ["critical", "unknown", "warning"] as const
+
+/** The first rows of some lists, each after the one before. */
+const firstOf = async <Item,>(lists: Parameters<typeof inOrder<Item>>[0]): Promise<ReadonlyArray<Item>> =>
+  (await readAll({ read: inOrder(lists) }, { most: MANY })).slice(0, MANY)
+
+interface PartProps<Item> {
+  readonly title: string
+  /** The page that has all of it. */
+  readonly to: string
+  readonly reading: Reading<unknown>
+  readonly items: ReadonlyArray<Item> | undefined
+  readonly row: (item: Item) => ComponentChildren
+  /** The columns of its rows on a wide screen. */
+  readonly columns: string
+  readonly empty: ComponentChildren
+}
+
+const Part = <Item,>({ title, to, reading, items = [], row, columns, empty }: PartProps<Item>) => (
+  <section class="part" aria-label={title}>
+    <h2>
+      <a href={to}>{title}</a>
+    </h2>
+    <ReadingNote reading={reading} />
+    {items.length === 0 && reading.value !== undefined && <p class="nothing">{empty}</p>}
+    <ul class="plain" style={{ "--columns": columns }}>
+      {items.map(row)}
+    </ul>
+  </section>
+)
+
+const Open = () => {
+  const open = (acknowledged: boolean) => incidentsOf({ state: "open", acknowledged }, "", MANY).read
+  const reading = useResource("worst incidents", topicsOf("ops/v1/incidents"), () =>
+    firstOf([open(false), open(true)]),
+  )
+  return (
+    <Part<HeldIncident>
+      title="Open incidents"
+      to={linkTo("incidents")}
+      reading={reading}
+      items={reading.value}
+      columns="5.5rem minmax(0, 1fr) auto"
+      row={(incident) => (
+        <li class={`row is-${incident.severity}`} key={incident.id}>
+          <Mark state={incident.severity} />
+          <span class="what">
+            {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
+            <span class="subject">
+              {subjectText(incident)} · <NotifiedMark incident={incident} />
+            </span>
+          </span>
+          <Time at={incident.opened_at} />
+        </li>
+      )}
+      empty={<Mark state="ok" word="Nothing is wrong" />}
+    />
+  )
+}
+
+const checkLink = ({ agent_id, check_id }: ExpectedCheckState) =>
+  mainLink(linkTo("checks", [agent_id, check_id]), `${agent_id}/${check_id}`)
+
+const WorstChecks = () => {
+  const reading = useResource("worst checks", topicsOf("ops/v1/checks"), () =>
+    firstOf(SEVERITIES.map((status) => listOf<ExpectedCheckState>("ops/v1/checks", { status }, MANY).read)),
+  )
+  return (
+    <>
+      <StripReader />
+      <Part<ExpectedCheckState>
+        title="Worst checks"
+        to={linkTo("checks")}
+        reading={reading}
+        items={reading.value}
+        columns="5.5rem minmax(0, 1fr) minmax(0, 1fr) 9rem"
+        row={(check) => (
+          <li class="row" key={`${check.agent_id}/${check.check_id}`}>
+            <Mark state={check.status ?? "unknown"} />
+            {checkLink(check)}
+            <span class="subject">{headlineOf(check.summary)}</span>
+            <StatusStrip {...check} />
+          </li>
+        )}
+        empty={<Mark state="ok" word="Every check is ok" />}
+      />
+    </>
+  )
+}
+
+const useSome = <Item,>(path: string, query: Query) =>
+  useRead<Answered<Item>>(path, { ...query, limit: SOME })
+
+const Late = () => {
+  const reading = useSome<ExpectedCheckState>("ops/v1/checks", { is_overdue: true })
+  return (
+    <Part
+      title="Late jobs and checks"
+      to={linkTo("checks", [], { overdue: "yes" })}
+      reading={reading}
+      items={reading.value?.items}
+      columns="minmax(0, 1fr) auto"
+      row={(check) => (
+        <li class="row" key={`${check.agent_id}/${check.check_id}`}>
+          {checkLink(check)}
+          <span class="subject">
+            <TimeAfter text="due " at={check.expected_at} />
+          </span>
+        </li>
+      )}
+      empty="Everything reported in time."
+    />
+  )
+}
+
+const OnCallNow = () => {
+  const reading = useRead<RotaList>("ops/v1/rotas")
+  return (
+    <Part
+      title="Who is on call"
+      to={linkTo("on-call")}
+      reading={reading}
+      items={reading.value?.items.slice(0, SOME)}
+      columns="minmax(0, 1fr) minmax(0, 1fr) auto"
+      row={({ name, now: { receivers, until } }) => (
+        <li class="row" key={name}>
+          <b>{receivers.join(", ")}</b>
+          <span class="subject">{name}</span>
+          {until !== null && <small>until {momentText(Date.parse(until), now.peek())}</small>}
+        </li>
+      )}
+      empty="No rota yet: incidents notify receivers."
+    />
+  )
+}
+
+const Health = () => {
+  const reading = useRead<ServiceState>("", {}, ["policy", "outbox"])
+  const counts = summary.value
+  const isRead = reading.value !== undefined && counts !== undefined
+  return (
+    <Part
+      title="Health"
+      to={linkTo("system")}
+      reading={reading}
+      items={isRead ? concernsOf(reading.value, counts) : []}
+      columns="6rem minmax(0, 1fr)"
+      row={([mark, word, text, address]) => (
+        <li class="row" key={text}>
+          <Mark state={mark} word={word.replaceAll("_", " ")} />
+          <a href={address}>{text}</a>
+        </li>
+      )}
+      empty={<Mark state="ok" word="The service is well" />}
+    />
+  )
+}
+
+type Change = readonly [at: string, id: string, what: ComponentChildren, by: ComponentChildren]
+
+/** The latest acts of people, and the latest ends of incidents. */
+const Changes = () => {
+  const audit = useSome<AuditEntry>("ops/v1/audit", {})
+  const ended = useSome<HeldIncident>("ops/v1/incidents", { state: "resolved", sort: "resolved_at" })
+  const made = (audit.value?.items ?? []).map(({ action, actor, at, id, subjects }): Change => [
+    at,
+    id,
+    <>
+      {didText(action)} <Subjects subjects={subjects} />
+    </>,
+    actor,
+  ])
+  const over = (ended.value?.items ?? []).map((incident): Change => [
+    incident.resolved_at ?? incident.opened_at,
+    incident.id,
+    <a href={linkTo("incidents", [incident.id])}>{titleOf(incident)}</a>,
+    <Mark state="ok" word="resolved" />,
+  ])
+  return (
+    <Part
+      title="Last changes"
+      to={linkTo("audit")}
+      reading={audit}
+      items={[...made, ...over].toSorted(([a], [b]) => (a < b ? 1 : -1)).slice(0, SOME)}
+      columns="minmax(0, 1fr) auto"
+      row={([at, id, what, by]) => (
+        <li class="row" key={id}>
+          <span class="what">
+            <span>{what}</span>
+            <span class="subject">{by}</span>
+          </span>
+          <Time at={at} />
+        </li>
+      )}
+      empty="No changes yet."
+    />
+  )
+}
+
+/** Counts that say in a second whether something is wrong, each with its page. */
+const Figures = () => {
+  const counts = summary.value
+  if (counts === undefined) return null
+  const figures = [
+    ...SEVERITIES.map(
+      (severity) =>
+        [counts.incidents[severity], severity, severity, linkTo("incidents", [], { severity })] as const,
+    ),
+    [counts.checks_ok, "ok", "checks ok", linkTo("checks", [], { status: "ok" })] as const,
+    [aliveAgents(counts), "alive", "agents alive", linkTo("agents", [], { tab: "alive" })] as const,
+  ]
+  return (
+    <p class="figures">
+      {figures.map(([count, state, word, address]) => (
+        <a key={state} href={address} class={count === 0 ? undefined : `is-${state}`}>
+          <b>{numberText(count)}</b> <Mark state={state} word={word} />
+        </a>
+      ))}
+    </p>
+  )
+}
+
+/** The parts of a glance, each of which leads to its page. */
+export const Overview = () => {
+  const counts = summary.value
+  const isEmpty = counts !== undefined && counts.agents_online + counts.agents_offline === 0
+  const starts = isEmpty && mayAdminister.value
+  useEffect(() => {
+    if (starts) setRoute(linkTo("start"))
+  }, [starts])
+  return (
+    <>
+      <h1>Overview</h1>
+      {isEmpty && <p class="lead">Nothing is watched yet. An administrator adds something under Start.</p>}
+      <Figures />
+      <div class="parts">
+        <div>
+          <Open />
+          <WorstChecks />
+        </div>
+        <div>
+          <OnCallNow />
+          <Health />
+          <Late />
+          <Changes />
+        </div>
+      </div>
+    </>
+  )
+}
