@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:d02019f7619e23fa0435ce66dfcbc5311fb4cfa6a5a273f37e6ee06daa9e99b5
+-- 3 separate_tables breaking sha256:4c6ba9552242be60a69d5c0e7060bb334995c9c12b77bbabd2182b844f5aa752
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -553,6 +553,7 @@ CREATE TABLE reported_alert (
   source TEXT NOT NULL,
   lease_millis INTEGER,
   next_evaluation_at INTEGER NOT NULL,
+  address TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 

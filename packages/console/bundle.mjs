@@ -17,7 +17,7 @@ const styleText = () =>
     .trim()
 
 /** The pages of the documentation that the console links. */
-const PAGES = ["agent.md", "notifications.md", "on-call.md"]
+const PAGES = ["agent.md", "notifications.md", "on-call.md", "policy.md"]
 
 const pageTexts = () =>
   Object.fromEntries(PAGES.map((name) => [name, readFileSync(join(folder, "../../../docs", name), "utf8")]))

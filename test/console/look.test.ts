@@ -28,6 +28,7 @@ const PAGES = [
   ["d", "Admission"],
   ["c", "Checks"],
   ["s", "Silences"],
+  ["l", "Policy"],
   ["r", "On call"],
   ["o", "Outbox"],
   ["u", "Audit"],

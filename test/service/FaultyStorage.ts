@@ -1,5 +1,5 @@
 import { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 
 /** The faults between one process and its storage. A test can change each field at any time. */
 export interface Faults {
@@ -17,6 +17,10 @@ export interface Faults {
   latencies: ReadonlyArray<number>
   /** How often the service heartbeat was read. */
   serviceHeartbeatsRead: number
+  /** Of how many members each read of last results asked, and how long each takes. */
+  lastResultsRead: Array<number>
+  lastResultsTake: Duration.Input
+  failsLastResults: boolean
 }
 
 const unreachable = new StorageError({ reason: "unavailable", message: "unreachable for a test" })
@@ -35,6 +39,9 @@ export const faultyStorage = (
     refusesNumbers: false,
     latencies: [],
     serviceHeartbeatsRead: 0,
+    lastResultsRead: [],
+    lastResultsTake: 0,
+    failsLastResults: false,
   }
   let commands = 0
   const transfer = Effect.suspend(() => {
@@ -64,6 +71,12 @@ export const faultyStorage = (
           reach(
             Effect.suspend(() => (faults.refusesNumbers ? Effect.fail(full) : numbers.write(server, parts))),
           ),
+      },
+      lastResults: (members) => {
+        faults.lastResultsRead.push(members.length)
+        if (faults.failsLastResults) return Effect.fail(full)
+        const take = faults.lastResultsTake === 0 ? Effect.void : Effect.sleep(faults.lastResultsTake)
+        return Effect.andThen(take, storage.lastResults(members))
       },
       untilNextDue: (receivers, now) => reach(storage.untilNextDue(receivers, now)),
       expire: (piece) => reach(storage.expire(piece)),

@@ -224,6 +224,7 @@ export const makeReceivers = ({
       kind: typed?.kind ?? name,
       send: send(name, client),
       test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),
+      ...(name !== "alert_router" && { takesDetails: true }),
     }
     const again = typed?.resend
     if (again !== undefined)

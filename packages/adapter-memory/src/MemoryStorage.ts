@@ -6,6 +6,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/Status"
 import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
 import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
+import type { LastResult, MemberCheck } from "@tocsin/core/model/LastResult"
 import { compareMembers } from "@tocsin/core/model/MemberRecord"
 import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import {
@@ -62,6 +63,8 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
       Effect.sync(() =>
         checks.flatMap((ref) => tables.checks.get(ref.registration_id)?.get(ref.check_id) ?? []),
       ),
+    lastResults: (members) =>
+      Effect.sync(() => members.flatMap((member) => lastResult(tables, member) ?? [])),
     expire: (piece) =>
       Effect.sync(() => {
         const { result, expired } = decideExpiry(tables, piece)
@@ -139,6 +142,21 @@ const dueRows = <N extends EvaluatedName>(
     .filter((row) => after === undefined || byEvaluation(row, after) > 0)
     .toSorted(byEvaluation)
     .slice(0, limit)
+
+const lastResult = (tables: MemoryTables, member: MemberCheck): LastResult | undefined => {
+  const { change_seq, check_id, incident_id, registration_id } = member
+  const check = tables.checks.get(registration_id)?.get(check_id)
+  if (check === undefined) return undefined
+  const event = tables.history.get(tables.newestResults.get(registration_id)?.get(check_id) ?? 0)
+  return {
+    incident_id,
+    status: check.status,
+    output: check.summary,
+    changed_at: tables.incidentChanges.get(incident_id)?.find(({ seq }) => seq === change_seq)?.changed_at,
+    duration_ms: event?.observed_at === check.last_observed_at ? event.duration_ms : undefined,
+    address: tables.keyed.reported_alert.get(keyText("reported_alert", member))?.address,
+  }
+}
 
 const byEvaluation = comparing<KeyedRows[EvaluatedName]>(
   (row) => row.next_evaluation_at ?? 0n,

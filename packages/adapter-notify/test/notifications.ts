@@ -1,6 +1,10 @@
+import type { Labels } from "@tocsin/contract/Labels"
+import type { CheckStatus } from "@tocsin/contract/Status"
+import { memberRecord } from "@tocsin/testing/records"
 import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
+import { decideDetails } from "@tocsin/core/notifications/messageDetails"
 import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 
 /** A moment as the API writes it. */
@@ -36,6 +40,32 @@ export const firing: DeliveryAttempt = {
     summary: "/var is 97 % full",
     members: 1,
   },
+}
+
+/** Details of its check, with an output and labels as an agent sends them. */
+export const detailsOf = (output: string, labels: Labels, status: CheckStatus = "critical") =>
+  decideDetails(
+    { member: memberRecord({ incident: "x", agent: "web-1", check: "disk" }), labels, agent: undefined },
+    {
+      incident_id: firing.incident.id,
+      status,
+      output,
+      changed_at: firing.created_at,
+      duration_ms: 250,
+      address: SOURCE,
+    },
+    undefined,
+  )
+
+export const SOURCE = "https://prom.example.org/graph?g0.expr=up&g0.tab=1"
+
+/** The same, with details of its check. */
+export const detailed: DeliveryAttempt = {
+  ...firing,
+  details: detailsOf("/var is 97 % full\n3.1 GiB of 94 GiB are free\nlargest: /var/log/app, 61 GiB", {
+    mount: "/var",
+    team: "shop",
+  }),
 }
 
 /** The same, resolved twelve minutes later. */

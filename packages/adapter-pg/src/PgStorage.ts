@@ -12,7 +12,14 @@ import { GROUP_CONNECTIONS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer, TopicAnnouncer, remoteWakeups } from "./hints/remoteWakeups.ts"
 import { readPage } from "./lists/pageStatement.ts"
 import { migrate } from "./migrations/migrate.ts"
-import { readChecks, readDueRows, readRows, checkTable, findCheck } from "./tables/CheckTable.ts"
+import {
+  readChecks,
+  readDueRows,
+  readLastResults,
+  readRows,
+  checkTable,
+  findCheck,
+} from "./tables/CheckTable.ts"
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
 import { readCounts, readMetricCounts } from "./reads/systemCounts.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
@@ -216,6 +223,7 @@ const make = (
     dueRows: (name, request) => retryTransient(readDueRows(groupDatabase.pg, name, request)),
     rows: (name, keys) => retryTransient(readRows(pg, name, keys)),
     checks: (checks) => retryTransient(readChecks(pg, checks)),
+    lastResults: (members) => retryTransient(readLastResults(pg, members)),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (receivers, now) => retryTransient(untilNextDue(groupDatabase.pg, receivers, now)),
     check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),

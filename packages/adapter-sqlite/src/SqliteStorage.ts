@@ -164,6 +164,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     dueRows: (name, request) => read(() => tables.dueRows[name](request)),
     rows: (name, keys) => read(() => keys.flatMap((key) => tables.keyed[name].find(key) ?? [])),
     checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
+    lastResults: (members) => read(() => members.flatMap((member) => tables.lastResult(member) ?? [])),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
     // One server works on a file. Its next look at what is due finds what a command left.

@@ -1,6 +1,6 @@
-import { signal } from "@preact/signals"
 import { type FunctionComponent, render } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import { decide } from "./pages/decide.ts"
 import { Incidents } from "./pages/Incidents.tsx"
 import { Overview } from "./pages/Overview.tsx"
 import { SignIn } from "./pages/SignIn.tsx"
@@ -13,6 +13,7 @@ import { followStorage, loadMe, token } from "./state/session.ts"
 import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
 import { question } from "./state/useAction.ts"
 import { QuietButton } from "./view/forms.tsx"
+import { Loaded, scriptOf } from "./view/Script.tsx"
 import { Shell } from "./view/Shell.tsx"
 import { Empty } from "./view/states.tsx"
 
@@ -52,30 +53,12 @@ const Confirmation = () => {
   )
 }
 
-type Pages = ReadonlyMap<string, FunctionComponent>
-
 /** The pages besides the first ones, whose script comes while people read those. */
-const otherPages = signal<Pages | "loading" | "failed">("loading")
+const others = scriptOf(() => import("./pages/otherPages.ts"))
+/** The pages of the third script. */
+const DECIDED = ["policy"]
 
-const loadPages = () => {
-  otherPages.value = "loading"
-  import("./pages/otherPages.ts").then(
-    ({ OTHER_PAGES }) => (otherPages.value = OTHER_PAGES),
-    () => (otherPages.value = "failed"),
-  )
-}
-
-/** Stands for a page until its script is there. */
-const Unloaded = () =>
-  otherPages.value === "loading" ? (
-    <p class="lead">Loading…</p>
-  ) : (
-    <Empty title="This page could not be loaded">
-      <QuietButton does={loadPages}>Try again</QuietButton>
-    </Empty>
-  )
-
-const FIRST_PAGES: Pages = new Map([
+const FIRST_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["overview 0", Overview],
   ["incidents 0", Incidents],
 ])
@@ -114,13 +97,22 @@ const App = () => {
   }, [key])
   if (!isSignedIn) return <SignIn />
   const name = `${page} ${subject.length}`
-  const pages = otherPages.value
-  const other = typeof pages === "string" ? Unloaded : pages.get(name)
-  const Page = FIRST_PAGES.get(name) ?? other ?? Missing
+  const First = FIRST_PAGES.get(name)
   return (
     <Shell>
       <Confirmation key={`question of ${key}`} />
-      <Page key={key} />
+      {First !== undefined ? (
+        <First key={key} />
+      ) : (
+        <Loaded
+          key={key}
+          of={DECIDED.includes(page) ? decide : others}
+          draw={({ PAGES }) => {
+            const Page = PAGES.get(name) ?? Missing
+            return <Page />
+          }}
+        />
+      )}
     </Shell>
   )
 }
@@ -130,6 +122,6 @@ startLive()
 const place = document.getElementById("console")
 if (place !== null) render(<App />, place)
 // After the page has asked for its list, which people wait for.
-loadPages()
+others.load()
 startPulse()
 startAlerting()

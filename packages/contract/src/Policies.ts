@@ -63,6 +63,10 @@ export const PolicyInForceState = Schema.Struct({
   replicas_differ: Schema.Boolean.annotateKey({
     description: "Whether these servers follow different policies: reload or restart those that differ.",
   }),
+  fixed: Schema.optionalKey(Schema.String).annotateKey({
+    description:
+      "Why no policy can be applied through this server, and what to do instead; absent where the policy is stored.",
+  }),
 }).annotate(
   named(
     "PolicyInForce",

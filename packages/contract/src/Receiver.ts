@@ -79,6 +79,12 @@ const secrets = Schema.optionalKey(
   NotifierName.annotate({ description: "The name of stored secrets, which take the place of files." }),
 )
 
+const details = Schema.optionalKey(
+  Schema.Boolean.annotate({
+    description: "Whether its messages have details of the worst check, as its output; true by default.",
+  }),
+)
+
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
   kind: Kind,
   fields: Fields,
@@ -91,6 +97,7 @@ export const Receiver = Schema.Union([
     ...secret("secret", "the signing secrets"),
     secrets,
     resolved,
+    details,
   }),
   receiver("messenger", {
     type: Schema.optionalKey(Schema.Literals(typesOf("messenger"))),
@@ -138,6 +145,7 @@ export const Receiver = Schema.Union([
     telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),
     secrets,
     resolved,
+    details,
     digest: Schema.optionalKey(
       Schema.Struct({
         over: whole(1, 100).annotate({ description: "More due notifications become one message." }),

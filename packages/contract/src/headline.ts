@@ -68,3 +68,13 @@ export const failureHeadline = (end: string, output: string): string => {
   const last = lines.findLast((line) => VISIBLE.test(withoutPerformance(line, false)))
   return shortened(last === undefined ? end : `${end}: ${last.trim()}`)
 }
+
+const JOB_END = /^(?:exit \d+|failed|ended by \w+|timed out after [\d.]+ s)(?=: |$)/u
+const ONLY_MARKER = new RegExp(`^${MARKER.source}`, "u")
+
+/** Whether an output is that of a job, of which the end counts: its headline comes first, or the marker of what was cut. */
+export const isJobOutput = (output: string): boolean => {
+  const [first = "", ...rest] = output.split("\n")
+  const end = JOB_END.exec(first)?.[0]
+  return ONLY_MARKER.test(first) || (end !== undefined && failureHeadline(end, rest.join("\n")) === first)
+}

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { failureHeadline, headlineOf } from "../src/headline.ts"
+import { failureHeadline, headlineOf, isJobOutput } from "../src/headline.ts"
+import { lastOutput } from "../src/outputText.ts"
 import { plainLine } from "../src/plainLine.ts"
 
 /** The headline of a text, and the number of characters split off for it. */
@@ -86,6 +87,34 @@ describe("a headline", () => {
   ])("of a job that %s begins with that: %j", (end, output, expected) => {
     assert.strictEqual(failureHeadline(end, output), expected)
   })
+})
+
+describe("the output of a job", () => {
+  const end = fc.constantFrom("exit 1", "exit 255", "failed", "ended by SIGKILL", "timed out after 2.5 s")
+  const text = fc
+    .array(fc.constantFrom("a: b", "failed", " ", "\u001b[31mred", "| x=1", "\r", "é".repeat(700)), {
+      maxLength: 30,
+    })
+    .map((lines) => lines.join("\n"))
+
+  it("is known by how it begins, also where it was cut", () => {
+    fc.assert(
+      fc.property(end, text, (how, said) => {
+        assert.isTrue(isJobOutput(lastOutput(said, { end: how }).output ?? ""))
+      }),
+      { numRuns: 100 },
+    )
+    assert.isTrue(isJobOutput(lastOutput("x\n".repeat(9_000)).output ?? ""))
+  })
+
+  it.each([
+    "DISK OK",
+    "exit 1: disk full\nelsewhere",
+    "failed: to connect\ntry again",
+    "exit: a\na",
+    "the end...[truncated 9 bytes]",
+    "",
+  ])("is not %j", (output) => assert.isFalse(isJobOutput(output)))
 })
 
 it("a line for a terminal has no colours, and keeps what JSON needs", () => {

@@ -71,6 +71,7 @@ export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions
   integrationCheckRate: settings.SERVICE_INTEGRATION_CHECK_RATE,
   watchAgent: settings.SERVICE_WATCH_AGENT,
   publicUrl: settings.SERVICE_PUBLIC_URL,
+  messageDetails: settings.SERVICE_MESSAGE_DETAILS,
   staleAfter: settings.SERVICE_STALE_AFTER,
   acknowledgedFor: settings.SERVICE_ACK_FOR,
   longestAcknowledgement: settings.SERVICE_ACK_MAX,

@@ -19,6 +19,7 @@ import { incidentRowRequestSuite } from "./incidentRowRequestSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
 import { largeIncidentSuite } from "./largeIncidentSuite.ts"
 import { interruptedSuite } from "./interruptedSuite.ts"
+import { lastResultSuite } from "./lastResultSuite.ts"
 import { listSuite } from "./lists/listSuite.ts"
 import { livenessSuite } from "./livenessSuite.ts"
 import { modelSuite } from "./model/modelSuite.ts"
@@ -111,6 +112,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     operatorSuite(subject)
     integrationSuite(subject)
     reportedAlertSuite(subject)
+    lastResultSuite(subject)
     overdueSuite(subject)
     enrolmentSuite(subject)
     watchSuite(subject)

@@ -10,7 +10,8 @@ import { type KnownRoute, pathOf } from "../routes.ts"
 import { createHash } from "node:crypto"
 import * as Instant from "@tocsin/contract/Instant"
 import type { EndOfLink, FollowedLink } from "@tocsin/core/acknowledgements/acknowledge"
-import { acknowledgeText, incidentText, plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
+import { acknowledgeText, incidentText } from "@tocsin/core/notifications/incidentText"
 
 interface Page {
   readonly status: number

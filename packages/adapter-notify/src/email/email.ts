@@ -2,7 +2,9 @@ import { domainToASCII } from "node:url"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import * as Instant from "@tocsin/contract/Instant"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
-import { cutText, linksOf, type NamedLink, plain, subjectOf } from "@tocsin/core/notifications/incidentText"
+import { cutText, plain } from "@tocsin/core/notifications/cutText"
+import { detailText } from "@tocsin/core/notifications/messageDetails"
+import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/notifications/incidentText"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import { type Duration, Effect, type Redacted, type Scope } from "effect"
@@ -26,7 +28,7 @@ interface MailAddresses {
   readonly cc?: ReadonlyArray<string> | undefined
 }
 
-const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain }
+const MEDIUM = { limit: Number.MAX_SAFE_INTEGER, escape: plain, mostOutput: 4_000 }
 
 /** Longer subjects are cut by most programs. */
 const MOST_SUBJECT = 200
@@ -47,19 +49,41 @@ const BUTTON =
 const buttonOf = ({ title, url }: NamedLink): string =>
   `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(title)}</a>`
 
+const lineOf = (line: string): string => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`
+
+/** Keeps lines and spaces of an output, and wraps long lines. */
+const OUTPUT =
+  "margin:8px 0 0;padding:10px 12px;border:1px solid #858d9666;border-radius:6px;white-space:pre-wrap;" +
+  "overflow-wrap:anywhere;font:13px/1.45 ui-monospace,Consolas,monospace"
+
+/** The address of an alert, which is all of its line, leads where it says. */
+const linked = (line: string): string =>
+  line.replace(/^Source: (https?:[^\s"'<>]+)$/u, 'Source: <a href="$1">$1</a>')
+
+const detailsOf = (notification: DeliveryAttempt): string => {
+  const { lines, output } = detailText(notification, MEDIUM, MEDIUM.limit)
+  const shown = lines.map((line) => lineOf(linked(escapeHtml(line)))).join("")
+  const quoted = output === "" ? "" : `<pre style="${OUTPUT}">${escapeHtml(output)}</pre>`
+  return shown + quoted === "" ? "" : `<div style="margin-top:18px">${shown}${quoted}</div>`
+}
+
 /**
  * Without a stylesheet, script or image: every program shows the same, and loads nothing. Texts, links and the
  * ground have the colours of the reader's theme; older programs of Apple know it by its former name.
  */
-const htmlOf = (lines: ReadonlyArray<string>, colour: string, links: ReadonlyArray<NamedLink>): string => {
+const htmlOf = (
+  lines: ReadonlyArray<string>,
+  colour: string,
+  links: ReadonlyArray<NamedLink>,
+  details: string,
+): string => {
   const [title = "", ...rest] = lines.map(escapeHtml)
-  const shown = rest.map((line) => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`).join("")
   return (
     '<!doctype html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
     `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
-    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${shown}${links.map(buttonOf).join("")}</div></body></html>`
+    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${rest.map(lineOf).join("")}${links.map(buttonOf).join("")}${details}</div></body></html>`
   )
 }
 
@@ -75,24 +99,21 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
   const given = address.slice(address.lastIndexOf("@") + 1)
   // Of one form in every header: relays without SMTPUTF8 refuse others.
   const domain = domainToASCII(given) || given
-  const text = textOf(message, UNLIMITED)
-  const lines = textOf(message, { ...UNLIMITED, hasLinks: true }).split("\n")
-  const links = message.about === "notification" ? linksOf(message.notifications[0]) : []
+  const text = textOf(message, MEDIUM)
+  const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true }).split("\n")
+  const about = message.about === "notification" ? message.notifications[0] : undefined
   return {
     from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
     to: Array.from(to),
     cc: Array.from(cc),
-    subject: cutText(
-      message.about === "notification" ? subjectOf(message.notifications[0]) : (lines[0] ?? ""),
-      {
-        limit: MOST_SUBJECT,
-        escape: plain,
-      },
-    ),
+    subject: cutText(about === undefined ? (lines[0] ?? "") : subjectOf(about), {
+      limit: MOST_SUBJECT,
+      escape: plain,
+    }),
     text: `${text}\n`,
-    html: htmlOf(lines, COLOURS[toneOf(message)], links),
+    html: htmlOf(lines, COLOURS[toneOf(message)], about ? linksOf(about) : [], about ? detailsOf(about) : ""),
     messageId: `<${message.id}@${domain}>`,
-    ...(message.about === "notification" && threadOf(message.notifications[0], domain)),
+    ...(about && threadOf(about, domain)),
     headers: {
       "Auto-Submitted": "auto-generated",
       "X-Auto-Response-Suppress": "All",
@@ -138,6 +159,7 @@ export const mailsOver = Effect.fnUntraced(function* (
   const deliver = (message: ChatMessage) => Effect.map(send(message), ({ result }) => result)
   return {
     kind: "messenger",
+    takesDetails: true,
     send: (notification) => deliver(aboutNotification(notification)),
     sendDigest: (notifications) => deliver(aboutSeveral(notifications)),
     test: Effect.flatMap(Instant.now, (now) => send({ about: "test", id: ids.uuidV7(now) })),

@@ -2,19 +2,15 @@ import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { secondsAt } from "../services/Service.ts"
-import {
-  digestText,
-  incidentText,
-  plain,
-  testText,
-  type TextMedium,
-} from "@tocsin/core/notifications/incidentText"
+import { plain, type TextMedium } from "@tocsin/core/notifications/cutText"
+import { digestText, incidentText, testText } from "@tocsin/core/notifications/incidentText"
 
 /** A notifier that writes texts fitted to a medium. */
 const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {
   const deliver = (text: string) => Effect.map(write(text), ({ result }) => result)
   return {
     kind: "messenger",
+    takesDetails: true,
     send: (notification) => deliver(incidentText(notification, medium)),
     sendDigest: (notifications) => deliver(digestText(notifications, medium)),
     test: write(testText),
@@ -38,6 +34,7 @@ const ZERO_WIDTH_SPACE = "\u200b"
  */
 export const slackMedium: TextMedium = {
   limit: 3_000,
+  quote: "&gt; ",
   escape: (text) =>
     text
       .replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)

@@ -1,10 +1,5 @@
-import {
-  cutText,
-  type NamedLink,
-  type NotifiedIncident,
-  plain,
-  type TextMedium,
-} from "@tocsin/core/notifications/incidentText"
+import { cutText, plain, type TextMedium } from "@tocsin/core/notifications/cutText"
+import type { NamedLink, NotifiedIncident } from "@tocsin/core/notifications/incidentText"
 import type { Verdicts } from "../http/receipts.ts"
 import type { PostParts } from "../http/HttpPost.ts"
 import type { ChatMessage, Tone } from "../text/ChatMessage.ts"

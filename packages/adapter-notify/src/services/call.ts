@@ -1,5 +1,5 @@
 import { spokenText, twiml } from "@tocsin/core/notifications/callText"
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import type { Service } from "./Service.ts"
 import { TWILIO, twilioRequest } from "./twilio.ts"
 

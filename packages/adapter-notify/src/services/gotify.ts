@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import { type Service, titled } from "./Service.ts"
 
 const PRIORITIES = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 } as const

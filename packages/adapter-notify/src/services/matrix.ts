@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import { secondsAt, type Service } from "./Service.ts"
 
 /**

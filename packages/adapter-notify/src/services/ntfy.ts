@@ -1,4 +1,5 @@
-import { cutText, type NamedLink, plain } from "@tocsin/core/notifications/incidentText"
+import { cutText, plain } from "@tocsin/core/notifications/cutText"
+import type { NamedLink } from "@tocsin/core/notifications/incidentText"
 import { type Service, titled } from "./Service.ts"
 
 const LOOKS = {

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import { alertKeyOf, type Service, summaryOf } from "./Service.ts"
 
 const PRIORITIES = { critical: "P1", unknown: "P2", warning: "P3", test: "P5", resolved: "P5" } as const

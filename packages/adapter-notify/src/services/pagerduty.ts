@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import { alertKeyOf, type Service, summaryOf } from "./Service.ts"
 
 const SEVERITIES = {

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import { form, type Service } from "./Service.ts"
 
 /** Rings every minute for half an hour, unless one acknowledges it in the app. */

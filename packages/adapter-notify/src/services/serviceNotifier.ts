@@ -74,6 +74,8 @@ export const notifierOver = Effect.fnUntraced(function* (
   return {
     kind,
     send: (notification) => send(aboutNotification(notification)),
+    // A message with a text of its own has no room for them.
+    ...(kind === "messenger" && service.textOf === undefined && { takesDetails: true }),
     ...(kind === "messenger" && { sendDigest: (notifications) => send(aboutSeveral(notifications)) }),
     ...(kind === "alert_router" && {
       remembers: true,

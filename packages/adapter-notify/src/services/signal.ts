@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import type { Service } from "./Service.ts"
 
 /**

@@ -1,4 +1,5 @@
-import { digestText, lineOf, plain, testText } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
+import { digestText, lineOf, testText } from "@tocsin/core/notifications/incidentText"
 import type { ChatMessage } from "../text/ChatMessage.ts"
 import { smsText } from "../text/smsText.ts"
 import type { Service } from "./Service.ts"

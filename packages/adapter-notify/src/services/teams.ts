@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/incidentText"
+import { plain } from "@tocsin/core/notifications/cutText"
 import type { Service } from "./Service.ts"
 
 const COLORS = {
@@ -23,6 +23,8 @@ export const teams: Service = {
   limit: 6_000,
   escape: plain,
   hasLinks: true,
+  // Each is a block, which costs as much as 50 characters.
+  mostLines: 30,
   request: ({ links, text, tone }) => {
     const [title = "", ...rest] = text.split("\n")
     const content = {
@@ -31,7 +33,7 @@ export const teams: Service = {
       version: "1.4",
       body: [
         textBlock(title, { weight: "bolder", color: COLORS[tone] }),
-        ...rest.map((line) => textBlock(line, {})),
+        ...rest.filter((line) => line !== "").map((line) => textBlock(line, {})),
       ],
       ...(links.length > 0 && {
         actions: links.map((link) => ({ type: "Action.OpenUrl", title: link.title, url: link.url })),

@@ -2,7 +2,8 @@ import type { Severity } from "@tocsin/contract/Status"
 import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
 import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { createHash } from "node:crypto"
-import { digestText, incidentText, testText, type TextMedium } from "@tocsin/core/notifications/incidentText"
+import type { TextMedium } from "@tocsin/core/notifications/cutText"
+import { digestText, incidentText, testText } from "@tocsin/core/notifications/incidentText"
 
 /** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
 export type ChatMessage = { readonly id: string } & (

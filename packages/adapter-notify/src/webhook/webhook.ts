@@ -8,6 +8,8 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
+import { plain } from "@tocsin/core/notifications/cutText"
+import { detailOutput, MOST_OUTPUT } from "@tocsin/core/notifications/messageDetails"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
   checkIdOf,
@@ -120,6 +122,31 @@ export const IncidentMessage = Schema.Struct({
         description: "What to read about the worst check; absent with `incident.resolved`.",
       }),
     ),
+    details: Schema.optionalKey(
+      Schema.Struct({
+        labels: Schema.Record(Schema.String, Schema.String),
+        output: Schema.optionalKey(
+          Schema.String.annotate({
+            description: "At most 1,000 characters, in plain lines; absent if empty.",
+          }),
+        ),
+        output_is_end: Schema.optionalKey(
+          Schema.Literal(true).annotate({ description: "It is a job's: of a long one, the end is here." }),
+        ),
+        source: Schema.optionalKey(
+          Schema.String.annotate({ description: "The page of the alert at the server that sent it." }),
+        ),
+        since: timestamp("Since when the check has its status, or is overdue."),
+        duration_seconds: Schema.optionalKey(
+          Schema.Number.annotate({
+            description: "How long its last result took, where the sender stated it.",
+          }),
+        ),
+      }).annotate({
+        description:
+          "The worst check of the incident: absent for a silent agent, with `incident.resolved`, and where switched off.",
+      }),
+    ),
     links: Schema.optionalKey(
       Schema.Struct({
         incident: Schema.String.annotate({ description: "The incident in the console." }),
@@ -145,7 +172,7 @@ const TestMessage = Schema.Struct({
 export const WebhookMessage = Schema.Union([IncidentMessage, TestMessage])
 export type WebhookMessage = typeof WebhookMessage.Type
 
-const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: (line: string) => line }
+const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain, hasDetails: true } as const
 
 /** The body of a notification. Attempts differ only if the incident has changed. */
 export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
@@ -163,6 +190,7 @@ export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage 
     ...acknowledgedBy(notification),
     incident: incidentOf(notification.incident),
     ...(notification.runbook !== undefined && { runbook: notification.runbook }),
+    ...detailsOf(notification),
     ...linksOf(notification),
   },
 })
@@ -173,6 +201,21 @@ const MICROS_PER_SECOND = 1_000_000n
 const secondsOf = ({ age_starts_at, event_type, incident }: DeliveryAttempt): number => {
   const until = event_type === "resolved" ? (incident.resolved_at ?? age_starts_at) : age_starts_at
   return Math.max(0, Number(until / MICROS_PER_SECOND - incident.opened_at / MICROS_PER_SECOND))
+}
+
+const detailsOf = ({ details }: DeliveryAttempt) => {
+  if (details === undefined) return {}
+  const { duration_seconds, isJob, labels, since, source } = details
+  const output = detailOutput(details, MOST_OUTPUT)
+  return {
+    details: {
+      labels,
+      ...(output !== "" && { output, ...(isJob && { output_is_end: true as const }) }),
+      ...(source !== undefined && { source }),
+      since,
+      ...(duration_seconds !== undefined && { duration_seconds }),
+    },
+  }
 }
 
 const linksOf = ({ links }: DeliveryAttempt) => {
@@ -233,6 +276,7 @@ export const webhook = Effect.fnUntraced(function* (
   })
   return {
     kind: "webhook",
+    takesDetails: true,
     send: (notification) => Effect.map(deliver(incidentMessage(notification)), ({ result }) => result),
     test: Effect.flatMap(Instant.now, (now) =>
       deliver({ type: "test", version: 1, timestamp: now, data: { id: ids.uuidV7(now), text: testText } }),

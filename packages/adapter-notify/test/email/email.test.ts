@@ -8,7 +8,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch, Queue, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { email, type EmailOptions } from "../../src/email/email.ts"
-import { firing, resolved, shared } from "../notifications.ts"
+import { detailsOf, firing, resolved, shared } from "../notifications.ts"
+import { linked } from "../messages.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
 import { answer, partsOf, startMailServer } from "./MailServer.ts"
 
@@ -95,6 +96,33 @@ describe("e-mail", () => {
       assert.include(text, `Incident: ${incident}\r\nAcknowledge for 1h: ${acknowledge.url}\r\n`)
       assert.include(html, `href="${acknowledge.url}">Acknowledge for 1h</a>`)
       assert.include(html, `href="${incident}">Incident</a>`)
+    }),
+  )
+
+  it.effect("ends with the details in both parts, with more of the output than a chat", () =>
+    Effect.gen(function* () {
+      const { mails, port } = yield* startMailServer()
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
+      const details = detailsOf(`<b>${"line & more\n".repeat(600)}`, { mount: "/var", team: "shop" })
+      yield* send({ ...linked, details })
+      const [text = "", html = ""] = partsOf((yield* Queue.take(mails)).raw).map((part) =>
+        part.replaceAll("\r\n", "\n"),
+      )
+      assert.match(
+        text,
+        /\n\nTook 250 ms\nLabels: mount=\/var, team=shop\nSource: https:\S+\n> <b>line & more\n> line/,
+      )
+      const quoted = text.split("\n").filter((line) => line.startsWith("> "))
+      const shown = quoted.map((line) => line.slice(2)).join("\n")
+      assert.strictEqual(Array.from(shown.trimEnd()).length, 4_000)
+      assert.isAbove(html.indexOf("Labels: "), html.indexOf("Acknowledge for 1h"))
+      assert.match(html, /<pre style="[^"]+">&gt; &lt;b&gt;line &amp; more\n&gt; line/)
+      assert.include(
+        html,
+        `Source: <a href="https://prom.example.org/graph?g0.expr=up&amp;g0.tab=1">https://prom`,
+      )
+      yield* send({ ...firing, details: { ...details, source: "https://a.example/'\"><img src=x>" } })
+      assert.notMatch(partsOf((yield* Queue.take(mails)).raw)[1] ?? "", /<img|<a href="https:\/\/a\./)
     }),
   )
 

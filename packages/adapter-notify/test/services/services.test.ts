@@ -12,7 +12,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { services } from "../../src/services/services.ts"
 import { aboutNotification, textOf, toneOf } from "../../src/text/ChatMessage.ts"
 import { receiverOf } from "../messages.ts"
-import { firing, resolved, shared } from "../notifications.ts"
+import { detailed, detailsOf, firing, resolved, shared, SOURCE } from "../notifications.ts"
 import { type Received, startReceiver } from "../Receiver.ts"
 import { fakes, serviceKeysOf } from "./fakes.ts"
 import { heardIn } from "./TelephoneService.ts"
@@ -254,6 +254,23 @@ describe("the types of receivers", () => {
         },
       ])
       assert.notInclude(message, "https://")
+    }),
+  )
+
+  it.effect.each(CHATS)("%s: a message ends with the details, unless it is for a phone", (type) =>
+    Effect.gen(function* () {
+      const { requests, send, takesDetails, textOf } = yield* start(type)
+      const isForPhone = type === "sms" || type === "call"
+      assert.strictEqual(takesDetails ?? false, !isForPhone)
+      assert.deepStrictEqual(yield* send({ ...detailed, links, runbook }), { outcome: "delivered" })
+      const { body } = yield* Queue.take(requests)
+      const text = textOf({ body } as Received).replaceAll(/\u200b|\\(?=\W)/g, "")
+      if (isForPhone) return assert.notInclude(text, "mount=/var")
+      assert.include(text, "Labels: mount=/var, team=shop")
+      assert.include(text, "> largest: /var/log/app, 61 GiB")
+      const isAddress = (body.startsWith("{") ? body : decodeURIComponent(body)).includes(SOURCE)
+      assert.isTrue(isAddress)
+      assert.isTrue(text.indexOf("Labels: ") > text.indexOf("Since "))
     }),
   )
 
@@ -499,7 +516,8 @@ describe("the types of receivers", () => {
     const long = fc.constantFrom("🔥", "[a](b)", "@a ", "\\").map((text) => text.repeat(10_000 / text.length))
     fc.assert(
       fc.property(fc.oneof(hostile, long), fc.constantFrom(...TYPES), (summary, type) => {
-        const request = requestOf(type, { ...shared, summary })
+        const details = detailsOf(summary.replaceAll(" ", "\n"), { a: summary.slice(0, 256) })
+        const request = requestOf(type, { ...shared, summary, details })
         assert.isBelow(fakes[type].judge(request), 300, request.body)
         assert.notMatch(fakes[type].textOf(request), INVISIBLE)
       }),
@@ -529,7 +547,8 @@ describe("the types of receivers", () => {
         // The limit of a key is in code points.
         const incident_key = Array.from(text).slice(0, 256).join("") as IncidentKey
         const incident = { ...shared.incident, incident_key }
-        const hostile = { ...shared, summary: text.slice(0, 512), incident }
+        const details = detailsOf(text, { a: text.slice(0, 256) })
+        const hostile = { ...shared, summary: text.slice(0, 512), incident, details }
         assert.deepStrictEqual(
           yield* send(hostile),
           { outcome: "delivered" },

@@ -7,8 +7,11 @@ import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { slackMedium, telegramMedium } from "../../src/messenger/messenger.ts"
-import { cutText, digestText, incidentText, type TextMedium } from "@tocsin/core/notifications/incidentText"
-import { firing, resolved, shared, silence } from "../notifications.ts"
+import { cutText, type TextMedium } from "@tocsin/core/notifications/cutText"
+import { digestText, incidentText } from "@tocsin/core/notifications/incidentText"
+import { lastOutput } from "@tocsin/contract/outputText"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
+import { detailsOf, firing, resolved, shared, silence, SOURCE } from "../notifications.ts"
 
 const plain: TextMedium = { limit: 10_000, escape: (text) => text }
 const text = (notification: DeliveryAttempt) => incidentText(notification, plain)
@@ -197,6 +200,19 @@ const anyNotification: fc.Arbitrary<DeliveryAttempt> = fc
     },
   }))
 
+const anyDetails: fc.Arbitrary<DeliveryAttempt["details"]> = fc
+  .record({
+    labels: fc.dictionary(fc.constantFrom("a", "b", "c"), oddText(60)),
+    output: oddText(1_500),
+    isJob: fc.boolean(),
+    source: fc.constantFrom(undefined, SOURCE, "https://prom/<@all>*&", "x".repeat(1_000)),
+    status: fc.constantFrom("ok" as const, "critical" as const),
+  })
+  .map(({ isJob, labels, output, source, status }) => {
+    const said = isJob ? (lastOutput(output, { end: "exit 1" }).output ?? "") : output
+    return { ...detailsOf(said, labels, status), source }
+  })
+
 describe("any text", () => {
   const media: ReadonlyArray<readonly [string, TextMedium]> = [
     ["Slack", slackMedium],
@@ -214,6 +230,32 @@ describe("any text", () => {
         assert.isAtMost(shown.split("\n").length, 6)
         if (medium === slackMedium) assert.notMatch(shown, /[<>]|&(?!amp;|lt;|gt;)/)
       }),
+    )
+  })
+
+  it.each(media)("for %s keeps its own lines before details, which say what they are", (_name, medium) => {
+    fc.assert(
+      fc.property(anyNotification, anyDetails, (notification, details) => {
+        const own = incidentText(notification, medium)
+        const shown = incidentText({ ...notification, details }, medium)
+        assert.isAtMost(shown.length, medium.limit)
+        assert.isTrue(shown.startsWith(own))
+        assert.notMatch(shown, /(?!\n)\p{Cc}/u)
+        const [blank = "", ...lines] = shown.slice(own.length + 1).split("\n")
+        assert.strictEqual(blank, "")
+        const quote = medium.quote ?? "> "
+        for (const line of lines)
+          assert.isTrue(
+            line.startsWith(quote) || /^(?:Labels|Source|Last result|Took|web-1\/disk): |^Took /.test(line),
+            line,
+          )
+        // An output comes last.
+        const first = lines.findIndex((line) => line.startsWith(quote))
+        if (first !== -1) assert.isTrue(lines.slice(first).every((line) => line.startsWith(quote)))
+        if (medium === slackMedium)
+          assert.notMatch(shown.replace(/^Source: .*$/m, ""), /[<>]|&(?!amp;|lt;|gt;)/)
+      }),
+      { numRuns: propertyRuns(60) },
     )
   })
 })

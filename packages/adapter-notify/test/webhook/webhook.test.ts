@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted, Result, Schema } from "effect"
 import { Webhook } from "standardwebhooks"
 import { incidentMessage, parseSecrets, webhook, WebhookMessage } from "../../src/webhook/webhook.ts"
-import { firing, resolved, shared, silence } from "../notifications.ts"
+import { detailed, firing, resolved, shared, silence } from "../notifications.ts"
 import { answering, type Received, startReceiver } from "../Receiver.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
 
@@ -176,6 +176,31 @@ describe("a webhook's message", () => {
     assert.deepStrictEqual(incidentMessage({ ...firing, runbook }).data.runbook, runbook)
     assert.include(incidentMessage({ ...firing, runbook }).data.text, `\nDisks: ${runbook.url}`)
     assert.notProperty(incidentMessage(firing).data, "runbook")
+  })
+
+  it("has the details of its notification, which are not in its text", () => {
+    const { data } = incidentMessage(detailed)
+    assert.deepStrictEqual(data.details, {
+      labels: { mount: "/var", team: "shop" },
+      output: "/var is 97 % full\n3.1 GiB of 94 GiB are free\nlargest: /var/log/app, 61 GiB",
+      source: "https://prom.example.org/graph?g0.expr=up&g0.tab=1",
+      since: firing.incident.opened_at,
+      duration_seconds: 0.25,
+    })
+    assert.strictEqual(data.text, incidentMessage(firing).data.text)
+    assert.isFalse("details" in incidentMessage(firing).data)
+    const { details = assert.fail() } = detailed
+    const job = { ...details, output: `${"a".repeat(2_000)}\nthe end`, isJob: true }
+    const shown = incidentMessage({ ...firing, details: job }).data.details
+    assert.deepStrictEqual(
+      [shown?.output_is_end, Array.from(shown?.output ?? "").length, shown?.output?.slice(-8)],
+      [true, 1_000, "\nthe end"],
+    )
+    const bare = { ...details, output: "", source: undefined, duration_seconds: undefined, labels: {} }
+    assert.deepStrictEqual(incidentMessage({ ...firing, details: bare }).data.details, {
+      labels: {},
+      since: firing.incident.opened_at,
+    })
   })
 
   it("has the links of its notification", () => {

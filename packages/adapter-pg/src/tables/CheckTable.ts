@@ -1,12 +1,13 @@
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import { last_result, type MemberCheck } from "@tocsin/core/model/LastResult"
 import { type EvaluatedName, type KeyedName, type Keys, storedTables } from "@tocsin/core/model/StoredTables"
 import type { DueRequest } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { keyedTables } from "./keyedTables.ts"
-import { makeTable, deleteBy, givenRows, reporting, type RowStatement } from "./makeTable.ts"
+import { decoder, makeTable, deleteBy, givenRows, reporting, type RowStatement } from "./makeTable.ts"
 
 /** The current state of checks. The lock of their agent guards them. */
 export const checkTable = makeTable(storedTables.check_state, { alias: "c" })
@@ -106,6 +107,36 @@ export const readDueRows = <N extends EvaluatedName>(
 export const readRows = <N extends KeyedName>(pg: Pg, name: N, keys: ReadonlyArray<Keys[N]>) => {
   const { decode, find } = keyedTables[name]
   return Effect.map(pg.query(find.text, find.parameters(keys)), (rows) => rows.map(decode))
+}
+
+const decodeLastResult = decoder(last_result)
+
+/** Reads the last results of members' checks; an index finds the newest result of each in the history. */
+const findLastResults = `SELECT w.incident_id, c.status, c.summary AS output,
+    (SELECT h.changed_at FROM incident_change AS h WHERE h.incident_id = w.incident_id AND h.seq = w.change_seq),
+    (
+      SELECT CASE WHEN e.observed_at = c.last_observed_at THEN e.duration_ms END FROM check_event AS e
+      WHERE e.agent_id = w.agent_id AND e.check_id = w.check_id AND e.registration_id = w.registration_id
+      ORDER BY e.seq + 0 DESC LIMIT 1
+    ) AS duration_ms,
+    (
+      SELECT r.address FROM reported_alert AS r
+      WHERE r.agent_id = w.agent_id AND r.check_id = w.check_id AND r.registration_id = w.registration_id
+    )
+  FROM json_to_recordset($1)
+    AS w (incident_id text, change_seq int4, agent_id text, registration_id uuid, check_id text)
+  JOIN check_state AS c USING (agent_id, registration_id, check_id)`
+
+/** See `Storage.lastResults`. */
+export const readLastResults = (pg: Pg, members: ReadonlyArray<MemberCheck>) => {
+  const wanted = members.map(({ agent_id, change_seq, check_id, incident_id, registration_id }) => ({
+    incident_id,
+    change_seq,
+    agent_id,
+    registration_id,
+    check_id,
+  }))
+  return Effect.map(pg.queryJson(findLastResults, wanted), (rows) => rows.map(decodeLastResult))
 }
 
 /** See `Storage.checks`. */

@@ -6,9 +6,10 @@ import type {
   StoredHistoryRecord,
 } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
+import { last_result, type LastResult, type MemberCheck } from "@tocsin/core/model/LastResult"
 import { type EvaluatedName, type KeyedRows, keyedShape, storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { makeTable, makeKeyedTable } from "./makeTable.ts"
+import { decoder, makeTable, makeKeyedTable } from "./makeTable.ts"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { DueRequest } from "@tocsin/core/ports/Storage"
@@ -70,6 +71,24 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
       removeCheck.get(check.registration_id, check.check_id)
       removeSeries.get(check.registration_id, check.check_id)
     },
+  }
+}
+
+/** Finds the last result of a member's check: see `Storage.lastResults`. */
+export const makeLastResult = (connection: SqliteConnection) => {
+  const decode = decoder(last_result)
+  const find = connection.query<object>(
+    `SELECT ?1, c.status, c.summary,
+      (SELECT changed_at FROM incident_change WHERE incident_id = ?1 AND seq = ?2),
+      (SELECT iif(observed_at = c.last_observed_at, duration_ms, NULL) FROM check_event INDEXED BY check_event_of_check
+        WHERE registration_id = ?5 AND check_id = ?4 ORDER BY seq DESC LIMIT 1),
+      (SELECT address FROM reported_alert WHERE agent_id = ?3 AND check_id = ?4 AND registration_id = ?5)
+    FROM check_state AS c WHERE c.agent_id = ?3 AND c.check_id = ?4 AND c.registration_id = ?5`,
+  )
+  return (member: MemberCheck): LastResult | undefined => {
+    const { agent_id, change_seq, check_id, incident_id, registration_id } = member
+    const row = find.get(incident_id, change_seq, agent_id, check_id, registration_id)
+    return row && decode(row)
   }
 }
 

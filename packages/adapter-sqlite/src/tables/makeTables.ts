@@ -10,7 +10,13 @@ import {
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable, makeAgentTable } from "./AgentTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
-import { makeCheckTable, makeDueRows, makeHistoryTable, makeCheckLabelTable } from "./CheckTable.ts"
+import {
+  makeCheckTable,
+  makeDueRows,
+  makeHistoryTable,
+  makeCheckLabelTable,
+  makeLastResult,
+} from "./CheckTable.ts"
 import {
   makeIncidentLogTable,
   makeIncidentChangeTable,
@@ -69,6 +75,7 @@ export const makeTables = (connection: SqliteConnection) => {
     removedRegistrations: makeTable(connection, storedTables.removed_registration),
     checks: makeCheckTable(connection),
     history: makeHistoryTable(connection),
+    lastResult: makeLastResult(connection),
     incidents: makeIncidentTable(connection),
     incidentChanges: makeIncidentChangeTable(connection),
     incidentLog: makeIncidentLogTable(connection),

@@ -7,7 +7,10 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 export interface RequestOptions {
   readonly query?: Query | undefined
+  /** A text is sent as it is, anything else as JSON. */
   readonly body?: unknown
+  /** The hash of what a change replaces. */
+  readonly ifMatch?: string | undefined
   readonly timeoutMillis?: number | undefined
   /** Names an act, which is then carried out once. */
   readonly key?: string | undefined
@@ -48,10 +51,11 @@ export const request = async <Answer>(
   { base, token, fetch: send = fetch, known }: Connection,
   method: string,
   path: string,
-  { query = {}, body, key, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
+  { query = {}, body, ifMatch, key, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
 ): Promise<Answer> => {
   const address = `${base}${path}${queryText(query)}`
   const timeout = AbortSignal.timeout(timeoutMillis)
+  const isText = typeof body === "string"
   let response: Response
   let text: string
   try {
@@ -59,10 +63,11 @@ export const request = async <Answer>(
       method,
       headers: {
         authorization: `Bearer ${token}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && { "content-type": isText ? "application/yaml" : "application/json" }),
+        ...(ifMatch !== undefined && { "if-match": `"${ifMatch}"` }),
         ...(key !== undefined && { "idempotency-key": key }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
       signal: timeout,
       cache: "no-store",
       credentials: "omit",
@@ -109,7 +114,7 @@ export const actOnce = async <Answer>(
   options: RequestOptions = {},
 ): Promise<Answer> => {
   if (!takesKey(method, path)) return request(connection, method, path, options)
-  const act = JSON.stringify([method, path, options.query, options.body])
+  const act = JSON.stringify([method, path, options.query, options.body, options.ifMatch])
   const key = unanswered.get(act) ?? newKey()
   const send = () => request<Answer>(connection, method, path, { ...options, key })
   const isLost = (error: unknown): boolean => error instanceof ApiFailure && isUnreached(error)

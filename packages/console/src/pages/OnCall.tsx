@@ -9,7 +9,6 @@ import { base, call, mayRespond } from "../state/session.ts"
 import { ActionButton, CopyText } from "../view/forms.tsx"
 import { Empty, Mark, ReadingNote } from "../view/states.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
-import { FROM_POLICY } from "./Start.tsx"
 import { TakeOver } from "./TakeOver.tsx"
 import { Names, Turns } from "./Turns.tsx"
 
@@ -105,8 +104,9 @@ const NoRota = () => (
     </Empty>
     <p>This one changes every week between two receivers of the policy:</p>
     <CopyText text={EXAMPLE} />
-    <p>These commands read the policy and replace it:</p>
-    <CopyText text={FROM_POLICY} />
+    <p>
+      Add it to <a href={linkTo("policy")}>the policy</a>.
+    </p>
   </>
 )
 

@@ -114,7 +114,7 @@ SERVICE_EMAIL_TO=you@example.org`,
     "alertmanager: { kind: alert_router, url_env: TOCSIN_SECRET_ALERTMANAGER }",
   ],
 }
-export const FROM_POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
+const FROM_POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
 
 const Receivers = () => {
   const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")

@@ -16,7 +16,7 @@ import { System } from "./System.tsx"
 import { Watches } from "./Watches.tsx"
 
 /** Each page but the first ones by its name, and by the number of names after it in its address. */
-export const OTHER_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
+export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["incidents 1", IncidentPage],
   ["agents 0", Agents],
   ["agents 1", AgentPage],

@@ -62,7 +62,9 @@ interface GatheredHolds {
   readonly covering: (incident: IncidentRecord) => ReadonlyArray<Hold>
   /** The holds of a firing of one of these incidents that is due; none of one that cannot be held. */
   readonly onDue: (incident: IncidentRecord, item: OutboxRecord) => Holds
-  /** The runbook of the worst check of one of these incidents, if it is open. */
+  /** The worst loud member of one of these incidents, if it is open. */
+  readonly worstOf: (incident: IncidentRecord) => LoudMember | undefined
+  /** The runbook of its check. */
   readonly runbookOf: (incident: IncidentRecord) => FoundRunbook | undefined
 }
 
@@ -102,6 +104,7 @@ function* compareNow(
   const gathered: GatheredHolds = {
     covering,
     silences,
+    worstOf: ({ id }) => seen.get(id)?.worst,
     runbookOf: ({ id }) => seen.get(id)?.runbook(),
     onDue: (incident, item) => {
       if (!canBeHeld(item) || incident.state !== "open") return NO_HOLDS
@@ -197,6 +200,7 @@ interface Compared {
   readonly loud: LoudFacts
   readonly naming: (facts: PresentOnCall) => IncidentNaming | undefined
   readonly covering: ReadonlyArray<Hold>
+  readonly worst: LoudMember | undefined
   readonly runbook: () => FoundRunbook | undefined
 }
 
@@ -221,6 +225,7 @@ function* compareOpen(
         loud,
         naming: (facts) => nameReceivers(policy, incident, present, openings(incident), facts),
         covering: mutingHolds(mutes, loud),
+        worst: present[0],
         runbook: () => runbookOf(policy, incident, present),
       })
     }

@@ -4,6 +4,7 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { CheckResult } from "../checks/applyEvent.ts"
+import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
 import { firstOutput } from "@tocsin/contract/outputText"
 
 /** A request of a sender, without the part of its path that names the service and the key. */
@@ -23,12 +24,16 @@ interface OfCheck {
   readonly expects: Expects
 }
 
+/** Of an alert: its source, and what that says of it. */
+export type AlertAtSource = Pick<ReportedAlertRecord, "lease_millis" | "source"> &
+  Partial<Pick<ReportedAlertRecord, "address">>
+
 /** When the next report must follow. */
 export type Expects =
   /** Terms as a declaration gives them; without any, the expectation stays. */
   | { readonly by: "terms"; readonly terms: Readonly<Record<string, string>> }
   /** An alert: while it fires, its source sends it again within the lease, if it repeats alerts at all. */
-  | { readonly by: "source"; readonly source: string; readonly lease_millis: number | undefined }
+  | ({ readonly by: "source" } & AlertAtSource)
   /** The alert that always fires. */
   | { readonly by: "watchdog" }
 

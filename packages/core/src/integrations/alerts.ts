@@ -28,6 +28,8 @@ interface Alert {
   readonly ends_at: Instant.Instant | undefined
   /** Where the alert comes from; empty if it states no address. */
   readonly source: string
+  /** Its page there, for people. */
+  readonly address: string | undefined
   /** Its own word on whether it fires, if it has one. */
   readonly status: unknown
 }
@@ -66,6 +68,13 @@ const readSource = (generatorURL: string): string => {
   return source.length > LONGEST_SOURCE ? "" : source
 }
 
+/** Without a user or password, and no part of which another program reads as one. */
+const PAGE = /^https?:\/\/[^\s\p{C}\\/?#@]+(?:[/?#][^\s\p{C}\\]*)?$/iu
+const LONGEST_PAGE = 1_000
+
+const readPage = (generatorURL: string): string | undefined =>
+  generatorURL.length <= LONGEST_PAGE && PAGE.test(generatorURL) ? generatorURL : undefined
+
 /** Makes what is mostly the same as before: alerts of a request have much in common. */
 const rememberingLast = <A, B>(make: (given: A) => B, first: NoInfer<A>): ((given: A) => B) => {
   let [last, made] = [first, make(first)]
@@ -80,7 +89,10 @@ const readersOf = (context: TranslationContext) => ({
   startOf: rememberingLast(instantOf, undefined),
   endOf: rememberingLast(instantOf, undefined),
   leaseOf: rememberingLast((ends_at: Instant.Instant | undefined) => leaseOf(ends_at, context), undefined),
-  sourceOf: rememberingLast((given: unknown) => (typeof given === "string" ? readSource(given) : ""), ""),
+  sourceOf: rememberingLast((given: unknown) => {
+    const generatorURL = typeof given === "string" ? given : ""
+    return { source: readSource(generatorURL), address: readPage(generatorURL) }
+  }, ""),
 })
 
 type Readers = ReturnType<typeof readersOf>
@@ -111,7 +123,7 @@ const readAlert = (
     description: annotation(annotations, "description"),
     starts_at: starts_at === "absent" ? undefined : starts_at,
     ends_at: ends_at === "absent" ? undefined : ends_at,
-    source: sourceOf(generatorURL),
+    ...sourceOf(generatorURL),
     status,
   }
 }
@@ -210,7 +222,7 @@ const reportOf = (
   readers: Readers,
 ): Report | undefined => {
   const { name, now, options, sha256 } = context
-  const { known, source } = alert
+  const { address, known, source } = alert
   const isFiring = rules.isFiring(alert, now)
   const text = outputOf(alert, isFiring)
   if (options.watchdog !== undefined && known.texts["alertname"] === options.watchdog) {
@@ -225,20 +237,21 @@ const reportOf = (
     last.text === text &&
     last.lease_millis === lease_millis &&
     last.source === source &&
+    last.address === address &&
     last.options === options &&
     last.name === name
   )
     return last.report
   const firing = firingStatus(known.texts, options)
   if (firing === undefined) return undefined
-  const expects: Expects = { by: "source", source, lease_millis }
+  const expects: Expects = { by: "source", source, lease_millis, address }
   const incident_key = groupKey(known.texts, context)
   const report = {
     ...resultOf(known.check_id, isFiring ? firing : "ok", text, expects, known.labels),
     ...(incident_key !== undefined && { incident_key }),
     declaration: declare(known.labels, expects, sha256),
   }
-  keepReport(known, { isFiring, text, lease_millis, source, options, name, report })
+  keepReport(known, { isFiring, text, lease_millis, source, address, options, name, report })
   return report
 }
 

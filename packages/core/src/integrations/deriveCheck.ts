@@ -67,6 +67,7 @@ export interface KnownAlert {
 export interface LastReport extends Pick<TranslationContext, "name" | "options"> {
   readonly isFiring: boolean
   readonly source: string
+  readonly address: string | undefined
   readonly lease_millis: number | undefined
   readonly text: string
   readonly report: Report

@@ -5,13 +5,13 @@ import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
 import { expectCheck, withdrawExpectation } from "../expectations/changeExpectation.ts"
 import { evaluationAfter } from "../expectations/dueTime.ts"
 import { leaseTerms } from "./expected.ts"
+import type { AlertAtSource } from "./Report.ts"
 import { forgetAfter } from "./sources.ts"
 
-interface Reported extends Pick<ReportedAlertRecord, "lease_millis" | "source"> {
+interface Reported extends AlertAtSource {
   readonly ref: CheckRef
   readonly now: Instant.Instant
   readonly options: IntegrationOptions
@@ -25,7 +25,7 @@ interface Reported extends Pick<ReportedAlertRecord, "lease_millis" | "source"> 
 export function* followAlert(
   unit: UnitOfWork,
   incidents: Incidents,
-  { lease_millis, now, options, ref, source, staleAfter }: Reported,
+  { address, lease_millis, now, options, ref, source, staleAfter }: Reported,
 ): Decision<void> {
   const { agent_id, check_id, registration_id } = ref
   let next_evaluation_at = Instant.plus(now, forgetAfter(options))
@@ -39,5 +39,5 @@ export function* followAlert(
   }
   unit
     .of("reported_alert")
-    .put({ agent_id, check_id, registration_id, source, lease_millis, next_evaluation_at })
+    .put({ agent_id, check_id, registration_id, source, lease_millis, next_evaluation_at, address })
 }

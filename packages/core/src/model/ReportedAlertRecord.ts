@@ -16,6 +16,8 @@ export const reported_alert = keyedTable({
     /** For how long its source vouches for it; absent if it does not fire, or if none repeats it. */
     lease_millis: orUndefined(long),
     next_evaluation_at: instant,
+    /** Its page at the source, for messages; absent if that is no plain address. */
+    address: orUndefined(text()),
   },
 })
 export type ReportedAlertRecord = RecordOf<typeof reported_alert>

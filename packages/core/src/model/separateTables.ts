@@ -47,6 +47,7 @@ export const separateTables: Readonly<Record<string, string>> = {
   source text NOT NULL,
   lease_millis bigint,
   next_evaluation_at bigint NOT NULL,
+  address text,
   PRIMARY KEY (${KEY})`,
   rota_override: `
   id text PRIMARY KEY,
@@ -94,7 +95,7 @@ FROM former_expectation WHERE labels IS NOT NULL;
 INSERT INTO job_run SELECT ${KEY}, coalesce(starts, '[]'), log FROM former_expectation WHERE has_runs;
 
 INSERT INTO reported_alert SELECT ${KEY}, source, lease_millis,
-  CASE WHEN next_evaluation_at < ${NEVER} THEN next_evaluation_at ELSE expected_from END
+  CASE WHEN next_evaluation_at < ${NEVER} THEN next_evaluation_at ELSE expected_from END, NULL
 FROM former_expectation WHERE source IS NOT NULL;
 
 INSERT INTO expectation (${KEY}, origin, expected_from, next_evaluation_at, incident_id, running_since, terms)

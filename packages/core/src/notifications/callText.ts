@@ -2,7 +2,8 @@ import { largestUnits } from "@tocsin/contract/durationMillis"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import { plainLine } from "@tocsin/contract/plainLine"
 import type { DeliveryAttempt } from "../ports/Notifiers.ts"
-import { cutText, digestTitle, isOver, plain, testText, whereText, worstFirst } from "./incidentText.ts"
+import { cutText, plain } from "./cutText.ts"
+import { digestTitle, isOver, testText, whereText, worstFirst } from "./incidentText.ts"
 
 const MOST_OF_KEY = { limit: 100, escape: plain }
 const MOST_OF_HEADLINE = { limit: 160, escape: plain }

@@ -6,7 +6,7 @@ import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
-import { find, type Found, type WithIncident } from "../unitOfWork/Search.ts"
+import { find, type Found, type LoudMember, type WithIncident } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, gatherDue, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
@@ -42,6 +42,8 @@ export interface ClaimedItem {
   readonly isInDigest: boolean
   /** Whether a change of who is on call made it owed. */
   readonly isByTurn: boolean
+  /** The worst loud member of a firing's incident, if that is open. */
+  readonly worst: LoudMember | undefined
 }
 
 /**
@@ -77,6 +79,7 @@ export const claimOutbox = loneCommandOf(function* (
       notification: { ...notification, runbook: found.runbook },
       isInDigest: isDigest,
       isByTurn: item.is_backfill && item.rotas !== undefined,
+      worst: found.worst,
     }
   })
 })
@@ -113,6 +116,7 @@ const MOST_READ = 512
 /** A due item that nothing holds. */
 interface FreeItem extends WithIncident<OutboxRecord> {
   readonly runbook: FoundRunbook | undefined
+  readonly worst: LoudMember | undefined
 }
 
 interface JudgedItems {
@@ -132,13 +136,13 @@ export function* judgeDue(
   now: Instant.Instant,
 ): LoneDecision<JudgedItems> {
   const firings = due.filter(({ row }) => row.event_type === "firing")
-  const { onDue, runbookOf } = yield* gatherDue(unit, firings.map(incidentOf), options, now)
+  const { onDue, runbookOf, worstOf } = yield* gatherDue(unit, firings.map(incidentOf), options, now)
   const free: Array<FreeItem> = []
   const held: Array<OutboxRecord> = []
   for (const found of due) {
     const holds = onDue(found.incident, found.row)
     if (holds.inForce.length > 0) held.push(heldAtClaim(found, holds, now))
-    else free.push({ ...found, runbook: runbookOf(found.incident) })
+    else free.push({ ...found, runbook: runbookOf(found.incident), worst: worstOf(found.incident) })
   }
   return { free, held }
 }

@@ -8,6 +8,7 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
+import { addDetails } from "./addDetails.ts"
 import { makeAttempts, type ServedReceiver } from "./attemptItems.ts"
 import { type ClaimedItem, type ClaimInput, claimOutbox } from "./claimOutbox.ts"
 import { takeTurn } from "./phoneTurns.ts"
@@ -51,6 +52,8 @@ export interface ReceiverOptions {
   readonly concurrency: number
   /** More due items than this become one message of each type; absent for single messages only. */
   readonly digestOver: number | undefined
+  /** Whether its messages have details, if its notifier takes them. */
+  readonly hasDetails?: boolean
   /** Whether it is a phone, which rings once at a time (docs/rules.md#phones). */
   readonly isPhone?: boolean
 }
@@ -148,10 +151,14 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const claimed = yield* commits.transact(
       claimOutbox({ receivers: [receiver], limit, digestOver, lease, random, holds, isPhone }),
     )
+    const takesDetails = options().hasDetails && receivers.current().get(receiver)?.takesDetails
+    const items = takesDetails ? yield* addDetails(claimed) : claimed
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
-    const begun = claimed.some(({ isInDigest }) => isInDigest)
-      ? digestsOf(claimed).map((items) => attempts.attemptDigest(items, () => void (singles += items.length)))
-      : claimed.map((item, index) => attempts.attempt(item, index < free ? undefined : beginBy))
+    const begun = items.some(({ isInDigest }) => isInDigest)
+      ? digestsOf(items).map((digest) =>
+          attempts.attemptDigest(digest, () => void (singles += digest.length)),
+        )
+      : items.map((item, index) => attempts.attempt(item, index < free ? undefined : beginBy))
     for (const one of begun) {
       unsettled += 1
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.

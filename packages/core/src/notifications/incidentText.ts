@@ -4,52 +4,14 @@ import * as Instant from "@tocsin/contract/Instant"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { largestUnits } from "@tocsin/contract/durationMillis"
 import { formatDuration } from "@tocsin/contract/DurationText"
+import { cutText, type TextMedium } from "./cutText.ts"
+import { detailText } from "./messageDetails.ts"
 import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt } from "../ports/Notifiers.ts"
-
-const ELLIPSIS = "…"
-
-/** At most `length` UTF-16 units, without half a character. */
-const beginning = (text: string, length: number): string =>
-  /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
-
-/**
- * The longest beginning of `text` that, escaped, has at most `limit` UTF-16 units, with an ellipsis
- * if it is cut. Never cuts within a character or its escape.
- */
-export const cutText = (
-  text: string,
-  options: { readonly limit: number; readonly escape: (text: string) => string },
-): string => {
-  const { limit, escape } = options
-  const whole = escape(text)
-  if (whole.length <= limit) return whole
-  // An escape may depend on its neighbours, so each candidate is escaped as a whole.
-  let fits = 0
-  let tooLong = text.length + 1
-  while (tooLong - fits > 1) {
-    const middle = Math.floor((fits + tooLong) / 2)
-    if (escape(beginning(text, middle)).length + ELLIPSIS.length <= limit) fits = middle
-    else tooLong = middle
-  }
-  return limit < ELLIPSIS.length ? "" : `${escape(beginning(text, fits))}${ELLIPSIS}`
-}
 
 export type NotifiedIncident = DeliveryAttempt["incident"]
 
 export const testText = "TEST: Tocsin reaches you here. Nothing is wrong."
-
-/** How a text is fitted to its medium. */
-export interface TextMedium {
-  /** The longest text in UTF-16 units, escapes included. */
-  readonly limit: number
-  readonly escape: (text: string) => string
-  /** Whether its messages have the links of a notification outside the text. */
-  readonly hasLinks?: true
-}
-
-/** For media that give no character a meaning. */
-export const plain = (text: string): string => text
 
 /** The check for receivers; a heartbeat incident has none (docs/rules.md#heartbeat-incidents). */
 export const checkIdOf = (id: CheckId | undefined): CheckId | undefined => (id === HEARTBEAT ? undefined : id)
@@ -139,15 +101,20 @@ const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium):
   ...(hasLinks ? [] : linksOf(notification).map(({ title, url }) => `${escape(title)}: ${url}`)),
 ]
 
-/** A notification as text: severity and place, summary, time, and the incident's ID or links. */
+/** A notification as text: severity and place, summary, time, the incident's ID or links, and then details. */
 export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
   const { limit, escape } = medium
   const title = escape(titleOf(notification))
   const facts = [escape(listFacts(notification).join("\n")), ...endOf(notification, medium)].join("\n")
-  // Only the summary is cut.
+  // Only the details are cut, and then the summary.
   const room = limit - title.length - facts.length - 2
   const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })
-  return [title, ...(summary === "" ? [] : [summary]), facts].join("\n")
+  const own = [title, ...(summary === "" ? [] : [summary]), facts].join("\n")
+  if (medium.hasDetails) return own
+  // Behind a blank line.
+  const { lines, output } = detailText(notification, medium, limit - own.length - 1)
+  const added = [...lines, ...(output === "" ? [] : [output])]
+  return added.length === 0 ? own : [own, "", ...added].join("\n")
 }
 
 /** Few people read further; the first line has the count. */

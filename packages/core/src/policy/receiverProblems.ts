@@ -33,6 +33,7 @@ const COMMON = [
   "type",
   "resolved",
   "secrets",
+  "details",
 ]
 
 /** Missing keys of a type, and those that belong to another. */

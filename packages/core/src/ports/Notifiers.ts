@@ -1,8 +1,16 @@
 import { Context, type Duration, type Effect, Struct } from "effect"
-import type { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
+import type { Labels } from "@tocsin/contract/Labels"
+import type {
+  CheckStatus,
+  FiringCause,
+  NotificationType,
+  NotifierName,
+  Severity,
+} from "@tocsin/contract/Status"
 import type { Acknowledgement } from "../model/Acknowledgement.ts"
 import type { OutboxId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
+import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount } from "../model/MemberRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
@@ -33,6 +41,24 @@ export const incidentFacts = (incident: IncidentRecord) => ({
   members: memberCount(incident),
 })
 
+/** The worst loud check of an incident as a message shows it (docs/rules.md#details). */
+export interface MessageDetails {
+  readonly check: CheckName
+  readonly status: CheckStatus
+  /** Whether it is in the incident because it did not report: its status is that of its last result. */
+  readonly isOverdue: boolean
+  readonly labels: Labels
+  /** The output of its last result in plain lines; empty if it has none. */
+  readonly output: string
+  /** Whether that is the output of a job: of a long one, the end is shown. */
+  readonly isJob: boolean
+  readonly source: string | undefined
+  /** Since when it has its status, or is overdue. */
+  readonly since: Instant
+  /** How long the last result took, where its sender stated it. */
+  readonly duration_seconds: number | undefined
+}
+
 /** One attempt to deliver a notification, with everything the receiver needs to know. */
 export interface DeliveryAttempt {
   /** ID of the outbox item, the same for every attempt: receivers deduplicate by it. */
@@ -57,6 +83,8 @@ export interface DeliveryAttempt {
   readonly runbook?: FoundRunbook | undefined
   /** Absent without a public address. */
   readonly links?: MessageLinks | undefined
+  /** Of a firing of an open incident, for a notifier that takes them; read for each attempt. */
+  readonly details?: MessageDetails | undefined
   /** Number of this attempt, from 1. */
   readonly attempt: number
   /** The incident now; `agent_id` and `check_id` name its only member. */
@@ -123,6 +151,8 @@ export interface Notifier {
    * without a notification, once and one at a time (docs/rules.md#notifiers).
    */
   readonly remembers?: true
+  /** Whether its messages show details. */
+  readonly takesDetails?: true
   /** A danger of its settings, which the doctor names; absent without one. */
   readonly caution?: string
   readonly test: Effect.Effect<TestReceipt>

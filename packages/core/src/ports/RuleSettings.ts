@@ -39,6 +39,8 @@ export interface RuleOptions {
   readonly watchAgent: AgentId
   /** The address at which senders reach the service. */
   readonly publicUrl?: string | undefined
+  /** Whether messages have details of the worst check (docs/rules.md#details). */
+  readonly messageDetails: boolean
   /** After this silence a pending key gives way to another one (docs/rules.md#rotation). */
   readonly pendingKeySilence: Duration.Duration
   /** After this silence an agent is stale (docs/rules.md#agent-status). */
@@ -70,6 +72,7 @@ export const defaultRules: RuleOptions = {
   integrationRate: { perMinute: 6_000, burst: 3_000 },
   integrationCheckRate: { perMinute: 60, burst: 20 },
   watchAgent: AgentId.make("watches"),
+  messageDetails: true,
   pendingKeySilence: Duration.hours(1),
   staleAfter: Duration.seconds(120),
   acknowledgedFor: Duration.hours(8),

@@ -9,6 +9,7 @@ import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/Statu
 import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
 import type { Command, Outcome } from "../unitOfWork/Decision.ts"
 import type { IncidentChangeRecord, IncidentLogRecord, IncidentRecord } from "../model/IncidentRecord.ts"
+import type { LastResult, MemberCheck } from "../model/LastResult.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
@@ -140,6 +141,10 @@ export class Storage extends Context.Service<
     readonly checks: (
       checks: ReadonlyArray<CheckRef>,
     ) => Effect.Effect<ReadonlyArray<CheckRecord>, StorageError>
+    /** Reads the last results of these members' checks, in no order; a check that never reported has none. */
+    readonly lastResults: (
+      members: ReadonlyArray<MemberCheck>,
+    ) => Effect.Effect<ReadonlyArray<LastResult>, StorageError>
     /**
      * Runs a piece of retention in one transaction: `expireNow` or `expireEffect` over the
      * storage's tables. A storage may end a piece early, with `isMore`. Safe to run from several processes at once, and to repeat; rows that

@@ -7,6 +7,7 @@ import { Receivers } from "../notifications/Receivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { Hashing } from "../ports/Hashing.ts"
+import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { usableReceivers } from "../replicas/listedReceivers.ts"
 import { mayOwn, ownerOf } from "../replicas/ownerOf.ts"
@@ -31,12 +32,16 @@ export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core
 /** One call about all that is due. */
 const PHONE: ReceiverOptions = { concurrency: 1, digestOver: 1, isPhone: true }
 
-const optionsOf = (receiver: PolicyReceiver | undefined, concurrency: number): ReceiverOptions => {
+const optionsOf = (
+  receiver: PolicyReceiver | undefined,
+  { concurrency, messageDetails }: Pick<DeliveryOptions, "concurrency"> & Pick<RuleOptions, "messageDetails">,
+): ReceiverOptions => {
   const definition = receiver?.definition
   if (definition?.kind === "messenger" && definition.type === "call") return PHONE
   return {
     concurrency: definition?.concurrency ?? concurrency,
     digestOver: definition?.kind === "messenger" ? definition.digest?.over : undefined,
+    hasDetails: messageDetails && !(definition && "details" in definition && definition.details === false),
   }
 }
 
@@ -69,6 +74,7 @@ const makeOwnership = Effect.gen(function* () {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { lease, concurrency } = yield* DeliverySettings
+    const { messageDetails } = yield* RuleSettings
     const { current } = yield* Receivers
     const policy = yield* PolicyInForce
     const signal = yield* OutboxSignal
@@ -83,7 +89,8 @@ export const layer = Layer.effectDiscard(
 
     const follow = Effect.gen(function* () {
       for (const [receiver, { kind, resend }] of current()) {
-        const options = () => optionsOf(policy.current().receivers.get(receiver), concurrency)
+        const options = () =>
+          optionsOf(policy.current().receivers.get(receiver), { concurrency, messageDetails })
         const given = { receiver, kind, options, lease, underWay, isOwner: owns(receiver) }
         yield* run(`${receiver}/items`, deliverItems(given))
         if (resend !== undefined)

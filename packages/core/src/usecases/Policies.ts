@@ -115,6 +115,7 @@ const shownPolicy = (
   sending: ReadonlyMap<NotifierName, Notifier>,
   live: ReadonlyArray<ReplicaRecord>,
   hashing: Hashing["Service"],
+  source: PolicySource,
 ): PolicyInForceState => ({
   policy: document,
   hash: policyHash(document, hashing),
@@ -133,6 +134,7 @@ const shownPolicy = (
       seen_at,
     })),
   replicas_differ: policyHashes(live).length > 1,
+  ...(source.source === "given" && { fixed: source.advice }),
 })
 
 const SHOWN_OCCURRENCES = 5
@@ -280,7 +282,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       source,
       /** The policy in force in this process, and what the live replicas follow. */
       current: Effect.zipWith(storage.replicas, Instant.now, (replicas, now) =>
-        shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing),
+        shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing, source),
       ),
       windows: readWindows(inForce),
     }

@@ -60,7 +60,12 @@ describe("an alert of Alertmanager's API", () => {
         output: "load is 9\nfor 5m",
         output_truncated: false,
         labels: { ...labels, runbook_url: "https://wiki/load" },
-        expects: { by: "source", source: "http://prom.example.org:9090", lease_millis: 240_000 },
+        expects: {
+          by: "source",
+          source: "http://prom.example.org:9090",
+          lease_millis: 240_000,
+          address: generatorURL,
+        },
       },
     )
   })
@@ -170,6 +175,25 @@ describe("an alert of Alertmanager's API", () => {
     assert.strictEqual(expects.by === "source" && expects.source, expected)
   })
 
+  it.each([
+    [generatorURL, true],
+    ["HTTPS://mon.example.org", true],
+    ["https://mon.example.org?q=a@b&r=ä#c", true],
+    [`http://prom/${"x".repeat(989)}`, false],
+    [`http://prom/${"x".repeat(988)}`, true],
+    ["http://user:secret@prom:9090/graph", false],
+    ["https://token@prom:9090/graph", false],
+    ["http://prom\\@evil.example/", false],
+    ["javascript:alert(1)", false],
+    ["http://prom:9090/a b", false],
+    ["http://prom:9090/\u202egraph", false],
+    ["http://", false],
+    [undefined, false],
+  ])("has the page at its source, unless that is none, or no plain one: %#", (given, isShown) => {
+    const { expects } = one({ labels, generatorURL: given })
+    assert.strictEqual(expects.by === "source" && expects.address, isShown ? given : undefined)
+  })
+
   it("is heard also where it is ignored", () => {
     const reading = read(alertmanager, [{ labels: { ...labels, severity: "none" }, generatorURL }])
     assert.deepStrictEqual(reading, { reports: [], refusals: [], heard: ["http://prom.example.org:9090"] })
@@ -196,7 +220,12 @@ describe("an alert of Alertmanager's API", () => {
 
   it("is not expected again where senders do not repeat alerts", () => {
     const { expects } = one({ labels }, { repeats: false })
-    assert.deepStrictEqual(expects, { by: "source", source: "", lease_millis: undefined })
+    assert.deepStrictEqual(expects, {
+      by: "source",
+      source: "",
+      lease_millis: undefined,
+      address: undefined,
+    })
   })
 
   it("that cannot be read refuses no other", () => {
@@ -266,7 +295,12 @@ describe("an alert of Alertmanager's API", () => {
               isFiring ? "critical" : "ok",
               `${summary === "" ? joined.join(", ") : summary}${isFiring ? "" : "\nended 2026-03-03 11:00:00 UTC"}`,
               { ...present, ...(link !== "" && { runbook_url: link }) },
-              { by: "source", source: `http://${host}`, lease_millis: isFiring ? 240_000 : undefined },
+              {
+                by: "source",
+                source: `http://${host}`,
+                lease_millis: isFiring ? 240_000 : undefined,
+                address: `http://${host}/graph`,
+              },
               options.group_by && `prometheus{${textOf(labels, options.group_by)}}`,
             ],
           )

@@ -115,6 +115,11 @@ export const definitions = {
   SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in messages", {
     whenUnset: "no links",
   }),
+  SERVICE_MESSAGE_DETAILS: setting(
+    type.flag,
+    "whether messages have details of the worst check: labels, output, source, times (docs/notifications.md#details)",
+    { fallback: "true" },
+  ),
   SERVICE_CONSOLE: setting(type.oneOf(["on", "off"]), "whether browsers get the console at /", {
     fallback: "on",
   }),

@@ -154,6 +154,7 @@ export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOp
   }
   return {
     kind: name,
+    takesDetails: true,
     send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
     test:
       custom.test === undefined

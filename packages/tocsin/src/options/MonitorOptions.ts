@@ -123,6 +123,8 @@ export interface MonitorOptions {
    * unless given.
    */
   readonly publicUrl?: string | undefined
+  /** Whether notifications have details of the worst check: labels, output, source, times. True unless given. */
+  readonly messageDetails?: boolean | undefined
   /** Refuses to send to private addresses. False unless given. */
   readonly denyPrivateTargets?: boolean | undefined
   /** Receives log entries. Standard error unless given; `false` for none. */

@@ -158,6 +158,7 @@ const options = group<MonitorOptions>()({
   keyPepper: text,
   linkKey: checked<string>((given) => typeof given === "string" && LINK_KEY.test(given), "64 hex digits"),
   publicUrl,
+  messageDetails: flag,
   denyPrivateTargets: flag,
   log: checked<Log | false>(
     (given) => given === false || typeof given === "function",
@@ -230,6 +231,7 @@ const RULES = [
   "integrationRate",
   "integrationCheckRate",
   "publicUrl",
+  "messageDetails",
   "maxPendingAgents",
 ] as const satisfies ReadonlyArray<keyof RuleOptions>
 

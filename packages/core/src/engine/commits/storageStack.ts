@@ -94,6 +94,7 @@ export const boundedStorage = (limit: Duration.Duration) =>
         dueRows: (name, request) => bounded(storage.dueRows(name, request)),
         rows: (name, keys) => read(storage.rows(name, keys)),
         checks: (checks) => read(storage.checks(checks)),
+        lastResults: (members) => bounded(storage.lastResults(members)),
         counts: (...asked) => read(storage.counts(...asked)),
         metricCounts: bounded(storage.metricCounts),
         staleAgents: (seenBefore, limitOfAgents) => bounded(storage.staleAgents(seenBefore, limitOfAgents)),

@@ -1,0 +1,155 @@
+import { useSignal } from "@preact/signals"
+import type { PolicyInForce, PolicyTrial, PolicyVersionList } from "@tocsin/client"
+import { useRef } from "preact/hooks"
+import { countText, numberText } from "../format/times.ts"
+import { route } from "../state/location.ts"
+import { itemLine, type PolicyItem, textOfPolicy, withItem } from "../state/policyText.ts"
+import { base, mayAdminister } from "../state/session.ts"
+import { Difference } from "../view/Difference.tsx"
+import { ActionButton, CopyText, QuietButton } from "../view/forms.tsx"
+import { chosen, Tabs } from "../view/navigation.tsx"
+import { PolicyEditor, typeInto } from "../view/PolicyEditor.tsx"
+import { FailureNote, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { useRead } from "../view/usePages.ts"
+import { type EditingProps, NOTHING, PATH, useCheck, useEditing, type Version } from "./policyEditing.ts"
+import { Versions } from "./PolicyVersions.tsx"
+import { RouteForm } from "./RouteForm.tsx"
+
+const TABS = [
+  ["", "Text"],
+  ["versions", "Versions"],
+] as const
+
+const Trial = ({ trial }: { readonly trial: PolicyTrial }) => (
+  <section aria-label="Trial" class="trial">
+    <p role="status">
+      <b>{countText(trial.messages.tried, "message")}</b> since <Time at={trial.since} /> with this text,{" "}
+      {numberText(trial.messages.in_force)} with the policy in force, by {countText(trial.results, "result")}
+      <TimeAfter text=" from " at={trial.history_from} /> on.
+    </p>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Receiver</th>
+          <th scope="col">This text</th>
+          <th scope="col">In force</th>
+        </tr>
+      </thead>
+      <tbody>
+        {trial.receivers.map(({ in_force, receiver, tried }) => (
+          <tr key={receiver}>
+            <th scope="row">{receiver}</th>
+            <td>{numberText(tried)}</td>
+            <td>{numberText(in_force)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    {trial.unknown.length > 0 && <p class="lead">The history does not know: {trial.unknown.join("; ")}.</p>}
+  </section>
+)
+
+const Editing = (props: EditingProps) => {
+  const { policy, stored } = props
+  const field = useRef<HTMLTextAreaElement>(null)
+  const unplaced = useSignal("")
+  const { apply, attempt, before, discard, edit, isOutdated, keep, mine, text, trial } = useEditing(props)
+  const { check, failure, outcome } = useCheck(text)
+  const add = (item: PolicyItem) => {
+    const next = withItem(text, item)
+    unplaced.value = next === undefined ? `${item.key}:\n  ${itemLine(item)}` : ""
+    if (next !== undefined && field.current !== null) typeInto(field.current, next)
+  }
+  const isValid = check?.issues.length === 0
+  return (
+    <>
+      <RouteForm
+        names={[...policy.receivers.map(({ name }) => name), ...Object.keys(policy.policy.rotas ?? {})]}
+        add={add}
+      />
+      {unplaced.value !== "" && (
+        <>
+          <p role="alert">Put this into the text by hand: its form is another one.</p>
+          <CopyText text={unplaced.value} />
+        </>
+      )}
+      {isOutdated && (
+        <p class="lost" role="status">
+          <strong>Another policy came into force since you began.</strong> The changes below lead from it to
+          your text. <QuietButton does={keep}>Keep mine</QuietButton>{" "}
+          <QuietButton does={discard}>Take the other</QuietButton>
+        </p>
+      )}
+      <PolicyEditor field={field} text={text} onText={edit} check={check} />
+      <p id="outcome" role="status" class="preview">
+        {text.trim() === "" ? NOTHING : outcome}
+      </p>
+      {failure !== undefined && <FailureNote failure={failure} />}
+      <div class="form-row">
+        <ActionButton kind="main" isDisabled={mine === undefined || !isValid} does={apply}>
+          Apply
+        </ActionButton>
+        <ActionButton isDisabled={!isValid} does={attempt}>
+          Try on 30 days
+        </ActionButton>
+        {mine !== undefined && <QuietButton does={discard}>Discard changes</QuietButton>}
+        <a href={`${base}console/policy.md`}>All that a policy can say</a>
+      </div>
+      {trial.value?.text === text && <Trial trial={trial.value.result} />}
+      {mine !== undefined && stored !== undefined && (
+        <>
+          <h2>Changes to version {stored.version}</h2>
+          <Difference label="Changes" before={before} after={text} />
+        </>
+      )}
+    </>
+  )
+}
+
+const Editable = ({ policy }: Pick<EditingProps, "policy">) => {
+  const [tab] = chosen(TABS, route.value.parameters["tab"])
+  const reading = useRead<PolicyVersionList>(`${PATH}/versions`)
+  // Its answer is there before it is read as the newest.
+  const applied = useSignal<Version | undefined>(undefined)
+  if (reading.value === undefined) return <ReadingNote reading={reading} />
+  const [read] = reading.value.items
+  const stored = (applied.value?.version ?? 0) > (read?.version ?? 0) ? applied.value : read
+  return (
+    <>
+      <ReadingNote reading={reading} />
+      <Tabs label="Parts" parameter="tab" tabs={TABS} current={tab} />
+      {tab === "versions" ? (
+        <Versions {...reading.value} />
+      ) : (
+        <Editing policy={policy} stored={stored} onApplied={(version) => (applied.value = version)} />
+      )}
+    </>
+  )
+}
+
+/** The policy for those who cannot change it here. */
+const Fixed = ({ policy: { fixed, policy } }: Pick<EditingProps, "policy">) => (
+  <>
+    <p class="lead">
+      {fixed === undefined ? "Administrators change it." : `It is not changed here: ${fixed}.`}
+    </p>
+    {Object.keys(policy).length === 0 ? <p>{NOTHING}</p> : <pre tabIndex={0}>{textOfPolicy(policy)}</pre>}
+  </>
+)
+
+export const Policy = () => {
+  const reading = useRead<PolicyInForce>(PATH)
+  const { value: policy } = reading
+  return (
+    <>
+      <h1>Policy</h1>
+      <ReadingNote reading={reading} />
+      {policy !== undefined &&
+        (mayAdminister.value && policy.fixed === undefined ? (
+          <Editable policy={policy} />
+        ) : (
+          <Fixed policy={policy} />
+        ))}
+    </>
+  )
+}

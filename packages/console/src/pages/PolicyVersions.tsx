@@ -1,0 +1,72 @@
+import type { PolicyVersionList } from "@tocsin/client"
+import { route, setParameters } from "../state/location.ts"
+import { linkTo } from "../state/Route.ts"
+import { me } from "../state/session.ts"
+import { Difference } from "../view/Difference.tsx"
+import { Field, QuietButton } from "../view/forms.tsx"
+import { Empty, Time } from "../view/states.tsx"
+import { draft, NOTHING, type Version } from "./policyEditing.ts"
+
+/** The stored versions, and how one differs from another. */
+export const Versions = ({ items }: PolicyVersionList) => {
+  const { against, version: wanted } = route.value.parameters
+  const place = Math.max(
+    0,
+    items.findIndex(({ version }) => `${version}` === wanted),
+  )
+  const one = items[place]
+  const other = items.find(({ version }) => `${version}` === against) ?? items[place + 1]
+  const take = ({ text }: Version) => {
+    draft.value = { by: me.value?.name, base: items[0]?.hash ?? "", text }
+    setParameters({ tab: "", version: "", against: "" })
+  }
+  return (
+    <>
+      {one === undefined && <Empty title="No version yet">{NOTHING}</Empty>}
+      {one !== undefined && (
+        <>
+          <div class="form-row">
+            <Field
+              label="Version"
+              options={items.map(({ applied_by, version }) => [`${version}`, `${version}, by ${applied_by}`])}
+              value={`${one.version}`}
+              onText={(version) => setParameters({ version, against: "" })}
+            />
+            <Field
+              label="compared with"
+              options={other === undefined ? [["", "nothing"]] : items.map(({ version }) => [`${version}`])}
+              value={`${other?.version ?? ""}`}
+              onText={(version) => setParameters({ against: version })}
+            />
+            <QuietButton does={() => take(one)}>
+              {place === 0 ? "Edit it" : "Edit it, to apply it again"}
+            </QuietButton>
+          </div>
+          <Difference
+            label={`Changes of version ${one.version}`}
+            before={other?.text ?? ""}
+            after={one.text}
+          />
+        </>
+      )}
+      <ul class="plain" aria-label="Versions">
+        {items.map(({ applied_at, applied_by, version }, index) => (
+          <li class="row version" key={version}>
+            <a
+              class="main"
+              href={linkTo("policy", [], { tab: "versions", version: `${version}` })}
+              aria-current={index === place}
+            >
+              Version {version}
+            </a>
+            <span class="subject">
+              by {applied_by}
+              {index === 0 && ", in force"}
+            </span>
+            <Time at={applied_at} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,5 @@
+import type { FunctionComponent } from "preact"
+import { Policy } from "./Policy.tsx"
+
+// A separate script: what it shares with that of the other pages must be in the first one.
+export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([["policy 0", Policy]])

@@ -1,0 +1,97 @@
+import { signal, useSignal } from "@preact/signals"
+import type {
+  AppliedPolicy,
+  PolicyCheck,
+  PolicyInForce,
+  PolicyTrial,
+  PolicyVersionList,
+} from "@tocsin/client"
+import { useEffect, useRef } from "preact/hooks"
+import { countText } from "../format/times.ts"
+import { changePolicy, firingsText } from "../state/policyActions.ts"
+import { call, me } from "../state/session.ts"
+import { useResource } from "../view/usePages.ts"
+
+export const PATH = "ops/v1/policy"
+export const NOTHING = "No policy is set: every receiver is notified of every incident, immediately."
+
+export type Version = PolicyVersionList["items"][number]
+
+/** A text that is not applied yet, by its writer. It waits while its writer looks at other pages. */
+interface Draft {
+  readonly by: string | undefined
+  /** The hash of the policy that it is to replace. */
+  readonly base: string
+  readonly text: string
+}
+export const draft = signal<Draft | undefined>(undefined)
+
+/** While somebody types, the check waits for a pause. */
+const TYPING_MILLIS = 400
+
+/** The problems of a text, or what it would send; those of the text before until they are known. */
+export const useCheck = (text: string) => {
+  const asked = useSignal(text)
+  useEffect(() => {
+    const timer = setTimeout(() => (asked.value = text), TYPING_MILLIS)
+    return () => clearTimeout(timer)
+  }, [text])
+  const body = asked.value
+  const isEmpty = body.trim() === ""
+  const reading = useResource<PolicyCheck | undefined>(
+    `check of ${body}`,
+    [],
+    async () => (isEmpty ? undefined : await call<PolicyCheck>("POST", `${PATH}/check`, { body })),
+    true,
+  )
+  const shown = useRef<PolicyCheck | undefined>(undefined)
+  if (reading.value !== undefined || isEmpty) shown.current = reading.value
+  const { current: check } = shown
+  const count = check?.issues.length ?? 0
+  const ended = count === 0 ? `Valid; it ${firingsText(check?.firings)}.` : countText(count, "problem")
+  const isCurrent = body === text && reading.value !== undefined
+  return { check, failure: reading.failure, outcome: isCurrent ? ended : "Checking …" }
+}
+
+/** Longer than the minute after which the service ends a trial. */
+const TRIAL_MILLIS = 70_000
+
+export interface EditingProps {
+  readonly policy: PolicyInForce
+  /** The newest stored version; none before the first one. */
+  readonly stored: Version | undefined
+  readonly onApplied: (version: AppliedPolicy) => void
+}
+
+/** The text that its writer changes, and what can be done with it. */
+export const useEditing = ({ onApplied, policy, stored }: EditingProps) => {
+  const trial = useSignal<{ readonly text: string; readonly result: PolicyTrial } | undefined>(undefined)
+  const by = me.value?.name
+  const newest = stored?.hash ?? policy.hash
+  const before = stored?.text ?? ""
+  const mine = draft.value?.by === by && draft.value?.text !== before ? draft.value : undefined
+  const replaced = mine?.base ?? newest
+  const text = mine?.text ?? before
+  return {
+    before,
+    mine,
+    text,
+    trial,
+    isOutdated: replaced !== newest,
+    keep: () => (draft.value = { by, base: newest, text }),
+    discard: () => (draft.value = undefined),
+    edit: (next: string) => (draft.value = next === before ? undefined : { by, base: replaced, text: next }),
+    apply: async () => {
+      const applied = await changePolicy("PUT", PATH, { body: text, ifMatch: replaced })
+      if (applied === undefined) return undefined
+      onApplied(applied)
+      draft.value = undefined
+      return { text: `Applied version ${applied.version}; it ${firingsText(applied.firings)}` }
+    },
+    attempt: async () => {
+      const options = { body: text, query: { since: "30d" }, timeoutMillis: TRIAL_MILLIS }
+      trial.value = { text, result: await call<PolicyTrial>("POST", `${PATH}/try`, options) }
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import type { AppliedPolicy } from "@tocsin/client"
+import { ApiFailure } from "../api/ApiFailure.ts"
+import type { RequestOptions } from "../api/request.ts"
+import { call } from "./session.ts"
+import { confirmed } from "./useAction.ts"
+
+/** The end of a refusal that a confirmation lifts: how programs confirm. */
+const CONFIRMATION = /[,;:]?(?: or)? confirm [^;]*confirm[=:][^;]*$/
+
+/** Changes the policy in force. What the service does only with a confirmation, it asks first. */
+export const changePolicy = async (
+  method: "PUT" | "DELETE",
+  path: string,
+  options: RequestOptions,
+): Promise<AppliedPolicy | undefined> => {
+  try {
+    return await call<AppliedPolicy>(method, path, options)
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 409 || !CONFIRMATION.test(error.message))
+      throw error
+    const reason = error.message.replace(CONFIRMATION, "")
+    const question = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
+    if (!(await confirmed(question, "Do it all the same"))) return undefined
+    return await call<AppliedPolicy>(method, path, { ...options, query: { confirm: true } })
+  }
+}
+
+/** The firings that a policy sends as soon as it is in force. */
+export const firingsText = (firings: AppliedPolicy["firings"] = []): string =>
+  firings.length === 0
+    ? "sends nothing immediately"
+    : `sends immediately: ${firings.map(({ count, receiver }) => `${count} to ${receiver}`).join(", ")}`

@@ -1,0 +1,44 @@
+import { Duration, Effect, Exit } from "effect"
+import type { MemberCheck } from "../model/LastResult.ts"
+import { Storage } from "../ports/Storage.ts"
+import type { ClaimedItem } from "./claimOutbox.ts"
+import { decideDetails } from "./messageDetails.ts"
+
+/** A message goes out without details rather than later. */
+const READ_WITHIN = Duration.seconds(2)
+
+/** The check whose details a message has; a resolved has none, nor has a silent agent. */
+const checkOf = ({ notification: { incident }, worst }: ClaimedItem): MemberCheck | undefined => {
+  if (worst?.agent === undefined || worst.member.check_id.startsWith("@")) return undefined
+  const { agent_id, change_seq, check_id } = worst.member
+  return {
+    incident_id: incident.id,
+    agent_id,
+    change_seq,
+    check_id,
+    registration_id: worst.agent.registration_id,
+  }
+}
+
+/** Gives claimed notifications their details, by one read for all of them (docs/rules.md#details). */
+export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<ClaimedItem>) {
+  const members = items.flatMap((item) => checkOf(item) ?? [])
+  if (members.length === 0) return items
+  const storage = yield* Storage
+  const reading = Effect.interruptible(Effect.suspend(() => storage.lastResults(members)))
+  const read = yield* Effect.exit(Effect.timeout(reading, READ_WITHIN))
+  if (Exit.isFailure(read)) {
+    yield* Effect.logWarning("cannot read the details of messages; sending them without", read.cause)
+    return items
+  }
+  const found = new Map(read.value.map((result) => [result.incident_id, result]))
+  return items.map((item): ClaimedItem => {
+    const { notification, worst } = item
+    const result = found.get(notification.incident.id)
+    if (worst === undefined || result === undefined) return item
+    return {
+      ...item,
+      notification: { ...notification, details: decideDetails(worst, result, notification.runbook) },
+    }
+  })
+})

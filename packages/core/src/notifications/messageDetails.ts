@@ -1,0 +1,148 @@
+import { isJobOutput, withoutSequences } from "@tocsin/contract/headline"
+import * as Instant from "@tocsin/contract/Instant"
+import type { Labels } from "@tocsin/contract/Labels"
+import { numberText } from "@tocsin/contract/numberText"
+import { plainLine } from "@tocsin/contract/plainLine"
+import { RUNBOOK_URL } from "@tocsin/contract/PolicyDocument"
+import type { LastResult } from "../model/LastResult.ts"
+import { severityOf } from "../model/MemberRecord.ts"
+import type { DeliveryAttempt, MessageDetails } from "../ports/Notifiers.ts"
+import type { LoudMember } from "../unitOfWork/Search.ts"
+import { cutCharacters, cutText, type TextMedium } from "./cutText.ts"
+
+const MOST_LABELS = 10
+const MOST_LABEL_CHARACTERS = 500
+/** The most characters of an output in a message. */
+export const MOST_OUTPUT = 1_000
+
+/** Less of it says nothing. */
+const SHORTEST_OUTPUT = 16
+
+const MILLIS = 1_000
+
+const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
+
+/** The lines of an output that have words, without sequences of terminals. */
+const linesOf = (output: string): ReadonlyArray<string> =>
+  withoutSequences(output)
+    .split(/[\r\n\u2028\u2029]/u)
+    .filter((line) => VISIBLE.test(line))
+    .map((line) => plainLine(line))
+
+const labelText = ([name, value]: readonly [string, string]): string => `${name}=${plainLine(value)}`
+
+/** The first labels by name, as far as they fit; the runbook has a line in the message already. */
+const shownLabels = (labels: Labels, runbook: DeliveryAttempt["runbook"]): Labels => {
+  let left = MOST_LABEL_CHARACTERS
+  const shown = Object.entries(labels)
+    .filter(([name, value]) => name !== "runbook_url" || value !== runbook?.url)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .filter((label) => {
+      const length = Array.from(labelText(label)).length
+      const fits = length <= left
+      if (fits) left -= length
+      return fits
+    })
+  return Object.fromEntries(shown.slice(0, MOST_LABELS))
+}
+
+/** Decides what a message says of a check beyond its incident. */
+export const decideDetails = (
+  { labels = {}, member }: LoudMember,
+  { address, changed_at, duration_ms = 0, output = "", status }: LastResult,
+  runbook: DeliveryAttempt["runbook"],
+): MessageDetails => ({
+  check: { agent_id: member.agent_id, check_id: member.check_id },
+  status,
+  isOverdue: severityOf(status) !== member.severity,
+  labels: shownLabels(labels, runbook),
+  output: linesOf(output).join("\n"),
+  isJob: isJobOutput(output),
+  source: address,
+  since: changed_at ?? member.joined_at,
+  duration_seconds: duration_ms > 0 ? duration_ms / MILLIS : undefined,
+})
+
+/** The output of the details in at most so many characters. */
+export const detailOutput = ({ isJob, output }: MessageDetails, most: number): string =>
+  cutCharacters(output, most, isJob)
+
+/** Since when the check has its status, unless the message says that already, and how long its result took. */
+const timesOf = ({ incident }: DeliveryAttempt, details: MessageDetails): string => {
+  const { check, duration_seconds, isOverdue, since, status } = details
+  const isSince = Instant.momentText(since) !== Instant.momentText(incident.opened_at)
+  const times = [
+    ...(incident.members > 1 || isSince
+      ? [`${isOverdue ? "overdue" : status} since ${Instant.momentText(since)}`]
+      : []),
+    ...(duration_seconds === undefined ? [] : [`took ${numberText(duration_seconds, "s")}`]),
+  ].join(", ")
+  if (times === "") return ""
+  return incident.members > 1 ? `${check.agent_id}/${check.check_id}: ${times}` : upperFirst(times)
+}
+
+const upperFirst = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+/** The output without what the message says already: the line that a job begins with, or one that is the summary. */
+const newOutput = ({ summary = "" }: DeliveryAttempt, { isJob, output }: MessageDetails): string => {
+  if (!isJob) return output === plainLine(summary) ? "" : output
+  const [first = "", ...rest] = output.split("\n")
+  const [last = ""] = rest
+  return rest.length === 1 && first.endsWith(`: ${last}`) ? "" : rest.join("\n")
+}
+
+/** The details in lines, fitted to their medium. */
+export interface DetailText {
+  readonly lines: ReadonlyArray<string>
+  /** Quoted lines of the output; empty without one. */
+  readonly output: string
+}
+
+const NOTHING: DetailText = { lines: [], output: "" }
+
+/** As many labels as fit, in one line. */
+const labelLine = (labels: Labels, room: number, escape: TextMedium["escape"]): string => {
+  const texts = Object.entries(labels).map(labelText)
+  let line = ""
+  do line = texts.length === 0 ? "" : escape(`Labels: ${texts.join(", ")}`)
+  while (line.length > room && texts.pop() !== undefined)
+  return line
+}
+
+/** No character of a plain address needs an escape, which would break it. */
+const sourceLine = (source: string | undefined, escape: TextMedium["escape"]): string =>
+  source === undefined ? "" : `${escape("Source")}: ${RUNBOOK_URL.test(source) ? source : escape(source)}`
+
+/**
+ * The lines that the details of a notification add to its text, within so many UTF-16 units. Each of labels and
+ * source leaves half of the room; the output gets what remains.
+ */
+export const detailText = (notification: DeliveryAttempt, medium: TextMedium, room: number): DetailText => {
+  const { details } = notification
+  if (details === undefined) return NOTHING
+  const { escape, mostLines = Infinity, mostOutput = MOST_OUTPUT, quote = "> " } = medium
+  const lines: Array<string> = []
+  let left = room
+  const add = (line: string): void => {
+    if (line === "" || line.length >= left) return
+    lines.push(line)
+    left -= line.length + 1
+  }
+  add(escape(timesOf(notification, details)))
+  add(labelLine(details.labels, left / 2, escape))
+  const source = sourceLine(details.source, escape)
+  if (source.length <= left / 2) add(source)
+  const { isJob } = details
+  const said = newOutput(notification, details).split("\n")
+  const shown = isJob ? said.slice(-Math.min(mostLines, said.length)) : said.slice(0, mostLines)
+  const output = cutCharacters(shown.join("\n"), mostOutput, isJob)
+  if (output === "") return { lines, output }
+  if (details.isOverdue) add(escape(`Last result: ${details.status}`))
+  const quoted = (text: string): string =>
+    text
+      .split("\n")
+      .map((line) => quote + escape(line))
+      .join("\n")
+  const limit = left > SHORTEST_OUTPUT ? left - 1 : 0
+  return { lines, output: cutText(output, { limit, escape: quoted, isEnd: isJob }) }
+}

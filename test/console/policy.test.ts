@@ -1,0 +1,154 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
+import { DemoClient } from "./demo.ts"
+import { Site } from "./Site.ts"
+
+const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
+const SELECTED = `(({ selectionEnd, selectionStart, value }) => value.slice(selectionStart, selectionEnd))(document.activeElement)`
+
+/** Stores a policy as another administrator would. */
+const apply = async (base: string, body: string): Promise<void> => {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+  const { status } = await fetch(`${base}/ops/v1/policy`, { method: "PUT", headers, body })
+  assert.strictEqual(status, 200)
+}
+
+describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, () => {
+  layer(Layer.merge(Browser.layer, Site.layer), { excludeTestServices: true })((it) => {
+    it.effect("is written by a form, checked while one types, tried, applied, compared and taken back", () =>
+      Effect.gen(function* () {
+        const cwd = yield* scratchFolder
+        const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_DATA_DIR: cwd }
+        const { baseUrl } = yield* startServer({ cwd, environment })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const demo = new DemoClient(baseUrl)
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+          await apply(baseUrl, "receivers:\n  chat: { kind: debug }\n  mail: { kind: debug }\n")
+          const { page, faults } = await openConsole(context, baseUrl)
+          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+          const text = page.getByRole("textbox", { name: "Policy" })
+          await signIn(page)
+          await page.keyboard.press("g")
+          await page.keyboard.press("l")
+          await page.getByLabel("Send").selectOption("critical")
+          await page.getByLabel("chat").check()
+          await page.getByLabel("mail").check()
+          await click("Add this route")
+          assert.strictEqual(
+            await page.evaluate<string>(SELECTED),
+            'routes:\n  - { match: ["severity = critical"], to: [chat, mail] }\n',
+          )
+          await page.getByLabel("Send").selectOption("all but critical")
+          await page.getByRole("combobox", { name: "of" }).selectOption("checks named like")
+          await page.getByLabel("which").fill("disk*")
+          await page.getByLabel("chat").press("Space")
+          await page.getByRole("button", { name: "Add this route" }).press("Enter")
+          await page.getByText(/^Valid; it sends /).waitFor()
+          // The browser's own undo takes back what the form wrote.
+          await text.press("Control+z")
+          assert.notInclude(await text.inputValue(), "disk*")
+          await text.press("Control+Shift+z")
+          await click("Try on 30 days")
+          await page.getByRole("row", { name: "mail" }).waitFor()
+          await click("Apply")
+          await page.getByText("Applied version 2").waitFor()
+          assert.isTrue(await page.getByRole("button", { name: "Apply", exact: true }).isDisabled())
+
+          await text.press("Control+End")
+          await page.keyboard.type("  - { to: [pager] }\n")
+          const problems = page.getByRole("list", { name: "Problems and warnings" })
+          await problems.getByText("names no receiver").waitFor()
+          assert.strictEqual(await text.getAttribute("aria-invalid"), "true")
+          assert.isTrue(await page.getByRole("button", { name: "Apply", exact: true }).isDisabled())
+          await text.press("Control+Home")
+          await page.getByRole("button", { name: "Line 7" }).press("Enter")
+          assert.strictEqual(await page.evaluate<string>(SELECTED), "  - { to: [pager] }")
+          await page.emulateMedia({ reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          await page.setViewportSize({ width: 320, height: 800 })
+          assert.isFalse(await page.evaluate<boolean>(IS_WIDE))
+          await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "width"), [])
+          await page.keyboard.type("  - { to: [mail], after: 5m }")
+          await page.getByText(/^Valid; it sends /).waitFor()
+
+          // Another administrator is quicker.
+          await apply(baseUrl, "receivers: { chat: { kind: debug }, mail: { kind: debug } }\n")
+          await page.getByText("Another policy came into force since you began.").waitFor()
+          await click("Apply")
+          await page.getByRole("alert").getByText("another policy is in force").waitFor()
+          await click("Close")
+          await page.goto(`${baseUrl}/#/silences`)
+          await page.goto(`${baseUrl}/#/policy`)
+          assert.include(await text.inputValue(), "after: 5m")
+          await click("Keep mine")
+          await page.getByRole("region", { name: "Changes" }).getByText("+   - { to: [mail]").waitFor()
+          await click("Apply")
+          await page.getByText("Applied version 4").waitFor()
+
+          await page.getByRole("link", { name: "Versions" }).click()
+          await page.getByRole("link", { name: "Version 2" }).click()
+          const changes = page.getByRole("region", { name: "Changes of version 2" })
+          await changes.getByText("+   - { match:").first().waitFor()
+          await page.getByLabel("compared with").selectOption("4")
+          await changes.getByText("-   - { to: [mail]").waitFor()
+          assert.deepStrictEqual(await violationsOf(page, "width"), [])
+          assert.isFalse(await page.evaluate<boolean>(IS_WIDE))
+          await click("Edit it, to apply it again")
+          await page.getByText(/^Valid; it sends /).waitFor()
+          await click("Apply")
+          await page.getByText("Applied version 5").waitFor()
+          assert.notInclude(await text.inputValue(), "5m")
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("asks before it sends much, or names what no server can use", () =>
+      Effect.gen(function* () {
+        const cwd = yield* scratchFolder
+        const { baseUrl } = yield* startServer({
+          cwd,
+          environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, DATABASE_URL: "memory:" },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/policy`)
+          await signIn(page)
+          await page
+            .getByRole("textbox", { name: "Policy" })
+            .fill("receivers: { a: { kind: messenger, url_env: TOCSIN_SECRET_A } }\n")
+          await page.getByRole("button", { name: "Apply", exact: true }).click()
+          const dialog = page.getByRole("dialog")
+          await dialog.getByText(/^No server could use 1 of the receivers \(a\).*secrets\.$/).waitFor()
+          await dialog.getByRole("button", { name: "Cancel" }).click()
+          await page.getByRole("button", { name: "Apply", exact: true }).click()
+          await dialog.getByRole("button", { name: "Do it all the same" }).click()
+          await page.getByText("Applied version 1").waitFor()
+        })
+      }),
+    )
+
+    it.effect("is shown and not changed where a file decides", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page } = await openConsole(context, `${baseUrl}/#/policy`)
+          await signIn(page)
+          await page.getByText("It is not changed here: SERVICE_POLICY_FILE is set").waitFor()
+          await page
+            .locator("pre", { hasText: '- { match: ["agent_id glob paged-*"], to: [pager] }' })
+            .waitFor()
+          assert.strictEqual(await page.getByRole("textbox").count(), 0)
+        })
+      }),
+    )
+  })
+})
