@@ -1,41 +1,25 @@
 import { copyFileSync, renameSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
+import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { bundleConsole } from "../packages/console/bundle.mjs"
+import { agentFiles } from "./build/agentPackage.ts"
+import { COMMENTS, takenModules } from "./takenModules.mjs"
 
-/** The server's import of the console, and the module with the finished files beside it. */
-const CONSOLE = { name: "@tocsin/console/files", file: "console.mjs" }
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+/** The server's imports of finished files, and the modules with them beside it. */
+const MADE = new Map([
+  ["@tocsin/console/files", { file: "console.mjs", make: bundleConsole }],
+  ["@tocsin/agent/files", { file: "agentFiles.mjs", make: () => agentFiles(root) }],
+])
 
 /**
  * Modules of megabytes without imports, and the files that they become beside the program. The
  * server loads them on demand.
  */
 const BESIDE = new Map([["httpApiSwagger.js", "viewer.mjs"]])
-
-/**
- * Modules of Node.js whose import reads all of their properties: that of `node:http` loads undici for
- * its WebSocket, that of `node:tls` reads the certificates. Taken without an import, a program starts
- * with a tenth less of processor time. `node:sqlite`, and parts of `node:util`, are not in an older
- * Node.js, which would end at their import before the agent says so.
- */
-const TAKEN = new Set(["node:http", "node:https", "node:sqlite", "node:tls", "node:util"])
-
-/** Licences, and what further bundlers read. */
-export const COMMENTS = { legal: true, annotation: true, jsdoc: false }
-
-/**
- * A module that takes the plain properties of one of {@link TAKEN}.
- *
- * @param {string} name
- */
-function taking(name) {
-  const properties = Object.getOwnPropertyDescriptors(process.getBuiltinModule(name))
-  const plain = Object.keys(properties).filter((property) => "value" in (properties[property] ?? {}))
-  return `const module = globalThis.process.getBuiltinModule("${name}")
-export const { ${plain.join(", ")} } = module
-export default module`
-}
 
 /**
  * Bundles a program and its imports into one file, with modules loaded on demand beside it. Resolves
@@ -49,23 +33,21 @@ export async function bundleProgram({ source, target, format = "esm" }) {
   const unfinished = `${target}.${process.pid}`
   /** @type {Map<string, string>} */
   const beside = new Map()
-  let hasConsole = false
+  /** @type {Set<string>} */
+  const made = new Set()
   const program = await rolldown({
     input: source,
     platform: "node",
     onwarn: () => {},
     plugins: [
-      {
-        name: "taken",
-        resolveId: (name) => (TAKEN.has(name) ? `\0${name}` : null),
-        load: (id) => (TAKEN.has(id.slice(1)) ? taking(id.slice(1)) : null),
-      },
+      takenModules,
       {
         name: "beside",
         async resolveId(name, importer) {
-          if (name === CONSOLE.name) {
-            hasConsole = true
-            return { id: `./${CONSOLE.file}`, external: true }
+          const finished = MADE.get(name)
+          if (finished !== undefined) {
+            made.add(name)
+            return { id: `./${finished.file}`, external: true }
           }
           const file = BESIDE.get(basename(name))
           if (file === undefined) return null
@@ -87,16 +69,23 @@ export async function bundleProgram({ source, target, format = "esm" }) {
     copyFileSync(module, `${unfinished}.${file}`)
     renameSync(`${unfinished}.${file}`, join(dirname(target), file))
   }
-  const consoleModules = hasConsole ? await writeConsole(dirname(target)) : []
+  const others = await Promise.all(Array.from(made, (name) => writeMade(name, dirname(target))))
   renameSync(unfinished, target)
-  return [...Object.keys(output[0].modules), ...beside.values(), ...consoleModules]
+  return [...Object.keys(output[0].modules), ...beside.values(), ...others.flat()]
 }
 
-/** @param {string} folder */
-async function writeConsole(folder) {
-  const { modules, ...files } = await bundleConsole()
-  const unfinished = join(folder, `${CONSOLE.file}.${process.pid}`)
+/**
+ * Writes the finished files of an import as a module. Resolves with the paths of the modules in them.
+ *
+ * @param {string} name
+ * @param {string} folder
+ */
+async function writeMade(name, folder) {
+  const finished = MADE.get(name)
+  if (finished === undefined) return []
+  const { modules, ...files } = await finished.make()
+  const unfinished = join(folder, `${finished.file}.${process.pid}`)
   writeFileSync(unfinished, `export const files = async () => (${JSON.stringify(files)})\n`)
-  renameSync(unfinished, join(folder, CONSOLE.file))
+  renameSync(unfinished, join(folder, finished.file))
   return modules
 }

@@ -12,8 +12,11 @@ export const bundleOf = (folder) => join(root, `node_modules/.cache/tocsin/${fol
 /** The files that bundles are made of. */
 export const SOURCES = [
   "packages/*/src/**/*.{ts,tsx,css}",
-  "packages/*/*.{json,mjs}",
+  "packages/*/*.{json,mjs,sh}",
+  "deploy/agent/**/*",
+  "docs/agent.md",
   "scripts/*.mjs",
+  "scripts/build/*.ts",
   "package-lock.json",
 ]
 

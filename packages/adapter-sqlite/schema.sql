@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:4c6ba9552242be60a69d5c0e7060bb334995c9c12b77bbabd2182b844f5aa752
+-- 3 separate_tables breaking sha256:b9c9e33381541f73952dc75441f198a9127ee271afa42b69f35459c3efb5a203
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -544,7 +544,7 @@ CREATE TABLE replica (
   started_at INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
   ended_at INTEGER
-) STRICT, WITHOUT ROWID;
+, agent_sha256 TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reported_alert (
   agent_id TEXT NOT NULL,

@@ -1,10 +1,9 @@
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { bundleProgram } from "../bundleProgram.mjs"
-import { licencesOf } from "./bundleServer.ts"
-import { readManifest, repositoryOf } from "./PackageManifest.ts"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { agentPackage, agentTarball, PROGRAM } from "./agentPackage.ts"
+import { readManifest } from "./PackageManifest.ts"
 
-const PROGRAM = "tocsin-agent"
+const WORLD_READABLE = 0o644
 const EXECUTABLE = 0o755
 
 interface BuiltAgent {
@@ -14,41 +13,15 @@ interface BuiltAgent {
   readonly modules: ReadonlyArray<string>
 }
 
-/** Builds the agent into `target`: `agent`, a package of one bundled program for npm. */
+/** Builds the agent into `target`: `agent`, a package of one bundled program for npm, and its tarball. */
 export const buildAgent = async (root: string, target: string): Promise<BuiltAgent> => {
-  const source = join(root, "packages/agent")
-  const manifest = readManifest(root, "agent")
   const folder = join(target, "agent")
-  mkdirSync(folder, { recursive: true })
-  const program = join(folder, `${PROGRAM}.mjs`)
-  const modules = await bundleProgram({ source: join(source, "src/main.ts"), target: program })
-  chmodSync(program, EXECUTABLE)
-  writeFileSync(join(folder, "LICENSES.txt"), licencesOf(root, modules))
-  for (const [from, to] of [
-    [join(source, "README.md"), "README.md"],
-    [join(root, "LICENSE"), "LICENSE"],
-    [join(root, "deploy/agent", `${PROGRAM}.service`), `${PROGRAM}.service`],
-  ] as const)
-    cpSync(from, join(folder, to))
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(agentManifest(root), undefined, 2)}\n`)
-  return { made: `${PROGRAM} ${manifest.version}: ${folder}`, modules }
-}
-
-/** The package.json of the published agent. */
-export const agentManifest = (root: string): object => {
-  const { version, description, license, type } = readManifest(root, "agent")
-  return {
-    // `npx tocsin-agent` finds a package by the name of its program.
-    name: PROGRAM,
-    version,
-    description,
-    license,
-    ...repositoryOf(root, "agent"),
-    type,
-    engines: { node: ">=24" },
-    bin: { [PROGRAM]: `${PROGRAM}.mjs` },
-    files: [`${PROGRAM}.mjs`, `${PROGRAM}.service`, "LICENSES.txt"],
-    // All of it is in the bundle.
-    dependencies: {},
+  const made = await agentPackage(root)
+  for (const { path, content, isExecutable = false } of made.files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content, { mode: isExecutable ? EXECUTABLE : WORLD_READABLE })
   }
+  const { version } = readManifest(root, "agent")
+  writeFileSync(join(target, `${PROGRAM}-${version}.tgz`), agentTarball(made))
+  return { made: `${PROGRAM} ${version}: ${folder}`, modules: made.modules }
 }

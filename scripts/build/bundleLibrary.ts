@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type InputOptions, rolldown } from "rolldown"
-import { COMMENTS } from "../bundleProgram.mjs"
-import { licencesOf } from "./bundleServer.ts"
+import { COMMENTS } from "../takenModules.mjs"
+import { licencesOf } from "./licences.ts"
 
 /** The entries of the library that contain Effect, so that a program needs none. */
 export const PLAIN_ENTRIES = ["index", "client", "console", "testing"]

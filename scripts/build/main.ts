@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url"
 import { buildAgent } from "./buildAgent.ts"
 import { billOfMaterials } from "./billOfMaterials.ts"
 import { bundleLibrary } from "./bundleLibrary.ts"
-import { bundleServer, packagesOf } from "./bundleServer.ts"
+import { bundleServer } from "./bundleServer.ts"
+import { packagesOf } from "./licences.ts"
 import { publishedManifest } from "./publishedManifest.ts"
 import { packPackages, writeChecksums } from "./releaseFiles.ts"
 import { writeTypes } from "./writeTypes.ts"
@@ -54,7 +55,7 @@ try {
         readFileSync(join(unfinished, "tocsin/bin/viewer.mjs"), "utf8"),
       ),
     )
-    await packPackages(unfinished, [join(unfinished, "tocsin"), join(unfinished, "agent")])
+    await packPackages(unfinished, [join(unfinished, "tocsin")])
     writeChecksums(unfinished)
     rmSync(target, { recursive: true, force: true })
     renameSync(unfinished, target)

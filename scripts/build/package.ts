@@ -1,4 +1,4 @@
-// `npm run package [FOLDER]`: the agent as an executable, for install.sh and for Debian, in dist/download or FOLDER.
+// `npm run package [FOLDER]`: the agent as an executable, for SERVICE_AGENT_DIR and for Debian, in dist/download or FOLDER.
 import { renameSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 import process from "node:process"

@@ -1,20 +1,20 @@
 import { spawnSync } from "node:child_process"
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import process from "node:process"
 import { embedAgent, type EmbeddedAgent, writeExecutable } from "./agentExecutable.ts"
-import { licencesOf } from "./bundleServer.ts"
+import { hostGuide, PROGRAM } from "./agentPackage.ts"
+import { licencesOf } from "./licences.ts"
 import { fetchNode, type NodeBuild, nodeBuilds, runTool } from "./nodeBuilds.ts"
 import type { PackageManifest } from "./PackageManifest.ts"
 import { writeChecksums } from "./releaseFiles.ts"
 
-const PROGRAM = "tocsin-agent"
 const WORLD_READABLE = 0o644
 /** The configuration may hold passwords: the package gives it the agent's group, which only exists on the host. */
 const FOR_ROOT_AND_GROUP = 0o640
 const EXECUTABLE = 0o755
-/** The time of every file in the packages, the same as in tarballs of npm. */
+/** The time of every file in the packages, the same as in tarballs for npm. */
 const FILE_SECONDS = "499162500"
 
 interface Packaging {
@@ -22,14 +22,14 @@ interface Packaging {
   readonly target: string
   /** All that there are, by default. */
   readonly architectures?: ReadonlyArray<string>
-  /** The Debian package alone, and nothing compressed: a second in place of a minute, for tests. */
+  /** The Debian package alone, not compressed: a second in place of a minute, for tests. */
   readonly isQuick?: boolean
 }
 
 /**
- * Packages the agent as an executable that needs no Node.js, for each architecture: a tarball for
- * `install.sh`, and, where `dpkg-deb` is installed, a package for Debian, with the same files.
- * Resolves with the results, as lines for people.
+ * Packages the agent as an executable that needs no Node.js, for each architecture: the file that a
+ * server hands out to `install.sh`, with its licences, and, where `dpkg-deb` is installed, a package
+ * for Debian. Resolves with the results, as lines for people.
  */
 export const packageAgent = async (packaging: Packaging): Promise<ReadonlyArray<string>> => {
   const { root, target, architectures } = packaging
@@ -44,11 +44,10 @@ export const packageAgent = async (packaging: Packaging): Promise<ReadonlyArray<
       const node = await fetchNode(build, folder)
       const layout = join(folder, "layout")
       layOut({ root, node, agent, build, layout })
-      if (packaging.isQuick !== true) made.push(packTarball({ packaging, build, layout }))
+      if (packaging.isQuick !== true) made.push(placeExecutable({ packaging, build, layout }))
       made.push(packDebian({ packaging, build, layout }))
       rmSync(folder, { recursive: true })
     }
-    cpSync(join(root, "deploy/agent/install.sh"), join(target, "install.sh"))
     writeChecksums(target)
     return made
   } finally {
@@ -85,7 +84,7 @@ const layOut = ({ root, node, agent, build, layout }: Laying): void => {
   place(join(from, `${PROGRAM}.service`), `lib/systemd/system/${PROGRAM}.service`)
   place(join(from, "config.yaml"), `etc/${PROGRAM}/config.yaml`, FOR_ROOT_AND_GROUP)
   const documents = `usr/share/doc/${PROGRAM}`
-  write(`${documents}/README.md`, withoutPages(readFileSync(join(root, "docs/agent.md"), "utf8")))
+  write(`${documents}/README.md`, hostGuide(root))
   const licences = [licencesOf(root, agent.modules), readFileSync(join(node, "LICENSE"), "utf8")]
   write(`${documents}/copyright`, licences.join(`\n${"-".repeat(80)}\n\nNode.js\n\n`))
   for (const script of ["postinst", "prerm", "postrm"])
@@ -101,14 +100,12 @@ interface Packing {
   readonly layout: string
 }
 
-const packTarball = ({ packaging, build, layout }: Packing): string => {
-  const tarball = join(packaging.target, `${PROGRAM}-linux-${build.architecture}.tar.xz`)
-  const owner = ["--owner=0", "--group=0", "--numeric-owner", `--mtime=@${FILE_SECONDS}`, "--sort=name"]
-  // Always two threads, because each number of them compresses to other bytes.
-  const compressor = ["-I", "xz -T2 -6"]
-  const files = ["DEBIAN/postinst", "etc", "lib", "usr"]
-  runTool("tar", [...owner, ...compressor, "-cf", tarball, "-C", layout, ...files])
-  return `${PROGRAM} for Linux on ${build.architecture}: ${tarball}`
+const placeExecutable = ({ packaging: { target }, build, layout }: Packing): string => {
+  const executable = join(target, `${PROGRAM}-linux-${build.architecture}`)
+  copyFileSync(join(layout, `usr/bin/${PROGRAM}`), executable)
+  // Those of each architecture are the same.
+  copyFileSync(join(layout, `usr/share/doc/${PROGRAM}/copyright`), join(target, `${PROGRAM}-licenses.txt`))
+  return `${PROGRAM} for Linux on ${build.architecture}: ${executable}`
 }
 
 const packDebian = ({ packaging, build, layout }: Packing): string => {
@@ -125,10 +122,6 @@ const packDebian = ({ packaging, build, layout }: Packing): string => {
 
 const manifestOf = (root: string): PackageManifest =>
   JSON.parse(readFileSync(join(root, "packages/agent/package.json"), "utf8"))
-
-/** Names the pages that a page links to, where they do not lie beside it. */
-const withoutPages = (page: string): string =>
-  page.replaceAll(/\[([^\]]*)\]\((?!#)([^)]*)\)/g, "$1 (docs/$2)")
 
 const controlOf = (
   { version, description }: PackageManifest,

@@ -11,8 +11,8 @@ export const packPackages = async (target: string, folders: ReadonlyArray<string
   if (code !== 0) throw new Error(`npm pack: ${stderr}`)
 }
 
-/** The files to download: tarballs, packages for Debian, the bill of materials, and the installing script. */
-const isPublished = (file: string): boolean => /\.(tgz|tar\.xz|deb|cdx\.json|sh)$/.test(file)
+/** The files to download: tarballs, executables, packages for Debian, licences, and the bill of materials. */
+const isPublished = (file: string): boolean => /\.(tgz|deb|cdx\.json|txt)$|-linux-[a-z0-9]+$/.test(file)
 
 /** Writes the SHA-256 of everything that is published, in the form that `sha256sum -c` reads. */
 export const writeChecksums = (target: string): void => {

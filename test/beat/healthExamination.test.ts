@@ -86,6 +86,7 @@ describe("a service is well", () => {
         version: "1",
         policy_hash: "",
         probes: false,
+        agent_sha256: undefined,
         started_at: now,
         seen_at: now,
         ended_at: undefined,

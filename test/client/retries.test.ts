@@ -190,6 +190,7 @@ const calls: Readonly<
   events: [true, (client) => client.events({ agent_id: "web-1", events: [EVENT] })],
   expectations: [true, (client) => client.expectations("web-1", { checks: [] })],
   "agents.list": [true, (client) => client.agents.list(page)],
+  "agents.download": [true, (client) => client.agents.download()],
   "agents.find.list": [true, (client) => client.agents.find.list(page)],
   "agents.get": [true, (client) => client.agents.get("web-1")],
   "agents.accept": [false, (client) => client.agents.accept("web-1")],

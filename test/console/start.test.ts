@@ -1,4 +1,7 @@
 import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { examinedSettings } from "@tocsin/server/settings/checkedSettings"
 import { Effect } from "effect"
@@ -41,7 +44,15 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await choose("A host")
             await click("Add a host")
-            await page.locator("pre", { hasText: "npm run -s agent -- start --server" }).waitFor()
+            const get = (await page.locator("code", { hasText: "sha256sum" }).textContent()) ?? ""
+            const folder = mkdtempSync(join(tmpdir(), "tocsin-lines-"))
+            const checked = execFileSync("sh", ["-c", get], { cwd: folder, encoding: "utf8" })
+            assert.strictEqual(checked, "tocsin-agent.sh: OK\n")
+            assert.include(readFileSync(join(folder, "tocsin-agent.sh"), "utf8"), "  tocsin-agent.tgz\n")
+            rmSync(folder, { recursive: true })
+            const install = page.locator("code", { hasText: `sudo sh tocsin-agent.sh --server ${baseUrl}` })
+            await install.waitFor()
+            await page.locator("code", { hasText: /^enrol_/ }).waitFor()
             const agent = await page.getByRole("link", { name: "the agent" }).getAttribute("href")
             const shown = await fetch(agent ?? "")
             assert.strictEqual(shown.headers.get("content-type"), "text/plain; charset=utf-8")

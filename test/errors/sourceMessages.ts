@@ -164,12 +164,12 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: "`tocsin policy apply would refuse it: ${line}",
   },
   {
-    file: "packages/server/src/commands/doctor/examineNotifiers.ts",
+    file: "packages/server/src/commands/doctor/replicaFindings.ts",
     wording: "… cannot use the receiver …: …",
     code: '`${plural(replicas, "server")} cannot use the receiver ${receiver}: ${reason}`',
   },
   {
-    file: "packages/server/src/commands/doctor/examineNotifiers.ts",
+    file: "packages/server/src/commands/doctor/replicaFindings.ts",
     wording: "no running server can use the receiver …: …",
     code: "`no running server can use the receiver ${receiver}: ${reason}`",
   },

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { agentManifest } from "../../scripts/build/buildAgent.ts"
+import { agentManifest } from "../../scripts/build/agentPackage.ts"
 import { publishedManifest } from "../../scripts/build/publishedManifest.ts"
 
 const ROOT = join(import.meta.dirname, "../..")

@@ -141,6 +141,7 @@ describe("a replica", () => {
           policy_hash: "",
           receivers: [],
           probes: false,
+          agent_sha256: undefined,
           started_at: now,
           seen_at: from(seen),
           ended_at: ended === undefined ? undefined : from(ended),

@@ -118,6 +118,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       policy_hash: "",
       receivers: [],
       probes: false,
+      agent_sha256: undefined,
       started_at: start,
       seen_at: start,
       ended_at: start,

@@ -3,6 +3,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
+import type { AgentHandout } from "./downloads/AgentHandout.ts"
+import * as DownloadRoutes from "./downloads/DownloadRoutes.ts"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./response/crossOrigin.ts"
 import type { OperatorTokens } from "./request/access.ts"
@@ -27,6 +29,8 @@ export interface ApiOptions extends OperatorTokens {
   readonly trustedHops?: number | undefined
   /** Origins whose pages may call from browsers (CORS); none unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined
+  /** The files that a server with pages hands out below /agent; none unless given. */
+  readonly handout?: AgentHandout | undefined
   /** Metrics at /metrics, if given. */
   readonly metrics?: MetricsOptions | undefined
 }
@@ -110,5 +114,13 @@ export const layerWithOperations = (options: ApiOptions) =>
  * The same with the state of the service at `/`, and the console if its files are given.
  * Requires HealthExamination too.
  */
-export const layerWithPages = (options: ApiOptions, about: About, console?: ConsoleFiles) =>
-  operationsBeside(options, PageRoutes.make(about, { console, trustedHops: options.trustedHops }))
+export const layerWithPages = (options: ApiOptions, about: About, console?: ConsoleFiles) => {
+  const { handout, trustedHops } = options
+  const pages = PageRoutes.make(about, { console, trustedHops })
+  if (handout === undefined) return operationsBeside(options, pages)
+  const downloads = DownloadRoutes.make(handout)
+  return operationsBeside(options, {
+    layer: Layer.merge(pages.layer, downloads.layer),
+    routes: [...pages.routes, ...downloads.routes],
+  })
+}

@@ -68,6 +68,7 @@ export interface Page<Resource> {
 export interface Agent extends Answer<"getAgent"> {}
 
 /** Words, filters and paging of agents that are found. */
+export interface AgentDownload extends Answer<"getAgentDownload"> {}
 export interface FoundAgentListParameters extends Query<"findAgents"> {}
 
 /** Which agents are accepted. */

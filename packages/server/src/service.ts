@@ -1,7 +1,9 @@
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { makeHandout } from "@tocsin/adapter-http/downloads/AgentHandout"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
+import { AgentDownload } from "@tocsin/core/ports/AgentDownload"
 import { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
 import { Context, Effect, Layer } from "effect"
@@ -57,6 +59,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           concurrency: settings.SERVICE_DELIVERY_CONCURRENCY,
         },
       })
+      const handout = yield* agentHandout(settings)
       const server = HttpServer.layerWithPages(
         {
           host: settings.SERVICE_HOST,
@@ -65,6 +68,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           readTokens: secrets.list(({ SERVICE_READ_TOKEN = [] }) => SERVICE_READ_TOKEN),
           trustedHops: settings.SERVICE_TRUST_PROXY,
           allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
+          handout,
           metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
         },
         { version: manifest.version, storage: storageKind(settings) },
@@ -86,7 +90,15 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         Layer.provide(
           Layer.provideMerge(
             services,
-            Layer.mergeAll(watchProbes(settings), policyBacktest(settings), policyReader(settings)),
+            Layer.mergeAll(
+              watchProbes(settings),
+              policyBacktest(settings),
+              policyReader(settings),
+              Layer.succeed(
+                AgentDownload,
+                handout && { ...handout, files: Array.from(handout.files.keys()) },
+              ),
+            ),
           ),
         ),
       )
@@ -138,6 +150,26 @@ const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles
           ),
         ),
       )
+
+/** The files that the server hands out, unless that is off. A server starts without it, too. */
+const agentHandout = ({ SERVICE_AGENT_DIR, SERVICE_AGENT_DOWNLOADS }: Settings) =>
+  SERVICE_AGENT_DOWNLOADS
+    ? Effect.tryPromise(async () => {
+        const { files } = await import("@tocsin/agent/files")
+        return await files()
+      }).pipe(
+        Effect.flatMap((files) => makeHandout(files, SERVICE_AGENT_DIR)),
+        Effect.catch((cause) =>
+          Effect.as(
+            Effect.logWarning(
+              "the agent's files could not be loaded, so the server hands out none: install this version again",
+              cause,
+            ),
+            undefined,
+          ),
+        ),
+      )
+    : Effect.succeed(undefined)
 
 /**
  * Sends watchdog pings if an address is set; the address follows the settings. Former receivers live as long

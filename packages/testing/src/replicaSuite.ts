@@ -27,6 +27,7 @@ const replicaRecord: fc.Arbitrary<ReplicaRecord> = fc.record({
   policy_hash: plain(64),
   receivers: fc.array(listing, { maxLength: 4 }),
   probes: fc.boolean(),
+  agent_sha256: maybe(plain(64)),
   started_at: instant,
   seen_at: instant,
   ended_at: maybe(instant),

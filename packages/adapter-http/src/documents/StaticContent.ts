@@ -45,10 +45,13 @@ export const makeVersioned = (text: string, type: string) =>
 
 const wantsGzip = (header = ""): boolean => /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
 
-const isSame = (header = "", etag: string): boolean =>
-  header.split(",").some((listed) => listed.trim() === etag || listed.trim() === "*")
+const weak = (etag: string): string => etag.trim().replace(/^W\//, "")
 
-/** Answers a request for a text, with 304 if the client has it (RFC 9110, 13.1.2). */
+/** Whether a client has the content of this tag, by the field If-None-Match (RFC 9110, 13.1.2). */
+export const isSame = (header = "", etag: string): boolean =>
+  header.split(",").some((listed) => weak(listed) === weak(etag) || listed.trim() === "*")
+
+/** Answers a request for a text, with 304 if the client has it. */
 export const respond = Effect.fnUntraced(function* (content: StaticContent) {
   const { headers: asked } = yield* HttpServerRequest.HttpServerRequest
   // Weak, because the plain and the compressed text share it.

@@ -92,6 +92,22 @@ export const agents: Operations = {
       ],
     },
   },
+  getAgentDownload: {
+    summary: "Show the files that install the agent",
+    description:
+      "Shows the SHA-256 of `/agent/install.sh`, which hosts compare before they run it. Answers 404 if the server hands out nothing.",
+    success: {
+      usual: [
+        "A server with an executable in its folder",
+        {
+          url: "https://monitor.example",
+          sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+          version: "1.4.2",
+          files: ["install.sh", "tocsin-agent.tgz", "tocsin-agent-linux-x64"],
+        },
+      ],
+    },
+  },
   findAgents: {
     summary: "Find agents by words, status or a waiting key",
     description: "Lists agents as v1 does: those that have the words, the status, or a key that waits.",

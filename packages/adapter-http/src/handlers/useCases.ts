@@ -133,6 +133,16 @@ const secretUseCases = ({ follow, secrets }: Policies["Service"]) =>
     removeSecrets: ({ params }) => Effect.andThen(Effect.ignore(follow), secrets.remove(params.name)),
   }) satisfies GroupsOf<typeof OpsApi>["secrets"]
 
+const operatorUseCases = (operators: Operators["Service"]) =>
+  ({
+    me: () => operators.me,
+    listOperators: ({ query }) => operators.list(query),
+    createOperator: ({ payload }) => operators.create(payload),
+    changeOperator: ({ params, payload }) => operators.change(params.name, payload),
+    rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
+    removeOperator: ({ params }) => operators.remove(params.name),
+  }) satisfies GroupsOf<typeof OpsApi>["operators"]
+
 const watchUseCases = (watches: Watches["Service"]) =>
   ({
     listWatches: ({ query }) => watches.list(query),
@@ -160,12 +170,12 @@ export const opsUseCases = (
   const { enrolments } = Context.get(services, Admission)
   const integrations = Context.get(services, Integrations)
   const operations = Context.get(services, Operations)
-  const operators = Context.get(services, Operators)
   const policies = Context.get(services, Policies)
   const queries = Context.get(services, Queries)
   return {
     operations: {
       getOverview: () => queries.overview,
+      getAgentDownload: () => operations.agentDownload,
       findAgents: ({ query }) => queries.findAgents(query),
       listExpectedChecks: ({ query }) => queries.expectedChecks(query),
       listAvailability: ({ query }) => operations.availability(query),
@@ -182,14 +192,7 @@ export const opsUseCases = (
       showIncident: ({ params }) => Effect.map(operations.incident(params.id), toIncidentDetail),
       explain: ({ query }) => operations.explain(query),
     },
-    operators: {
-      me: () => operators.me,
-      listOperators: ({ query }) => operators.list(query),
-      createOperator: ({ payload }) => operators.create(payload),
-      changeOperator: ({ params, payload }) => operators.change(params.name, payload),
-      rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
-      removeOperator: ({ params }) => operators.remove(params.name),
-    },
+    operators: operatorUseCases(Context.get(services, Operators)),
     integrations: {
       listIntegrations: ({ query }) => integrations.list(query),
       getIntegration: ({ params }) => integrations.get(params.name),

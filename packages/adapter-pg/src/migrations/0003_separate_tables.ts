@@ -28,12 +28,16 @@ const MEMBERS = `
 ALTER TABLE incident_member ADD COLUMN is_own boolean;
 `
 
+const REPLICAS = `
+ALTER TABLE replica ADD COLUMN agent_sha256 text COLLATE "C";
+`
+
 /** One row, one meaning; and numbers. Servers that read the former rows must be stopped first. */
 export const migration: Migration = {
   id: 3,
   name: "separate_tables",
   compatibility: "breaking",
-  sql: `${OUTBOX}${MEMBERS}${EXPECTATIONS}
+  sql: `${OUTBOX}${MEMBERS}${REPLICAS}${EXPECTATIONS}
 CREATE INDEX check_label_by_labels ON check_label USING gin ((labels::jsonb) jsonb_path_ops);
 ${bytewise(numberSchema)}`,
 }

@@ -65,6 +65,7 @@ const putRows = (unit: UnitOfWork): void => {
     policy_hash: "",
     receivers: [],
     probes: false,
+    agent_sha256: undefined,
     started_at: start,
     seen_at: start,
     ended_at: undefined,

@@ -74,11 +74,15 @@ const MEMBERS = `
 ALTER TABLE incident_member ADD COLUMN is_own INTEGER;
 `
 
+const REPLICAS = `
+ALTER TABLE replica ADD COLUMN agent_sha256 TEXT;
+`
+
 /** One row, one meaning; cheaper changes; and numbers. Servers that read the former rows must be stopped first. */
 export const migration: Migration = {
   id: 3,
   name: "separate_tables",
   compatibility: "breaking",
-  sql: `${OUTBOX}${MEMBERS}${EXPECTATIONS}${labelTriggers("check_label")}
+  sql: `${OUTBOX}${MEMBERS}${REPLICAS}${EXPECTATIONS}${labelTriggers("check_label")}
 ${typed(numberSchema).replaceAll(/^\);$/gm, ") STRICT;")}`,
 }

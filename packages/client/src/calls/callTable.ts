@@ -42,6 +42,8 @@ export const callTable = {
     /** Those that have some words, a status, or a key that waits. */
     find: listing<R.FoundAgentListParameters, R.Agent>()("findAgents"),
     get: call<[agentId: string], R.Agent>()("getAgent"),
+    /** Shows the files that the server hands out to install the agent on hosts. */
+    download: call<[], R.AgentDownload>()("getAgentDownload"),
     /** Accepts the agent's pending key; a count of 0 if none is. Compare the fingerprint first. */
     accept: agentAction("acceptAgent"),
     /** Blocks the agent's pending key, or else its accepted one. Not safe to repeat. */

@@ -1,6 +1,4 @@
-import { useSignal } from "@preact/signals"
-import type { Agent, AgentBlacklistItem, Enrolment, EnrolmentWithToken } from "@tocsin/client"
-import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
+import type { Agent, AgentBlacklistItem, Enrolment } from "@tocsin/client"
 import type { FunctionComponent } from "preact"
 import { useMemo } from "preact/hooks"
 import { countText, momentText, relativeText } from "../format/times.ts"
@@ -10,13 +8,14 @@ import { listOf } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection } from "../state/Route.ts"
-import { base, call, mayAdminister } from "../state/session.ts"
+import { mayAdminister } from "../state/session.ts"
 import type { Message } from "../state/useAction.ts"
-import { ActionButton, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
+import { ActionButton } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { select, SelectAllButton, selectedIds, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
+import { AddHosts } from "./AddHosts.tsx"
 
 /** A silent agent is dead once it is accepted, which notifies: the question before that, if there is one. */
 const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string] | undefined => {
@@ -232,31 +231,6 @@ const BlockedKeys = () => (
     empty={<Empty title="No key is blocked" />}
   />
 )
-
-/** Makes the line to paste on a host, whose agent its token admits. */
-export const AddHosts = () => {
-  const shown = useSignal<Secret | undefined>(undefined)
-  const add = async ({ uses }: Texts) => {
-    const body = { uses: Number(uses) }
-    const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
-    const lineOf = (command?: string) => enrolmentLine(base.replace(/\/$/, ""), token, command)
-    const texts = [
-      `# in a clone of Tocsin\n${lineOf("npm run -s agent --")}`,
-      `# once the packages are published\n${lineOf()}`,
-    ]
-    shown.value = { title: "The line to paste on a host, valid for an hour", texts }
-    return { text: "Made a line, which is valid for an hour" }
-  }
-  return (
-    <>
-      <Form
-        fields={{ uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" } }}
-        acts={[["Add a host", add, "main"]]}
-      />
-      <ShownOnce of={shown} />
-    </>
-  )
-}
 
 interface FoldedProps {
   readonly parameter: string

@@ -12,6 +12,7 @@ import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { Empty, Facts, labelsFact, ReadingNote } from "../view/states.tsx"
+import { Outdated, useServerVersion } from "../view/Outdated.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
@@ -83,6 +84,7 @@ export const AgentPage = () => {
   const [id = ""] = route.value.subject
   const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
   const { value: agent, failure } = reading
+  const server = useServerVersion()
   reporting.useCurrent()
   const listed = usePages(checksOf({ agent_id: id }))
   const query = { agent_id: id, state: "open", limit: 20, with_receivers: true }
@@ -101,7 +103,8 @@ export const AgentPage = () => {
       {agent !== undefined && failure?.code !== "not_found" && (
         <>
           <p class="facts">
-            <ContactMark {...agent} /> <ContactTime agent={agent} isAlone />
+            <ContactMark {...agent} /> <ContactTime agent={agent} isAlone />{" "}
+            <Outdated agent={agent} server={server} />
           </p>
           <Silences agent={agent} />
           <Facts facts={factsOf(agent, reported?.check_id)} />

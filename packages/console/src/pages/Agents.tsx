@@ -1,4 +1,5 @@
 import type { Agent } from "@tocsin/client"
+import { useMemo } from "preact/hooks"
 import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
@@ -7,6 +8,7 @@ import { Export } from "../view/Export.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
 import { Empty, Labels } from "../view/states.tsx"
+import { Outdated, useServerVersion } from "../view/Outdated.tsx"
 import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
 
@@ -18,15 +20,16 @@ const TABS = [
   ["waiting", "Waiting", { is_waiting: true }],
 ] as const
 
-const COLUMNS: Columns<Agent> = [
+const columnsOf = (server: string | undefined): Columns<Agent> => [
   column("State", "5.5rem", (agent) => <ContactMark {...agent} />),
   column("Agent", 1.2, ({ agent_id }) => mainLink(linkTo("agents", [agent_id]), agent_id)),
   column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
-  column("Labels", 1.6, ({ admission_state, labels, rotation_pending }) => (
+  column("Labels", 1.6, (agent) => (
     <span class="notes">
-      {admission_state === "pending" && <em class="is-taken">waits for admission</em>}
-      {rotation_pending && <em class="is-taken">a new key waits</em>}
-      <Labels labels={labels} />
+      {agent.admission_state === "pending" && <em class="is-taken">waits for admission</em>}
+      {agent.rotation_pending && <em class="is-taken">a new key waits</em>}
+      <Outdated agent={agent} server={server} />
+      <Labels labels={agent.labels} />
     </span>
   )),
   column("Last seen", "6.75rem", (agent) => <ContactTime agent={agent} />),
@@ -39,6 +42,8 @@ export const Agents = () => {
   const found = { search, from_agent: from, ...query }
   const listed = usePages(listOf<Agent>("ops/v1/agents", found))
   const counts = summary.value
+  const server = useServerVersion()
+  const columns = useMemo(() => columnsOf(server), [server])
   reporting.useCurrent()
   return (
     <>
@@ -54,7 +59,7 @@ export const Agents = () => {
       <Listing
         label="Agents"
         kind="agent"
-        columns={COLUMNS}
+        columns={columns}
         listed={listed}
         keyOf={({ agent_id }) => agent_id}
         empty={

@@ -13,7 +13,8 @@ import { Icon } from "../view/icons.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
 import { Empty, TimeAfter } from "../view/states.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
-import { AddHosts, AdmissionList } from "./Admission.tsx"
+import { AddHosts } from "./AddHosts.tsx"
+import { AdmissionList } from "./Admission.tsx"
 import { INTEGRATIONS, Job, textsOf } from "./Integrations.tsx"
 import { Notifiers } from "./System.tsx"
 import { WatchTable } from "./Watches.tsx"
@@ -33,10 +34,6 @@ const shellCommand = (address: string): string =>
 
 const Hosts = () => (
   <>
-    <p>
-      The line runs the agent on a host with Node.js, and admits it by its token. The packages of{" "}
-      <a href={`${base}console/agent.md`}>the agent</a> need no Node.js, and take the same token.
-    </p>
     <AddHosts />
     <details>
       <summary>Without a token: compare fingerprints</summary>

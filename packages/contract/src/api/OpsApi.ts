@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { AgentDownload } from "../AgentDownload.ts"
 import { AuditEntry, AuditListParameters } from "../Audit.ts"
 import { AvailabilityParameters, CheckAvailability } from "../Availability.ts"
 import { NumbersAnswer, NumbersParameters, SeriesOfCheck } from "../Numbers.ts"
@@ -84,6 +85,10 @@ class OperationsApi extends HttpApiGroup.make("operations")
     role.read.get("findAgents", "/agents", {
       query: Parameters.FoundAgentListParameters,
       success: AgentPage,
+    }),
+    role.read.get("getAgentDownload", "/agent_download", {
+      success: AgentDownload,
+      error: NotFound.wire,
     }),
     role.read.get("listExpectedChecks", "/checks", {
       query: Parameters.ExpectedCheckListParameters,

@@ -26,6 +26,8 @@ export const replica = keyedTable({
     policy_hash: text(),
     receivers: array<ReceiverListing>(),
     probes: boolean,
+    /** Of the install.sh that it hands out, in hex; absent if it hands out nothing. */
+    agent_sha256: orUndefined(text()),
     started_at: instant,
     seen_at: instant,
     /** When it shut down; absent while it runs, and after a crash. */

@@ -14,6 +14,8 @@ export interface ReplicaReport extends Pick<
   "id" | "version" | "policy_hash" | "probes" | "started_at"
 > {
   readonly receivers: ReadonlyArray<NotifierName>
+  /** As in its row. */
+  readonly agent_sha256?: string | undefined
   /** Those that it cannot use, each with the reason. */
   readonly unavailable?: ReadonlyMap<NotifierName, string> | undefined
   /** Whether its policy states nothing, as without a policy file. */
@@ -103,6 +105,7 @@ export const reportReplica = commandOf(function* (
   const { isEmptyPolicy: _, unavailable, ...row } = report
   unit.of("replica").put({
     ...row,
+    agent_sha256: report.agent_sha256,
     receivers: listingsOf(known?.receivers ?? [], report.receivers, now, unavailable),
     seen_at: now,
     ended_at: undefined,

@@ -15,6 +15,7 @@ import { STORY_CHANGES } from "../model/IncidentRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { release, type ReleaseOutcome, replay, type ReplayOutcome } from "../notifications/release.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { AgentDownload } from "../ports/AgentDownload.ts"
 import { Hashing, LinkTokens } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
@@ -99,6 +100,19 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
   }),
 }
 
+/** The files that this server hands out, with the address at which hosts reach it (docs/rules.md#agent-downloads). */
+const makeAgentDownload = Effect.gen(function* () {
+  const { publicUrl: url = null } = yield* RuleSettings
+  const download = yield* AgentDownload
+  if (download === undefined) return Effect.fail(NO_DOWNLOAD)
+  const { files, sha256, version } = download
+  return Effect.succeed({ url, sha256, version, files })
+})
+
+const NO_DOWNLOAD = new NotFound({
+  message: "this server does not hand out the agent; unset SERVICE_AGENT_DOWNLOADS, or see docs/agent.md",
+})
+
 /** Operators' actions beyond the contract (/ops/v1, docs/rules.md#events, docs/rules.md#outbox). */
 export class Operations extends Context.Service<Operations>()("@tocsin/core/usecases/Operations", {
   make: Effect.gen(function* () {
@@ -124,6 +138,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       ...(yield* followingLinks),
       ...lists,
       ...(yield* onCallOperations(signed)),
+      agentDownload: yield* makeAgentDownload,
       ...silencing({ storage, commits, ids, rules, signed }),
       /** A page of checks with how long each was in each state (docs/rules.md#availability). */
       availability: (parameters: AvailabilityQuery) => readAvailability(storage, sha256, policy, parameters),

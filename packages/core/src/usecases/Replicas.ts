@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, Layer, Queue, Stream } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { AgentDownload } from "../ports/AgentDownload.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { outOfReach } from "../replicas/listedReceivers.ts"
@@ -39,6 +40,7 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
       // Hashing a large policy takes milliseconds.
       let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
       const probes = (yield* WatchProbes) !== undefined
+      const agent_sha256 = (yield* AgentDownload)?.sha256
       return {
         id,
         /** Reports this process with a policy; the signature is `system` unless given. Returns all replicas. */
@@ -48,7 +50,8 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
               hashed = { document, policy_hash: policyHash(document, hashing) }
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
-            const report = { id, version, policy_hash, probes, started_at, receivers, unavailable }
+            const process = { id, version, probes, agent_sha256, started_at }
+            const report = { ...process, policy_hash, receivers, unavailable }
             return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
         end: transact(endReplica(id)),

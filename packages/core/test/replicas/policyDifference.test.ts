@@ -18,6 +18,7 @@ const notices = (story: ReadonlyArray<Seen>): ReadonlyArray<Seen> => {
       policy_hash,
       receivers: [],
       probes: false,
+      agent_sha256: undefined,
       started_at: now,
       seen_at: now,
       ended_at: undefined,

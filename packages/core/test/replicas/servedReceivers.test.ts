@@ -11,6 +11,7 @@ const replicaWith = (id: string, ...receivers: ReadonlyArray<ReceiverListing>) =
   policy_hash: "a",
   receivers,
   probes: false,
+  agent_sha256: undefined,
   started_at: NOW,
   seen_at: NOW,
   ended_at: undefined,

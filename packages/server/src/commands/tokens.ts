@@ -1,6 +1,7 @@
 import { formatDuration } from "@tocsin/contract/DurationText"
-import { enrolmentLine } from "@tocsin/contract/enrolmentLine"
+import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
 import { CreateEnrolmentRequest, type Enrolment, EnrolmentPath } from "@tocsin/contract/Enrolments"
+import * as Instant from "@tocsin/contract/Instant"
 import {
   CreateOperatorRequest,
   type Operator,
@@ -9,6 +10,8 @@ import {
   Role,
   RotateOperatorRequest,
 } from "@tocsin/contract/Operators"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { agentHashes } from "@tocsin/core/replicas/agentHashes"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
 import { Schema } from "effect"
@@ -106,19 +109,25 @@ export const operators = group({
 
 const createEnrolment = act({
   name: "create",
-  description: "Create a token that admits agents, and write the line to paste on a host",
+  description: "Create a token that admits agents, and write the lines to paste on a host",
   parameters: {
     uses: flags.integer("uses", "How many agents the token admits, up to 1000 (default: 1)"),
     expires_in: flags.text("expires-in", "How long the token is valid, up to 7d (default: 1h)"),
     agent_id: flags.text("agent", "The only agent that the token admits (default: any)"),
-    server: flags.text("server", "The server's address in the line (default: SERVICE_PUBLIC_URL)"),
+    server: flags.text("server", "The server's address in the lines (default: SERVICE_PUBLIC_URL)"),
   },
   reads: ({ server: _, ...given }) => flags.readArguments(CreateEnrolmentRequest, given),
 })(function* (request, { server }) {
   const { SERVICE_PORT: port, SERVICE_PUBLIC_URL: publicUrl } = yield* settingsOfCommand
   const enrolment = yield* Admission.use(({ enrolments: { create } }) => create(request))
-  const address = server ?? publicUrl ?? `http://127.0.0.1:${port}`
-  return { answer: enrolment, text: `${enrolmentLine(address, enrolment.token)}\n` }
+  const [sha256, other] = agentHashes(yield* Storage.use(({ replicas }) => replicas), yield* Instant.now)
+  const lines = enrolmentLines({
+    server: server ?? publicUrl ?? `http://127.0.0.1:${port}`,
+    token: enrolment.token,
+    // Of servers that differ, any may answer.
+    sha256: other === undefined ? sha256 : undefined,
+  })
+  return { answer: enrolment, text: `${lines.join("\n")}\n` }
 })
 
 const removeEnrolment = act({

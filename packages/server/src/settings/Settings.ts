@@ -123,6 +123,14 @@ export const definitions = {
   SERVICE_CONSOLE: setting(type.oneOf(["on", "off"]), "whether browsers get the console at /", {
     fallback: "on",
   }),
+  SERVICE_AGENT_DOWNLOADS: setting(type.flag, "whether the server hands out the agent at /agent", {
+    fallback: "true",
+  }),
+  SERVICE_AGENT_DIR: setting(
+    type.text("the path of a folder"),
+    "folder of further files to hand out at /agent, such as executables of the agent (docs/agent.md#install)",
+    NONE,
+  ),
   SERVICE_ALERT_ROUTER_URL: setting(type.address, "base address of a Prometheus Alertmanager", {
     whenUnset: "no alert router",
   }),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
-import { replicaFindings } from "@tocsin/server/commands/doctor/examineNotifiers"
+import { replicaFindings } from "@tocsin/server/commands/doctor/replicaFindings"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)
 
@@ -11,6 +11,7 @@ const replica = (policy_hash: string, secondsAgo: number, ended_at?: Instant.Ins
   policy_hash,
   receivers: [{ name: "chat" }],
   probes: true,
+  agent_sha256: undefined,
   started_at: Instant.fromMillis(0),
   seen_at: Instant.fromMillis(1_800_000_000_000 - secondsAgo * 1_000),
   ended_at,
@@ -43,6 +44,23 @@ describe("the doctor", () => {
       ["failed", `no running server can use the receiver chat: ${reason}`],
     ])
     assert.deepStrictEqual(found(blind(61), blind(5, NOW), replica("a", 5)), [])
+  })
+
+  it("asks for attention while running servers hand out different files", () => {
+    const handing = (agent_sha256: string | undefined, secondsAgo: number): ReplicaRecord => ({
+      ...replica("a", secondsAgo),
+      agent_sha256,
+    })
+    const found = (...replicas: ReadonlyArray<ReplicaRecord>) =>
+      replicaFindings(replicas, NOW).map(({ level, message }) => [level, message])
+    assert.deepStrictEqual(found(handing("1", 5), handing("2", 6)), [
+      [
+        "attention",
+        "running servers hand out different agents: give them one version of Tocsin and the same files in SERVICE_AGENT_DIR, and restart them",
+      ],
+    ])
+    // One that is gone, and one that hands out nothing.
+    assert.deepStrictEqual(found(handing("1", 5), handing("2", 61), handing(undefined, 7)), [])
   })
 
   it("finds nothing where only servers that are gone had another policy", () => {

@@ -21,36 +21,17 @@ import {
   type UnusableReceiver,
   unusableReceivers,
 } from "@tocsin/core/replicas/listedReceivers"
-import { policyHashes } from "@tocsin/core/replicas/policyDifference"
 import { liveReplicas } from "@tocsin/core/replicas/replicaState"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
-import { ageText, plural } from "../../output/texts.ts"
+import { ageText } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { watchdogReceiver } from "../../notifiers.ts"
 import { useCases } from "../UseCases.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
-
-/** The fault of a receiver that running servers cannot use. */
-export const unusableText = ({ byNone, reason, receiver, replicas }: UnusableReceiver): string =>
-  byNone
-    ? `no running server can use the receiver ${receiver}: ${reason}`
-    : `${plural(replicas, "server")} cannot use the receiver ${receiver}: ${reason}`
-
-/** Reports that running servers follow different policies, and receivers that they cannot use. */
-export const replicaFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Instant.Instant): Findings => {
-  const live = liveReplicas(replicas, now)
-  const hashes = policyHashes(live)
-  const unusable = unusableReceivers(live).map((each): Finding => {
-    const message = unusableText(each)
-    return each.byNone ? failed("replicas", message, "failed") : attention("replicas", message)
-  })
-  if (hashes.length < 2) return unusable
-  const text = `${live.length} servers run with ${hashes.length} different policies: reload or restart those that differ; GET /ops/v1/policy lists them`
-  return [attention("replicas", text), ...unusable]
-}
+import { replicaFindings } from "./replicaFindings.ts"
 
 /** A receiver whose last attempt failed: since when its notifications wait for another one, and why. */
 interface FailingReceiver {

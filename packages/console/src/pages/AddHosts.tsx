@@ -1,0 +1,51 @@
+import { useSignal } from "@preact/signals"
+import type { AgentDownload, EnrolmentWithToken } from "@tocsin/client"
+import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
+import { base, call } from "../state/session.ts"
+import { Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
+import { Mark } from "../view/states.tsx"
+import { useRead } from "../view/usePages.ts"
+
+/** Whether others on the way to a server could change what it hands out. */
+const isExposed = (server: string): boolean => {
+  const { hostname, protocol } = new URL(server)
+  return protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+}
+
+const HANDED_OUT = "Paste both lines on the host, and then the token, which is valid for an hour"
+const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
+
+/** Makes the lines to paste on a host, whose agent the token admits. */
+export const AddHosts = () => {
+  const shown = useSignal<Secret | undefined>(undefined)
+  const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
+  const server = download?.url ?? base
+  const add = async ({ uses }: Texts) => {
+    const body = { uses: Number(uses) }
+    const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
+    const texts = enrolmentLines({ server, token, sha256: download?.sha256 })
+    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts }
+    return { text: "Made a token, which is valid for an hour" }
+  }
+  return (
+    <>
+      <p>
+        {failure?.code === "not_found"
+          ? "This server does not hand out the agent: install its package on the host first. "
+          : "Two lines install the agent on a Linux host with systemd, or upgrade it. "}
+        <a href={`${base}console/agent.md`}>The agent</a> runs the checks of its host.
+      </p>
+      {isExposed(server) && (
+        <p>
+          <Mark state="warning" word="not encrypted" /> These lines are only as safe as the network between
+          this browser, the host and {server}: serve Tocsin over https.
+        </p>
+      )}
+      <Form
+        fields={{ uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" } }}
+        acts={[["Add a host", add, "main"]]}
+      />
+      <ShownOnce of={shown} />
+    </>
+  )
+}
