@@ -87,6 +87,7 @@ export class DocumentedServer extends Context.Service<
           tokens: { uiToken: UI_TOKEN, readToken: READ_TOKEN },
           notifiers,
           policySource,
+          secretsKey: "5a".repeat(32),
           // One key reaches its limit soon; nothing else is limited.
           rules: {
             notifiers: ["debug", "webhook", "messenger"],

@@ -71,7 +71,7 @@ const LINK = { setting: "SERVICE_LINK_KEY", name: "link key", file: "link-key", 
 export const SECRETS_KEY_FILE = "secrets-key"
 const SECRETS = {
   setting: "SERVICE_SECRETS_KEY",
-  name: "key of stored secrets",
+  name: "secrets key",
   file: SECRETS_KEY_FILE,
   form: SECRETS_KEYS,
 } as const

@@ -2,6 +2,7 @@ import { fieldPath } from "@tocsin/contract/describeIssue"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
+import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { invalidPolicy } from "@tocsin/core/usecases/followStoredPolicy"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
@@ -124,14 +125,15 @@ const policyUseCases = (policies: Policies["Service"]) =>
       ),
   }) satisfies GroupsOf<typeof OpsApi>["policy"]
 
-// A process that cannot follow now tries again within seconds.
-const secretUseCases = ({ follow, secrets }: Policies["Service"]) =>
-  ({
+const secretUseCases = ({ follow, secrets }: Policies["Service"]) => {
+  // The policy may be that of another operator. A process that cannot follow now tries again within seconds.
+  const following = Effect.provideService(Effect.ignore(follow), CurrentOperator, systemOperator)
+  return {
     listSecrets: () => secrets.list,
-    putSecrets: ({ params, payload }) =>
-      Effect.tap(secrets.put(params.name, payload), () => Effect.ignore(follow)),
-    removeSecrets: ({ params }) => Effect.andThen(Effect.ignore(follow), secrets.remove(params.name)),
-  }) satisfies GroupsOf<typeof OpsApi>["secrets"]
+    putSecrets: ({ params, payload }) => Effect.tap(secrets.put(params.name, payload), () => following),
+    removeSecrets: ({ params }) => Effect.andThen(following, secrets.remove(params.name)),
+  } satisfies GroupsOf<typeof OpsApi>["secrets"]
+}
 
 const operatorUseCases = (operators: Operators["Service"]) =>
   ({

@@ -36,7 +36,10 @@ const list = act({
   parameters: {},
 })(function* () {
   const { items } = yield* Policies.use(({ secrets: stored }) => stored.list)
-  return { answer: { items }, text: tableText(COLUMNS, items, yield* Output) }
+  return {
+    answer: { items },
+    text: items.length === 0 ? "no stored secrets\n" : tableText(COLUMNS, items, yield* Output),
+  }
 })
 
 const asked = Effect.fnUntraced(function* (names: ReadonlyArray<SecretName>) {

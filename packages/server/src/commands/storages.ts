@@ -96,7 +96,7 @@ export const backup = command({
     const keys = yield* secretKeysOf(sqlitePlace(source))
     yield* writeResult(
       json,
-      { file, bytes, schema, secrets_keys: keys },
+      { file, bytes, schema, ...(keys.length > 0 && { secrets_keys: keys }) },
       () =>
         `${file} contains all of ${source}${omitted === undefined ? "" : " but its numbers over time"}, verified, ${sizeText(bytes)}: ${howToRestore}\n${secretKeysText(keys)}`,
     )
@@ -269,7 +269,7 @@ export const copy = command({
     const keys = yield* secretKeysOf(to)
     yield* writeResult(
       json,
-      { from: from.name, to: to.name, tables, secrets_keys: keys },
+      { from: from.name, to: to.name, tables, ...(keys.length > 0 && { secrets_keys: keys }) },
       () =>
         tableText(COLUMNS, tables, output) +
         `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,

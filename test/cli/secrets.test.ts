@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process"
+import process from "node:process"
+import { assert, describe, it } from "@effect/vitest"
+import { secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
+import { Effect, Redacted } from "effect"
+import { COMPILE_CACHE, SERVER } from "../processes/program.ts"
+import { secretOf } from "../processes/secrecy.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { jsonOf, type Place, tocsin } from "./tocsin.ts"
+
+const [OLD, NEW] = ["0a".repeat(32), "b1".repeat(32)]
+const idOf = (key: string) => secretCipher(Redacted.make(key)).keyIds[0]
+
+/** Runs a command with a text at its standard input. */
+const feed = ({ cwd, environment }: Place, input: string, ...args: ReadonlyArray<string>) =>
+  execFileSync(process.execPath, [SERVER, ...args], {
+    cwd,
+    input,
+    env: { ...process.env, ...COMPILE_CACHE, ...environment },
+    encoding: "utf8",
+  })
+
+describe("tocsin secrets", () => {
+  it.live("are stored, listed with their use and deleted; doctor, backup and copy name their key", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const at = (keys: string): Place => ({ cwd, environment: { SERVICE_SECRETS_KEY: keys } })
+      yield* tocsin(at(OLD), "migrate")
+      const [url, token] = [`https://ntfy.example/${secretOf("topic")}`, secretOf("token")]
+      const stored = feed(at(OLD), JSON.stringify({ url, token }), "secrets", "put", "phone")
+      assert.strictEqual(stored, "phone: token, url stored; every server uses them within 5 s\n")
+      const { items } = (yield* jsonOf(at(OLD), "secrets", "list")) as {
+        readonly items: ReadonlyArray<object>
+      }
+      const shown = { name: "phone", keys: ["token", "url"], receiver: null, unreadable: false }
+      assert.deepInclude(items[0], shown)
+      assert.match(
+        (yield* tocsin(at(NEW), "secrets", "list")).stdout,
+        /^phone +token, url +unused +unreadable /m,
+      )
+
+      const [oldId, newId] = [idOf(OLD), idOf(NEW)]
+      const doctor = Effect.fnUntraced(function* (keys: string) {
+        const { stdout } = yield* tocsin(at(keys), "doctor", "--json")
+        const { findings } = JSON.parse(stdout) as {
+          readonly findings: ReadonlyArray<Record<string, string>>
+        }
+        return findings.flatMap(({ check, message = "" }) => (check === "secrets" ? [message] : [])).join()
+      })
+      assert.include(
+        yield* doctor(`${OLD},${NEW}`),
+        `no stored secret needs the second key of SERVICE_SECRETS_KEY (${newId})`,
+      )
+      assert.include(yield* doctor(`${NEW},${OLD}`), `the second key opens phone (key ${oldId}): restart`)
+      assert.include(
+        yield* doctor(NEW),
+        `no key of this shell opens the stored secrets of phone (key ${oldId})`,
+      )
+
+      const backup = yield* tocsin(at(OLD), "backup", "backup.db")
+      assert.include(backup.stdout, `its stored secrets need the key ${oldId} (in SERVICE_SECRETS_KEY)`)
+      const copied = yield* jsonOf(at(NEW), "copy", "--to", "sqlite:copy.db")
+      assert.deepInclude(copied, { secrets_keys: [oldId] })
+
+      const remove = tocsin(at(OLD), "secrets", "delete", "phone", "--yes")
+      assert.deepInclude(yield* remove, { code: 0, stdout: "phone: deleted\n" })
+      assert.strictEqual((yield* remove).code, EXIT_CODES.not_found.code)
+      const asked = yield* tocsin(at(OLD), "secrets", "put", "phone", "url")
+      assert.include(asked.stderr, "there is no terminal to ask on")
+    }),
+  )
+})
