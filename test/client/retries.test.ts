@@ -227,6 +227,11 @@ const calls: Readonly<
   "policy.get": [true, (client) => client.policy.get()],
   "policy.schema": [true, (client) => client.policy.schema()],
   "policy.versions": [true, (client) => client.policy.versions()],
+  "policy.putReceiver": [
+    true,
+    (client) => client.policy.putReceiver("chat", { receiver: { kind: "debug" } }, { "if-match": "none" }),
+  ],
+  "policy.removeReceiver": [true, (client) => client.policy.removeReceiver("chat", { "if-match": "none" })],
   "policy.apply": [true, (client) => client.policy.apply("routes: []")],
   "watches.try": [false, (client) => client.watches.try({ tcp: { host: "example.org", port: 25 } })],
   "policy.try": [false, (client) => client.policy.try("routes: []")],

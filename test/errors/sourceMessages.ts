@@ -44,6 +44,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "answer.message",
   "problem",
   "source.advice",
+  "`${source.advice}${pasted(change)}`",
   "unreadable(problem)",
   "end.failure",
   "watchdog.text",

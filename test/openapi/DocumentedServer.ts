@@ -4,9 +4,9 @@ import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
-import { PolicyBacktest, type PolicySource } from "@tocsin/core/ports/PolicySource"
-import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
+import { PolicyBacktest } from "@tocsin/core/ports/PolicySource"
 import { Context, Duration, Effect, Layer } from "effect"
+import { storedPolicySource } from "../http/service/storedPolicySource.ts"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { send, type Sent } from "./send.ts"
 
@@ -33,18 +33,6 @@ const rota = { order: ["debug", "webhook"], every: Duration.days(1), from: "2026
 const POLICY: PolicyDocument = {
   rotas: { primary: rota, ann: rota },
   routes: [{ to: ["debug", "webhook", "messenger"] }],
-}
-
-const readPolicy = (text: string) =>
-  Effect.fromResult(readPolicyText(text, { notifiers: Array.from(notifiers.keys()), keepsNotifiers: false }))
-
-/** Policies are stored, and name no secrets. */
-const policySource: PolicySource = {
-  source: "stored",
-  read: readPolicy,
-  follow: (text) => Effect.map(readPolicy(text), (document) => ({ document, outdated: [] })),
-  notifiers: () => Effect.succeed({ made: notifiers, unavailable: new Map() }),
-  unavailable: () => Effect.succeed(new Map()),
 }
 
 /** They connect to nothing. */
@@ -86,7 +74,8 @@ export class DocumentedServer extends Context.Service<
         Tocsin.layer(storage, {
           tokens: { uiToken: UI_TOKEN, readToken: READ_TOKEN },
           notifiers,
-          policySource,
+          // Policies are stored, and name no secrets.
+          policySource: storedPolicySource(notifiers),
           secretsKey: "5a".repeat(32),
           // One key reaches its limit soon; nothing else is limited.
           rules: {

@@ -14,8 +14,8 @@ export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.jso
  * matchers, durations and moments within limits, and which terms of an expected check go together.
  */
 const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =>
-  // Any text fits the document, but few are policies.
-  ["applyPolicy", "tryPolicy"].includes(placed.operation.operationId) ||
+  // Any text fits the document, and any object, but few are policies and receivers.
+  ["applyPolicy", "putReceiver", "tryPolicy"].includes(placed.operation.operationId) ||
   // A watch is one probe, with an address.
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.

@@ -57,6 +57,14 @@ export interface Parameter {
   readonly example?: unknown
 }
 
+/** The header fields that every request to an operation has, as the document shows them. */
+export const requiredHeaders = ({ parameters }: Pick<Operation, "parameters">) =>
+  Object.fromEntries(
+    parameters
+      .filter((parameter) => parameter.in === "header" && parameter.required)
+      .map(({ example, name }) => [name, String(example)]),
+  )
+
 export interface Operation {
   readonly operationId: string
   readonly summary?: string

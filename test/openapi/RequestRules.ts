@@ -39,7 +39,9 @@ export class RequestRules {
 
   /** Whether its parameters and its body fit. */
   fits({ placed: { operation }, path, query, json, body }: Generated): boolean {
-    const parametersFit = operation.parameters.every((parameter) => {
+    // Every request has the header fields that must be there.
+    const parameters = operation.parameters.filter((parameter) => parameter.in !== "header")
+    const parametersFit = parameters.every((parameter) => {
       const texts =
         parameter.in === "path"
           ? [path[parameter.name] ?? ""]

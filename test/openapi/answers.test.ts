@@ -32,6 +32,7 @@ const DESTRUCTIVE = new Set([
   "removeEnrolment",
   // The policy in force has rotas.
   "applyPolicy",
+  "putReceiver",
 ])
 
 const ONE_FAILURE = { failedAuthenticationRate: { perMinute: 1, burst: 1 } }
@@ -58,6 +59,11 @@ const ELSEWHERE = new Set([
     "pauseWatch",
     "removeWatch",
   ].map((operation) => `${operation} 409`),
+  // No receiver is stored: test/http/requests/receivers.
+  "putReceiver 200",
+  "removeReceiver 200",
+  "removeReceiver 409",
+  "removeReceiver 412",
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",

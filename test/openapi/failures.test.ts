@@ -4,7 +4,7 @@ import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Layer } from "effect"
 import { until } from "../processes/until.ts"
 import { DOCUMENTS, Judge, messageOf } from "./Judge.ts"
-import { operationsOf, type PlacedOperation } from "./OpenApi.ts"
+import { operationsOf, type PlacedOperation, requiredHeaders } from "./OpenApi.ts"
 import { bodyOfExample } from "./provocations.ts"
 import type { Sent } from "./send.ts"
 import { DocumentedServer, UI_TOKEN } from "./DocumentedServer.ts"
@@ -49,7 +49,7 @@ const shown = ({ method, path, operation }: PlacedOperation): Sent => {
   return {
     method,
     target: `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => examples.get(name) ?? "")}?${search}`,
-    headers: { authorization: `Bearer ${token}` },
+    headers: { ...requiredHeaders(operation), authorization: `Bearer ${token}` },
     body: example === undefined ? undefined : bodyOfExample(example.value),
   }
 }

@@ -1,3 +1,4 @@
+import { requiredHeaders } from "./OpenApi.ts"
 import { KEYS } from "./populatePools.ts"
 import { escaped, type Generated, TOO_LARGE } from "./requests.ts"
 import { READ_TOKEN, UI_TOKEN } from "./DocumentedServer.ts"
@@ -10,7 +11,7 @@ const NOT_UTF8 = new Uint8Array([0xff])
 const withToken = (request: Generated, token: string): Generated => ({
   ...request,
   token,
-  headers: { authorization: `Bearer ${token}` },
+  headers: { ...requiredHeaders(request.placed.operation), authorization: `Bearer ${token}` },
 })
 
 const isForAgents = ({ placed: { operation } }: Generated): boolean =>
@@ -87,14 +88,18 @@ const withKeys = (request: Generated): ReadonlyArray<Generated> => {
   const [shown = request] = asShown(request)
   const keyed = (key: string, more: string): Generated => {
     const { headers, ...right } = withToken(shown, UI_TOKEN)
-    return { ...right, target: `${right.target}?${more}`, headers: { ...headers, "idempotency-key": key } }
+    return {
+      ...right,
+      target: `${right.target}${right.query.length > 0 ? "&" : "?"}${more}`,
+      headers: { ...headers, "idempotency-key": key },
+    }
   }
   return [keyed("a b", "first"), keyed(operationId, "first"), keyed(operationId, "second")]
 }
 
 /** In place of a policy that is not in force. */
 const onAnother = (request: Generated): ReadonlyArray<Generated> =>
-  request.placed.operation.operationId === "applyPolicy"
+  ["applyPolicy", "putReceiver"].includes(request.placed.operation.operationId)
     ? asShown(request).map((shown) => {
         const { headers, ...right } = withToken(shown, UI_TOKEN)
         return { ...right, headers: { ...headers, "if-match": "another" } }

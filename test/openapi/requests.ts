@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { arbitraryOf, type Pools } from "./arbitraryOf.ts"
 import { mutated } from "./mutated.ts"
-import type { OpenApi, Parameter, PlacedOperation } from "./OpenApi.ts"
+import { type OpenApi, type Parameter, type PlacedOperation, requiredHeaders } from "./OpenApi.ts"
 import { KEYS } from "./populatePools.ts"
 import type { Sent } from "./send.ts"
 import { READ_TOKEN, UI_TOKEN } from "./DocumentedServer.ts"
@@ -168,7 +168,11 @@ export const requests = (document: OpenApi, pools: Pools, placed: PlacedOperatio
         token: /^Bearer (\S{1,512})$/.exec(authorization ?? "")?.[1],
         method: isHead ? "HEAD" : placed.method,
         target: escaped(placed.path, path) + (search === "" ? "" : `?${search}`),
-        headers: { ...headers, ...(authorization !== undefined && { authorization }) },
+        headers: {
+          ...requiredHeaders(placed.operation),
+          ...headers,
+          ...(authorization !== undefined && { authorization }),
+        },
         body: body.text,
       }
     })

@@ -67,6 +67,15 @@ export interface AppliedPolicy extends Answer<"applyPolicy"> {}
 /** The hash of the policy to replace, as `if-match`, and whether many firings are meant, as `confirm`. */
 export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
 
+/** A receiver's entry, as a policy has it. */
+export interface ReceiverRequest extends Body<"putReceiver"> {}
+
+/** The hash of the policy whose receiver is changed, as `if-match`, and whether its consequences are meant, as `confirm`. */
+export interface ReceiverParameters extends Query<"putReceiver">, Headers<"putReceiver"> {}
+
+/** Whether the texts of versions are left out, and a single version. */
+export interface PolicyVersionParameters extends Query<"listPolicyVersions"> {}
+
 /** The last policies that were applied, the newest first. */
 export interface PolicyVersionList extends Answer<"listPolicyVersions"> {}
 

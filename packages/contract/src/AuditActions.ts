@@ -37,6 +37,8 @@ export const AuditActions = {
     "former",
     "text",
   ],
+  "receiver.changed": ["defined, or replaced in the stored policy", "version"],
+  "receiver.removed": ["removed from the stored policy", "version"],
   "secret.removed": ["deleted"],
   "secret.stored": ["stored in place of all former ones; which secrets", "keys"],
   "silence.created": ["created", "matchers", "starts_at", "ends_at", "comment"],

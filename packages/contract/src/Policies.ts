@@ -1,6 +1,6 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { named, optional } from "./Fields.ts"
+import { closedStruct, named, optional } from "./Fields.ts"
 import { InstantFromString } from "./Instant.ts"
 import { flag } from "./Parameters.ts"
 import { NotifierName } from "./Status.ts"
@@ -92,6 +92,15 @@ export const PolicyApplicationParameters = Schema.Struct({
   ),
 })
 
+export const ReceiverPath = Schema.Struct({
+  name: NotifierName.annotateKey({ description: "The name of the receiver in the policy." }),
+})
+
+export const ReceiverRequest = closedStruct({
+  // A problem of the entry is one of the policy, with its path.
+  receiver: Schema.JsonObject.annotate({ description: "Its whole entry, as a policy has it: a `Receiver`." }),
+}).annotate(named("ReceiverRequest", "A receiver to define or to replace."))
+
 const PolicyVersion = Schema.Struct({
   version: Schema.Int.annotateKey({ description: "Counts from 1; the greatest one is in force." }),
   hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
@@ -117,7 +126,8 @@ export const AppliedPolicy = Schema.Struct({
   ...PolicyVersion.fields,
   firings,
   warnings: Schema.optionalKey(Schema.Array(PolicyWarning)).annotateKey({
-    description: "Overrides of rotas that do not count under this policy; absent without any.",
+    description:
+      "What it changes for those who are notified, where few people mean it, and overrides of rotas that do not count under it; absent without any.",
   }),
   unavailable: Schema.Array(UnavailableReceiver).annotateKey({
     description: "The receivers that this server cannot use. `GET /ops/v1/policy` has those of all servers.",
@@ -125,8 +135,25 @@ export const AppliedPolicy = Schema.Struct({
 }).annotate(named("AppliedPolicy", "The stored version, and what it sends immediately."))
 export type AppliedPolicy = typeof AppliedPolicy.Type
 
+const VersionNumber = Schema.String.check(
+  Schema.isPattern(/^[1-9][0-9]{0,8}$/u, {
+    expected: "the number of a version",
+    description: "Only this version.",
+  }),
+).pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: String })))
+
+export const PolicyVersionParameters = Schema.Struct({
+  version: Schema.optionalKey(VersionNumber),
+  without_texts: flag("Whether the texts are left out."),
+})
+
+const { text: policyText, ...untexted } = PolicyVersion.fields
+const ListedVersion = Schema.Struct({ ...untexted, text: Schema.optionalKey(policyText) }).annotate(
+  named("ListedPolicyVersion", "A stored version of the policy; without its text if that is left out."),
+)
+
 export const PolicyVersionList = Schema.Struct({
-  items: Schema.Array(PolicyVersion).annotateKey({ description: "The last 100, the newest first." }),
+  items: Schema.Array(ListedVersion).annotateKey({ description: "The last 100, the newest first." }),
 }).annotate(named("PolicyVersionList", "The stored versions of the policy."))
 export type PolicyVersionList = typeof PolicyVersionList.Type
 

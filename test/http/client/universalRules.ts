@@ -11,6 +11,7 @@ const codesOf: Readonly<Record<number, ReadonlyArray<string>>> = {
   403: ["agent_blocked", "agent_not_accepted", "forbidden"],
   404: ["not_found"],
   409: ["conflict"],
+  412: ["conflict"],
   413: ["payload_too_large"],
   429: ["rate_limited"],
   500: ["internal"],

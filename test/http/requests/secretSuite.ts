@@ -1,6 +1,4 @@
 import { assert } from "@effect/vitest"
-import { fieldPath } from "@tocsin/contract/describeIssue"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
@@ -11,6 +9,7 @@ import { expectError } from "../client/expectError.ts"
 import { itemsOf } from "../client/itemsOf.ts"
 import { onStorage } from "../onStorage.ts"
 import { newToken } from "../service/Observatory.ts"
+import { storedPolicySource } from "../service/storedPolicySource.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
 const secrets = "/ops/v1/secrets"
@@ -21,15 +20,9 @@ const listed = Effect.map(operate("GET", secrets), ({ body }) => (body as { item
 const unreadIn = (opened: OpenedSecrets): ReadonlyMap<NotifierName, string> =>
   new Map(Array.from(opened).flatMap(([name, one]) => (Result.isFailure(one) ? [[name, one.failure]] : [])))
 
-/** Reads policies of JSON; the receivers whose secrets are opened are available. */
+/** The receivers whose secrets are opened are available. */
 const source: PolicySource = {
-  source: "stored",
-  read: (text) =>
-    Effect.mapError(Effect.fromResult(readPolicy(JSON.parse(text), [])), (problems) =>
-      problems.map(({ message, path }) => ({ message, path: fieldPath(path), line: 1 })),
-    ),
-  follow: (text) =>
-    Effect.succeed({ document: Result.getOrThrow(readPolicy(JSON.parse(text), [])), outdated: [] }),
+  ...storedPolicySource(new Map()),
   notifiers: (_, opened) => Effect.succeed({ made: new Map(), unavailable: unreadIn(opened) }),
   unavailable: (_, opened) => Effect.succeed(unreadIn(opened)),
 }

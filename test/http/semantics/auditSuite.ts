@@ -211,13 +211,15 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
 const SECRETS = "/ops/v1/secrets"
 
 // Of timers, reports, stored policies and rotas, which this server does not have: test/delivery/timers,
-// test/library/policy, test/processes/storedPolicy, rotaSuite.
+// test/library/policy, test/processes/storedPolicy, test/http/requests/receivers, rotaSuite.
 const ELSEWHERE = [
   "incident.acknowledgement_expired",
   "override.created",
   "override.ended",
   "policy.replaced",
   "policy.applied",
+  "receiver.changed",
+  "receiver.removed",
 ]
 
 /** The audit over HTTP (docs/rules.md#audit). */

@@ -7,8 +7,9 @@ import { agents, checks, incidents, notifications } from "./incidentOperations.t
 import { numbers } from "./numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
 import { rotas } from "./rotaOperations.ts"
+import { policy, silences } from "./policyOperations.ts"
 import { secrets } from "./secretOperations.ts"
-import { liveViews, policy, silences, watches } from "./policyOperations.ts"
+import { liveViews, watches } from "./watchOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
 
 /** How to use the v1 API, in CommonMark. */

@@ -81,6 +81,9 @@ const NIGHT = { starts_at: "2026-02-01T01:00:00.000Z", ends_at: "2026-02-01T05:0
 
 const HASH = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 
+/** Of the policy without rules, which is in force before the first version. */
+const NO_RULES = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
 const VERSION = {
   version: 3,
   hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -88,6 +91,8 @@ const VERSION = {
   applied_by: "ann",
   text: "receivers:\n  chat: { kind: messenger, url_file: chat }\nroutes:\n  - { to: [chat] }\n",
 }
+
+const APPLIED = { ...VERSION, firings: [{ receiver: "chat", count: 2 }], unavailable: [] }
 
 const IN_FORCE = {
   policy: {
@@ -153,6 +158,21 @@ export const policy: Operations = {
       "Lists the last 100 policies that were applied, each with its text, the newest first. The list has no pages.",
     success: { one: ["One version", { items: [VERSION] }] },
   },
+  putReceiver: {
+    summary: "Define or replace a receiver",
+    description:
+      "Changes the entry of one receiver in the text of the stored policy, and applies that like PUT policy; all other text stays as it is. An entry that is there already changes nothing, so that the request is safe to repeat. Without confirm=true, it also answers 409 if notifiers of the settings other than debug would fall silent or notify again, or if no one would be notified. Where SERVICE_POLICY_FILE decides, its 409 has the lines to paste.",
+    parameters: { name: "chat", "if-match": NO_RULES },
+    request: { usual: ["An incoming webhook", { receiver: IN_FORCE.policy.receivers.chat }] },
+    success: { usual: ["The stored version", APPLIED] },
+  },
+  removeReceiver: {
+    summary: "Remove a receiver",
+    description:
+      "Removes one receiver from the text of the stored policy, as putReceiver changes one. Without its last receiver the policy has none, and the notifiers of the settings are the receivers. Answers 400 if a route or a rota names it.",
+    parameters: { name: "chat", "if-match": NO_RULES },
+    success: { usual: ["The stored version", APPLIED] },
+  },
   applyPolicy: {
     summary: "Apply a policy",
     description:
@@ -160,10 +180,7 @@ export const policy: Operations = {
     parameters: { "if-match": HASH },
     request: { usual: ["One receiver", VERSION.text] },
     success: {
-      usual: [
-        "The stored version",
-        { ...VERSION, firings: [{ receiver: "chat", count: 2 }], unavailable: [] },
-      ],
+      usual: ["The stored version", APPLIED],
     },
   },
   tryPolicy: {
@@ -191,102 +208,6 @@ export const policy: Operations = {
             { path: "routes[0].to[0]", line: 2, message: "names no receiver; the receivers are debug" },
           ],
         },
-      ],
-    },
-  },
-}
-
-const PAGE = { http: { url: "https://example.org/" } }
-const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
-
-const WATCH = {
-  name: "example.org",
-  every: "1m",
-  confirm: { bad: 2, good: 1 },
-  ...PAGE,
-  is_of_policy: false,
-  is_paused: false,
-  paused_until: null,
-  status: "ok",
-  last: { at: "2026-03-01T08:30:12.000Z", status: "ok", output: OUTPUT },
-  unconfirmed: 0,
-  next_probe_at: "2026-03-01T08:31:12.000Z",
-  created_at: "2026-03-01T08:00:00.000Z",
-  created_by: "ann",
-}
-const PAUSED = { ...WATCH, is_paused: true, paused_until: "2026-03-01T10:30:12.000Z" }
-const parameters = { name: WATCH.name }
-
-export const watches: Operations = {
-  listWatches: {
-    summary: "List watches",
-    description: "Lists watches by name, without header fields.",
-    ...lastPage(WATCH),
-  },
-  getWatch: {
-    summary: "Show a watch",
-    description: "Shows a watch with its latest probe.",
-    parameters,
-    success: { probed: ["A watch", WATCH] },
-  },
-  removeWatch: {
-    summary: "Remove a watch",
-    description:
-      "Removes a watch with its check and history. Safe to repeat. Answers 409 for a watch of the policy.",
-    parameters,
-    ...counted("The watch is removed", 1),
-  },
-  createWatch: {
-    summary: "Create a watch",
-    description:
-      "Creates a watch, which is probed within seconds. Its check has its name, under the agent of SERVICE_WATCH_AGENT. Answers 409 if a watch has the name.",
-    request: {
-      usual: ["A page", { name: "example.org", ...PAGE }],
-      port: [
-        "A port, often, where the first failure counts",
-        { name: "db", every: "15s", confirm: { bad: 1 }, tcp: { host: "db.example.org", port: 5_432 } },
-      ],
-    },
-    success: { created: ["The watch is created", { ...WATCH, status: null, last: null }] },
-  },
-  changeWatch: {
-    summary: "Change a watch",
-    description: "Changes a watch, or pauses it until it is resumed. Answers 409 for a watch of the policy.",
-    parameters,
-    request: {
-      often: ["Every 15 s", { every: "15s" }],
-      paused: ["Until it is resumed", { is_paused: true }],
-    },
-    success: { changed: ["The watch as changed", { ...WATCH, every: "15s" }] },
-  },
-  pauseWatch: {
-    summary: "Pause a watch",
-    description: "Pauses a watch for up to 24 h, or ends its pause.",
-    parameters,
-    request: { usual: ["Two hours", { for: "2h" }], resumed: ["End a pause", { for: "0s" }] },
-    success: { paused: ["The watch is paused", PAUSED] },
-  },
-  tryWatch: {
-    summary: "Probe an address now",
-    description:
-      "Runs the probe of a watch from the server, and answers with the result. Takes what creates a watch, or its probe alone, and stores nothing. Refuses link-local and cloud metadata addresses, loopback unless SERVICE_WATCH_LOOPBACK is set, and private ones if SERVICE_DENY_PRIVATE_TARGETS is. Answers 409 in a program that contains Tocsin.",
-    request: {
-      usual: ["A page", PAGE],
-      whole: ["A watch as it would be created", { name: "home", every: "30s", ...PAGE }],
-    },
-    success: { ok: ["The page is there", { status: "ok", output: OUTPUT, duration_ms: 92 }] },
-  },
-}
-
-export const liveViews: Operations = {
-  stream: {
-    summary: "Stream what to fetch again",
-    description:
-      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most.",
-    success: {
-      usual: [
-        "The beginning of a stream, and one event",
-        `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${OPEN_INCIDENT.opened_at}"}\n\n`,
       ],
     },
   },

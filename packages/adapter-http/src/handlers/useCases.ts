@@ -8,6 +8,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import type { ReceiverChange } from "@tocsin/core/ports/PolicySource"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Watches } from "@tocsin/core/usecases/Watches"
@@ -62,7 +63,7 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
 }
 
 /** A hash as If-Match has it: in quotes, or as people write it. */
-const unquoted = (hash: string | undefined): string | undefined => hash?.replaceAll('"', "")
+const unquoted = (hash: string): string => hash.replaceAll('"', "")
 
 const ROOT = "Policy"
 
@@ -92,20 +93,33 @@ const flattened = (node: unknown): unknown => {
 const warningsOf = (document: PolicyDocument) =>
   policyWarnings(document).map(({ message, path }) => ({ path: fieldPath(path), message }))
 
-const policyUseCases = (policies: Policies["Service"]) =>
-  ({
+const policyUseCases = (policies: Policies["Service"]) => {
+  // It is stored: a process that cannot put it in force now tries again within seconds.
+  const inForceAfter = <A, E>(storing: Effect.Effect<A, E>) =>
+    Effect.map(Effect.tap(storing, Effect.ignore(policies.follow)), (stored) => ({
+      ...stored,
+      unavailable: policies.unavailable(),
+    }))
+  const changeReceiver = (
+    change: ReceiverChange,
+    headers: { readonly "if-match": string },
+    { confirm }: { readonly confirm: boolean },
+  ) => {
+    const changing = policies.changeReceiver(change, { replaces: unquoted(headers["if-match"]), confirm })
+    // Its effects are judged beside the newest version.
+    return Effect.andThen(Effect.ignore(policies.follow), inForceAfter(changing))
+  }
+  return {
     listWindows: () => policies.windows,
     getPolicy: () => policies.current,
     getPolicySchema: () => Effect.sync(policySchema),
-    listPolicyVersions: () => policies.versions,
-    // It is stored: a process that cannot put it in force now tries again within seconds.
-    applyPolicy: ({ headers, payload, query }) =>
-      Effect.gen(function* () {
-        const replaces = unquoted(headers["if-match"])
-        const stored = yield* policies.apply(payload, { replaces, confirm: query.confirm })
-        yield* Effect.ignore(policies.follow)
-        return { ...stored, unavailable: policies.unavailable() }
-      }),
+    listPolicyVersions: ({ query }) => policies.versions(query),
+    applyPolicy: ({ headers: { "if-match": hash }, payload, query: { confirm } }) =>
+      inForceAfter(policies.apply(payload, { replaces: hash && unquoted(hash), confirm })),
+    putReceiver: ({ headers, params, payload, query }) =>
+      changeReceiver({ name: params.name, receiver: payload.receiver }, headers, query),
+    removeReceiver: ({ headers, params, query }) =>
+      changeReceiver({ name: params.name, receiver: undefined }, headers, query),
     checkPolicy: ({ payload }) =>
       Effect.gen(function* () {
         const { given, source } = policies
@@ -123,7 +137,8 @@ const policyUseCases = (policies: Policies["Service"]) =>
         Effect.mapError(invalidPolicy),
         Effect.flatMap((document) => policies.try(document, query)),
       ),
-  }) satisfies GroupsOf<typeof OpsApi>["policy"]
+  } satisfies GroupsOf<typeof OpsApi>["policy"]
+}
 
 const secretUseCases = ({ follow, secrets }: Policies["Service"]) => {
   // The policy may be that of another operator. A process that cannot follow now tries again within seconds.

@@ -23,6 +23,8 @@ import {
 export const MAX_POLICY_BYTES = 1_048_576
 
 export interface PolicyText {
+  /** The document as plain data, valid or not. */
+  readonly value: unknown
   /** The parts of which no problem is known. */
   readonly sound: () => PolicyDocument
   /** The policy as this version follows it where it is stored, if it can. */
@@ -66,6 +68,7 @@ export const openPolicyText = (
   const read = readPolicy(value, others, given.watchProblem)
   const problems = Result.isFailure(read) ? read.failure : []
   return Result.succeed({
+    value,
     sound: () => soundParts(value, read),
     followed: () => {
       const document = Result.isSuccess(read) ? read.success : followedDespite(value, others, read.failure)

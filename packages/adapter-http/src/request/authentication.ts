@@ -143,11 +143,13 @@ const describe = (issue: SchemaIssue.Issue, query: Readonly<Record<string, unkno
     : describeIssue(issue, "the parameters")
 }
 
+const OF_PARAMETERS: ReadonlySet<string> = new Set(["Params", "Query", "Headers"])
+
 const validParameters = HttpApiMiddleware.layerSchemaErrorTransform(
   ValidParameters,
   Effect.fnUntraced(function* (error) {
     // An answer that does not fit its schema is a defect, not the sender's fault.
-    if (error.kind !== "Params" && error.kind !== "Query") return yield* Effect.fail(error)
+    if (!OF_PARAMETERS.has(error.kind)) return yield* Effect.fail(error)
     return yield* fail({
       code: "validation",
       message: describe(error.cause.issue, yield* HttpServerRequest.ParsedSearchParams),

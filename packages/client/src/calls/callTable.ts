@@ -207,14 +207,23 @@ export const callTable = {
     get: call<[], R.PolicyInForce>()("getPolicy"),
     /** The JSON Schema of a policy. */
     schema: call<[], R.PolicySchema>()("getPolicySchema"),
-    /** The last 100 policies that were applied, the newest first. */
-    versions: call<[], R.PolicyVersionList>()("listPolicyVersions"),
+    /** The last 100 policies that were applied, the newest first; without their texts, or one alone, if that is asked for. */
+    versions: call<[parameters?: R.PolicyVersionParameters], R.PolicyVersionList>()("listPolicyVersions"),
     /**
      * Stores a policy in YAML or JSON, and puts it in force on every server within 5 s. With the hash of a
      * policy as `if-match`, it replaces only that one; with `confirm`, a receiver may get more than 100 firings
      * immediately.
      */
     apply: call<[text: string, parameters?: R.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
+    /** Defines a receiver of the stored policy, or replaces its entry. `if-match` is the hash of the policy in force. */
+    putReceiver: call<
+      [name: string, request: R.ReceiverRequest, parameters: R.ReceiverParameters],
+      R.AppliedPolicy
+    >()("putReceiver"),
+    /** Removes a receiver of the stored policy, which no route may name. */
+    removeReceiver: call<[name: string, parameters: R.ReceiverParameters], R.AppliedPolicy>()(
+      "removeReceiver",
+    ),
     /**
      * Names every problem of a policy in YAML or JSON, and of a valid one the firings that it would send
      * immediately. Opens nothing that the text names.

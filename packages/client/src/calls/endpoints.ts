@@ -70,7 +70,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
       ? [parameters: Path<Name>]
       : [Endpoints[Name]["~Query"]] extends [never]
         ? [value: string]
-        : [value: string, parameters?: Query<Name>]
+        : [Endpoints[Name]["~Headers"]] extends [never]
+          ? [value: string, parameters?: Query<Name>]
+          : [value: string, parameters: Query<Name> & Headers<Name>]
   : [Endpoints[Name]["~Params"]] extends [never]
     ? [Endpoints[Name]["~Query"]] extends [never]
       ? [Endpoints[Name]["~Headers"]] extends [never]
@@ -79,7 +81,9 @@ export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] e
       : [Endpoints[Name]["~Headers"]] extends [never]
         ? [body: Body<Name>, parameters?: Query<Name>]
         : [body: Body<Name>, parameters?: Query<Name> & Headers<Name>]
-    : [value: string, body: Body<Name>]
+    : [Endpoints[Name]["~Query"]] extends [never]
+      ? [value: string, body: Body<Name>]
+      : [value: string, body: Body<Name>, parameters: Query<Name> & Headers<Name>]
 type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
 
 type ParametersOf<S extends TypesOfSchema> = {
@@ -170,18 +174,21 @@ const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Read
     : (input) => read(asTexts(Object(input)))
 }
 
-/** Whether it takes a parameter of its path and others, and no body. */
-const hasBoth = ({ params, payload, query }: AnyEndpoint): boolean =>
-  params !== undefined && query !== undefined && payload.size === 0
+/** Whether it takes a parameter of its path and others. */
+const hasBoth = ({ params, query }: AnyEndpoint): boolean => params !== undefined && query !== undefined
 
 const readerOf = (endpoint: AnyEndpoint): Reader => {
   const readBody = bodyReaderOf(endpoint)
   const readParameters = parametersReaderOf(endpoint)
-  if (readBody === undefined) {
-    if (!hasBoth(endpoint)) return readParameters
-    const readQuery = parametersReaderOf({ ...endpoint, params: undefined, path: "" })
-    return (value, parameters) => both(readParameters(value), () => readQuery(parameters))
+  if (hasBoth(endpoint)) {
+    const readPath = parametersReaderOf({ ...endpoint, query: undefined, headers: undefined })
+    const readOthers = parametersReaderOf({ ...endpoint, params: undefined, path: "" })
+    return readBody === undefined
+      ? (value, parameters) => both(readPath(value), () => readOthers(parameters))
+      : (value, body, parameters) =>
+          both(readPath(value), () => both(readBody(body), () => readOthers(parameters)))
   }
+  if (readBody === undefined) return readParameters
   if ((endpoint.params ?? endpoint.query ?? endpoint.headers) === undefined) return readBody
   if (endpoint.params === undefined)
     return (body, parameters) => both(readBody(body), () => readParameters(parameters))
@@ -192,7 +199,8 @@ const readerOf = (endpoint: AnyEndpoint): Reader => {
 const codecOf = (endpoint: AnyEndpoint) => {
   const [success = Schema.Void, ...others] = endpoint.success
   const inputs =
-    Number(endpoint.payload.size > 0 || hasBoth(endpoint)) +
+    Number(endpoint.payload.size > 0) +
+    Number(hasBoth(endpoint)) +
     Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined)
   const read = readerOf(endpoint)
   return {

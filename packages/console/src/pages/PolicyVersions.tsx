@@ -16,7 +16,7 @@ export const Versions = ({ items }: PolicyVersionList) => {
   )
   const one = items[place]
   const other = items.find(({ version }) => `${version}` === against) ?? items[place + 1]
-  const take = ({ text }: Version) => {
+  const take = ({ text = "" }: Version) => {
     draft.value = { by: me.value?.name, base: items[0]?.hash ?? "", text }
     setParameters({ tab: "", version: "", against: "" })
   }
@@ -45,7 +45,7 @@ export const Versions = ({ items }: PolicyVersionList) => {
           <Difference
             label={`Changes of version ${one.version}`}
             before={other?.text ?? ""}
-            after={one.text}
+            after={one.text ?? ""}
           />
         </>
       )}

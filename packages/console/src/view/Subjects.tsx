@@ -39,6 +39,7 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   operator: "operators",
   override: "on-call",
   policy: "system",
+  receiver: "receivers",
   silence: "silences",
   watch: "watches",
 }

@@ -6,16 +6,37 @@ import {
   PolicyTrial,
   PolicyTrialParameters,
   PolicyVersionList,
+  PolicyVersionParameters,
+  ReceiverPath,
+  ReceiverRequest,
   WindowList,
 } from "../Policies.ts"
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Conflict, PayloadTooLarge, PreconditionFailed, RateLimited, Validation } from "./ApiErrors.ts"
+import {
+  Conflict,
+  NotFound,
+  PayloadTooLarge,
+  PreconditionFailed,
+  RateLimited,
+  Validation,
+} from "./ApiErrors.ts"
 import { IgnoredBody, OperatorAuthentication, role, ValidParameters } from "./operation.ts"
 
 const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
   HttpApiSchema.asText({ contentType: "application/yaml" }),
 )
+
+const changedReceiver = {
+  params: ReceiverPath,
+  headers: Schema.Struct({
+    "if-match": Schema.String.annotate({
+      description: "The hash of the policy whose receiver is changed, as GET policy has it.",
+    }),
+  }),
+  query: PolicyApplicationParameters,
+  success: AppliedPolicy,
+} as const
 
 /** The policy in force (docs/rules.md#policy). */
 export class PolicyApi extends HttpApiGroup.make("policy")
@@ -25,7 +46,10 @@ export class PolicyApi extends HttpApiGroup.make("policy")
     role.read.get("getPolicySchema", "/policy/schema.json", {
       success: Schema.JsonObject.annotate({ description: "A JSON Schema, draft 2020-12." }),
     }),
-    role.admin.get("listPolicyVersions", "/policy/versions", { success: PolicyVersionList }),
+    role.admin.get("listPolicyVersions", "/policy/versions", {
+      query: PolicyVersionParameters,
+      success: PolicyVersionList,
+    }),
   )
   // The others read their bodies themselves.
   .middleware(IgnoredBody)
@@ -52,6 +76,19 @@ export class PolicyApi extends HttpApiGroup.make("policy")
       success: AppliedPolicy,
       error: [Validation.wire, PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
     }),
+  )
+  .add(
+    role.admin.put("putReceiver", "/receivers/:name", {
+      ...changedReceiver,
+      payload: ReceiverRequest,
+      error: [PayloadTooLarge.wire, Conflict.wire, PreconditionFailed.wire],
+    }),
+    role.admin
+      .delete("removeReceiver", "/receivers/:name", {
+        ...changedReceiver,
+        error: [NotFound.wire, Conflict.wire, PreconditionFailed.wire],
+      })
+      .middleware(IgnoredBody),
   )
   .middleware(ValidParameters)
   .middleware(OperatorAuthentication) {}

@@ -47,6 +47,13 @@ export const namesIn = ({ order, otherwise }: RotaDocument): Receivers => [
   ...(otherwise === undefined ? [] : listOf(otherwise)),
 ]
 
+/** Receivers among some names, and those to which the rotas among them lead. */
+export const reachedBy = (names: Receivers, rotas: PolicyDocument["rotas"] = {}): Receivers => {
+  const ofRota = (name: NotifierName) => (rotas[name] === undefined ? [name] : namesIn(rotas[name]))
+  // A rota may name another one, which names receivers alone.
+  return names.flatMap(ofRota).flatMap(ofRota)
+}
+
 /** A span in which neither the turn of a rota changes, nor whether its hours are. */
 export interface RotaPeriod {
   readonly since: Instant.Instant | undefined

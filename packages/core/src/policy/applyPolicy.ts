@@ -6,11 +6,22 @@ import { find } from "../unitOfWork/Search.ts"
 import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+
+/** A receiver as it was changed in the text of a stored version. */
+export interface ChangedReceiver {
+  readonly name: NotifierName
+  readonly action: "receiver.changed" | "receiver.removed"
+  /** The version whose text was changed; 0 for none. */
+  readonly of: number
+}
 
 /** A valid policy to apply, and the hash of the one that it replaces, if that is required. */
 export interface PolicyToApply extends Pick<PolicyVersionRecord, "hash" | "text"> {
   readonly replaces: string | undefined
+  /** Absent if the policy is given as a whole. */
+  readonly receiver?: ChangedReceiver | undefined
 }
 
 /** The stored version, or the hash of the present one, which is not the required one. */
@@ -25,21 +36,26 @@ export type AppliedPolicy =
 export const applyPolicy = loneCommandOf(function* (
   unit,
   now,
-  { hash, replaces, text }: PolicyToApply,
+  { hash, receiver, replaces, text }: PolicyToApply,
   none: string,
   signature: Signature,
 ): LoneDecision<AppliedPolicy> {
   const newest = yield* find("newestPolicy", undefined)
   if (newest?.text === text) return { outcome: "applied", version: newest }
   const former = newest?.hash ?? none
-  if (replaces !== undefined && replaces !== former) return { outcome: "another", hash: former }
-  const version = (newest?.version ?? 0) + 1
+  const newestVersion = newest?.version ?? 0
+  // Another text may have the same hash: comments are no part of it.
+  const isAnother = receiver !== undefined && receiver.of !== newestVersion
+  if (isAnother || (replaces !== undefined && replaces !== former))
+    return { outcome: "another", hash: former }
+  const version = newestVersion + 1
   const row = { version, hash, text, applied_at: now, applied_by: signature.actor }
   yield* load(unit, { rows: { policy_version: [version, version - KEPT_VERSIONS] } })
   const versions = unit.of("policy_version")
   versions.put(row)
   versions.delete(version - KEPT_VERSIONS)
   recordAudit(unit, now, signature, "policy.applied", [hash], { version, former, text })
+  if (receiver !== undefined) recordAudit(unit, now, signature, receiver.action, [receiver.name], { version })
   return { outcome: "applied", version: row }
 })
 

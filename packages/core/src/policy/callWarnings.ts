@@ -1,6 +1,6 @@
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { namesIn } from "./Rota.ts"
+import { reachedBy } from "./Rota.ts"
 
 const ONCE =
   "ends at a phone that rings once, whether or not the call is taken; add remind, or a later step to others"
@@ -17,13 +17,9 @@ export const callWarnings = ({
     const receiver = receivers[name]
     return receiver?.kind === "messenger" && receiver.type === "call"
   }
-  const ofRota = (name: string): ReadonlyArray<string> =>
-    rotas[name] === undefined ? [name] : namesIn(rotas[name])
-  // A rota may name another one, which names receivers alone.
-  const reached = (names: ReadonlyArray<string>) => names.flatMap(ofRota).flatMap(ofRota)
   const everyone = Object.keys(receivers)
   const missed = routes.flatMap(({ remind, steps, to = everyone }, n) =>
-    remind === undefined && reached(steps?.at(-1)?.to ?? to).some(isCall)
+    remind === undefined && reachedBy(steps?.at(-1)?.to ?? to, rotas).some(isCall)
       ? [{ message: ONCE, path: ["routes", n] }]
       : [],
   )

@@ -14,11 +14,22 @@ export interface FollowedPolicy {
   readonly outdated: ReadonlyArray<PolicyIssue>
 }
 
+/** The entry of a receiver, as a policy writes it; absent to remove the receiver. */
+export interface ReceiverChange {
+  readonly name: NotifierName
+  readonly receiver: unknown
+}
+
 /** How this process reads the policy that the storage keeps (docs/rules.md#a-stored-policy). */
 interface StoredPolicySource {
   readonly source: "stored"
   /** Reads a new text, and opens nothing that it names. It may name only what this process could read. */
   readonly read: (text: string) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
+  /** Changes one receiver in a text, of which the rest stays as it is, and reads it as a new one. */
+  readonly edit: (
+    text: string,
+    change: ReceiverChange,
+  ) => Effect.Effect<{ readonly text: string; readonly document: PolicyDocument }, ReadonlyArray<PolicyIssue>>
   /** Reads the text that the storage keeps. */
   readonly follow: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>
   /** The notifiers of its receivers, and why those have none whose secrets cannot be read here. */

@@ -69,6 +69,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   operator: topic("operators"),
   override: topic("rotas"),
   policy: topic("policy"),
+  receiver: topic("policy"),
   secret: topic("policy"),
   silence: topic("silences"),
 }

@@ -1,41 +1,30 @@
 import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
-import { fieldPath } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
-import { Commits } from "../engine/commits/Commits.ts"
-import { findUnmatched } from "../expectations/unmatchedOverdue.ts"
-import { matchersOf } from "../policy/policyWarnings.ts"
-import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
-import { applyPolicy, policyHash } from "../policy/applyPolicy.ts"
-import { compileGiven, type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
-import { findLostOverrides } from "../onCall/overrideDecisions.ts"
+import { policyHash } from "../policy/applyPolicy.ts"
+import { type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { PolicyBacktest, PolicySource } from "../ports/PolicySource.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
-import type { FiringCount, PolicyInForceState } from "@tocsin/contract/Policies"
+import type { PolicyInForceState, PolicyVersionParameters } from "@tocsin/contract/Policies"
 import { Ids } from "../ports/Ids.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
-import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
-import { followStoredPolicy, invalidPolicy } from "./followStoredPolicy.ts"
+import { StateConflict } from "./OperationErrors.ts"
+import { applyingPolicies } from "./applyingPolicies.ts"
+import { followStoredPolicy } from "./followStoredPolicy.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
-import {
-  currentReceivers,
-  unavailableReceivers,
-  unusableByAll,
-  unusableReceivers,
-} from "../replicas/listedReceivers.ts"
+import { currentReceivers, unavailableReceivers, unusableReceivers } from "../replicas/listedReceivers.ts"
 import { policyHashes } from "../replicas/policyDifference.ts"
 import { liveReplicas } from "../replicas/replicaState.ts"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { SecretCipher } from "../ports/SecretCipher.ts"
-import { namedSecretsReader, secretOperations } from "./Secrets.ts"
+import { secretOperations } from "./Secrets.ts"
 import { RateLimited } from "../admission/AdmissionErrors.ts"
 import { policyTrial } from "../policy/policyTrial.ts"
 
@@ -87,29 +76,6 @@ export const tryingPolicy = Effect.gen(function* () {
   })
 })
 
-/** Refuses a policy that was not confirmed, if it would send too many firings to a receiver. */
-export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<void, StateConflict> =>
-  most === undefined || most.count <= MOST_UNCONFIRMED
-    ? Effect.void
-    : Effect.fail(
-        new StateConflict({
-          message: `the policy would send ${most.count} firings to ${most.receiver} immediately: narrow its routes, or confirm it with --confirm, ?confirm=true or { confirm: true }`,
-        }),
-      )
-
-/** Refuses a policy that was not confirmed, if no server can use some of its receivers. */
-const refuseUnusable = (unusable: ReturnType<typeof unusableByAll>): Effect.Effect<void, StateConflict> => {
-  const [first] = unusable
-  if (first === undefined) return Effect.void
-  const names = unusable.slice(0, MOST_NAMED).map(([name]) => name)
-  return Effect.fail(
-    new StateConflict({
-      message: `no server could use ${unusable.length} of the receivers (${names.join(", ")}), as ${first[1]}: give them their secrets, or confirm the policy with --confirm or ?confirm=true`,
-    }),
-  )
-}
-const MOST_NAMED = 5
-
 const shownPolicy = (
   { document, receivers }: Policy,
   sending: ReadonlyMap<NotifierName, Notifier>,
@@ -142,12 +108,6 @@ const SHOWN_OCCURRENCES = 5
 /** A text has up to 1 MiB. */
 const VERSIONS_AT_ONCE = 10
 
-/** Those of the receivers that this process cannot use which no running server lists as usable. */
-const findUnusable =
-  ({ replicas: listed }: Storage["Service"]) =>
-  (here: ReadonlyMap<NotifierName, string>) =>
-    Effect.zipWith(listed, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
-
 const findFollowers = ({ replicas }: Storage["Service"]) =>
   Effect.fnUntraced(function* (hash: string) {
     const live = liveReplicas(yield* replicas, yield* Instant.now)
@@ -156,31 +116,33 @@ const findFollowers = ({ replicas }: Storage["Service"]) =>
     return { following: following.length, others, unusable: unusableReceivers(following) }
   })
 
-/** Warnings of overrides that do not count under a policy, and of its matchers that match no overdue check any more. */
-export const findLost = (storage: Storage["Service"], commits: Pick<Commits["Service"], "transact">) =>
-  Effect.fnUntraced(function* (policy: Policy) {
-    const lost = yield* commits.transact(findLostOverrides(policy))
-    const unmatched = yield* findUnmatched(storage, commits, matchersOf(policy.document))
-    return [...lost, ...unmatched].map(({ message, path }) => ({ path: fieldPath(path), message }))
-  })
-
 /** One stored version, or the newest. */
 const readVersion =
   ({ policyVersions }: Storage["Service"]) =>
   (version?: number) =>
     Effect.map(policyVersions(version === undefined ? 0 : version - 1, 1, version), ([found]) => found)
 
-/** The last stored versions, the newest first. */
-const readVersions = Effect.fnUntraced(function* ({ policyVersions }: Storage["Service"]) {
-  const items: Array<PolicyVersionRecord> = []
-  while (items.length < KEPT_VERSIONS) {
-    const last = items.at(-1)
-    const page = yield* policyVersions(0, VERSIONS_AT_ONCE, last && last.version - 1)
-    items.push(...page)
-    if (page.length < VERSIONS_AT_ONCE) break
-  }
-  return { items }
-})
+/** The last stored versions, the newest first; or one of them. */
+const readVersions = (storage: Storage["Service"]) =>
+  Effect.fnUntraced(function* ({ version, without_texts: isBrief = false }: VersionQuery = {}) {
+    if (version !== undefined) {
+      const found = yield* readVersion(storage)(version)
+      return { items: found === undefined ? [] : [shownVersion(found, isBrief)] }
+    }
+    const items: Array<ReturnType<typeof shownVersion>> = []
+    while (items.length < KEPT_VERSIONS) {
+      const last = items.at(-1)
+      const page = yield* storage.policyVersions(0, VERSIONS_AT_ONCE, last && last.version - 1)
+      items.push(...page.map((each) => shownVersion(each, isBrief)))
+      if (page.length < VERSIONS_AT_ONCE) break
+    }
+    return { items }
+  })
+
+type VersionQuery = Partial<typeof PolicyVersionParameters.Type>
+
+const shownVersion = ({ text, ...version }: PolicyVersionRecord, isBrief: boolean) =>
+  isBrief ? version : { ...version, text }
 
 /** Windows, each with the one in force at a moment and the next, five in all. */
 export const withOccurrences = (windows: Policy["windows"], now: Instant.Instant) =>
@@ -214,51 +176,15 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
     const hashing = yield* Hashing
     const storage = yield* Storage
     const { current: sending } = yield* Receivers
-    const { transact } = yield* Commits
     const source = yield* PolicySource
-    const ids = yield* Ids
     const rules = yield* RuleSettings
     const given: PolicyNotifiers = rules
     const { begin, replace } = yield* replacing
-    const firings = (policy: Policy) =>
-      countFirings(storage, { transact }, { ...rules, policy: () => policy })
-    const lost = findLost(storage, { transact })
-    const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
     const followed = yield* followStoredPolicy(given, { begin, replace })
     return {
       ...followed,
+      ...(yield* applyingPolicies),
       secrets: yield* secretOperations(followed.followedVersion),
-      /**
-       * Stores a policy for all servers, and puts it in force in none: `follow` does. `replaces` is the
-       * hash of the one that it must replace. Without `confirm`, {@link refuseUnusable} and {@link refuseMany} apply.
-       */
-      apply: Effect.fn("Policies.apply")(function* (
-        text: string,
-        { confirm, replaces }: { readonly replaces?: string | undefined; readonly confirm: boolean },
-      ) {
-        if (source.source === "given") return yield* new StateConflict({ message: source.advice })
-        const document = yield* Effect.mapError(source.read(text), invalidPolicy)
-        const policy = compileGiven(document, given)
-        const counts = yield* firings(policy)
-        const warnings = yield* lost(policy)
-        if (!confirm) {
-          const { opened } = yield* readSecrets(document)
-          const unavailable = yield* source.unavailable(document, opened)
-          yield* refuseUnusable(yield* findUnusable(storage)(unavailable))
-          yield* refuseMany(counts)
-        }
-        const hash = policyHash(document, hashing)
-        const signature = yield* currentSignature(ids)
-        const applied = yield* transact(
-          applyPolicy({ hash, text, replaces }, policyHash({}, hashing), signature),
-        )
-        if (applied.outcome === "applied")
-          return { ...applied.version, firings: counts, ...(warnings.length > 0 && { warnings }) }
-        return yield* new AnotherPolicy({
-          message:
-            "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again",
-        })
-      }),
       try: yield* tryingPolicy,
       /** The receivers of the policy in force that this process cannot use. */
       unavailable: () =>
@@ -272,10 +198,6 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
        * while a server runs that would not follow it.
        */
       replace,
-      /** Counts the firings that each receiver would get immediately under a policy. */
-      firings,
-      lost,
-      unusable: findUnusable(storage),
       /** Notifiers that a policy may name without defining them. */
       given,
       /** Where the policy of this process comes from, which is how a new one is read. */

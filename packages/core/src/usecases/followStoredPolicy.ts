@@ -17,7 +17,8 @@ import { namedSecretsReader } from "./Secrets.ts"
 
 type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void, E>
 
-const NO_RULES = "{}"
+/** The text of the policy before the first version. */
+export const NO_RULES = "{}"
 
 /** A message of the API has at most 1,000. */
 const MOST_CHARACTERS = 900

@@ -21,6 +21,7 @@ it.effect("a version that a process cannot read is refused once, and a later one
     const source = PolicySource.of({
       source: "stored",
       read: () => Effect.succeed({}),
+      edit: (text) => Effect.succeed({ document: {}, text }),
       follow: (text) =>
         text === "{}"
           ? Effect.succeed({ document: {}, outdated: [] })

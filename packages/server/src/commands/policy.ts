@@ -11,7 +11,7 @@ import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Effect, Option, Record, Result, Schedule } from "effect"
+import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../storage.ts"
@@ -19,7 +19,7 @@ import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { plural, timeText } from "../output/texts.ts"
 import { fileWarnings, issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
-import { policySource } from "../policy/policySource.ts"
+import { policySource, presentPolicy } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
@@ -28,7 +28,8 @@ import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { standardInput } from "./standardInput.ts"
 import { tryPolicy } from "./policyTry.ts"
-import { findLost, Policies } from "@tocsin/core/usecases/Policies"
+import { findLost } from "@tocsin/core/usecases/applyingPolicies"
+import { Policies } from "@tocsin/core/usecases/Policies"
 import { act, command, group } from "./define.ts"
 
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
@@ -134,7 +135,7 @@ const get = act({
   )
 })
 
-const VERSIONS: ReadonlyArray<Column<PolicyVersionRecord>> = [
+const VERSIONS: ReadonlyArray<Column<Omit<PolicyVersionRecord, "text">>> = [
   { title: "VERSION", cell: ({ version }) => String(version), align: "right" },
   { title: "APPLIED", cell: ({ applied_at }) => timeText(applied_at) },
   { title: "BY", cell: ({ applied_by }) => applied_by },
@@ -147,7 +148,7 @@ const versions = act({
   short: "List the stored policies",
   parameters: {},
 })(function* () {
-  const { items } = yield* Policies.use((policies) => policies.versions)
+  const { items } = yield* Policies.use((policies) => policies.versions())
   return { answer: { items }, text: tableText(VERSIONS, items, yield* Output) }
 })
 
@@ -171,10 +172,13 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
     Effect.gen(function* () {
       const [storage, commits] = [yield* Storage, yield* Commits]
       const firings = yield* countFirings(storage, commits, options)
-      return { firings, lost: yield* findLost(storage, commits)(policy) }
+      // A file that cannot be read changes nothing that is known.
+      const present = yield* Effect.orElseSucceed(presentPolicy(settings, storage), () => document)
+      const before = compileGiven(present, policyNotifiers(settings))
+      return { firings, lost: yield* findLost(storage, commits)(policy, before) }
     }),
-    storageOfCommand(settings),
-  )
+    Layer.merge(storageOfCommand(settings), RandomIds.layer),
+  ).pipe(Effect.scoped)
 })
 
 type Effects = Effect.Success<ReturnType<typeof effectsOf>>

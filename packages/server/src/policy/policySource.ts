@@ -6,7 +6,7 @@ import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOpera
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { FollowedPolicy, PolicySource } from "@tocsin/core/ports/PolicySource"
 import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Effect, Layer, Result, Scope } from "effect"
@@ -60,7 +60,8 @@ export const policySource = Effect.fnUntraced(function* (
     )
   return {
     source: "stored",
-    read: (text) => readApplied(text, settings),
+    read: (text) => Effect.map(readApplied(text, settings), ({ document }) => document),
+    edit: (text, change) => readApplied(text, settings, change),
     follow: (text) => Effect.tap(readStored(text, settings), warnOfOutdated),
     notifiers: (document, stored) =>
       make(document, stored).pipe(Effect.tap(warn), Effect.provideContext(context)),
@@ -70,6 +71,17 @@ export const policySource = Effect.fnUntraced(function* (
         context,
       ),
   }
+})
+
+/** The policy in force by the settings: that of their file, or of their database. */
+export const presentPolicy = Effect.fnUntraced(function* (
+  settings: Settings,
+  { policyVersions }: Storage["Service"],
+) {
+  const source = yield* policySource(settings)
+  const [newest] = source.source === "given" ? [] : yield* policyVersions(0, 1)
+  if (source.source === "stored" && newest !== undefined) return (yield* source.follow(newest.text)).document
+  return (yield* loadPolicy(settings)).document
 })
 
 const NOT_PUT_IN_FORCE = "cannot put the policy in force; keeping the current one until the next SIGHUP"

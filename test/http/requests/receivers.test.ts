@@ -1,0 +1,182 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
+import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { Effect } from "effect"
+import { operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
+import { storedPolicySource } from "../service/storedPolicySource.ts"
+import { Tocsin, type TocsinOptions } from "../service/Tocsin.ts"
+
+const notifierOf = (kind: string): readonly [string, Notifier] => {
+  const result = { outcome: "delivered" } as const
+  return [kind, { kind, send: () => Effect.succeed(result), test: Effect.succeed({ result, status: 200 }) }]
+}
+
+/** Settings with an address of a webhook, beside the log. */
+const notifiers = new Map([notifierOf("debug"), notifierOf("webhook")])
+
+const STORED: TocsinOptions = {
+  notifiers,
+  policySource: storedPolicySource(notifiers),
+  rules: { notifiers: ["debug", "webhook"], keepsNotifiers: false },
+}
+
+const served = <E>(effect: Effect.Effect<void, E, Tocsin>, options = STORED) =>
+  Effect.provide(effect, Tocsin.layer(MemoryStorage.layer, options))
+
+const hash = Effect.map(operate("GET", "/ops/v1/policy"), ({ body }) => String(Object(body).hash))
+
+/** Sends a change of a receiver, of the policy in force unless another is given. */
+const change = Effect.fnUntraced(function* (
+  method: "PUT" | "DELETE",
+  path: string,
+  { match, receiver }: { readonly match?: string; readonly receiver?: object } = {},
+) {
+  return yield* operate(method, `/ops/v1/receivers/${path}`, {
+    headers: { "if-match": match ?? (yield* hash) },
+    ...(receiver !== undefined && { json: { receiver } }),
+  })
+})
+
+const apply = (body: string) => operate("PUT", "/ops/v1/policy?confirm=true", { body })
+
+const storedText = Effect.map(
+  operate("GET", "/ops/v1/policy/versions"),
+  ({ body }) => Object(body).items[0].text,
+)
+
+const CHAT = { kind: "messenger", type: "ntfy", url_file: "chat" }
+
+describe("a receiver over HTTP", () => {
+  it.live("is defined, replaced and removed, in the text as it is", () =>
+    served(
+      Effect.gen(function* () {
+        const text = "# ours\nreceivers:\n  webhook: { kind: webhook, url_file: a, secret_file: b } # hook\n"
+        assert.strictEqual((yield* apply(text)).status, 200)
+        const before = yield* hash
+        const first = yield* change("PUT", "chat", { receiver: CHAT })
+        assert.strictEqual(first.status, 200)
+        assert.deepInclude(Object(first.body), { version: 2, firings: [], unavailable: [] })
+        const added = `${text}  chat: { kind: messenger, type: ntfy, url_file: chat }\n`
+        assert.strictEqual(yield* storedText, added)
+        // It is in force in the server that answers, and the request is safe to repeat.
+        assert.strictEqual(yield* hash, Object(first.body).hash)
+        const again = yield* change("PUT", "chat", { receiver: CHAT, match: before })
+        assert.deepInclude(Object(again.body), { version: 2 })
+
+        const stale = yield* change("PUT", "chat", {
+          receiver: { ...CHAT, url_file: "other" },
+          match: before,
+        })
+        expectError(stale, 412, "conflict")
+        const noMatch = yield* operate("PUT", "/ops/v1/receivers/chat", { json: { receiver: CHAT } })
+        assert.include(expectError(noMatch, 400, "validation"), "if-match")
+        const wrong = yield* change("PUT", "chat", { receiver: { ...CHAT, colour: "red" } })
+        assert.include(
+          expectError(wrong, 400, "validation"),
+          "line 4: receivers.chat.colour is not a known field",
+        )
+
+        expectError(yield* change("DELETE", "none"), 404, "not_found")
+        const removed = yield* change("DELETE", "chat")
+        assert.deepInclude(Object(removed.body), { version: 3, text })
+        assert.strictEqual((yield* change("DELETE", "chat", { match: Object(first.body).hash })).status, 200)
+
+        const { body } = yield* operate("GET", "/ops/v1/audit?limit=10")
+        const acts = Object(body).items.map((item: unknown) => {
+          const { action, parameters, subjects } = Object(item)
+          return `${action} ${subjects[0].id} ${parameters.version}`
+        })
+        const ofReceivers = acts.filter((act: string) => act.startsWith("receiver."))
+        assert.deepStrictEqual(ofReceivers, ["receiver.removed chat 3", "receiver.changed chat 2"])
+      }),
+    ),
+  )
+
+  it.live("of two changes at once, one counts", () =>
+    served(
+      Effect.gen(function* () {
+        yield* apply("receivers: { webhook: { kind: webhook, url_file: a, secret_file: b } }\n")
+        const match = yield* hash
+        const put = (name: string) => change("PUT", name, { match, receiver: { ...CHAT, url_file: name } })
+        const answers = yield* Effect.all([put("a"), put("b"), put("c")], { concurrency: 3 })
+        assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 412, 412])
+        const { body } = yield* operate("GET", "/ops/v1/policy")
+        assert.strictEqual(Object.keys(Object(body).policy.receivers).length, 2)
+      }),
+    ),
+  )
+
+  it.live("must be confirmed where others fall silent, speak again, or no one is notified", () =>
+    served(
+      Effect.gen(function* () {
+        const silent = "receivers replaces the notifiers of the settings, which fall silent: webhook"
+        const first = yield* change("PUT", "chat", { receiver: CHAT })
+        assert.include(expectError(first, 409, "conflict"), silent)
+        assert.strictEqual((yield* change("PUT", "chat?confirm=true", { receiver: CHAT })).status, 200)
+        // A receiver of the same name goes on with what waits for the notifier.
+        const checked = yield* operate("POST", "/ops/v1/policy/check", { body: "{}" })
+        const speaking = "is absent, so that the notifiers of the settings notify again: webhook"
+        assert.deepStrictEqual(Object(checked.body).warnings, [{ path: "receivers", message: speaking }])
+        const last = yield* change("DELETE", "chat")
+        assert.include(expectError(last, 409, "conflict"), speaking)
+
+        const shadow = yield* change("PUT", "chat", { receiver: { ...CHAT, shadow: true } })
+        assert.include(expectError(shadow, 409, "conflict"), "receivers has no one to notify")
+        const log = yield* change("PUT", "chat", { receiver: { kind: "debug" } })
+        assert.include(expectError(log, 409, "conflict"), "only written to the log")
+        // A route that takes everything to a shadow leaves no one to notify, whoever else there is.
+        const routed =
+          "receivers: { a: { kind: debug, shadow: true }, b: { kind: debug } }\nroutes: [{ to: [a] }]"
+        const { body } = yield* operate("POST", "/ops/v1/policy/check", { body: routed })
+        assert.match(JSON.stringify(Object(body).warnings), /has no one to notify: each of them/u)
+
+        yield* apply(`receivers: { chat: ${JSON.stringify(CHAT)} }\nroutes: [{ to: [chat] }]\n`)
+        assert.include(
+          expectError(yield* change("DELETE", "chat?confirm=true"), 400, "validation"),
+          "routes[0].to[0] names no receiver; the receivers are debug, webhook",
+        )
+        yield* apply(`receivers: { chat: ${JSON.stringify(CHAT)} }\n`)
+        assert.deepInclude(Object((yield* change("DELETE", "chat?confirm=true")).body), { text: "{}\n" })
+        assert.deepStrictEqual(Object((yield* operate("GET", "/ops/v1/policy")).body).policy, {})
+      }),
+    ),
+  )
+
+  it.live("is a conflict with the lines to paste where a file decides", () =>
+    served(
+      Effect.gen(function* () {
+        const lines = 'under receivers:   chat: {"kind":"messenger","type":"ntfy","url_file":"chat"}'
+        const put = yield* change("PUT", "chat", { receiver: CHAT })
+        assert.isTrue(expectError(put, 409, "conflict").endsWith(lines))
+        const removed = yield* change("DELETE", "chat")
+        assert.include(expectError(removed, 409, "conflict"), "to remove from receivers: chat")
+      }),
+      { notifiers },
+    ),
+  )
+
+  it.live("versions are listed without their texts, and read one by one", () =>
+    served(
+      Effect.gen(function* () {
+        yield* apply("routes: [] # one\n")
+        yield* apply("routes: [] # two\n")
+        const { body } = yield* operate("GET", "/ops/v1/policy/versions?without_texts=true")
+        const brief = Object(body).items.map((item: object) => [Object(item).version, "text" in item])
+        assert.deepStrictEqual(brief, [
+          [2, false],
+          [1, false],
+        ])
+        const one = yield* operate("GET", "/ops/v1/policy/versions?version=1")
+        assert.deepStrictEqual(
+          Object(one.body)
+            .items.map(Object)
+            .map(({ text }: { text: string }) => text),
+          ["routes: [] # one\n"],
+        )
+        assert.strictEqual((yield* operate("GET", "/ops/v1/policy/versions?version=9")).text, '{"items":[]}')
+        expectError(yield* operate("GET", "/ops/v1/policy/versions?version=0"), 400, "validation")
+      }),
+    ),
+  )
+})
