@@ -15,6 +15,18 @@ interface Row {
   readonly querySelectorAll: (selector: string) => ArrayLike<Cell>
 }
 
+/** What paper shows of a list: its rows, how many of them begin before the one above ends, and what else there is. */
+const PRINTED = `(() => {
+  const places = Array.from(document.querySelectorAll(".rows li"), (row) => row.getBoundingClientRect())
+  const { backgroundColor, color } = getComputedStyle(document.querySelector(".rows"))
+  return {
+    rows: places.filter(({ height }) => height > 20).length,
+    overlaps: places.filter(({ top }, index) => index > 0 && top < places[index - 1].bottom - 1).length,
+    rest: Array.from(document.querySelectorAll("nav a, button, input"), (part) => part.checkVisibility() ? part.outerHTML : "").join("")
+      + (backgroundColor === "rgb(255, 255, 255)" && color === "rgb(0, 0, 0)" ? "" : backgroundColor + color),
+  }
+})()`
+
 const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () => {
@@ -255,6 +267,15 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
           assert.strictEqual(await rows.count(), 11)
           // Those that are not ok, the overdue ones and the ok ones.
           assert.isAtMost(new Set(asked).size, 3)
+          await page.goto(`${baseUrl}/#/checks?filter=host-found/`)
+          await rows.nth(names.length - 1).waitFor()
+          assert.isTrue(await page.evaluate("window.scrollY === 0 && find('part-699') && scrollY > 0"))
+          const pdf = await page.pdf({ landscape: true })
+          const pages = pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0
+          assert.isAbove(pages, names.length / 25)
+          await page.emulateMedia({ media: "print", colorScheme: "dark" })
+          assert.deepStrictEqual(await page.evaluate(PRINTED), { rows: names.length, overlaps: 0, rest: "" })
+          await page.emulateMedia({ media: "screen" })
           await demo.join("host-m")
           await demo.report("host-m", [{ check_id: "disk", status: "ok", output: "fine" }])
           await page.goto(`${baseUrl}/#/checks`)

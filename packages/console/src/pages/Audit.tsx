@@ -49,7 +49,7 @@ export const Audit = () => {
       <h1>Audit</h1>
       <div class="filters">
         <FilterField label="Who" what="an actor" parameter="actor" />
-        <FilterField label="ID" what="such as web-1/disk" parameter="subject" />
+        <FilterField label="ID" what="web-1/disk" parameter="subject" />
         <Field
           label="Action "
           value={action}

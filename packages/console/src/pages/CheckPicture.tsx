@@ -26,7 +26,8 @@ const USUAL = "1"
 /** The pictures of less than this show a part of it, without another read. */
 const MOST_USUAL = 30 * DAY
 
-const WIDTH = 1_000
+/** The width of the picture, and the least one of a stretch. */
+const [WIDTH, LEAST] = [1_000, 4]
 const STATES = ["ok", "warning", "unknown", "critical", "planned", "no_data"] as const
 const wordOf = (state: string): string => state.replaceAll("_", " ")
 
@@ -59,8 +60,8 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
           <rect
             key={since}
             class={`is-${state}`}
-            x={from * WIDTH}
-            width={Math.max(4, (to - from) * WIDTH)}
+            x={Math.min(from * WIDTH, WIDTH - LEAST)}
+            width={Math.max(LEAST, (to - from) * WIDTH)}
             y={state === "ok" || state === "no_data" ? 14 : 0}
             height={state === "ok" || state === "no_data" ? 26 : 40}
           >

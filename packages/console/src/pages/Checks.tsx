@@ -138,11 +138,19 @@ const State = ({ agent_id, status }: ExpectedCheckState) => (
   <CheckMark status={status ?? "unknown"} isSilent={useSilence(agent_id) !== undefined} />
 )
 
-const SilentNote = ({ agent_id }: Pick<ExpectedCheckState, "agent_id">) => {
+/** The pill of a row: that its agent is silent, or else when it must report. */
+const Expectation = ({ agent_id, expected_at, is_overdue }: ExpectedCheckState) => {
   const silence = useSilence(agent_id)
-  return silence === undefined ? null : (
-    <em class={`is-${silence}`} title={`${agent_id} is ${silence}: its checks stand as last heard`}>
-      agent {silence}
+  if (silence !== undefined)
+    return (
+      <em class={`is-${silence}`} title={`${agent_id} is ${silence}: its checks stand as last heard`}>
+        agent {silence}
+      </em>
+    )
+  if (is_overdue) return <em class="is-stale">overdue</em>
+  return expected_at === null ? null : (
+    <em class="due">
+      due <Time at={expected_at} />
     </em>
   )
 }
@@ -158,18 +166,12 @@ const columnsBy = (
     </a>
   )),
   // The output has the room that its labels leave.
-  column("Last output", 3, ({ agent_id, expected_at, is_overdue, labels, summary: text }) => (
+  column("Last output", room === "wide" ? 3 : 2, (check) => (
     <span class="said">
-      <span class="subject">{headlineOf(text)}</span>
+      <span class="subject">{headlineOf(check.summary)}</span>
       <span class="notes">
-        <SilentNote agent_id={agent_id} />
-        <Labels labels={labels} />
-        {is_overdue && <em class="is-stale">overdue</em>}
-        {!is_overdue && expected_at !== null && (
-          <em>
-            due <Time at={expected_at} />
-          </em>
-        )}
+        <Labels labels={check.labels} />
+        <Expectation {...check} />
       </span>
     </span>
   )),

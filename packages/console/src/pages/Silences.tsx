@@ -37,6 +37,7 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
         {word} <Time at={at} />
       </span>
       <span class="exact">
+        <span class="word">{word} </span>
         {momentText(moment, now.peek())}
         {state === "scheduled" && ` – ${momentText(end, moment)}`}
       </span>
