@@ -151,6 +151,48 @@ const volumeOverWeeks = (): ReadonlyArray<Result> => {
   })
 }
 
+/** What is measured every 10 minutes of the last day, the newest last: a share that follows the hours of work. */
+const dayOf = (check_id: string, seed: number): ReadonlyArray<Result> =>
+  Array.from({ length: 145 }, (_, step) => {
+    const ago = (144 - step) * 10
+    const busy =
+      34 + seed * 2 + 21 * Math.cos((ago / DAY_MINUTES) * 2 * Math.PI) + 4 * Math.sin(ago / 23 + seed)
+    return {
+      check_id,
+      status: "ok",
+      output: `${check_id.toUpperCase()} OK - ${busy.toFixed(0)}% busy|busy=${busy.toFixed(1)}%;85;95;0;100`,
+      minutesAgo: ago,
+    }
+  })
+
+/** When checks were not ok lately: how many minutes ago that began and ended, if it has ended. */
+const LATELY = [
+  ["web-1", "http", "critical", 700, 640],
+  ["web-2", "http", "critical", 700, 655],
+  ["web-3", "http", "warning", 690, 665],
+  ["db-1", "replication", "warning", 190, 1],
+  ["mail-1", "queue", "warning", 1_290, 1_180],
+  ["mail-1", "queue", "warning", 340, 1],
+  ["cache-1", "memory", "warning", 840, 610],
+  ["queue-1", "load", "warning", 460, 380],
+] as const
+
+const pastOf = (agent: string): ReadonlyArray<Result> =>
+  LATELY.filter(([host]) => host === agent).flatMap(([, check_id, status, began, ended]) => {
+    const quiet = { check_id, notifications_enabled: false }
+    const fine = { ...quiet, status: "ok", output: FINE[check_id] ?? `${check_id.toUpperCase()} OK` } as const
+    return [
+      { ...fine, minutesAgo: 20 * DAY_MINUTES },
+      {
+        ...quiet,
+        status,
+        output: `${check_id.toUpperCase()} ${status.toUpperCase()} - slow`,
+        minutesAgo: began,
+      },
+      { ...fine, minutesAgo: ended },
+    ]
+  })
+
 /** Fills a server with a small company on a bad morning, for screenshots and for looking around. */
 export const fillDemo = async (demo: DemoClient): Promise<void> => {
   for (const [index, [host, team, env]] of HOSTS.entries()) {
@@ -159,7 +201,19 @@ export const fillDemo = async (demo: DemoClient): Promise<void> => {
     await demo.report(
       host,
       Object.entries(FINE).flatMap(([check_id, output]) =>
-        host === "db-1" && check_id === "disk" ? [] : [{ check_id, status: "ok" as const, output }],
+        check_id === "disk"
+          ? []
+          : [{ check_id, status: "ok" as const, output, minutesAgo: (20 + index) * DAY_MINUTES }],
+      ),
+    )
+    await demo.report(host, dayOf("cpu", index))
+    await demo.report(host, pastOf(host))
+    await demo.report(
+      host,
+      Object.entries(FINE).flatMap(([check_id, output]) =>
+        check_id === "cpu" || (host === "db-1" && check_id === "disk")
+          ? []
+          : [{ check_id, status: "ok" as const, output }],
       ),
     )
   }
@@ -213,4 +267,32 @@ export const fillDemo = async (demo: DemoClient): Promise<void> => {
   const matchers = [{ field: "agent_id", op: "=", value: "web-staging" }]
   const comment = "Load test of the new checkout"
   await demo.call("POST", "ops/v1/silences", { matchers, for: "3h", comment }, kim)
+  const starts_at = new Date(performance.timeOrigin + performance.now() + 20 * 3_600_000).toISOString()
+  const ends_at = new Date(Date.parse(starts_at) + 2 * 3_600_000).toISOString()
+  const planned = [
+    { field: "label:team", op: "=", value: "data" },
+    { field: "check_id", op: "glob", value: "repl*" },
+  ]
+  const move = "The replica moves to its new host"
+  await demo.call("POST", "ops/v1/silences", { matchers: planned, starts_at, ends_at, comment: move }, kim)
+  await demo.call("POST", "ops/v1/integrations", {
+    name: "backup",
+    kind: "ping",
+    options: { check: "nightly" },
+  })
+  await demo.call("POST", "ops/v1/integrations", {
+    name: "prometheus",
+    kind: "alertmanager",
+    options: { watchdog: "Watchdog" },
+  })
+  for (const [name, path] of [
+    ["shop", "api/v1/health"],
+    ["api", "openapi.json"],
+  ])
+    await demo.call("POST", "ops/v1/watches", {
+      name,
+      every: "10s",
+      http: { url: `${demo.baseUrl}/${path}` },
+      confirm: { good: 1, bad: 1 },
+    })
 }

@@ -13,9 +13,12 @@ const PAGES: Readonly<Record<string, string>> = {
   agents: "agents",
   agent: "agents/db-1",
   admission: "admission",
-  checks: "checks?view=grid",
+  checks: "checks",
+  grid: "checks?view=grid",
   check: "checks/db-1/disk",
+  "on-call": "on-call",
   silences: "silences",
+  watches: "watches",
   outbox: "outbox",
   audit: "audit",
   integrations: "integrations",
@@ -23,15 +26,22 @@ const PAGES: Readonly<Record<string, string>> = {
   system: "system",
 }
 
+/** Pages that are pictured in the dark too: one of each kind. */
+const DARK = ["incidents", "incident", "checks", "check"]
+
 /** Routes that hold some notifications, and a window, so that these pages have something to show. */
 const POLICY = `
 receivers:
-  log: { kind: debug }
+  ann: { kind: debug }
+  bob: { kind: debug }
+  chat: { kind: debug }
+rotas:
+  primary: { tz: Europe/Berlin, order: [ann, bob], every: 7d, from: "2026-11-02T09:00" }
 routes:
   - match: [ "label:team = data" ]
     after: 10m
-    to: [log]
-  - to: [log]
+    to: [primary]
+  - steps: [{ to: [primary] }, { after: 15m, to: [chat] }]
 windows:
   - name: weekly-backup
     cron: "0 2 * * 0"
@@ -55,6 +65,7 @@ export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
       SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
       SERVICE_POLICY_FILE: policy,
       SERVICE_LOG_LEVEL: "info",
+      SERVICE_WATCH_LOOPBACK: "true",
     },
   })
   const context = yield* openContext
@@ -77,7 +88,7 @@ export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
       await page.goto(`${baseUrl}/#/${address}`)
       await page.locator(".loading").first().waitFor({ state: "detached" })
       await page.waitForTimeout(1_500)
-      for (const colorScheme of ["light", "dark"] as const) {
+      for (const colorScheme of DARK.includes(name) ? (["light", "dark"] as const) : (["light"] as const)) {
         await page.emulateMedia({ colorScheme })
         await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
       }
