@@ -15,7 +15,7 @@ interface Row {
   readonly querySelectorAll: (selector: string) => ArrayLike<Cell>
 }
 
-/** What paper shows of a list: its rows, how many of them begin before the one above ends, and what else there is. */
+/** A list as paper shows it: its rows, how many of them begin before the one above ends, and what else there is. */
 const PRINTED = `(() => {
   const places = Array.from(document.querySelectorAll(".rows li"), (row) => row.getBoundingClientRect())
   const { backgroundColor, color } = getComputedStyle(document.querySelector(".rows"))

@@ -151,7 +151,7 @@ const volumeOverWeeks = (): ReadonlyArray<Result> => {
   })
 }
 
-/** What is measured every 10 minutes of the last day, the newest last: a share that follows the hours of work. */
+/** A share that follows the hours of work, measured every 10 minutes of the last day, the newest last. */
 const dayOf = (check_id: string, seed: number): ReadonlyArray<Result> =>
   Array.from({ length: 145 }, (_, step) => {
     const ago = (144 - step) * 10

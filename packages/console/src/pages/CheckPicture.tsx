@@ -55,7 +55,7 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
         role="img"
         aria-label={`States over ${title}: ${legend.join(", ")}`}
       >
-        {/* What is not ok is seen however short it was. */}
+        {/* Short stretches that are not ok are drawn over the others. */}
         {stretches.toSorted(byWeight).map(({ from, to, state, since }) => (
           <rect
             key={since}

@@ -68,7 +68,7 @@ export const Tally = ({ parameter, counts }: TallyProps) => {
 
 interface FilterFieldProps {
   readonly label?: string
-  /** What it searches, or an example. */
+  /** Its hint: the searched texts, or an example. */
   readonly what: string
   readonly parameter?: string
 }

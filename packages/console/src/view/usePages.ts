@@ -73,7 +73,7 @@ const opened = <Item>(key: string): Found<Item> => ({
   failure: undefined,
 })
 
-/** What is kept of the pages of a list: those that are seen, what is around them, and its first rows. */
+/** The pages of a list that are kept: those that are seen, those around them, and those of its first rows. */
 const around = <Item>(pages: Pages<Item>, [first, last]: PagesInSight, firstRows = 0): Pages<Item> =>
   keepPages(pages, first - AROUND, last + AROUND, firstRows)
 
