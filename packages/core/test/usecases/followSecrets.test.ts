@@ -1,0 +1,89 @@
+import { assert, it } from "@effect/vitest"
+import * as Instant from "@tocsin/contract/Instant"
+import { NotifierName } from "@tocsin/contract/Status"
+import { Effect, Layer, Redacted, Result } from "effect"
+import type { SecretRecord } from "../../src/model/SecretRecord.ts"
+import { PolicySource } from "../../src/ports/PolicySource.ts"
+import { type OpenedSecrets, SecretCipher } from "../../src/ports/SecretCipher.ts"
+import { Storage } from "../../src/ports/Storage.ts"
+import { followStoredPolicy } from "../../src/usecases/followStoredPolicy.ts"
+
+const CHAT = NotifierName.make("chat")
+
+const rowOf = (token: string): SecretRecord => ({
+  name: CHAT,
+  keys: ["token"],
+  ciphertext: JSON.stringify({ token }),
+  key_id: "0a1b2c3d",
+  changed_by: "ann",
+  changed_at: Instant.fromMicros(0n),
+})
+
+/** Encrypts nothing. */
+const cipher: SecretCipher = {
+  keyIds: ["0a1b2c3d"],
+  encrypt: (_, text) => Redacted.value(text),
+  decrypt: (_, text) => ({ text: Redacted.make(text), isFormer: false }),
+}
+
+it.effect("receivers are made again once the rows that the policy names have changed, and only then", () =>
+  Effect.gen(function* () {
+    const made: Array<string> = []
+    const note = (opened: OpenedSecrets) =>
+      Result.match(opened.get(CHAT) ?? Result.fail("unread"), {
+        onSuccess: ({ token }) => (token === undefined ? "" : Redacted.value(token)),
+        onFailure: (reason) => reason.slice(0, 30),
+      })
+    const source = {
+      source: "stored",
+      read: () => Effect.succeed({}),
+      follow: (text: string) => Effect.succeed({ document: JSON.parse(text), outdated: [] }),
+      notifiers: (_: object, opened: OpenedSecrets) =>
+        Effect.sync(() => {
+          made.push(note(opened))
+          return { made: new Map(), unavailable: new Map() }
+        }),
+      unavailable: () => Effect.succeed(new Map()),
+    } as unknown as PolicySource
+    const versions: Array<string> = []
+    let rows: ReadonlyArray<SecretRecord> = []
+    let looks = 0
+    const storage = Layer.mock(Storage, {
+      policyVersions: (after) =>
+        Effect.succeed(
+          versions.slice(after).map((text, n) => ({
+            version: after + n + 1,
+            text,
+            hash: text,
+            applied_at: Instant.fromMicros(0n),
+            applied_by: "ann",
+          })),
+        ),
+      // The only table that is asked for.
+      rows: (() => Effect.sync(() => ((looks += 1), rows))) as never,
+    })
+    yield* Effect.gen(function* () {
+      const { follow, followedVersion } = yield* followStoredPolicy(
+        { notifiers: [], keepsNotifiers: false },
+        { begin: () => Effect.void, replace: () => Effect.void },
+      )
+      yield* follow
+      assert.deepStrictEqual([followedVersion(), made.length, looks], [0, 0, 0])
+      versions.push(JSON.stringify({ receivers: { a: { kind: "messenger", secrets: CHAT } } }))
+      yield* follow
+      assert.deepStrictEqual([followedVersion(), made], [1, ["names chat, which is not store"]])
+      for (const token of ["one", "one", "two"]) {
+        rows = [rowOf(token)]
+        yield* follow
+        yield* follow
+      }
+      rows = []
+      yield* follow
+      assert.deepStrictEqual(made.slice(1), ["one", "two", "names chat, which is not store"])
+    }).pipe(
+      Effect.provideService(PolicySource, source),
+      Effect.provideService(SecretCipher, cipher),
+      Effect.provide(storage),
+    )
+  }),
+)
