@@ -10,21 +10,41 @@ export const MOST_MEMBERS = 500
 /** The fields that matchers compare. */
 export type Facts = Readonly<Record<string, string>>
 
+const LABELS: Readonly<Record<string, Facts>> = Object.fromEntries(
+  Object.entries(AGENTS).map(([agent, labels]) => [
+    agent,
+    Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label:${name}`, value])),
+  ]),
+)
+
 /** The facts of a check, or of an agent. */
-export const factsOf = (incident_key: string, rank: number, agent_id: string, check_id = ""): Facts => {
-  const labels = Object.entries(AGENTS[agent_id] ?? {}).map(([name, value]) => [`label:${name}`, value])
-  return { agent_id, check_id, incident_key, severity: severityOf(rank), ...Object.fromEntries(labels) }
-}
+export const factsOf = (incident_key: string, rank: number, agent_id: string, check_id = ""): Facts => ({
+  agent_id,
+  check_id,
+  incident_key,
+  severity: severityOf(rank),
+  ...LABELS[agent_id],
+})
 
 /** Whether matchers hold for each of some members; there is at least one. */
 export const covers = (matchers: ReadonlyArray<string>, members: ReadonlyArray<Facts>): boolean =>
-  members.length > 0 && members.every((facts) => matchers.every((matcher) => matches(facts, matcher)))
+  members.length > 0 && members.every((facts) => matchers.every((matcher) => testOf(matcher)(facts)))
 
-const matches = (facts: Facts, matcher: string): boolean => {
+type Test = (facts: Facts) => boolean
+
+const readTest = (matcher: string): Test => {
   const [field = "", op = "", wanted = ""] = matcher.split(" ")
-  const value = facts[field] ?? ""
-  if (op === "glob") return new RegExp(`^${wanted.replaceAll("*", ".*")}$`, "u").test(value)
-  return (op === "=") === (value === wanted)
+  if (op !== "glob") return (facts) => (op === "=") === ((facts[field] ?? "") === wanted)
+  const pattern = new RegExp(`^${wanted.replaceAll("*", ".*")}$`, "u")
+  return (facts) => pattern.test(facts[field] ?? "")
+}
+
+/** The tests of matchers, by their texts: stories compare hundreds of members with the same few. */
+const tests = new Map<string, Test>()
+const testOf = (matcher: string): Test => {
+  const known = tests.get(matcher) ?? readTest(matcher)
+  tests.set(matcher, known)
+  return known
 }
 
 /** The receivers and rotas that a loud member names, by each step of all routes that match it. */

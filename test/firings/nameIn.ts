@@ -18,8 +18,11 @@ export const nameIn = (
     worst
       .map(({ agent, check, rank }) => Naming.factsOf(key, Math.min(rank, most), agent, check))
       .flatMap((facts) => Naming.namesOf(policy, receivers, facts, openingsWithin))
+  const everyEntry = entriesAt(3)
   const waysAt = (most: number) =>
-    entriesAt(most).flatMap((entry) => onCall.ways(entry.name, receiver).map((way) => ({ ...entry, ...way })))
+    (most === 3 ? everyEntry : entriesAt(most)).flatMap((entry) =>
+      onCall.ways(entry.name, receiver).map((way) => ({ ...entry, ...way })),
+    )
   const dues = [1, 2, 3]
     .filter((rank) => rank <= announced && reached[rank] !== undefined)
     .flatMap((rank) => waysAt(rank).map((way) => ({ ...way, due: incident.reachedAt(rank) + way.delay })))
@@ -36,6 +39,6 @@ export const nameIn = (
     remind: Math.min(...present.map((way) => way.remind)),
     /** The rotas through which they name it, and all names of the routes. */
     rotas: present.flatMap(({ rota }) => rota ?? []),
-    names: entriesAt(3).map(({ name }) => name),
+    names: everyEntry.map(({ name }) => name),
   }
 }
