@@ -8,9 +8,11 @@ import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
 import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
 import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
 import { PATIENCE, ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 
-const options = { size: partOfFullSize(50), now: start, report: () => undefined }
+/** A table of a few thousand rows has the sizes of a large one. */
+const options = { size: partOfFullSize(AT_LENGTH ? 50 : 200), now: start, report: () => undefined }
 
 /** The rows of the page, by their tables. */
 const TABLES = {
