@@ -1,6 +1,7 @@
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import { AgentDownload } from "@tocsin/core/ports/AgentDownload"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
@@ -40,6 +41,12 @@ const watchProbes = Layer.succeed(WatchProbes, {
   check: () => Effect.void,
   run: () =>
     Effect.succeed({ status: "critical", output: "the connection was refused", duration_ms: 1 } as const),
+})
+
+const agentDownload = Layer.succeed(AgentDownload, {
+  sha256: "0".repeat(64),
+  version: "1.2.3",
+  files: ["install.sh", "tocsin-agent.tgz"],
 })
 
 /** No message would have been sent. */
@@ -84,7 +91,7 @@ export class DocumentedServer extends Context.Service<
             heartbeatRate: { perMinute: 60, burst: 12 },
             ...changes,
           },
-        }).pipe(Layer.provide(Layer.merge(watchProbes, policyBacktest))),
+        }).pipe(Layer.provide(Layer.mergeAll(watchProbes, policyBacktest, agentDownload))),
       ),
     )
 }

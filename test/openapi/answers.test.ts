@@ -64,6 +64,8 @@ const ELSEWHERE = new Set([
   "removeReceiver 200",
   "removeReceiver 409",
   "removeReceiver 412",
+  // The server hands out the agent.
+  "getAgentDownload 404",
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",

@@ -61,6 +61,7 @@ const EXCEPTIONS: Readonly<Record<string, number>> = {
   testNotifier: 200,
   me: 200,
   listWindows: 200,
+  getAgentDownload: 200,
   getPolicySchema: 200,
   checkPolicy: 200,
   stream: 200,

@@ -47,6 +47,10 @@ const stateOf = ({ agent_id }: TestAgent) =>
 export const enrolmentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { scenario } = onStorage(subject)
 
+  scenario("a server that hands out no agent says so", () =>
+    Effect.map(operate("GET", "/ops/v1/agent_download"), (answer) => expectError(answer, 404, "not_found")),
+  )
+
   scenario("a token admits as many pending agents as it has uses, until it ends", () =>
     Effect.gen(function* () {
       const { clock } = yield* Tocsin

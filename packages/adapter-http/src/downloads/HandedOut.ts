@@ -42,6 +42,21 @@ const identityOf = async (handle: FileHandle): Promise<string> => {
   return stats.isFile() ? [dev, ino, size, mtimeNs, ctimeNs].join() : ""
 }
 
+/** Fewer reads than by pieces: an executable has a hundred MiB, and the start waits. */
+const HASHED_BYTES = 1_048_576
+
+const hashOf = async (handle: FileHandle) => {
+  const digest = createHash("sha256")
+  const buffer = Buffer.allocUnsafe(HASHED_BYTES)
+  let bytes = 0
+  while (true) {
+    const { bytesRead } = await handle.read(buffer, 0, HASHED_BYTES, bytes)
+    if (bytesRead === 0) return { sha256: digest.digest("hex"), bytes }
+    digest.update(buffer.subarray(0, bytesRead))
+    bytes += bytesRead
+  }
+}
+
 const onDisk = Effect.fnUntraced(function* (folder: string, name: string) {
   const attempt = <A>(act: () => Promise<A>) =>
     Effect.tryPromise({ try: act, catch: () => new FileChanged() })
@@ -49,19 +64,10 @@ const onDisk = Effect.fnUntraced(function* (folder: string, name: string) {
     attempt(() => open(join(folder, name), FLAGS)),
     (handle) => Effect.promise(() => handle.close()),
   )
-  const read = (handle: FileHandle, position: number) =>
-    attempt(() => handle.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, position))
   const handle = yield* opened
   const identity = yield* attempt(() => identityOf(handle))
   if (identity === "") return yield* new FileChanged()
-  const digest = createHash("sha256")
-  let bytes = 0
-  for (let isWhole = false; !isWhole;) {
-    const { buffer, bytesRead } = yield* read(handle, bytes)
-    digest.update(buffer.subarray(0, bytesRead))
-    bytes += bytesRead
-    isWhole = bytesRead === 0
-  }
+  const { bytes, sha256 } = yield* attempt(() => hashOf(handle))
   const verify = (of: FileHandle) =>
     Effect.filterOrFail(
       attempt(() => identityOf(of)),
@@ -71,16 +77,17 @@ const onDisk = Effect.fnUntraced(function* (folder: string, name: string) {
   yield* verify(handle)
   return {
     name,
-    sha256: digest.digest("hex"),
+    sha256,
     bytes,
     open: Effect.gen(function* () {
       const again = yield* opened
       yield* verify(again)
       return Effect.fnUntraced(function* (offset: number) {
-        const { buffer, bytesRead } = yield* read(again, offset)
+        const piece = Buffer.allocUnsafe(PIECE_BYTES)
+        const { bytesRead } = yield* attempt(() => again.read(piece, 0, PIECE_BYTES, offset))
         // Its client sees a whole file only if it stayed the same meanwhile.
         if (offset + bytesRead >= bytes || bytesRead === 0) yield* verify(again)
-        return buffer.subarray(0, bytesRead)
+        return piece.subarray(0, bytesRead)
       })
     }),
   } satisfies HandedOut

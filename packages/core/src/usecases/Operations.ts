@@ -104,9 +104,7 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
 const makeAgentDownload = Effect.gen(function* () {
   const { publicUrl: url = null } = yield* RuleSettings
   const download = yield* AgentDownload
-  if (download === undefined) return Effect.fail(NO_DOWNLOAD)
-  const { files, sha256, version } = download
-  return Effect.succeed({ url, sha256, version, files })
+  return download === undefined ? Effect.fail(NO_DOWNLOAD) : Effect.succeed({ url, ...download })
 })
 
 const NO_DOWNLOAD = new NotFound({
