@@ -11,8 +11,9 @@ import { PATIENCE, ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 
-/** A table of a few thousand rows has the sizes of a large one. */
-const options = { size: partOfFullSize(AT_LENGTH ? 50 : 200), now: start, report: () => undefined }
+/** A table of a few thousand rows has the sizes of a large one: there are as many agents as at length. */
+const size = { ...partOfFullSize(AT_LENGTH ? 50 : 200), agents: partOfFullSize(50).agents }
+const options = { size, now: start, report: () => undefined }
 
 /** The rows of the page, by their tables. */
 const TABLES = {
