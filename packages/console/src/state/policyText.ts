@@ -39,9 +39,11 @@ const isContent = (line: string): boolean => !/^\s*(?:#|$)/.test(line)
 
 /** Adds an item before the last bracket of a list or map in brackets; nothing if it does not end with one. */
 const withinBrackets = (lines: ReadonlyArray<string>, item: string): ReadonlyArray<string> | undefined => {
-  const found = /^(?<begin>[^]*?)\s*(?<close>[\]}]\s*(?:#.*)?)$/.exec(lines.join("\n"))?.groups
-  if (found === undefined) return undefined
-  const { begin = "", close = "" } = found
+  const text = lines.join("\n")
+  const found = /[\]}]\s*(?:#.*)?$/.exec(text)
+  if (found === null) return undefined
+  const [close] = found
+  const begin = text.slice(0, found.index).trimEnd()
   return `${begin}${/[[{,]$/.test(begin) ? "" : ","} ${item} ${close}`.split("\n")
 }
 
@@ -62,7 +64,7 @@ const withLine = (lines: ReadonlyArray<string>, item: PolicyItem): ReadonlyArray
  */
 export const withItem = (text: string, item: PolicyItem): string | undefined => {
   const { key } = item
-  const isEmpty = /^\s*(?:\{\s*\})?\s*$/.test(text)
+  const isEmpty = ["", "{}"].includes(text.replaceAll(/\s+/g, ""))
   if (!isEmpty && text.trimStart().startsWith("{")) return undefined
   const lines = isEmpty ? [] : text.trimEnd().split("\n")
   const place = lines.findIndex((line) => line.startsWith(`${key}:`))

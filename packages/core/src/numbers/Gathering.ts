@@ -16,37 +16,15 @@ import {
 } from "./NumberPart.ts"
 import { DURATION, MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
 import { Recording } from "./Recording.ts"
+import { isNow, type Part, RATE_WITHIN, type Series, valueOf } from "./Series.ts"
 import type { Spans } from "./Span.ts"
 
 const HOUR = PART_KINDS.hour.length
 const DAY = PART_KINDS.day.length
-/** A counter's rate since an earlier value is none. */
-const RATE_WITHIN = HOUR
 /** A part that cannot be written for this long is dropped. */
 const WRITTEN_WITHIN = HOUR / 2
 /** An hour stays in memory for this long after its start: only a later value has it read again. */
 const HELD = HOUR + WRITTEN_WITHIN
-
-interface Series extends SeriesRef {
-  /** When it was last stated, which counts for the bound of its check. */
-  statedAt: number
-  counted: { readonly value: number; readonly at: number } | undefined
-  readonly parts: Array<Part>
-  /** The part that took the last value, which takes most of the next ones. */
-  last: Part | undefined
-}
-
-interface Part {
-  readonly series: Series
-  readonly kind: PartKind
-  readonly start: number
-  readonly recording: Recording
-  /** Whether the recording has what this server stored of it before. */
-  isWhole: boolean
-  changes: number
-  /** When it leaves the memory, written or not. */
-  heldUntil: number
-}
 
 /** A part to write, as it is now. */
 export interface DuePart extends NumberPart {
@@ -65,25 +43,6 @@ class CheckSeries extends Map<string, Series> {
 
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
 const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_000)
-
-/** Whether a part is the hour of a moment that hours still take. */
-const isNow = (part: Part | undefined, at: number, now: number): part is Part =>
-  part !== undefined &&
-  part.kind === "hour" &&
-  at >= part.start &&
-  at < part.start + HOUR &&
-  at >= now - HOURS_KEPT
-
-/** A value of a series; of a counter its rate, and none without an earlier, smaller value. */
-const valueOf = (series: Series, { isCounter, value }: Reading, at: number): number | undefined => {
-  if (!isCounter) return value
-  const before = series.counted
-  if (before !== undefined && at <= before.at) return undefined
-  series.counted = { value, at }
-  if (before === undefined || value < before.value || at - before.at > RATE_WITHIN) return undefined
-  const rate = (value - before.value) / ((at - before.at) / 1_000)
-  return Number.isFinite(rate) ? rate : undefined
-}
 
 /** The numbers that a server has not yet stored, in memory (docs/rules.md#numbers). It does no I/O. */
 export class Gathering {
