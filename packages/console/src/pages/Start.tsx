@@ -241,7 +241,14 @@ const Steps = () => {
       <ol class="steps">
         {steps.map(([title, Step, isDone], place) => (
           <li key={title}>
-            <details name="steps" open={opened.current === title}>
+            <details
+              name="steps"
+              open={opened.current === title}
+              onToggle={({ currentTarget }) => {
+                // The reader may choose before the states are read.
+                if (currentTarget.open) opened.current = title
+              }}
+            >
               <summary>
                 <span class={isDone === true ? "number is-ok" : "number"}>
                   {isDone === true ? <Icon name="tick" /> : place + 1}
