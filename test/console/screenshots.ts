@@ -9,6 +9,7 @@ import { DemoClient, fillDemo } from "./demo.ts"
 
 /** The address of each page that is pictured. */
 const PAGES: Readonly<Record<string, string>> = {
+  overview: "overview",
   incidents: "incidents",
   agents: "agents",
   agent: "agents/db-1",
