@@ -43,12 +43,54 @@ describe("a notifier of one's own", () => {
         opened_at: "2026-01-01T00:00:00.000Z",
         members: 1,
       },
+      details: {
+        labels: {},
+        output: "97% used\nmore of it",
+        since: "2026-01-01T00:00:00.000Z",
+        duration_seconds: 0.001,
+      },
     })
     assert.match(first?.text ?? "", /^CRITICAL: a\/disk\n97% used\n/)
     assert.deepStrictEqual(JSON.parse(JSON.stringify(first)), first)
     assert.deepStrictEqual(
       monitor.notifications.map(({ notifier, text }) => [notifier, text]),
       [["debug", first?.text ?? ""]],
+    )
+  })
+
+  it("is given the error of a failed backup, and of an alert instance, description and source", async () => {
+    await using monitor = await createTestMonitor()
+    const { key: ping } = await monitor.integrations.create({ name: "jobs", kind: "ping" })
+    const log = `${"pg_dump: dumping a table\n".repeat(500)}pg_dump: error: disk full\nexiting`
+    const report = (path: string, body: string) =>
+      monitor.fetch(new Request(`http://localhost/in/${path}`, { method: "POST", body }))
+    await report(`ping/${ping}/backup/1`, log)
+    const { key: alerts } = await monitor.integrations.create({ name: "prometheus", kind: "alertmanager" })
+    const source = "http://prom:9090/graph?g0.expr=up&g0.tab=1"
+    const alert = {
+      labels: { alertname: "Down", instance: "api-3:9090" },
+      annotations: { summary: "api-3 is down", description: "No scrape for 5 min." },
+      generatorURL: source,
+    }
+    await report(`alertmanager/${alerts}/api/v2/alerts`, JSON.stringify([alert]))
+    await monitor.settle()
+    const [backup, down] = monitor.notifications
+    assert.strictEqual(backup?.summary, "exit 1: exiting")
+    assert.match(backup?.details?.output ?? "", /\npg_dump: error: disk full\nexiting$/)
+    assert.isTrue(backup?.details?.output_is_end)
+    const { since: _, ...details } = down?.details ?? assert.fail()
+    assert.deepStrictEqual(details, {
+      labels: alert.labels,
+      output: "api-3 is down\nNo scrape for 5 min.",
+      source,
+    })
+    await using without = await createTestMonitor({ messageDetails: false })
+    await enroll(without, "a")
+    await send(without, "a", resultOf("critical"))
+    await without.settle()
+    assert.deepStrictEqual(
+      without.notifications.map(({ details: shown }) => shown),
+      [undefined],
     )
   })
 
