@@ -42,7 +42,7 @@ const LIGHT: Look = { ground: "#fff", ink: "#1d2228", link: "#0b57d0" }
 const page = ({ ground, ink, link }: Look, html: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><style>
   body { margin: 0; padding: 14px 16px; font: 15px/1.45 system-ui, sans-serif; background: ${ground}; color: ${ink} }
-  p { margin: 0; overflow-wrap: anywhere } a { color: ${link} } h1 { font-size: 15px; margin: 0 0 2px }
+  p { margin: 0; overflow-wrap: anywhere } p:empty { height: .7em } a { color: ${link} } h1 { font-size: 15px; margin: 0 0 2px }
   .post { display: flex; gap: 10px } .post > i { flex: none; width: 36px; height: 36px; border-radius: 6px; color: #fff;
     font: bold 18px/36px system-ui; text-align: center }
   small { font-size: 12px; opacity: .75 } small.badge { padding: 0 4px; border-radius: 3px; background: #8883; opacity: 1 }
@@ -89,9 +89,9 @@ const TAGS: Body = { rotating_light: "🚨", warning: "⚠️", question: "❓",
 
 const adaptiveCard = ({ attachments }: Body): string => {
   const { actions, body } = object(list(attachments)[0]?.["content"])
-  const texts = list(body).map(({ inlines }) => {
+  const texts = list(body).map(({ inlines, separator }) => {
     const { color, text, weight } = object(list(inlines)[0])
-    const style = `color:${TEAMS_COLOURS[String(color)] ?? "inherit"};font-weight:${weight === "bolder" ? 600 : 400}`
+    const style = `color:${TEAMS_COLOURS[String(color)] ?? "inherit"};font-weight:${weight === "bolder" ? 600 : 400}${separator === true ? ";margin-top:8px;padding-top:8px;border-top:1px solid #8886" : ""}`
     return `<p style="${style}">${escapeHtml(String(text))}</p>`
   })
   return card(texts.join("") + buttons(list(actions).map(({ title }) => title)))

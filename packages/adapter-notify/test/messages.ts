@@ -3,12 +3,12 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, Queue, Record, Redacted } from "effect"
 import { makeReceiver } from "../src/policyReceivers.ts"
 import { partsOf, startMailServer } from "./email/MailServer.ts"
-import { firing } from "./notifications.ts"
+import { detailed } from "./notifications.ts"
 import { testIds } from "./testIds.ts"
 
-/** A firing with all that a message can have: a runbook and both links. */
+/** A firing with all that a message can have: a runbook, both links and details. */
 export const linked = {
-  ...firing,
+  ...detailed,
   runbook: { url: "https://wiki.example.org/disks", note: "Full disks" },
   links: {
     incident: "https://tocsin.example.org/#/incidents/0198a5f0",

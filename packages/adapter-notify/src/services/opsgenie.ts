@@ -11,6 +11,7 @@ export const opsgenie: Service = {
   address: "https://api.opsgenie.com",
   limit: 8_000,
   escape: plain,
+  hasDetails: true,
   request: (message, { key, path: base }) => {
     const headers = { authorization: `GenieKey ${key}` }
     const alias = alertKeyOf(message)

@@ -20,6 +20,7 @@ export const pagerduty: Service = {
   limit: 8_000,
   escape: plain,
   hasLinks: true,
+  hasDetails: true,
   request: (message, { path: base, routing_key }) => {
     const path = `${base}/v2/enqueue`
     const event = { routing_key, dedup_key: alertKeyOf(message) }

@@ -9,10 +9,17 @@ const COLORS = {
   test: "default",
 } as const
 
-const textBlock = (line: string, style: object) => ({
+const textBlock = (line: string, style: object = {}) => ({
   type: "RichTextBlock",
   inlines: [{ type: "TextRun", text: line, ...style }],
 })
+
+/** The lines of a text, with a line across the card instead of a blank one. */
+const blocksOf = (lines: ReadonlyArray<string>): ReadonlyArray<object> =>
+  lines.flatMap((line, index) => {
+    if (line === "") return []
+    return lines[index - 1] === "" ? { ...textBlock(line), separator: true } : textBlock(line)
+  })
 
 /**
  * A Workflows address takes an Adaptive Card, whose text runs know no Markdown; at most 28 KB, which senders
@@ -31,10 +38,7 @@ export const teams: Service = {
       $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
       type: "AdaptiveCard",
       version: "1.4",
-      body: [
-        textBlock(title, { weight: "bolder", color: COLORS[tone] }),
-        ...rest.filter((line) => line !== "").map((line) => textBlock(line, {})),
-      ],
+      body: [textBlock(title, { weight: "bolder", color: COLORS[tone] }), ...blocksOf(rest)],
       ...(links.length > 0 && {
         actions: links.map((link) => ({ type: "Action.OpenUrl", title: link.title, url: link.url })),
       }),

@@ -136,7 +136,7 @@ export const IncidentMessage = Schema.Struct({
         source: Schema.optionalKey(
           Schema.String.annotate({ description: "The page of the alert at the server that sent it." }),
         ),
-        since: timestamp("Since when the check has its status, or is overdue."),
+        since: timestamp("Since when the check has its status, or is overdue with its severity."),
         duration_seconds: Schema.optionalKey(
           Schema.Number.annotate({
             description: "How long its last result took, where the sender stated it.",

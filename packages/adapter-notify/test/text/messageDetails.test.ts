@@ -56,11 +56,11 @@ describe("the details of a check", () => {
   it("say since when, how long, and whether the status is another one", () => {
     const shown = decide({ duration_ms: 1_500, status: "ok", changed_at: undefined })
     assert.deepStrictEqual(
-      [shown.since, shown.duration_seconds, shown.isOverdue],
-      [member.joined_at, 1.5, true],
+      [shown.since, shown.duration_seconds, shown.last_status],
+      [member.joined_at, 1.5, "ok"],
     )
     assert.isUndefined(decide({ duration_ms: 0 }).duration_seconds)
-    assert.isFalse(decide({}).isOverdue)
+    assert.isUndefined(decide({}).last_status)
   })
 })
 

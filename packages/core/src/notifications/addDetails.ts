@@ -28,7 +28,9 @@ export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<Clai
   const reading = Effect.interruptible(Effect.suspend(() => storage.lastResults(members)))
   const read = yield* Effect.exit(Effect.timeout(reading, READ_WITHIN))
   if (Exit.isFailure(read)) {
-    yield* Effect.logWarning("cannot read the details of messages; sending them without", read.cause)
+    // Interrupted: the service stops.
+    if (!Exit.hasInterrupts(read))
+      yield* Effect.logWarning("cannot read the details of messages; sending them without", read.cause)
     return items
   }
   const found = new Map(read.value.map((result) => [result.incident_id, result]))

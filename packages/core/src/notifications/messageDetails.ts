@@ -53,8 +53,8 @@ export const decideDetails = (
   runbook: DeliveryAttempt["runbook"],
 ): MessageDetails => ({
   check: { agent_id: member.agent_id, check_id: member.check_id },
-  status,
-  isOverdue: severityOf(status) !== member.severity,
+  severity: member.severity,
+  last_status: severityOf(status) === member.severity ? undefined : status,
   labels: shownLabels(labels, runbook),
   output: linesOf(output).join("\n"),
   isJob: isJobOutput(output),
@@ -67,14 +67,12 @@ export const decideDetails = (
 export const detailOutput = ({ isJob, output }: MessageDetails, most: number): string =>
   cutCharacters(output, most, isJob)
 
-/** Since when the check has its status, unless the message says that already, and how long its result took. */
+/** Since when the check has its severity, unless the message says that already, and how long its result took. */
 const timesOf = ({ incident }: DeliveryAttempt, details: MessageDetails): string => {
-  const { check, duration_seconds, isOverdue, since, status } = details
+  const { check, duration_seconds, severity, since } = details
   const isSince = Instant.momentText(since) !== Instant.momentText(incident.opened_at)
   const times = [
-    ...(incident.members > 1 || isSince
-      ? [`${isOverdue ? "overdue" : status} since ${Instant.momentText(since)}`]
-      : []),
+    ...(incident.members > 1 || isSince ? [`${severity} since ${Instant.momentText(since)}`] : []),
     ...(duration_seconds === undefined ? [] : [`took ${numberText(duration_seconds, "s")}`]),
   ].join(", ")
   if (times === "") return ""
@@ -137,7 +135,7 @@ export const detailText = (notification: DeliveryAttempt, medium: TextMedium, ro
   const shown = isJob ? said.slice(-Math.min(mostLines, said.length)) : said.slice(0, mostLines)
   const output = cutCharacters(shown.join("\n"), mostOutput, isJob)
   if (output === "") return { lines, output }
-  if (details.isOverdue) add(escape(`Last result: ${details.status}`))
+  if (details.last_status !== undefined) add(escape(`Last result: ${details.last_status}`))
   const quoted = (text: string): string =>
     text
       .split("\n")

@@ -44,16 +44,16 @@ export const incidentFacts = (incident: IncidentRecord) => ({
 /** The worst loud check of an incident as a message shows it (docs/rules.md#details). */
 export interface MessageDetails {
   readonly check: CheckName
-  readonly status: CheckStatus
-  /** Whether it is in the incident because it did not report: its status is that of its last result. */
-  readonly isOverdue: boolean
+  readonly severity: Severity
+  /** The status of its last result, where that is another one: the check is overdue. */
+  readonly last_status: CheckStatus | undefined
   readonly labels: Labels
   /** The output of its last result in plain lines; empty if it has none. */
   readonly output: string
   /** Whether that is the output of a job: of a long one, the end is shown. */
   readonly isJob: boolean
   readonly source: string | undefined
-  /** Since when it has its status, or is overdue. */
+  /** Since when it has its severity. */
   readonly since: Instant
   /** How long the last result took, where its sender stated it. */
   readonly duration_seconds: number | undefined
