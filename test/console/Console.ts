@@ -55,17 +55,69 @@ export class Browser extends Context.Service<Browser, PlaywrightBrowser>()("test
 }
 
 /** A person at a browser, with tabs and a storage of their own, until the scope ends. */
-export const contextOf = Effect.fnUntraced(function* (browser: PlaywrightBrowser) {
-  const context = yield* Effect.acquireRelease(
-    Effect.promise(() => browser.newContext({ viewport: { width: 1440, height: 900 } })),
+export const contextOf = (browser: PlaywrightBrowser) =>
+  Effect.acquireRelease(
+    Effect.promise(() => newContext(browser)),
     (opened) => Effect.promise(() => opened.close()),
   )
+
+const newContext = async (browser: PlaywrightBrowser): Promise<BrowserContext> => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   context.setDefaultTimeout(60_000)
   return context
-})
+}
 
-/** A person at the shared browser. */
-export const openContext = Effect.flatMap(Browser, contextOf)
+/** A person at the shared browser whose context no one had before, for a test that changes it for good. */
+export const openNewContext = Effect.flatMap(Browser, contextOf)
+
+/** A context that tests use one after another. */
+interface Reused {
+  readonly context: BrowserContext
+  /** Forgets what its pages stored and loaded, and closes them. */
+  readonly clear: () => Promise<void>
+}
+
+const idle: Array<Reused> = []
+
+/**
+ * A new context has a new process, which takes a second of processor time to show its first page: a
+ * page that stays open keeps the process for the next test.
+ */
+const makeReused = async (browser: PlaywrightBrowser): Promise<Reused> => {
+  const context = await newContext(browser)
+  const stays = await context.newPage()
+  await stays.route("**", (route) => route.fulfill({ contentType: "text/html", body: "" }))
+  // Its process is that of all pages of this host, at any port.
+  await stays.goto("http://127.0.0.1/")
+  const session = await context.newCDPSession(stays)
+  const origins = new Set<string>()
+  context.on("request", (request) => {
+    if (request.url().startsWith("http")) origins.add(new URL(request.url()).origin)
+  })
+  const clear = async () => {
+    await Promise.all(context.pages().map((page) => (page === stays ? undefined : page.close())))
+    for (const origin of origins)
+      await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" })
+    origins.clear()
+    await session.send("Network.clearBrowserCache")
+  }
+  return { context, clear }
+}
+
+/** A person at the shared browser, whose pages and storage are gone with the scope. */
+export const openContext = Effect.flatMap(Browser, (browser) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(async () => idle.pop() ?? (await makeReused(browser))),
+      (reused) =>
+        Effect.promise(async () => {
+          await reused.clear()
+          idle.push(reused)
+        }),
+    ),
+    ({ context }) => context,
+  ),
+)
 
 /** Opens the console without signing in. */
 export const openConsole = async (context: BrowserContext, address: string): Promise<ConsolePage> => {

@@ -9,7 +9,7 @@ import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
 import { DemoClient } from "./demo.ts"
 import { Site, startService } from "./Site.ts"
 
@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
     it.effect.skipIf(!AT_LENGTH)("reads one stream for all tabs, and none for a hidden one", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
+        const context = yield* openNewContext
         yield* Effect.promise(async () => {
           await demo.join("host-tabs")
           await breakCheck(demo, "host-tabs", "first is down")

@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
 
 /** Opens a page whose stream is open, so that no poll reads it again. */
@@ -137,7 +137,7 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
     it.effect("shows times by the clock of the computer, which goes on while it sleeps", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
+        const context = yield* openNewContext
         yield* Effect.promise(async () => {
           await demo.join("host-asleep")
           await context.addInitScript(SLEPT)
