@@ -87,7 +87,7 @@ const ANOTHER =
   "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again"
 const NO_RECEIVER = "the stored policy defines no receiver of this name: list them with GET /ops/v1/policy"
 
-interface Application {
+export interface Application {
   readonly replaces?: string | undefined
   readonly confirm: boolean
 }
