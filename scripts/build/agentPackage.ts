@@ -19,6 +19,8 @@ interface AgentPackage {
 const bundleAgent = async (root: string) => {
   const program = await rolldown({
     input: join(root, "packages/agent/src/main.ts"),
+    // The paths of modules stand in the bundle.
+    cwd: root,
     platform: "node",
     onwarn: () => {},
     plugins: [takenModules],

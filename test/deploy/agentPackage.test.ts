@@ -154,10 +154,13 @@ const FORMER = `${MEMBER}
 const JOB = "trap 'echo got it; exit 5' USR1; echo ready; while :; do kill -USR1 $PPID; sleep 0.1; done"
 
 /** Runs a function of the build in a process that has its Node.js. */
-const build = (module: string, name: string, ...args: ReadonlyArray<unknown>): void => {
+const build = (module: string, name: string, ...args: ReadonlyArray<unknown>): void =>
+  buildIn(process.cwd(), module, name, ...args)
+
+const buildIn = (cwd: string, module: string, name: string, ...args: ReadonlyArray<unknown>): void => {
   const url = pathToFileURL(resolve("scripts/build", module)).href
   const program = `import { ${name} } from ${JSON.stringify(url)}; await ${name}(...${JSON.stringify(args)})`
-  execFileSync(process.execPath, ["--input-type=module", "--eval", program])
+  execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd })
 }
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
@@ -180,6 +183,12 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
       cwd: tmpdir(),
     })
     assert.include(output, "tocsin-agent start")
+  })
+
+  it("have the same bytes wherever they are built: servers hand them out", () => {
+    const [tarball, again] = [`tocsin-agent-${manifest.version}.tgz`, join(folder, "again")]
+    buildIn(tmpdir(), "buildAgent.ts", "buildAgent", process.cwd(), again)
+    assert.isTrue(readFileSync(join(again, tarball)).equals(readFileSync(join(folder, tarball))))
   })
 
   it("say which Node.js they need on an older one", () => {

@@ -44,13 +44,11 @@ const closeSlow = Effect.fnUntraced(function* (
   { source }: HttpServerRequest.HttpServerRequest,
   progress: { readonly bytes: number },
 ) {
-  const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
-  const start = (yield* elapsed) + Duration.toMillis(PATIENCE)
-  while (true) {
-    const wait = start + (progress.bytes / LEAST_BYTES_PER_SECOND) * 1_000 - (yield* elapsed)
-    if (wait <= 0) break
-    yield* Effect.sleep(Duration.millis(wait))
-  }
+  const clock = yield* Clock.Clock
+  const seconds = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e9
+  const start = seconds() + Duration.toSeconds(PATIENCE)
+  const left = () => start + progress.bytes / LEAST_BYTES_PER_SECOND - seconds()
+  while (left() > 0) yield* Effect.sleep(Duration.seconds(left()))
   if (source instanceof IncomingMessage) source.socket.destroy()
 })
 
