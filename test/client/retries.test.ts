@@ -231,6 +231,14 @@ const calls: Readonly<
     true,
     (client) => client.policy.putReceiver("chat", { receiver: { kind: "debug" } }, { "if-match": "none" }),
   ],
+  "policy.tryReceiver": [
+    false,
+    (client) =>
+      client.policy.tryReceiver("chat", {
+        receiver: { kind: "debug" },
+        values: { url: "https://a.example" },
+      }),
+  ],
   "policy.removeReceiver": [true, (client) => client.policy.removeReceiver("chat", { "if-match": "none" })],
   "policy.apply": [true, (client) => client.policy.apply("routes: []")],
   "watches.try": [false, (client) => client.watches.try({ tcp: { host: "example.org", port: 25 } })],

@@ -66,6 +66,7 @@ const ELSEWHERE = new Set([
   "removeReceiver 412",
   // The server hands out the agent.
   "getAgentDownload 404",
+  "tryReceiver 409",
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",

@@ -5,6 +5,7 @@ import { InstantFromString } from "./Instant.ts"
 import { flag } from "./Parameters.ts"
 import { NotifierName } from "./Status.ts"
 import { PolicyDocument, Window } from "./PolicyDocument.ts"
+import { StoredValues } from "./ReceiverSecrets.ts"
 
 const Occurrence = Schema.Struct({
   starts_at: InstantFromString,
@@ -99,6 +100,10 @@ export const ReceiverPath = Schema.Struct({
 export const ReceiverRequest = closedStruct({
   // A problem of the entry is one of the policy, with its path.
   receiver: Schema.JsonObject.annotate({ description: "Its whole entry, as a policy has it: a `Receiver`." }),
+  values: optional(
+    StoredValues,
+    "All its secrets, to store under the name that the entry has as `secrets`, or else the receiver's. Without them, the stored ones of that name stay.",
+  ),
 }).annotate(named("ReceiverRequest", "A receiver to define or to replace."))
 
 const PolicyVersion = Schema.Struct({

@@ -57,9 +57,12 @@ export const neededSecrets = (receiver: Receiver): ReadonlyArray<SecretName> => 
 
 const SOME = { expected: "an object with at least one secret" }
 
-export const PutSecretsRequest = closedStruct({
-  values: SecretValues.check(Schema.isMinProperties(1, SOME)),
-}).annotate(named("PutSecretsRequest", "All secrets of a receiver: those that are left out are deleted."))
+/** All secrets of a receiver, as they are stored. */
+export const StoredValues = SecretValues.check(Schema.isMinProperties(1, SOME))
+
+export const PutSecretsRequest = closedStruct({ values: StoredValues }).annotate(
+  named("PutSecretsRequest", "All secrets of a receiver: those that are left out are deleted."),
+)
 export type PutSecretsRequest = typeof PutSecretsRequest.Type
 
 /** The stored secrets of one receiver, without their values. */

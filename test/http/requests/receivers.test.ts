@@ -30,11 +30,15 @@ const hash = Effect.map(operate("GET", "/ops/v1/policy"), ({ body }) => String(O
 const change = Effect.fnUntraced(function* (
   method: "PUT" | "DELETE",
   path: string,
-  { match, receiver }: { readonly match?: string; readonly receiver?: object } = {},
+  {
+    match,
+    receiver,
+    values,
+  }: { readonly match?: string; readonly receiver?: object; readonly values?: object } = {},
 ) {
   return yield* operate(method, `/ops/v1/receivers/${path}`, {
     headers: { "if-match": match ?? (yield* hash) },
-    ...(receiver !== undefined && { json: { receiver } }),
+    ...(receiver !== undefined && { json: { receiver, ...(values && { values }) } }),
   })
 })
 
@@ -89,6 +93,58 @@ describe("a receiver over HTTP", () => {
         })
         const ofReceivers = acts.filter((act: string) => act.startsWith("receiver."))
         assert.deepStrictEqual(ofReceivers, ["receiver.removed chat 3", "receiver.changed chat 2"])
+      }),
+    ),
+  )
+
+  it.live("has its secrets stored and deleted with it", () =>
+    served(
+      Effect.gen(function* () {
+        const phone = { kind: "messenger", type: "ntfy" }
+        const path = "chat?confirm=true"
+        const secrets = Effect.map(operate("GET", "/ops/v1/secrets"), ({ body }) =>
+          Object(body).items.map((item: unknown) => [
+            Object(item).name,
+            Object(item).keys.join(),
+            Object(item).receiver,
+          ]),
+        )
+        const none = yield* hash
+        const url = "https://ntfy.example/alarms"
+        const first = yield* change("PUT", path, { receiver: phone, values: { url } })
+        assert.include(Object(first.body).text, "chat: { secrets: chat, kind: messenger, type: ntfy }")
+        assert.deepStrictEqual(yield* secrets, [["chat", "url", "chat"]])
+        // Other secrets alone make no version, but replace only those of the policy that is named.
+        const both = { receiver: phone, values: { url, token: "t" } }
+        expectError(yield* change("PUT", path, { ...both, match: none }), 412, "conflict")
+        assert.deepInclude(Object((yield* change("PUT", path, both)).body), { version: 1 })
+        // A refused change stores none of them, and an entry that names its row keeps it whole.
+        const refused = { receiver: { ...phone, colour: "red" }, values: { url } }
+        expectError(yield* change("PUT", path, refused), 400, "validation")
+        const kept = { receiver: { ...phone, secrets: "chat", concurrency: 2 } }
+        assert.deepInclude(Object((yield* change("PUT", path, kept)).body), { version: 2 })
+        assert.deepStrictEqual(yield* secrets, [["chat", "token,url", "chat"]])
+        assert.strictEqual((yield* change("DELETE", path)).status, 200)
+        assert.deepStrictEqual(yield* secrets, [])
+      }),
+      { ...STORED, secretsKey: "5a".repeat(32) },
+    ),
+  )
+
+  it.live("is tried before it is stored", () =>
+    served(
+      Effect.gen(function* () {
+        const receiver = { kind: "webhook", url_file: "a", secret_file: "b" }
+        const tried = (json: object) => operate("POST", "/ops/v1/receivers/webhook/try", { json })
+        assert.deepStrictEqual((yield* tried({ receiver })).body, {
+          outcome: "delivered",
+          status: 200,
+          error: null,
+        })
+        expectError(yield* tried({ receiver: { kind: "webhook" } }), 400, "validation")
+        const withoutKey = yield* change("PUT", "chat", { receiver: CHAT, values: { token: "t" } })
+        assert.include(expectError(withoutKey, 409, "conflict"), "SERVICE_SECRETS_KEY")
+        assert.strictEqual((yield* operate("GET", "/ops/v1/policy/versions")).text, '{"items":[]}')
       }),
     ),
   )

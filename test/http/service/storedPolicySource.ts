@@ -1,7 +1,7 @@
 import { openEditedText } from "@tocsin/adapter-http/policy/editReceiver"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { type Notifier, refusedHere } from "@tocsin/core/ports/Notifiers"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { Effect, Result } from "effect"
 
@@ -22,6 +22,11 @@ export const storedPolicySource = (
       ),
     follow: (text) => Effect.map(read(text), (document) => ({ document, outdated: [] })),
     notifiers: () => Effect.succeed({ made: notifiers, unavailable: new Map() }),
+    test: (document) =>
+      Object.keys(document.receivers ?? {}).reduce(
+        (found, name) => notifiers.get(name)?.test ?? found,
+        Effect.succeed(refusedHere("it is no notifier")),
+      ),
     unavailable: () => Effect.succeed(new Map()),
   }
 }

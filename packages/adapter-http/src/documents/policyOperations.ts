@@ -161,15 +161,37 @@ export const policy: Operations = {
   putReceiver: {
     summary: "Define or replace a receiver",
     description:
-      "Changes the entry of one receiver in the text of the stored policy, and applies that like PUT policy; all other text stays as it is. An entry that is there already changes nothing, so that the request is safe to repeat. Without confirm=true, it also answers 409 if notifiers of the settings other than debug would fall silent or notify again, or if no one would be notified. Where SERVICE_POLICY_FILE decides, its 409 has the lines to paste.",
+      "Changes the entry of one receiver in the text of the stored policy, stores its secrets if they are given, and applies that like PUT policy; all other text stays as it is. An entry that is there already changes nothing, so that the request is safe to repeat. Without confirm=true, it also answers 409 if notifiers of the settings other than debug would fall silent or notify again, or if no one would be notified. Where SERVICE_POLICY_FILE decides, its 409 has the lines to paste.",
     parameters: { name: "chat", "if-match": NO_RULES },
-    request: { usual: ["An incoming webhook", { receiver: IN_FORCE.policy.receivers.chat }] },
+    request: {
+      usual: [
+        "An incoming webhook, whose address is in a file",
+        { receiver: IN_FORCE.policy.receivers.chat },
+      ],
+      stored: [
+        "With its secrets, which are stored",
+        { receiver: { kind: "messenger", type: "ntfy" }, values: { url: "https://ntfy.example/alarms" } },
+      ],
+    },
     success: { usual: ["The stored version", APPLIED] },
+  },
+  tryReceiver: {
+    summary: "Try a receiver",
+    description:
+      "Sends a test message to a receiver as its entry and its secrets would make it, and reports the answer. Stores nothing. Answers 409 where SERVICE_POLICY_FILE decides.",
+    parameters: { name: "chat" },
+    request: {
+      usual: [
+        "A topic of ntfy",
+        { receiver: { kind: "messenger", type: "ntfy" }, values: { url: "https://ntfy.example/alarms" } },
+      ],
+    },
+    success: { delivered: ["It is there", { outcome: "delivered", status: 200, error: null }] },
   },
   removeReceiver: {
     summary: "Remove a receiver",
     description:
-      "Removes one receiver from the text of the stored policy, as putReceiver changes one. Without its last receiver the policy has none, and the notifiers of the settings are the receivers. Answers 400 if a route or a rota names it.",
+      "Removes one receiver from the text of the stored policy, as putReceiver changes one, and deletes its stored secrets. Without its last receiver the policy has none, and the notifiers of the settings are the receivers. Answers 400 if a route or a rota names it.",
     parameters: { name: "chat", "if-match": NO_RULES },
     success: { usual: ["The stored version", APPLIED] },
   },

@@ -8,7 +8,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Operators } from "@tocsin/core/usecases/Operators"
-import type { ReceiverChange } from "@tocsin/core/ports/PolicySource"
+import type { ReceiverWithSecrets } from "@tocsin/core/usecases/changingReceivers"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Watches } from "@tocsin/core/usecases/Watches"
@@ -101,7 +101,7 @@ const policyUseCases = (policies: Policies["Service"]) => {
       unavailable: policies.unavailable(),
     }))
   const changeReceiver = (
-    change: ReceiverChange,
+    change: ReceiverWithSecrets,
     headers: { readonly "if-match": string },
     { confirm }: { readonly confirm: boolean },
   ) => {
@@ -117,7 +117,9 @@ const policyUseCases = (policies: Policies["Service"]) => {
     applyPolicy: ({ headers: { "if-match": hash }, payload, query: { confirm } }) =>
       inForceAfter(policies.apply(payload, { replaces: hash && unquoted(hash), confirm })),
     putReceiver: ({ headers, params, payload, query }) =>
-      changeReceiver({ name: params.name, receiver: payload.receiver }, headers, query),
+      changeReceiver({ ...params, ...payload }, headers, query),
+    tryReceiver: ({ params, payload }) =>
+      Effect.map(policies.tryReceiver({ ...params, ...payload }), toNotifierTest),
     removeReceiver: ({ headers, params, query }) =>
       changeReceiver({ name: params.name, receiver: undefined }, headers, query),
     checkPolicy: ({ payload }) =>

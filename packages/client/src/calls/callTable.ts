@@ -220,7 +220,9 @@ export const callTable = {
       [name: string, request: R.ReceiverRequest, parameters: R.ReceiverParameters],
       R.AppliedPolicy
     >()("putReceiver"),
-    /** Removes a receiver of the stored policy, which no route may name. */
+    /** Sends a test message to a receiver as it would be, and stores nothing. */
+    tryReceiver: call<[name: string, request: R.ReceiverRequest], R.NotifierTest>()("tryReceiver"),
+    /** Removes a receiver of the stored policy with its stored secrets; no route may name it. */
     removeReceiver: call<[name: string, parameters: R.ReceiverParameters], R.AppliedPolicy>()(
       "removeReceiver",
     ),

@@ -21,6 +21,7 @@ import {
   RateLimited,
   Validation,
 } from "./ApiErrors.ts"
+import { NotifierTest } from "./opsResources.ts"
 import { IgnoredBody, OperatorAuthentication, role, ValidParameters } from "./operation.ts"
 
 const POLICY_TEXT = Schema.String.annotate({ description: "A policy in YAML 1.2 or JSON." }).pipe(
@@ -78,6 +79,12 @@ export class PolicyApi extends HttpApiGroup.make("policy")
     }),
   )
   .add(
+    role.admin.post("tryReceiver", "/receivers/:name/try", {
+      params: ReceiverPath,
+      payload: ReceiverRequest,
+      success: NotifierTest,
+      error: [PayloadTooLarge.wire, Conflict.wire],
+    }),
     role.admin.put("putReceiver", "/receivers/:name", {
       ...changedReceiver,
       payload: ReceiverRequest,

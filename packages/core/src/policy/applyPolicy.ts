@@ -5,6 +5,8 @@ import { load } from "../unitOfWork/load.ts"
 import { find } from "../unitOfWork/Search.ts"
 import { loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
+import type { EncryptedSecrets } from "../secrets/openSecrets.ts"
+import { dropSecrets, putSecrets } from "../secrets/secretDecisions.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -15,6 +17,10 @@ export interface ChangedReceiver {
   readonly action: "receiver.changed" | "receiver.removed"
   /** The version whose text was changed; 0 for none. */
   readonly of: number
+  /** Its secrets, to store with the policy. */
+  readonly stores?: EncryptedSecrets | undefined
+  /** The name of its secrets, to delete with it. */
+  readonly drops?: NotifierName | undefined
 }
 
 /** A valid policy to apply, and the hash of the one that it replaces, if that is required. */
@@ -28,6 +34,7 @@ export interface PolicyToApply extends Pick<PolicyVersionRecord, "hash" | "text"
 export type AppliedPolicy =
   | { readonly outcome: "applied"; readonly version: PolicyVersionRecord }
   | { readonly outcome: "another"; readonly hash: string }
+  | { readonly outcome: "too_many_secrets" }
 
 /**
  * Stores a policy as the newest version, unless that has the same text already. `none` is the hash
@@ -41,13 +48,18 @@ export const applyPolicy = loneCommandOf(function* (
   signature: Signature,
 ): LoneDecision<AppliedPolicy> {
   const newest = yield* find("newestPolicy", undefined)
-  if (newest?.text === text) return { outcome: "applied", version: newest }
+  const { drops, stores } = receiver ?? {}
+  if (newest?.text === text && stores === undefined) return { outcome: "applied", version: newest }
   const former = newest?.hash ?? none
   const newestVersion = newest?.version ?? 0
   // Another text may have the same hash: comments are no part of it.
   const isAnother = receiver !== undefined && receiver.of !== newestVersion
   if (isAnother || (replaces !== undefined && replaces !== former))
     return { outcome: "another", hash: former }
+  if (stores !== undefined && (yield* putSecrets(unit, now, stores, signature)) === undefined)
+    return { outcome: "too_many_secrets" }
+  if (newest?.text === text) return { outcome: "applied", version: newest }
+  if (drops !== undefined) yield* dropSecrets(unit, now, drops, signature)
   const version = newestVersion + 1
   const row = { version, hash, text, applied_at: now, applied_by: signature.actor }
   yield* load(unit, { rows: { policy_version: [version, version - KEPT_VERSIONS] } })

@@ -127,6 +127,12 @@ export interface TestReceipt {
   readonly status: number | undefined
 }
 
+/** The receipt of a test that this process cannot send, and why. */
+export const refusedHere = (reason: string): TestReceipt => ({
+  result: { outcome: "refused", error: `this server cannot use it: ${reason}` },
+  status: undefined,
+})
+
 export interface Notifier {
   /** The name in outbox items: its kind, or a custom name. */
   readonly kind: NotifierName

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { HeldCount, PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Notifier } from "./Notifiers.ts"
+import type { Notifier, TestReceipt } from "./Notifiers.ts"
 import type { OpenedSecrets } from "./SecretCipher.ts"
 import type * as Instant from "@tocsin/contract/Instant"
 import type { RuleOptions } from "./RuleSettings.ts"
@@ -40,6 +40,8 @@ interface StoredPolicySource {
     readonly made: ReadonlyMap<NotifierName, Notifier>
     readonly unavailable: ReadonlyMap<NotifierName, string>
   }>
+  /** Sends a test message to the only receiver of a document, which nothing keeps. */
+  readonly test: (document: PolicyDocument, stored: OpenedSecrets) => Effect.Effect<TestReceipt>
   /** Why this process could not use some of its receivers. */
   readonly unavailable: (
     document: PolicyDocument,

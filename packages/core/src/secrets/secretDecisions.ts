@@ -11,7 +11,7 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { EncryptedSecrets } from "./openSecrets.ts"
 
 /** Stores all secrets of one receiver, within a decision; `undefined` if there are too many of others. */
-function* putSecrets(
+export function* putSecrets(
   unit: UnitOfWork,
   now: Instant,
   secrets: EncryptedSecrets,
@@ -30,7 +30,12 @@ function* putSecrets(
 export const storeSecrets = commandOf(putSecrets)
 
 /** Deletes the secrets of one receiver, within a decision. Returns how many rows there were. */
-function* dropSecrets(unit: UnitOfWork, now: Instant, name: NotifierName, by: Signature): Decision<number> {
+export function* dropSecrets(
+  unit: UnitOfWork,
+  now: Instant,
+  name: NotifierName,
+  by: Signature,
+): Decision<number> {
   if ((yield* loadRow(unit, "receiver_secrets", name)) === undefined) return 0
   unit.of("receiver_secrets").delete(name)
   recordAudit(unit, now, by, "secret.removed", [name], {})

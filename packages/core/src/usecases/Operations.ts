@@ -18,7 +18,7 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { AgentDownload } from "../ports/AgentDownload.ts"
 import { Hashing, LinkTokens } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
-import type { TestReceipt } from "../ports/Notifiers.ts"
+import { refusedHere } from "../ports/Notifiers.ts"
 import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
@@ -181,11 +181,6 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
 }) {
   static readonly layer = Layer.effect(Operations, Operations.make)
 }
-
-const refusedHere = (reason: string): TestReceipt => ({
-  result: { outcome: "refused", error: `this server cannot use it: ${reason}` },
-  status: undefined,
-})
 
 interface Subject {
   readonly agent: AgentRecord

@@ -18,6 +18,7 @@ import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { StateConflict } from "./OperationErrors.ts"
 import { applyingPolicies } from "./applyingPolicies.ts"
+import { changingReceivers } from "./changingReceivers.ts"
 import { followStoredPolicy } from "./followStoredPolicy.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
 import { currentReceivers, unavailableReceivers, unusableReceivers } from "../replicas/listedReceivers.ts"
@@ -180,10 +181,12 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
     const rules = yield* RuleSettings
     const given: PolicyNotifiers = rules
     const { begin, replace } = yield* replacing
+    const { openWith, store, ...applying } = yield* applyingPolicies
     const followed = yield* followStoredPolicy(given, { begin, replace })
     return {
       ...followed,
-      ...(yield* applyingPolicies),
+      ...applying,
+      ...(yield* changingReceivers({ openWith, store })),
       secrets: yield* secretOperations(followed.followedVersion),
       try: yield* tryingPolicy,
       /** The receivers of the policy in force that this process cannot use. */

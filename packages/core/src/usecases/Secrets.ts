@@ -22,10 +22,10 @@ import { StateConflict } from "./OperationErrors.ts"
 
 const BY_NAME = { list: "secrets", filter: {}, sort: "name", direction: "asc" } as const
 
-const NO_KEY =
+export const NO_KEY =
   "there is no key for stored secrets: set SERVICE_SECRETS_KEY to 64 hex digits (openssl rand -hex 32), the same on every server; with the embedded database, start the server once, which makes one"
 
-const TOO_MANY = `there are ${MOST_SECRETS} stored secrets; delete some that no receiver names first`
+export const TOO_MANY = `there are ${MOST_SECRETS} stored secrets; delete some that no receiver names first`
 
 const ANOTHER_POLICY =
   "another policy was stored, which this server does not follow yet: look whether it names these secrets, and try again"

@@ -16,14 +16,14 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { matchersOf } from "../policy/policyWarnings.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
-import { PolicySource, type ReceiverChange } from "../ports/PolicySource.ts"
-import { SecretCipher } from "../ports/SecretCipher.ts"
+import { PolicySource } from "../ports/PolicySource.ts"
+import { type OpenedSecrets, SecretCipher } from "../ports/SecretCipher.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { unusableByAll } from "../replicas/listedReceivers.ts"
-import { AnotherPolicy, NotFound, StateConflict } from "./OperationErrors.ts"
-import { namedSecretsReader } from "./Secrets.ts"
-import { invalidPolicy, NO_RULES } from "./followStoredPolicy.ts"
+import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
+import { namedSecretsReader, TOO_MANY } from "./Secrets.ts"
+import { invalidPolicy } from "./followStoredPolicy.ts"
 
 /** Refuses a policy that was not confirmed, if it would send too many firings to a receiver. */
 export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<void, StateConflict> =>
@@ -78,14 +78,8 @@ const refuseSilence = (before: Policy, after: Policy): Effect.Effect<void, State
       )
 }
 
-const pasted = ({ name, receiver }: ReceiverChange): string =>
-  receiver === undefined
-    ? `. The entry to remove from receivers: ${name}`
-    : `. The line to paste under receivers:   ${name}: ${JSON.stringify(receiver)}`
-
-const ANOTHER =
+export const ANOTHER =
   "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again"
-const NO_RECEIVER = "the stored policy defines no receiver of this name: list them with GET /ops/v1/policy"
 
 export interface Application {
   readonly replaces?: string | undefined
@@ -105,13 +99,18 @@ export const applyingPolicies = Effect.gen(function* () {
   const warningsOf = findLost(storage, { transact })
   const lost = (policy: Policy) => warningsOf(policy, inForce.current())
   const unusable = findUnusable(storage)
-  const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
+  const cipher = yield* SecretCipher
+  const readSecrets = namedSecretsReader(storage, cipher)
+  /** The secrets that a policy names: those that are given, or else the stored ones. */
+  const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
+    Effect.map(readSecrets(document), ({ opened }): OpenedSecrets => new Map([...opened, ...values]))
   const none = policyHash({}, hashing)
 
   const store = Effect.fnUntraced(function* (
     { document, text }: { readonly document: PolicyDocument; readonly text: string },
     { confirm, replaces }: Application,
     receiver?: ChangedReceiver,
+    values?: OpenedSecrets,
   ) {
     if (source.source === "given") return yield* new StateConflict({ message: source.advice })
     const policy = compileGiven(document, given)
@@ -119,7 +118,7 @@ export const applyingPolicies = Effect.gen(function* () {
     const warnings = yield* lost(policy)
     if (!confirm) {
       if (receiver !== undefined) yield* refuseSilence(inForce.current(), policy)
-      const { opened } = yield* readSecrets(document)
+      const opened = yield* openWith(document, values)
       yield* refuseUnusable(yield* unusable(yield* source.unavailable(document, opened)))
       yield* refuseMany(counts)
     }
@@ -127,6 +126,7 @@ export const applyingPolicies = Effect.gen(function* () {
     const signature = yield* currentSignature(ids)
     const applied = yield* transact(applyPolicy({ hash, text, replaces, receiver }, none, signature))
     if (applied.outcome === "another") return yield* new AnotherPolicy({ message: ANOTHER })
+    if (applied.outcome === "too_many_secrets") return yield* new StateConflict({ message: TOO_MANY })
     return { ...applied.version, firings: counts, ...(warnings.length > 0 && { warnings }) }
   })
 
@@ -140,30 +140,14 @@ export const applyingPolicies = Effect.gen(function* () {
       const document = yield* Effect.mapError(source.read(text), invalidPolicy)
       return yield* store({ document, text }, application)
     }),
-    /**
-     * Stores the policy with one receiver changed or removed, like `apply`. Without `confirm`, {@link refuseSilence}
-     * applies too. A change that is made already stores nothing, whatever it was to replace: it is safe to repeat.
-     */
-    changeReceiver: Effect.fn("Policies.changeReceiver")(function* (
-      change: ReceiverChange,
-      application: Application & { readonly replaces: string },
-    ) {
-      if (source.source === "given")
-        return yield* new StateConflict({ message: `${source.advice}${pasted(change)}` })
-      const [newest] = yield* storage.policyVersions(0, 1)
-      const { hash, text, version } = newest ?? { hash: none, text: NO_RULES, version: 0 }
-      const edited = yield* Effect.mapError(source.edit(text, change), invalidPolicy)
-      const isMade = edited.text === text
-      const isPresent = application.replaces === hash
-      if (isMade && (isPresent || newest === undefined) && change.receiver === undefined)
-        return yield* new NotFound({ message: NO_RECEIVER })
-      if (!isMade && !isPresent) return yield* new AnotherPolicy({ message: ANOTHER })
-      const action = change.receiver === undefined ? "receiver.removed" : "receiver.changed"
-      return yield* store(edited, application, { name: change.name, action, of: version })
-    }),
     /** Counts the firings that each receiver would get immediately under a policy. */
     firings,
     lost,
     unusable,
+    openWith,
+    store,
   }
 })
+
+/** Stores a policy that was read, and the secrets of a receiver with it. */
+export type StorePolicy = Pick<Effect.Success<typeof applyingPolicies>, "openWith" | "store">

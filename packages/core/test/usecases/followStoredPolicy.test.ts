@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
 import { Effect, Layer, Logger } from "effect"
 import type { PolicyVersionRecord } from "../../src/model/PolicyVersionRecord.ts"
+import { refusedHere } from "../../src/ports/Notifiers.ts"
 import { PolicySource } from "../../src/ports/PolicySource.ts"
 import { Storage } from "../../src/ports/Storage.ts"
 import { followStoredPolicy, invalidPolicy } from "../../src/usecases/followStoredPolicy.ts"
@@ -21,6 +22,7 @@ it.effect("a version that a process cannot read is refused once, and a later one
     const source = PolicySource.of({
       source: "stored",
       read: () => Effect.succeed({}),
+      test: () => Effect.succeed(refusedHere("")),
       edit: (text) => Effect.succeed({ document: {}, text }),
       follow: (text) =>
         text === "{}"

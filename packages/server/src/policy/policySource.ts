@@ -4,6 +4,7 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
+import { refusedHere } from "@tocsin/core/ports/Notifiers"
 import type { FollowedPolicy, PolicySource } from "@tocsin/core/ports/PolicySource"
 import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
@@ -65,6 +66,12 @@ export const policySource = Effect.fnUntraced(function* (
     follow: (text) => Effect.tap(readStored(text, settings), warnOfOutdated),
     notifiers: (document, stored) =>
       make(document, stored).pipe(Effect.tap(warn), Effect.provideContext(context)),
+    test: (document, stored) =>
+      Effect.gen(function* () {
+        const { made, unavailable } = yield* make(document, stored)
+        const [[notifier], [reason = ""]] = [made.values(), unavailable.values()]
+        return notifier === undefined ? refusedHere(reason) : yield* notifier.test
+      }).pipe(Effect.scoped, Effect.provideContext(context)),
     unavailable: (document, stored) =>
       Effect.provideContext(
         Effect.map(Effect.scoped(make(document, stored)), (made) => made.unavailable),

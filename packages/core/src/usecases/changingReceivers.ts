@@ -1,0 +1,92 @@
+import { Effect, Result } from "effect"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import type { SecretValues } from "@tocsin/contract/ReceiverSecrets"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { policyHash } from "../policy/applyPolicy.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import { PolicySource, type ReceiverChange } from "../ports/PolicySource.ts"
+import { type OpenedSecrets, SecretCipher } from "../ports/SecretCipher.ts"
+import { Storage } from "../ports/Storage.ts"
+import { encryptSecrets, namedSecrets } from "../secrets/openSecrets.ts"
+import { ANOTHER, type Application, type StorePolicy } from "./applyingPolicies.ts"
+import { invalidPolicy, NO_RULES } from "./followStoredPolicy.ts"
+import { AnotherPolicy, NotFound, StateConflict } from "./OperationErrors.ts"
+import { NO_KEY } from "./Secrets.ts"
+
+const NO_RECEIVER = "the stored policy defines no receiver of this name: list them with GET /ops/v1/policy"
+
+const pasted = ({ name, receiver }: ReceiverChange): string =>
+  receiver === undefined
+    ? `. The entry to remove from receivers: ${name}`
+    : `. The line to paste under receivers:   ${name}: ${JSON.stringify(receiver)}`
+
+/** A receiver with its secrets, if these are given with it. */
+export interface ReceiverWithSecrets extends ReceiverChange {
+  readonly values?: SecretValues | undefined
+}
+
+/** The entry names the secrets that are given with it, by its own name unless it has another. */
+const namingSecrets = ({ name, receiver, values }: ReceiverWithSecrets): ReceiverChange => ({
+  name,
+  receiver: values === undefined ? receiver : { secrets: name, ...Object(receiver) },
+})
+
+const secretsOf = (document: PolicyDocument, name: NotifierName): NotifierName | undefined =>
+  Array.from(namedSecrets(document)).find(([, receiver]) => receiver === name)?.[0]
+
+const valuesOf = (row: NotifierName | undefined, values: SecretValues | undefined): OpenedSecrets =>
+  row === undefined || values === undefined ? new Map() : new Map([[row, Result.succeed(values)]])
+
+/** Makes what changes one receiver of the stored policy, with its secrets (docs/rules.md#a-stored-policy). */
+export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store }: StorePolicy) {
+  const inForce = yield* PolicyInForce
+  const storage = yield* Storage
+  const source = yield* PolicySource
+  const cipher = yield* SecretCipher
+  const none = policyHash({}, yield* Hashing)
+  return {
+    /**
+     * Stores the policy with one receiver changed or removed, like `apply`. Without `confirm`, {@link refuseSilence}
+     * applies too. Its secrets are stored, or deleted, in the same transaction. A change that is made already stores
+     * nothing, whatever it was to replace: without secrets, it is safe to repeat.
+     */
+    changeReceiver: Effect.fn("Policies.changeReceiver")(function* (
+      { values, ...given }: ReceiverWithSecrets,
+      application: Application & { readonly replaces: string },
+    ) {
+      if (source.source === "given")
+        return yield* new StateConflict({ message: `${source.advice}${pasted(given)}` })
+      const change = namingSecrets({ values, ...given })
+      if (values !== undefined && cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
+      const [newest] = yield* storage.policyVersions(0, 1)
+      const { hash, text, version } = newest ?? { hash: none, text: NO_RULES, version: 0 }
+      const edited = yield* Effect.mapError(source.edit(text, change), invalidPolicy)
+      const isMade = edited.text === text
+      const isPresent = application.replaces === hash
+      if (isMade && (isPresent || newest === undefined) && change.receiver === undefined)
+        return yield* new NotFound({ message: NO_RECEIVER })
+      if (!isPresent && (!isMade || values !== undefined))
+        return yield* new AnotherPolicy({ message: ANOTHER })
+      const row = secretsOf(edited.document, change.name)
+      const stores =
+        values !== undefined && row !== undefined && cipher !== undefined
+          ? encryptSecrets(row, values, cipher)
+          : undefined
+      const by = { name: change.name, of: version, stores }
+      if (change.receiver !== undefined)
+        return yield* store(edited, application, { ...by, action: "receiver.changed" }, valuesOf(row, values))
+      const drops = secretsOf(inForce.current().document, change.name)
+      return yield* store(edited, application, { ...by, action: "receiver.removed", drops })
+    }),
+    /** Sends a test message to a receiver as it would be, and stores nothing. */
+    tryReceiver: Effect.fn("Policies.tryReceiver")(function* ({ values, ...given }: ReceiverWithSecrets) {
+      if (source.source === "given")
+        return yield* new StateConflict({ message: `${source.advice}${pasted(given)}` })
+      const change = namingSecrets({ values, ...given })
+      const { document } = yield* Effect.mapError(source.edit(NO_RULES, change), invalidPolicy)
+      const opened = yield* openWith(document, valuesOf(secretsOf(document, change.name), values))
+      return yield* source.test(document, opened)
+    }),
+  }
+})
