@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
@@ -19,6 +19,7 @@ const PAGES: Readonly<Record<string, string>> = {
   check: "checks/db-1/disk",
   "on-call": "on-call",
   silences: "silences",
+  policy: "policy",
   watches: "watches",
   outbox: "outbox",
   audit: "audit",
@@ -28,7 +29,7 @@ const PAGES: Readonly<Record<string, string>> = {
 }
 
 /** Pages that are pictured in the dark too: one of each kind. */
-const DARK = ["incidents", "incident", "checks", "check"]
+const DARK = ["overview", "incidents", "checks", "check"]
 
 /** Routes that hold some notifications, and a window, so that these pages have something to show. */
 const POLICY = `
@@ -57,14 +58,11 @@ freshness:
 /** Writes a picture of each page of the console, light and dark, into a folder. */
 export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
   const cwd = yield* scratchFolder
-  const policy = join(cwd, "policy.yaml")
-  writeFileSync(policy, POLICY)
   mkdirSync(folder, { recursive: true })
   const { baseUrl } = yield* startServer({
     cwd,
     environment: {
       SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
-      SERVICE_POLICY_FILE: policy,
       SERVICE_LOG_LEVEL: "info",
       SERVICE_WATCH_LOOPBACK: "true",
     },
@@ -72,6 +70,11 @@ export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
   const context = yield* openContext
   yield* Effect.promise(async () => {
     const demo = new DemoClient(baseUrl)
+    await fetch(`${baseUrl}/ops/v1/policy?confirm=true`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/yaml" },
+      body: POLICY,
+    })
     await fillDemo(demo)
     const { items } = (await demo.call("GET", "ops/v1/incidents?state=open")) as {
       readonly items: ReadonlyArray<{ readonly id: string; readonly incident_key: string }>
