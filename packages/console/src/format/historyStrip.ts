@@ -36,13 +36,18 @@ const BY_WEIGHT = ["ok", "no_data", "planned", "unknown", "warning", "critical"]
 export const byWeight = (a: Stretch, b: Stretch): number =>
   BY_WEIGHT.indexOf(a.state) - BY_WEIGHT.indexOf(b.state)
 
-/** The state of each of so many equal parts of a span. */
-export const barsOf = (stretches: ReadonlyArray<Stretch>, count: number): ReadonlyArray<State> =>
-  Array.from({ length: count }, (_, bar) => {
-    const isIn = ({ from, to }: Stretch) => from * count < bar + 1 && to * count > bar
-    const states = stretches.flatMap((stretch) => (isIn(stretch) ? [stretch.state] : []))
+/** Places are fractions: the end of an hour is no part of the next one. */
+const NOTHING = 1e-9
+
+/** The state of each of so many equal parts of a span. A part in which data begin shows these. */
+export const barsOf = (stretches: ReadonlyArray<Stretch>, count: number): ReadonlyArray<State> => {
+  const known = stretches[0]?.state === "no_data" ? stretches.slice(1) : stretches
+  return Array.from({ length: count }, (_, bar) => {
+    const isIn = ({ from, to }: Stretch) => from * count < bar + 1 - NOTHING && to * count > bar + NOTHING
+    const states = known.filter(isIn).map(({ state }) => state)
     return BY_WEIGHT.findLast((state) => states.includes(state)) ?? "no_data"
   })
+}
 
 export const timeInStates = (
   stretches: ReadonlyArray<Stretch>,

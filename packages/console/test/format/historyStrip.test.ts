@@ -55,17 +55,16 @@ describe("the picture of a check's states", () => {
     )
   })
 
-  it("has the worst state of each hour as its bar", () => {
+  it("has the worst state of each hour as its bar, and a stub only where no data are known", () => {
     fc.assert(
       fc.property(phases, (list) => {
-        const hourly = barsOf(stretchesOf(list, SPAN), 24)
-        for (const [hour, state] of hourly.entries()) {
+        const stretches = stretchesOf(list, SPAN)
+        const known = stretches.filter(({ state }, index) => index > 0 || state !== "no_data")
+        for (const [hour, state] of barsOf(stretches, 24).entries()) {
           const [from, to] = [START + hour * 3_600_000, START + (hour + 1) * 3_600_000]
-          const seen = list.filter((phase, index) => {
-            const next = list[index + 1]
-            return Date.parse(phase.from) < to && (next === undefined || Date.parse(next.from) > from)
-          })
-          const states: ReadonlyArray<string> = seen.map((phase) => phase.state)
+          const states: ReadonlyArray<string> = known
+            .filter(({ since }, index) => since < to && (known[index + 1]?.since ?? END) > from)
+            .map((stretch) => stretch.state)
           const worst = ["critical", "planned", "no_data", "ok"].find((each) => states.includes(each))
           assert.strictEqual(state, worst ?? "no_data")
         }
