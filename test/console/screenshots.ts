@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
@@ -58,6 +58,7 @@ freshness:
 /** Writes a picture of each page of the console, light and dark, into a folder. */
 export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
   const cwd = yield* scratchFolder
+  rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const { baseUrl } = yield* startServer({
     cwd,
