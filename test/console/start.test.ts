@@ -104,6 +104,10 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
               .getByRole("region", { name: "Open incidents" })
               .getByRole("link", { name: "exit status 3" })
               .waitFor()
+            await page
+              .getByRole("region", { name: "Checks, the worst first" })
+              .getByRole("img", { name: /100 % available.* ok / })
+              .waitFor()
 
             await page.goto(`${baseUrl}/#/checks/backup/backup`)
             await page.getByText(/it must report again .*/).waitFor()
@@ -145,7 +149,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             "no contact with web-1 (web-1.example)",
             "DISK FULL",
           ])
-          await part("Worst checks").getByRole("link", { name: "web-1/load" }).waitFor()
+          await part("Checks, the worst first").getByRole("link", { name: "web-1/load" }).waitFor()
           await part("Who is on call").getByText("ann").waitFor()
           await part("Late jobs and checks").getByText("due").waitFor()
           await part("Health").getByText("1 key to accept or block").waitFor()

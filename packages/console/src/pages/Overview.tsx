@@ -85,19 +85,21 @@ const Open = () => {
 const checkLink = ({ agent_id, check_id }: ExpectedCheckState) =>
   mainLink(linkTo("checks", [agent_id, check_id]), `${agent_id}/${check_id}`)
 
-const WorstChecks = () => {
-  const reading = useResource("worst checks", topicsOf("ops/v1/checks"), () =>
-    firstOf(SEVERITIES.map((status) => listOf<ExpectedCheckState>("ops/v1/checks", { status }, MANY).read)),
+const FirstChecks = () => {
+  // One that was ok before its agent fell silent is not shown as ok.
+  const statuses = summary.value?.agents_offline === 0 ? ([...SEVERITIES, "ok"] as const) : SEVERITIES
+  const reading = useResource(`first checks ${statuses.length}`, topicsOf("ops/v1/checks"), () =>
+    firstOf(statuses.map((status) => listOf<ExpectedCheckState>("ops/v1/checks", { status }, MANY).read)),
   )
   return (
     <>
       <StripReader />
       <Part<ExpectedCheckState>
-        title="Worst checks"
+        title="Checks, the worst first"
         to={linkTo("checks")}
         reading={reading}
         items={reading.value}
-        columns="5.5rem minmax(0, 1fr) minmax(0, 1fr) 9rem"
+        columns="5.5rem minmax(0, 1fr) minmax(0, 1.7fr) 8rem"
         row={(check) => (
           <li class="row" key={`${check.agent_id}/${check.check_id}`}>
             <Mark state={check.status ?? "unknown"} />
@@ -106,7 +108,7 @@ const WorstChecks = () => {
             <StatusStrip {...check} />
           </li>
         )}
-        empty={<Mark state="ok" word="Every check is ok" />}
+        empty={<Mark state="ok" word="No check fails" />}
       />
     </>
   )
@@ -260,7 +262,7 @@ export const Overview = () => {
       <div class="parts">
         <div>
           <Open />
-          <WorstChecks />
+          <FirstChecks />
         </div>
         <div>
           <OnCallNow />
