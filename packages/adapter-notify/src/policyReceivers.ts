@@ -1,4 +1,5 @@
 import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
+import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Receiver } from "@tocsin/contract/Receiver"
@@ -11,13 +12,7 @@ import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
 import { serviceNotifier } from "./services/serviceNotifier.ts"
-import {
-  ofReceiver,
-  readSecrets,
-  type ReceiverSecrets,
-  type SecretPlaces,
-  storedNameOf,
-} from "./receiverSecrets.ts"
+import { ofReceiver, readSecrets, type ReceiverSecrets, type SecretPlaces } from "./receiverSecrets.ts"
 import { webhook } from "./webhook/webhook.ts"
 
 /**

@@ -4,7 +4,7 @@ import process from "node:process"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Receiver } from "@tocsin/contract/Receiver"
-import { neededSecrets, type SecretName, secretNames } from "@tocsin/contract/ReceiverSecrets"
+import { neededSecrets, type SecretName, secretNames, storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
 import { Redacted, Result } from "effect"
@@ -32,10 +32,6 @@ const namedPlaces = (receiver: Receiver) =>
       ? [{ key, name: name as SecretName, isVariable: from === "env", place }]
       : []
   })
-
-/** The name of the stored secrets of a receiver, if it has some. */
-export const storedNameOf = (receiver: Receiver): NotifierName | undefined =>
-  "secrets" in receiver ? receiver.secrets : undefined
 
 export const ofReceiver =
   (name: NotifierName) =>

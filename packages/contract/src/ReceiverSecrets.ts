@@ -44,6 +44,10 @@ export type SecretName = keyof SecretValues
 // Object.keys has lost the type of the names.
 export const secretNames = Object.keys(SecretValues.fields) as ReadonlyArray<SecretName>
 
+/** The name of the stored secrets of a receiver, if it has some. */
+export const storedNameOf = (receiver: Receiver): NotifierName | undefined =>
+  "secrets" in receiver ? receiver.secrets : undefined
+
 /** The secrets without which a receiver cannot be used. */
 export const neededSecrets = (receiver: Receiver): ReadonlyArray<SecretName> => {
   if (receiver.kind === "debug") return []

@@ -1,5 +1,6 @@
 import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf, UNKNOWN_FIELD } from "@tocsin/contract/describeIssue"
+import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import { NotifierName } from "@tocsin/contract/Status"
 import { termsProblems } from "./decideTerms.ts"
 import {
@@ -120,7 +121,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
 const sharedSecrets = (receivers: NonNullable<PolicyDocument["receivers"]>): Problems => {
   const last = namedSecrets({ receivers })
   return Object.entries(receivers).flatMap(([name, receiver]) => {
-    const by = "secrets" in receiver && receiver.secrets !== undefined ? last.get(receiver.secrets) : name
+    const by = last.get(storedNameOf(receiver) ?? "") ?? name
     return by === name
       ? []
       : [problem(`names the secrets of ${by}: store others`, "receivers", name, "secrets")]

@@ -1,6 +1,6 @@
 import { Redacted, Result, Schema } from "effect"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { type SecretName, SecretValues } from "@tocsin/contract/ReceiverSecrets"
+import { type SecretName, SecretValues, storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { SecretRecord, SecretTransitions } from "../model/SecretRecord.ts"
 import type { OpenedSecrets, SecretCipher } from "../ports/SecretCipher.ts"
@@ -13,13 +13,12 @@ const decode = Schema.decodeUnknownResult(Text)
 export type SecretState = (typeof SecretTransitions)[number]["to"]
 
 /** The secrets that the receivers of a policy name, each with its receiver. */
-export const namedSecrets = ({
-  receivers = {},
-}: Pick<PolicyDocument, "receivers">): ReadonlyMap<NotifierName, NotifierName> =>
+export const namedSecrets = ({ receivers = {} }: Pick<PolicyDocument, "receivers">) =>
   new Map(
-    Object.entries(receivers).flatMap(([receiver, definition]) =>
-      "secrets" in definition && definition.secrets !== undefined ? [[definition.secrets, receiver]] : [],
-    ),
+    Object.entries(receivers).flatMap(([receiver, definition]) => {
+      const name = storedNameOf(definition)
+      return name === undefined ? [] : [[name, receiver] as const]
+    }),
   )
 
 /** The row of secrets, without who stored it and when. */
