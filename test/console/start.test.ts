@@ -3,12 +3,27 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
+import manifest from "../../packages/agent/package.json" with { type: "json" }
 import { examinedSettings } from "@tocsin/server/settings/checkedSettings"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startMonitor, startService } from "./Site.ts"
+
+/** The heartbeat of an agent of a version. */
+const heartbeatOf = (baseUrl: string, agent_id: string, version: string) =>
+  fetch(`${baseUrl}/api/v1/heartbeat`, {
+    method: "POST",
+    headers: { authorization: `Bearer key-of-the-agent-${agent_id}` },
+    body: JSON.stringify({
+      agent_id,
+      observed_at: new Date(performance.timeOrigin + performance.now()).toISOString(),
+      hostname: `${agent_id}.example`,
+      features: { push: true, metrics: false },
+      labels: { service_agent_version: version },
+    }),
+  })
 
 /** Chooses each type of receiver in turn. */
 const eachType = async (page: Page, then: () => Promise<void>): Promise<void> => {
@@ -44,7 +59,8 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await choose("A host")
             await click("Add a host")
-            const get = (await page.locator("code", { hasText: "sha256sum" }).textContent()) ?? ""
+            // As a reader selects it: sha256sum needs both spaces.
+            const get = await page.locator("code", { hasText: "sha256sum" }).innerText()
             const folder = mkdtempSync(join(tmpdir(), "tocsin-lines-"))
             const checked = execFileSync("sh", ["-c", get], { cwd: folder, encoding: "utf8" })
             assert.strictEqual(checked, "tocsin-agent.sh: OK\n")
@@ -58,6 +74,8 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             assert.strictEqual(shown.headers.get("content-type"), "text/plain; charset=utf-8")
             assert.match(await shown.text(), /^# /)
             await click("Done")
+            await heartbeatOf(baseUrl, "old", "0.0.1")
+            await heartbeatOf(baseUrl, "new", manifest.version)
 
             await choose("A cron job")
             await page.getByLabel("Job").fill("Not A Name")
@@ -112,6 +130,15 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await page.goto(`${baseUrl}/#/checks/backup/backup`)
             await page.getByText(/it must report again .*/).waitFor()
             assert.isTrue(line.includes("every=1d&after=26h"))
+
+            await page.goto(`${baseUrl}/#/agents`)
+            const mark = page.getByText(`older than the server, ${manifest.version}`)
+            await page.getByRole("listitem").filter({ hasText: "old" }).filter({ has: mark }).waitFor()
+            await page.getByRole("listitem").filter({ hasText: "new.example" }).waitFor()
+            assert.strictEqual(await mark.count(), 1)
+            await page.goto(`${baseUrl}/#/agents/old`)
+            await page.getByRole("heading", { name: "Open incidents" }).waitFor()
+            await mark.waitFor()
           })
         }),
     )
