@@ -3,7 +3,7 @@ import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import * as Instant from "@tocsin/contract/Instant"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import { cutText, plain } from "@tocsin/core/notifications/cutText"
-import { detailText } from "@tocsin/core/notifications/messageDetails"
+import { detailLines } from "@tocsin/core/notifications/messageDetails"
 import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/notifications/incidentText"
 import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
@@ -61,10 +61,11 @@ const linked = (line: string): string =>
   line.replace(/^Source: (https?:[^\s"'<>]+)$/u, 'Source: <a href="$1">$1</a>')
 
 const detailsOf = (notification: DeliveryAttempt): string => {
-  const { lines, output } = detailText(notification, MEDIUM, MEDIUM.limit)
-  const shown = lines.map((line) => lineOf(linked(escapeHtml(line)))).join("")
-  const quoted = output === "" ? "" : `<pre style="${OUTPUT}">${escapeHtml(output)}</pre>`
-  return shown + quoted === "" ? "" : `<div style="margin-top:18px">${shown}${quoted}</div>`
+  const shown = detailLines(notification, MEDIUM, MEDIUM.limit).map((lines) => {
+    const text = escapeHtml(lines)
+    return lines.startsWith("> ") ? `<pre style="${OUTPUT}">${text}</pre>` : lineOf(linked(text))
+  })
+  return shown.length === 0 ? "" : `<div style="margin-top:18px">${shown.join("")}</div>`
 }
 
 /**

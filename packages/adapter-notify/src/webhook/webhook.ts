@@ -8,8 +8,8 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import { plain } from "@tocsin/core/notifications/cutText"
-import { detailOutput, MOST_OUTPUT } from "@tocsin/core/notifications/messageDetails"
+import { cutText, plain } from "@tocsin/core/notifications/cutText"
+import { MOST_OUTPUT } from "@tocsin/core/notifications/messageDetails"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
   checkIdOf,
@@ -125,23 +125,11 @@ export const IncidentMessage = Schema.Struct({
     details: Schema.optionalKey(
       Schema.Struct({
         labels: Schema.Record(Schema.String, Schema.String),
-        output: Schema.optionalKey(
-          Schema.String.annotate({
-            description: "At most 1,000 characters, in plain lines; absent if empty.",
-          }),
-        ),
-        output_is_end: Schema.optionalKey(
-          Schema.Literal(true).annotate({ description: "It is a job's: of a long one, the end is here." }),
-        ),
-        source: Schema.optionalKey(
-          Schema.String.annotate({ description: "The page of the alert at the server that sent it." }),
-        ),
+        output: Schema.optionalKey(Schema.String),
+        output_is_end: Schema.optionalKey(Schema.Literal(true)),
+        source: Schema.optionalKey(Schema.String),
         since: timestamp("Since when the check has its status, or is overdue with its severity."),
-        duration_seconds: Schema.optionalKey(
-          Schema.Number.annotate({
-            description: "How long its last result took, where the sender stated it.",
-          }),
-        ),
+        duration_seconds: Schema.optionalKey(Schema.Number),
       }).annotate({
         description:
           "The worst check of the incident: absent for a silent agent, with `incident.resolved`, and where switched off.",
@@ -206,7 +194,7 @@ const secondsOf = ({ age_starts_at, event_type, incident }: DeliveryAttempt): nu
 const detailsOf = ({ details }: DeliveryAttempt) => {
   if (details === undefined) return {}
   const { duration_seconds, isJob, labels, since, source } = details
-  const output = detailOutput(details, MOST_OUTPUT)
+  const output = cutText(details.output, { limit: MOST_OUTPUT, escape: plain, isEnd: isJob })
   return {
     details: {
       labels,

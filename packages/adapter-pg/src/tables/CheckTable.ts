@@ -128,16 +128,8 @@ const findLastResults = `SELECT w.incident_id, c.status, c.summary AS output,
   JOIN check_state AS c USING (agent_id, registration_id, check_id)`
 
 /** See `Storage.lastResults`. */
-export const readLastResults = (pg: Pg, members: ReadonlyArray<MemberCheck>) => {
-  const wanted = members.map(({ agent_id, change_seq, check_id, incident_id, registration_id }) => ({
-    incident_id,
-    change_seq,
-    agent_id,
-    registration_id,
-    check_id,
-  }))
-  return Effect.map(pg.queryJson(findLastResults, wanted), (rows) => rows.map(decodeLastResult))
-}
+export const readLastResults = (pg: Pg, members: ReadonlyArray<MemberCheck>) =>
+  Effect.map(pg.queryJson(findLastResults, members), (rows) => rows.map(decodeLastResult))
 
 /** See `Storage.checks`. */
 export const readChecks = (pg: Pg, checks: ReadonlyArray<CheckRef>) => {

@@ -1,4 +1,4 @@
-import { Duration, Effect, Exit } from "effect"
+import { Duration, Effect, Exit, Struct } from "effect"
 import type { MemberCheck } from "../model/LastResult.ts"
 import { Storage } from "../ports/Storage.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
@@ -8,16 +8,10 @@ import { decideDetails } from "./messageDetails.ts"
 const READ_WITHIN = Duration.seconds(2)
 
 /** The check whose details a message has; a resolved has none, nor has a silent agent. */
-const checkOf = ({ notification: { incident }, worst }: ClaimedItem): MemberCheck | undefined => {
+const checkOf = ({ worst }: ClaimedItem): MemberCheck | undefined => {
   if (worst?.agent === undefined || worst.member.check_id.startsWith("@")) return undefined
-  const { agent_id, change_seq, check_id } = worst.member
-  return {
-    incident_id: incident.id,
-    agent_id,
-    change_seq,
-    check_id,
-    registration_id: worst.agent.registration_id,
-  }
+  const member = Struct.pick(worst.member, ["incident_id", "agent_id", "check_id", "change_seq"])
+  return { ...member, registration_id: worst.agent.registration_id }
 }
 
 /** Gives claimed notifications their details, by one read for all of them (docs/rules.md#details). */

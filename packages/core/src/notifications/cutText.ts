@@ -57,13 +57,3 @@ export const cutText = (
   const longest = cut(fits)
   return longest.length <= limit ? longest : ""
 }
-
-/** At most so many characters of a text, from its beginning or its end; an ellipsis is one of them. */
-export const cutCharacters = (text: string, most: number, isEnd: boolean): string => {
-  // A character has two units at most.
-  if (text.length <= most) return text
-  const characters = Array.from(text)
-  if (characters.length <= most) return text
-  const kept = isEnd ? characters.slice(1 - most) : characters.slice(0, most - 1)
-  return isEnd ? `${ELLIPSIS}${kept.join("")}` : `${kept.join("")}${ELLIPSIS}`
-}

@@ -5,7 +5,7 @@ import { plainLine } from "@tocsin/contract/plainLine"
 import { largestUnits } from "@tocsin/contract/durationMillis"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { cutText, type TextMedium } from "./cutText.ts"
-import { detailText } from "./messageDetails.ts"
+import { detailLines } from "./messageDetails.ts"
 import { HEARTBEAT, SEVERITY_RANK } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt } from "../ports/Notifiers.ts"
 
@@ -112,9 +112,8 @@ export const incidentText = (notification: DeliveryAttempt, medium: TextMedium):
   const own = [title, ...(summary === "" ? [] : [summary]), facts].join("\n")
   if (medium.hasDetails) return own
   // Behind a blank line.
-  const { lines, output } = detailText(notification, medium, limit - own.length - 1)
-  const added = [...lines, ...(output === "" ? [] : [output])]
-  return added.length === 0 ? own : [own, "", ...added].join("\n")
+  const details = detailLines(notification, medium, limit - own.length - 1)
+  return details.length === 0 ? own : [own, "", ...details].join("\n")
 }
 
 /** Few people read further; the first line has the count. */

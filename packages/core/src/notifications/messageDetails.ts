@@ -8,7 +8,7 @@ import type { LastResult } from "../model/LastResult.ts"
 import { severityOf } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt, MessageDetails } from "../ports/Notifiers.ts"
 import type { LoudMember } from "../unitOfWork/Search.ts"
-import { cutCharacters, cutText, type TextMedium } from "./cutText.ts"
+import { cutText, plain, type TextMedium } from "./cutText.ts"
 
 const MOST_LABELS = 10
 const MOST_LABEL_CHARACTERS = 500
@@ -63,10 +63,6 @@ export const decideDetails = (
   duration_seconds: duration_ms > 0 ? duration_ms / MILLIS : undefined,
 })
 
-/** The output of the details in at most so many characters. */
-export const detailOutput = ({ isJob, output }: MessageDetails, most: number): string =>
-  cutCharacters(output, most, isJob)
-
 /** Since when the check has its severity, unless the message says that already, and how long its result took. */
 const timesOf = ({ incident }: DeliveryAttempt, details: MessageDetails): string => {
   const { check, duration_seconds, severity, since } = details
@@ -89,15 +85,6 @@ const newOutput = ({ summary = "" }: DeliveryAttempt, { isJob, output }: Message
   return rest.length === 1 && first.endsWith(`: ${last}`) ? "" : rest.join("\n")
 }
 
-/** The details in lines, fitted to their medium. */
-export interface DetailText {
-  readonly lines: ReadonlyArray<string>
-  /** Quoted lines of the output; empty without one. */
-  readonly output: string
-}
-
-const NOTHING: DetailText = { lines: [], output: "" }
-
 /** As many labels as fit, in one line. */
 const labelLine = (labels: Labels, room: number, escape: TextMedium["escape"]): string => {
   const texts = Object.entries(labels).map(labelText)
@@ -112,13 +99,16 @@ const sourceLine = (source: string | undefined, escape: TextMedium["escape"]): s
   source === undefined ? "" : `${escape("Source")}: ${RUNBOOK_URL.test(source) ? source : escape(source)}`
 
 /**
- * The lines that the details of a notification add to its text, within so many UTF-16 units. Each of labels and
- * source leaves half of the room; the output gets what remains.
+ * The lines that the details of a notification add to its text, within so many UTF-16 units: those of the output, which
+ * are quoted, come last. Each of labels and source leaves half of the room to what follows.
  */
-export const detailText = (notification: DeliveryAttempt, medium: TextMedium, room: number): DetailText => {
+export const detailLines = (
+  notification: DeliveryAttempt,
+  { escape, mostLines = Infinity, mostOutput: limit = MOST_OUTPUT, quote = "> " }: TextMedium,
+  room: number,
+): ReadonlyArray<string> => {
   const { details } = notification
-  if (details === undefined) return NOTHING
-  const { escape, mostLines = Infinity, mostOutput = MOST_OUTPUT, quote = "> " } = medium
+  if (details === undefined) return []
   const lines: Array<string> = []
   let left = room
   const add = (line: string): void => {
@@ -130,17 +120,16 @@ export const detailText = (notification: DeliveryAttempt, medium: TextMedium, ro
   add(labelLine(details.labels, left / 2, escape))
   const source = sourceLine(details.source, escape)
   if (source.length <= left / 2) add(source)
-  const { isJob } = details
+  const { isJob: isEnd, last_status } = details
   const said = newOutput(notification, details).split("\n")
-  const shown = isJob ? said.slice(-Math.min(mostLines, said.length)) : said.slice(0, mostLines)
-  const output = cutCharacters(shown.join("\n"), mostOutput, isJob)
-  if (output === "") return { lines, output }
-  if (details.last_status !== undefined) add(escape(`Last result: ${details.last_status}`))
-  const quoted = (text: string): string =>
-    text
-      .split("\n")
-      .map((line) => quote + escape(line))
-      .join("\n")
-  const limit = left > SHORTEST_OUTPUT ? left - 1 : 0
-  return { lines, output: cutText(output, { limit, escape: quoted, isEnd: isJob }) }
+  const shown = isEnd ? said.slice(-Math.min(mostLines, said.length)) : said.slice(0, mostLines)
+  const output = cutText(shown.join("\n"), { limit, escape: plain, isEnd })
+  if (output === "") return lines
+  if (last_status !== undefined) add(escape(`Last result: ${last_status}`))
+  const quoted = (text: string): string => {
+    const parts = text.split("\n")
+    return parts.map((line) => quote + escape(line)).join("\n")
+  }
+  add(left > SHORTEST_OUTPUT ? cutText(output, { limit: left - 1, escape: quoted, isEnd }) : "")
+  return lines
 }
