@@ -46,7 +46,7 @@ const Part = <Item,>({ title, to, reading, items = [], row, columns, empty }: Pa
       <a href={to}>{title}</a>
     </h2>
     <ReadingNote reading={reading} />
-    {items.length === 0 && reading.value !== undefined && <p class="nothing">{empty}</p>}
+    {items.length === 0 && reading.value !== undefined && <p class="lead nothing">{empty}</p>}
     <ul class="plain" style={{ "--columns": columns }}>
       {items.map(row)}
     </ul>
