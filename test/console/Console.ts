@@ -139,7 +139,7 @@ export const openConsole = async (context: BrowserContext, address: string): Pro
 export const signIn = async (page: Page, token: string = OPERATOR_TOKEN): Promise<void> => {
   await page.getByLabel("Token").fill(token)
   await page.getByRole("button", { name: "Sign in" }).click()
-  await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
+  await page.getByRole("link", { name: "Tocsin, home" }).waitFor()
 }
 
 /** Opens the console that a build serves, up to an agent that waits; the faults of the page. */
