@@ -270,7 +270,10 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
           // Those that are not ok, the overdue ones and the ok ones.
           assert.isAtMost(new Set(asked).size, 3)
           await page.goto(`${baseUrl}/#/checks?filter=host-found/`)
-          await rows.nth(names.length - 1).waitFor()
+          await page
+            .locator(".rows .check")
+            .nth(names.length - 1)
+            .waitFor({ state: "attached" })
           assert.isTrue(await page.evaluate("window.scrollY === 0 && find('part-699') && scrollY > 0"))
           const pdf = await page.pdf({ landscape: true })
           const pages = pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0

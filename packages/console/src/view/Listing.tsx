@@ -135,9 +135,12 @@ interface RowProps<Item> {
 /** A row. As long as nothing in it changes, nor the reader's role, it is neither drawn nor compared again. */
 const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: RowProps<Item>) => {
   const isInSight = useMemo(() => computed(() => isBetween(range.value, place)), [range, place])
+  // Out of sight, a row costs neither layout nor paint, and the browser's search still finds it.
+  const hidden = useMemo(() => computed(() => (isInSight.value ? undefined : "until-found")), [isInSight])
   return useMemo(
     () => (
       <li
+        hidden={hidden}
         aria-setsize={setSize}
         aria-posinset={place + 1}
         style={{ top: `${place * height}px`, height: `${height}px` }}
@@ -151,7 +154,7 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: 
         )}
       </li>
     ),
-    [id, item, place, setSize, height, columns, me.value?.role],
+    [id, item, place, setSize, height, columns, hidden, me.value?.role],
   )
 }
 
