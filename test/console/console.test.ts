@@ -348,10 +348,12 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByRole("link", { name: "firing to pager" }).first().click()
           await page.getByText("replayed the notification to pager (opened), which had failed").waitFor()
 
+          await page.goto(`${baseUrl}/#/receivers`)
+          const receivers = page.getByRole("list", { name: "Receivers" })
+          await receivers.getByTitle("Send a test message to log").click()
+          await page.getByText("log: the test was delivered").waitFor()
+          await receivers.getByText("the test was delivered").waitFor()
           await page.goto(`${baseUrl}/#/system`)
-          await page.getByRole("list", { name: "Notifiers" }).getByTitle("Send a test message to log").click()
-          await page.getByText("log: delivered").waitFor()
-          await page.getByRole("list", { name: "Notifiers" }).getByText("the test was delivered").waitFor()
           await page.getByRole("list", { name: "Servers" }).getByText("notifies log, pager").waitFor()
           await page.getByText("same").waitFor()
 

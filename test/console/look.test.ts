@@ -29,6 +29,7 @@ const PAGES = [
   ["c", "Checks"],
   ["s", "Silences"],
   ["l", "Policy"],
+  ["e", "Receivers"],
   ["r", "On call"],
   ["o", "Outbox"],
   ["u", "Audit"],

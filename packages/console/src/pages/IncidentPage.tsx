@@ -19,11 +19,12 @@ import {
   timelineOf,
 } from "../state/incidentTimeline.ts"
 import type { Answered } from "../state/Pages.ts"
+import { useDraft } from "../state/drafts.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
 import { namesText, rotaPath } from "../state/rotaActions.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
-import { ActionButton, useDraft } from "../view/forms.tsx"
+import { ActionButton } from "../view/forms.tsx"
 import { useKeys, useWanted } from "../view/Keyboard.tsx"
 import { Labels, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"

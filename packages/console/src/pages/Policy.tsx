@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import type { PolicyInForce, PolicyTrial, PolicyVersionList } from "@tocsin/client"
+import type { PolicyInForce, PolicyTrial } from "@tocsin/client"
 import { useRef } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
 import { route } from "../state/location.ts"
@@ -9,9 +9,9 @@ import { Difference } from "../view/Difference.tsx"
 import { ActionButton, CopyText, QuietButton } from "../view/forms.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
 import { PolicyEditor, typeInto } from "../view/PolicyEditor.tsx"
-import { FailureNote, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { FailureNote, ReadingNote, Time } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
-import { type EditingProps, NOTHING, PATH, useCheck, useEditing, type Version } from "./policyEditing.ts"
+import { type EditingProps, NOTHING, PATH, useCheck, useEditing, useVersions } from "./policyEditing.ts"
 import { Versions } from "./PolicyVersions.tsx"
 import { RouteForm } from "./RouteForm.tsx"
 
@@ -23,28 +23,36 @@ const TABS = [
 const Trial = ({ trial }: { readonly trial: PolicyTrial }) => (
   <section aria-label="Trial" class="trial">
     <p role="status">
-      <b>{countText(trial.messages.tried, "message")}</b> since <Time at={trial.since} /> with this text,{" "}
-      {numberText(trial.messages.in_force)} with the policy in force, by {countText(trial.results, "result")}
-      <TimeAfter text=" from " at={trial.history_from} /> on.
+      {trial.history_from === null ? (
+        "Nothing was reported yet that it could be tried on."
+      ) : (
+        <>
+          <b>{countText(trial.messages.tried, "message")}</b> since <Time at={trial.since} /> with this text,{" "}
+          {numberText(trial.messages.in_force)} with the policy in force, by{" "}
+          {countText(trial.results, "result")} from <Time at={trial.history_from} /> on.
+        </>
+      )}
     </p>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Receiver</th>
-          <th scope="col">This text</th>
-          <th scope="col">In force</th>
-        </tr>
-      </thead>
-      <tbody>
-        {trial.receivers.map(({ in_force, receiver, tried }) => (
-          <tr key={receiver}>
-            <th scope="row">{receiver}</th>
-            <td>{numberText(tried)}</td>
-            <td>{numberText(in_force)}</td>
+    {trial.receivers.length > 0 && (
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Receiver</th>
+            <th scope="col">This text</th>
+            <th scope="col">In force</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {trial.receivers.map(({ in_force, receiver, tried }) => (
+            <tr key={receiver}>
+              <th scope="row">{receiver}</th>
+              <td>{numberText(tried)}</td>
+              <td>{numberText(in_force)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
     {trial.unknown.length > 0 && <p class="lead">The history does not know: {trial.unknown.join("; ")}.</p>}
   </section>
 )
@@ -108,18 +116,18 @@ const Editing = (props: EditingProps) => {
 
 const Editable = ({ policy }: Pick<EditingProps, "policy">) => {
   const [tab] = chosen(TABS, route.value.parameters["tab"])
-  const reading = useRead<PolicyVersionList>(`${PATH}/versions`)
+  const reading = useVersions()
   // Its answer is there before it is read as the newest.
-  const applied = useSignal<Version | undefined>(undefined)
+  const applied = useSignal<EditingProps["stored"]>(undefined)
   if (reading.value === undefined) return <ReadingNote reading={reading} />
-  const [read] = reading.value.items
+  const { items, stored: read } = reading.value
   const stored = (applied.value?.version ?? 0) > (read?.version ?? 0) ? applied.value : read
   return (
     <>
       <ReadingNote reading={reading} />
       <Tabs label="Parts" parameter="tab" tabs={TABS} current={tab} />
       {tab === "versions" ? (
-        <Versions {...reading.value} />
+        <Versions items={items} />
       ) : (
         <Editing policy={policy} stored={stored} onApplied={(version) => (applied.value = version)} />
       )}

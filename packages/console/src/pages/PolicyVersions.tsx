@@ -4,8 +4,9 @@ import { linkTo } from "../state/Route.ts"
 import { me } from "../state/session.ts"
 import { Difference } from "../view/Difference.tsx"
 import { Field, QuietButton } from "../view/forms.tsx"
-import { Empty, Time } from "../view/states.tsx"
-import { draft, NOTHING, type Version } from "./policyEditing.ts"
+import { Empty, ReadingNote, Time } from "../view/states.tsx"
+import { useResource } from "../view/usePages.ts"
+import { draft, NOTHING, textOfVersion } from "./policyEditing.ts"
 
 /** The stored versions, and how one differs from another. */
 export const Versions = ({ items }: PolicyVersionList) => {
@@ -16,7 +17,14 @@ export const Versions = ({ items }: PolicyVersionList) => {
   )
   const one = items[place]
   const other = items.find(({ version }) => `${version}` === against) ?? items[place + 1]
-  const take = ({ text = "" }: Version) => {
+  const texts = useResource(
+    `policy versions ${one?.version} ${other?.version}`,
+    [],
+    () => Promise.all([one, other].map((each) => (each === undefined ? "" : textOfVersion(each.version)))),
+    true,
+  )
+  const [text = "", before = ""] = texts.value ?? []
+  const take = () => {
     draft.value = { by: me.value?.name, base: items[0]?.hash ?? "", text }
     setParameters({ tab: "", version: "", against: "" })
   }
@@ -38,15 +46,12 @@ export const Versions = ({ items }: PolicyVersionList) => {
               value={`${other?.version ?? ""}`}
               onText={(version) => setParameters({ against: version })}
             />
-            <QuietButton does={() => take(one)}>
-              {place === 0 ? "Edit it" : "Edit it, to apply it again"}
-            </QuietButton>
+            <QuietButton does={take}>{place === 0 ? "Edit it" : "Edit it, to apply it again"}</QuietButton>
           </div>
-          <Difference
-            label={`Changes of version ${one.version}`}
-            before={other?.text ?? ""}
-            after={one.text ?? ""}
-          />
+          <ReadingNote reading={texts} />
+          {texts.value !== undefined && (
+            <Difference label={`Changes of version ${one.version}`} before={before} after={text} />
+          )}
         </>
       )}
       <ul class="plain" aria-label="Versions">

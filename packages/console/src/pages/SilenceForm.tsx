@@ -9,6 +9,7 @@ import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActions.ts"
 import { route, setParameters } from "../state/location.ts"
 import { parseSelection } from "../state/Route.ts"
+import { useDraft } from "../state/drafts.ts"
 import { call } from "../state/session.ts"
 import {
   create,
@@ -21,7 +22,7 @@ import {
   noEnd,
   readEnd,
 } from "../state/silenceActions.ts"
-import { ActionButton, Fault, Field, useDraft } from "../view/forms.tsx"
+import { ActionButton, Fault, Field } from "../view/forms.tsx"
 import { FailureNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 

@@ -7,16 +7,18 @@ import { route } from "../state/location.ts"
 import { HOME, linkTo } from "../state/Route.ts"
 import { base, mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
-import { CopyText, Field, Form, type Secret, ShownOnce, type Texts } from "../view/forms.tsx"
+import type { Texts } from "../view/FormField.ts"
+import { CopyText, Form, type Secret, ShownOnce } from "../view/forms.tsx"
 import { createNamed, NamedList } from "../view/Named.tsx"
 import { Icon } from "../view/icons.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
+import { Loaded } from "../view/Script.tsx"
 import { Empty, TimeAfter } from "../view/states.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { AddHosts } from "./AddHosts.tsx"
 import { AdmissionList } from "./Admission.tsx"
+import { decide } from "./decide.ts"
 import { INTEGRATIONS, Job, textsOf } from "./Integrations.tsx"
-import { Notifiers } from "./System.tsx"
 import { WatchTable } from "./Watches.tsx"
 
 /** An address within single quotes of a shell. */
@@ -70,93 +72,8 @@ const Prometheus = () => {
   )
 }
 
-/** A secret that signs webhooks. */
-const randomSecret = (): string =>
-  `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
-
-/** Types of receivers: the settings that define one without a policy, and its line in a policy. */
-const RECEIVERS: Readonly<Record<string, readonly [settings: string, inPolicy: string]>> = {
-  "E-mail": [
-    `SERVICE_SMTP_URL=smtp://USER:PASSWORD@mail.example.org:587
-SERVICE_EMAIL_FROM=tocsin@example.org
-SERVICE_EMAIL_TO=you@example.org`,
-    `mail: { kind: messenger, type: email, url_env: TOCSIN_SECRET_MAIL, from: tocsin@example.org, to: [you@example.org] }`,
-  ],
-  "Slack or Mattermost": [
-    "SERVICE_MESSENGER_URL=https://hooks.slack.com/services/T000/B000/KEY",
-    "slack: { kind: messenger, url_env: TOCSIN_SECRET_SLACK }",
-  ],
-  "ntfy: a phone": [
-    "SERVICE_NTFY_URL=https://ntfy.sh/TOPIC",
-    "ntfy: { kind: messenger, type: ntfy, url_env: TOCSIN_SECRET_NTFY }",
-  ],
-  Discord: [
-    "SERVICE_DISCORD_URL=https://discord.com/api/webhooks/ID/TOKEN",
-    "discord: { kind: messenger, type: discord, url_env: TOCSIN_SECRET_DISCORD }",
-  ],
-  "Microsoft Teams": [
-    "SERVICE_TEAMS_URL=https://example.logic.azure.com/workflows/ID",
-    "teams: { kind: messenger, type: teams, url_env: TOCSIN_SECRET_TEAMS }",
-  ],
-  PagerDuty: [
-    "SERVICE_PAGERDUTY_KEY=ROUTING_KEY",
-    "pagerduty: { kind: alert_router, type: pagerduty, routing_key_env: TOCSIN_SECRET_PAGERDUTY }",
-  ],
-  Webhook: [
-    `SERVICE_WEBHOOK_URL=https://example.org/hook\nSERVICE_WEBHOOK_SECRET=${randomSecret()}`,
-    "webhook: { kind: webhook, url_env: TOCSIN_SECRET_HOOK, secret_env: TOCSIN_SECRET_HOOK_KEY }",
-  ],
-  Alertmanager: [
-    "SERVICE_ALERT_ROUTER_URL=http://alertmanager.example.org:9093",
-    "alertmanager: { kind: alert_router, url_env: TOCSIN_SECRET_ALERTMANAGER }",
-  ],
-}
-const FROM_POLICY = "tocsin policy get > policy.yaml\ntocsin policy apply policy.yaml"
-
-const Receivers = () => {
-  const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
-  const type = useSignal(Object.keys(RECEIVERS)[0] ?? "")
-  const [settings = "", inPolicy = ""] = RECEIVERS[type.value] ?? []
-  // Its receivers leave those of the settings out.
-  const isInPolicy = policy?.policy.receivers !== undefined
-  return (
-    <>
-      <p>The server notifies these receivers:</p>
-      {policy !== undefined && <Notifiers policy={policy} letters={[]} />}
-      <details>
-        <summary>Add one</summary>
-        <div class="form-row">
-          <Field
-            label="Type"
-            options={Object.keys(RECEIVERS).map((each) => [each])}
-            value={type.value}
-            onText={(text) => (type.value = text)}
-          />
-        </div>
-        {isInPolicy ? (
-          <>
-            <p>
-              The policy defines the receivers. Give the server the variable that this line names, and add the
-              line to them:
-            </p>
-            <CopyText text={inPolicy} />
-            <p>These commands read the policy and replace it:</p>
-            <CopyText text={FROM_POLICY} />
-          </>
-        ) : (
-          <>
-            <p>Start the server again with these settings, then press Test beside its name:</p>
-            <CopyText text={`${settings.replaceAll("\n", " \\\n  ")} \\\n  npm start`} />
-          </>
-        )}
-        <p>
-          <a href={`${base}console/notifications.md`}>Notifications</a> lists all services, and a policy says
-          who is notified when.
-        </p>
-      </details>
-    </>
-  )
-}
+/** The receivers, and the forms that add one. */
+const Receivers = () => <Loaded of={decide} draw={({ ReceiverTable }) => <ReceiverTable />} />
 
 const Jobs = () => (
   <>
@@ -235,6 +152,7 @@ const Steps = () => {
   const first = "way" in route.value.parameters ? steps[0] : steps.find(([, , isDone]) => isDone === false)
   // The step that the reader is at stays open when it is done.
   const opened = useRef<string | undefined>(undefined)
+  const seen = useSignal<ReadonlyArray<string>>([])
   if (steps.every(([, , isDone]) => isDone !== undefined)) opened.current ??= first?.[0] ?? ""
   return (
     <>
@@ -245,8 +163,10 @@ const Steps = () => {
               name="steps"
               open={opened.current === title}
               onToggle={({ currentTarget }) => {
+                if (!currentTarget.open) return
                 // The reader may choose before the states are read.
-                if (currentTarget.open) opened.current = title
+                opened.current = title
+                seen.value = [...seen.value, title]
               }}
             >
               <summary>
@@ -256,7 +176,7 @@ const Steps = () => {
                 <h2>{title}</h2>
                 {isDone === true && <span class="mark is-ok">done</span>}
               </summary>
-              <Step />
+              {seen.value.includes(title) && <Step />}
             </details>
           </li>
         ))}

@@ -1,14 +1,11 @@
-import { useSignal } from "@preact/signals"
-import type { HeldOutboxItem, NotifierTest, PolicyInForce } from "@tocsin/client"
-import { segment } from "../api/request.ts"
+import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
 import { countText, hashStart, numberText } from "../format/times.ts"
-import { DELIVERY, faultOf, type ServiceState, WELLNESS } from "../state/health.ts"
+import { DELIVERY, type ServiceState, WELLNESS } from "../state/health.ts"
 import { MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
-import { base, call, mayRespond } from "../state/session.ts"
+import { base } from "../state/session.ts"
 import { agentsText, summary } from "../state/summary.ts"
-import { ActionButton } from "../view/forms.tsx"
 import { Facts, Mark, ReadingNote, Time } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
@@ -52,6 +49,11 @@ const factsOf = (state: ServiceState, letters: Letters) => {
         )}
       </>
     ),
+    Policy: (
+      <>
+        <a href={linkTo("policy")}>who is notified of what</a>, <a href={linkTo("receivers")}>receivers</a>
+      </>
+    ),
     Agents: counts && agentsText(counts),
     Checks:
       counts && STATES.map((status) => `${numberText(counts[`checks_${status}`])} ${status}`).join(", "),
@@ -72,84 +74,6 @@ const State = ({ state, letters }: { readonly state: ServiceState; readonly lett
     </>
   )
 }
-
-/** More than the 15 s for which the service waits for the receiver. */
-const TEST_MILLIS = 20_000
-
-type NotifierProps = PolicyInForce["receivers"][number] & {
-  readonly letters: Letters
-  /** Why no running server can use it, if so. */
-  readonly fault: string | undefined
-}
-
-/** How many notifications of a receiver wait, as far as the first of them show. */
-const Waiting = ({ name }: { readonly name: string }) => {
-  const query = { state: "pending", limit: MOST }
-  const { value } = useRead<Answered<HeldOutboxItem>>("ops/v1/outbox", query, ["outbox"])
-  if (value === undefined) return null
-  const count = value.items.filter(({ receiver }) => receiver === name).length
-  return (
-    <a href={linkTo("outbox", [], { tab: "pending" })}>
-      {value.items.length < MOST ? countText(count, "notification") : `${count} or more notifications`}{" "}
-      waiting
-    </a>
-  )
-}
-
-const Notifier = ({ name, notifier, letters, fault }: NotifierProps) => {
-  const tested = useSignal("")
-  const sendTest = async () => {
-    tested.value = ""
-    const { outcome, error } = await call<NotifierTest>("POST", `ops/v1/notifiers/${segment(name)}/test`, {
-      timeoutMillis: TEST_MILLIS,
-    })
-    const result = `${outcome}${error === null ? "" : `, ${error}`}`
-    tested.value = `the test was ${result}`
-    return { text: `${name}: ${result}` }
-  }
-  const [latest] = letters
-  return (
-    <li class="row notifier">
-      <b>{name}</b>
-      {fault !== undefined && <Mark state="critical" word="unusable" />}
-      <span class="subject">
-        {fault !== undefined && (
-          <span class="failure">
-            no server can use it: {fault}; <Waiting name={name} />
-          </span>
-        )}
-        {notifier === "debug" && <span>writes each notification to the server's log, and nowhere else</span>}
-        {notifier !== name && notifier !== "debug" && <span>{notifier}</span>}
-        {latest !== undefined && (
-          <span>
-            {lettersText(letters)}, the latest: {latest.last_error ?? "no reason known"}
-          </span>
-        )}
-        {tested.value !== "" && <b role="status">{tested}</b>}
-      </span>
-      {mayRespond.value && (
-        <ActionButton describes={`Send a test message to ${name}`} does={sendTest}>
-          Test
-        </ActionButton>
-      )}
-    </li>
-  )
-}
-
-type NotifiersProps = Pick<NotifierProps, "letters"> & { readonly policy: PolicyInForce }
-
-export const Notifiers = ({ policy, letters }: NotifiersProps) => (
-  <ul class="plain" aria-label="Notifiers">
-    {policy.receivers.map((receiver) => (
-      <Notifier
-        key={receiver.name}
-        {...receiver}
-        fault={faultOf(policy, receiver.name)}
-        letters={letters.filter((letter) => letter.receiver === receiver.name)}
-      />
-    ))}
-  </ul>
-)
 
 const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
   <>
@@ -179,22 +103,6 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
   </>
 )
 
-const Policy = ({ policy }: { readonly policy: PolicyInForce }) => (
-  <>
-    <p class="lead" title={policy.hash}>
-      Version <code>{hashStart(policy.hash)}</code>
-    </p>
-    {Object.keys(policy.policy).length === 0 ? (
-      <p class="lead">No policy file is set: every receiver is notified of every incident immediately.</p>
-    ) : (
-      <details>
-        <summary>The policy</summary>
-        <pre tabIndex={0}>{JSON.stringify(policy.policy, undefined, 2)}</pre>
-      </details>
-    )}
-  </>
-)
-
 export const System = () => {
   const stateRead = useRead<ServiceState>("", {}, ["policy", "outbox"])
   const policyRead = useRead<PolicyInForce>("ops/v1/policy")
@@ -208,12 +116,8 @@ export const System = () => {
       <h1>System</h1>
       <ReadingNote reading={stateRead} />
       {state !== undefined && <State state={state} letters={letters} />}
-      <h2>Notifiers</h2>
+      <h2>Servers</h2>
       <ReadingNote reading={policyRead} />
-      {policy !== undefined && <Notifiers policy={policy} letters={letters} />}
-      <h2>Policy in force</h2>
-      {policy !== undefined && <Policy policy={policy} />}
-      <h2>Servers that run it</h2>
       {policy !== undefined && <Replicas policy={policy} />}
       <p class="after">
         <a href={`${base}docs`}>API reference</a>

@@ -9,14 +9,8 @@ import {
 } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
 import { call, carryOut, mayRespond } from "../state/session.ts"
-import {
-  ActionButton,
-  type FormAct,
-  type FormField,
-  type Options,
-  refusal,
-  type Texts,
-} from "../view/forms.tsx"
+import type { FormField, Options, Texts } from "../view/FormField.ts"
+import { ActionButton, type FormAct, refusal } from "../view/forms.tsx"
 import { Mark, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { type Kind, NamedTable } from "../view/Named.tsx"

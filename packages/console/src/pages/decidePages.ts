@@ -1,5 +1,11 @@
 import type { FunctionComponent } from "preact"
 import { Policy } from "./Policy.tsx"
+import { Receivers } from "./Receivers.tsx"
+
+export { ReceiverTable } from "./Receivers.tsx"
 
 // A separate script: what it shares with that of the other pages must be in the first one.
-export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([["policy 0", Policy]])
+export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
+  ["policy 0", Policy],
+  ["receivers 0", Receivers],
+])

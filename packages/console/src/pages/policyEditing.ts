@@ -15,7 +15,24 @@ import { useResource } from "../view/usePages.ts"
 export const PATH = "ops/v1/policy"
 export const NOTHING = "No policy is set: every receiver is notified of every incident, immediately."
 
-export type Version = PolicyVersionList["items"][number]
+/** A stored version with its text, which few readers want: one may have a MiB. */
+type Version = Pick<AppliedPolicy, "hash" | "text" | "version">
+
+export const textOfVersion = async (version: number): Promise<string> => {
+  const query = { version }
+  const { items } = await call<PolicyVersionList>("GET", `${PATH}/versions`, { query })
+  return items[0]?.text ?? ""
+}
+
+/** The stored versions without their texts, and the newest of them with its text. */
+export const useVersions = () =>
+  useResource("policy versions", ["policy"], async () => {
+    const query = { without_texts: true }
+    const { items } = await call<PolicyVersionList>("GET", `${PATH}/versions`, { query })
+    const [newest] = items
+    const stored: Version | undefined = newest && { ...newest, text: await textOfVersion(newest.version) }
+    return { items, stored }
+  })
 
 /** A text that is not applied yet, by its writer. It waits while its writer looks at other pages. */
 interface Draft {

@@ -43,7 +43,13 @@ export const concernsOf = (service: ServiceState, counts: Overview): ReadonlyArr
   const all: ReadonlyArray<readonly [isSo: boolean, ...Concern]> = [
     [storage.status === "failing", "critical", "failing", "The storage fails", system],
     [!["ok", "unwell"].includes(status), "warning", status, WELLNESS[status][1], system],
-    [notifications.status !== "in_time", mark, notifications.status, `Notifications: ${delivery}`, system],
+    [
+      notifications.status !== "in_time",
+      mark,
+      notifications.status,
+      `Notifications: ${delivery}`,
+      notifications.status === "unusable" ? linkTo("receivers") : system,
+    ],
     [
       letters > 0,
       "failed",

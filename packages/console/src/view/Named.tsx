@@ -3,16 +3,8 @@ import type { ComponentChildren } from "preact"
 import { segment } from "../api/request.ts"
 import { type List, listOf } from "../state/lists.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
-import {
-  ActionButton,
-  Form,
-  type FormAct,
-  type FormField,
-  QuietButton,
-  type Secret,
-  ShownOnce,
-  type Texts,
-} from "./forms.tsx"
+import type { FormField, Texts } from "./FormField.ts"
+import { ActionButton, Form, type FormAct, QuietButton, type Secret, ShownOnce } from "./forms.tsx"
 import { column, type Columns, Listing } from "./Listing.tsx"
 import { Empty, TimeAfter } from "./states.tsx"
 import { usePages } from "./usePages.ts"

@@ -54,14 +54,13 @@ export const PolicyEditor = ({ field, text, onText, check }: EditorProps) => {
     <>
       <div class="editor">
         <pre aria-hidden="true">{numbers}</pre>
-        {found.map(([one, state], place) => {
-          const line = lineOf(one)
-          return (
-            line !== undefined && (
-              <i key={place} id={`line ${line}`} class={`is-${state}`} style={{ top: `${line - 1}lh` }} />
-            )
-          )
-        })}
+        {Array.from(
+          new Map(found.toReversed().map(([one, state]) => [lineOf(one), state])),
+          ([line, state]) =>
+            line === undefined ? null : (
+              <i key={line} id={`line ${line}`} class={`is-${state}`} style={{ top: `${line - 1}lh` }} />
+            ),
+        )}
         <textarea
           ref={field}
           aria-label="Policy"

@@ -1,11 +1,9 @@
-import { type Signal, signal, useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useMemo } from "preact/hooks"
+import { useId } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
-import { route } from "../state/location.ts"
-import { routeText } from "../state/Route.ts"
-import { lostName, me } from "../state/session.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
+import type { FieldProps, FormField, Texts } from "./FormField.ts"
 
 interface ActionButtonProps {
   readonly children: ComponentChildren
@@ -46,11 +44,7 @@ export const ActionButton = ({
   )
 }
 
-interface QuietButtonProps {
-  readonly children: ComponentChildren
-  readonly does: () => unknown
-  readonly describes?: string
-}
+type QuietButtonProps = Pick<ActionButtonProps, "children" | "describes"> & { readonly does: () => unknown }
 
 export const QuietButton = ({ children, does, describes }: QuietButtonProps) => (
   <button type="button" class="quiet" title={describes} onClick={() => void does()}>
@@ -114,63 +108,48 @@ export const Box = ({ label, isOn, onChange }: BoxProps) => (
   </label>
 )
 
-export type Options = ReadonlyArray<readonly [value: string, title?: string]>
-
-interface FieldProps {
-  readonly label: string
-  readonly type?: "datetime-local" | "number"
-  readonly min?: number
-  readonly max?: number
-  readonly placeholder?: string | undefined
-  readonly value: string
-  readonly onText: (text: string) => void
-  /** Whether it takes the room that is left, for long texts. */
-  readonly isWide?: boolean
-  /** Whether it takes several lines. */
-  readonly hasLines?: boolean
-  /** Without these, the field takes any text. */
-  readonly options?: Options | undefined
-}
-
-/** A form's field: a line of text, a time, a number, or a choice of several values. */
-export const Field = ({ label, value, onText, isWide = false, hasLines, options, ...input }: FieldProps) => (
-  <label class={isWide ? "wide" : undefined}>
-    {label}
-    {hasLines === true ? (
-      <textarea
-        rows={2}
-        value={value}
-        placeholder={input.placeholder}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    ) : options === undefined ? (
-      <input
-        {...input}
-        value={value}
-        autoComplete="off"
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    ) : (
-      <select value={value} onChange={(event) => onText(event.currentTarget.value)}>
-        {options.map(([each, title = each]) => (
-          <option key={each} value={each}>
-            {title}
-          </option>
-        ))}
-      </select>
-    )}
-  </label>
-)
-
-export type Texts = Readonly<Record<string, string>>
-
-/** A field of a {@link Form}, with the text that it begins with. */
-export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder"> & {
-  readonly initial?: string
-  /** Whether few need it: it stands below the others, folded. */
-  readonly isRare?: boolean
-  /** An example, which may depend on the other fields. */
-  readonly example?: string | ((texts: Texts) => string | undefined)
+/** A form's field: a line of text, a time, a number, or a choice. */
+export const Field = (props: FieldProps) => {
+  const { label, value, onText, isWide = false, hasLines, hint, options, ...input } = props
+  const id = useId()
+  const described = hint === undefined ? {} : { "aria-describedby": id }
+  const field = (
+    <label class={isWide ? "wide" : undefined}>
+      {label}
+      {hasLines === true ? (
+        <textarea
+          rows={2}
+          value={value}
+          placeholder={input.placeholder}
+          onInput={(event) => onText(event.currentTarget.value)}
+        />
+      ) : options === undefined ? (
+        <input
+          {...input}
+          {...described}
+          value={value}
+          autoComplete={input.type === "password" ? "new-password" : "off"}
+          onInput={(event) => onText(event.currentTarget.value)}
+        />
+      ) : (
+        <select {...described} value={value} onChange={(event) => onText(event.currentTarget.value)}>
+          {options.map(([each, title = each]) => (
+            <option key={each} value={each}>
+              {title}
+            </option>
+          ))}
+        </select>
+      )}
+    </label>
+  )
+  return hint === undefined ? (
+    field
+  ) : (
+    <div class="field">
+      {field}
+      <small id={id}>{hint}</small>
+    </div>
+  )
 }
 
 /** An act on the texts of a form. The form is emptied once it has a message. */
@@ -183,6 +162,8 @@ export type FormAct = readonly [
 interface FormProps {
   readonly title?: string | undefined
   readonly fields: Readonly<Record<string, FormField>>
+  /** Whether its fields are in columns. */
+  readonly hasColumns?: boolean
   readonly acts: ReadonlyArray<FormAct>
   readonly children?: ComponentChildren
 }
@@ -201,7 +182,7 @@ export const Fault = ({ text }: { readonly text: string }) =>
   )
 
 /** A form of one line. A refused input is its fault, and stays. */
-export const Form = ({ title, fields, acts, children }: FormProps) => {
+export const Form = ({ title, fields, hasColumns = false, acts, children }: FormProps) => {
   const initial = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
   )
@@ -233,24 +214,31 @@ export const Form = ({ title, fields, acts, children }: FormProps) => {
           />
         ),
     )
+  const row = hasColumns ? "form-row columns" : "form-row"
+  const buttons = (
+    <>
+      {acts.map(([label, does, kind]) => (
+        <ActionButton key={label} kind={kind} does={() => carryOut(does)}>
+          {label}
+        </ActionButton>
+      ))}
+      {children}
+    </>
+  )
   return (
     <>
-      <div class="form-row">
+      <div class={row}>
         {title !== undefined && <b>{title}</b>}
         {draw(false)}
-        {acts.map(([label, does, kind]) => (
-          <ActionButton key={label} kind={kind} does={() => carryOut(does)}>
-            {label}
-          </ActionButton>
-        ))}
-        {children}
+        {!hasColumns && buttons}
       </div>
       {Object.values(fields).some(({ isRare }) => isRare) && (
         <details>
           <summary>More</summary>
-          <div class="form-row">{draw(true)}</div>
+          <div class={row}>{draw(true)}</div>
         </details>
       )}
+      {hasColumns && <div class="form-row">{buttons}</div>}
       <Fault text={fault.value} />
     </>
   )
@@ -273,28 +261,3 @@ export const ShownOnce = ({ of: shown }: { readonly of: Signal<Secret | undefine
       <QuietButton does={() => (shown.value = undefined)}>Done</QuietButton>
     </div>
   )
-
-/** Unsent texts when a token was lost, by their writer, their page and their field. */
-const drafts = new Map<string, Signal<unknown>>()
-
-/** Tokens of the settings have no names that tell their users apart. */
-const keyOf = (name: string, field: string): string =>
-  `${name.replace(/^token-.*/, "token-")} ${routeText(route.peek())} ${field}`
-
-/** The text being written in a field. Its writer finds it again after a token that was lost meanwhile. */
-export const useDraft = <A,>(field: string, initial: A): Signal<A> => {
-  const draft = useMemo(() => {
-    const key = keyOf(me.peek()?.name ?? "", field)
-    const kept = drafts.get(key)
-    drafts.delete(key)
-    // Each field has values of one type.
-    return (kept as Signal<A> | undefined) ?? signal(initial)
-  }, [])
-  useEffect(
-    () => () => {
-      if (lostName.peek() !== "") drafts.set(keyOf(lostName.peek(), field), draft)
-    },
-    [],
-  )
-  return draft
-}

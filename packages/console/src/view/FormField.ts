@@ -1,0 +1,33 @@
+/** The values of a choice, and how they read. */
+export type Options = ReadonlyArray<readonly [value: string, title?: string]>
+
+/** A field, with its text and what becomes of another one. */
+export interface FieldProps {
+  readonly label: string
+  readonly type?: "datetime-local" | "number" | "password"
+  readonly min?: number
+  readonly max?: number
+  readonly placeholder?: string | undefined
+  readonly value: string
+  readonly onText: (text: string) => void
+  /** Whether it takes the room that is left, for long texts. */
+  readonly isWide?: boolean
+  /** Whether it takes several lines. */
+  readonly hasLines?: boolean
+  /** Its meaning, below it. */
+  readonly hint?: string | undefined
+  /** Without these, the field takes any text. */
+  readonly options?: Options | undefined
+}
+
+/** The texts of a form, by field. */
+export type Texts = Readonly<Record<string, string>>
+
+/** A field of a form, with the text that it begins with. */
+export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder"> & {
+  readonly initial?: string
+  /** Whether few need it: it stands below the others, folded. */
+  readonly isRare?: boolean
+  /** An example, which may depend on the other fields. */
+  readonly example?: string | ((texts: Texts) => string | undefined)
+}

@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { policySchema } from "@tocsin/adapter-http/handlers/useCases"
+import { keyForms, receiverTypes, untypedKeys } from "@tocsin/contract/ReceiverTypes"
+import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { Result } from "effect"
+import {
+  entryOf,
+  fieldsOf,
+  FORM_TYPES,
+  type FormType,
+  placesOf,
+  propertiesOf,
+  typeNameOf,
+  valuesOf,
+} from "../../src/state/receiverForms.ts"
+
+const schema = policySchema()
+const forms = Object.entries(FORM_TYPES)
+
+const partsOf = (form: FormType, former?: Record<string, unknown>) => ({
+  form,
+  former,
+  isFixed: false,
+  properties: propertiesOf(schema, form.kind),
+})
+
+/** The keys that a form asks for: several of its fields make an address with credentials. */
+const keysOf = (form: FormType): ReadonlyArray<string> => [
+  ...new Set(Object.keys(fieldsOf(partsOf(form))).map((name) => name.replace(/\..*/, ""))),
+]
+
+/** Keys that every receiver of a kind takes. */
+const COMMON = new Set(["acknowledge", "concurrency", "details", "resolved", "shadow"])
+
+/** A text for each field: its example, which people write like that. */
+const exampleTexts = (form: FormType): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(partsOf(form))).flatMap(([name, { example, initial, isRare, options }]) => {
+      const text = initial || (typeof example === "string" ? example : (options?.at(-1)?.[0] ?? "secret"))
+      return COMMON.has(name) || (isRare && name === "call") ? [] : [[name, text]]
+    }),
+  )
+
+describe("the forms of receivers", () => {
+  it.each(forms)("%s: has exactly the keys of the table", (_, form) => {
+    const { needs, takes } = form.type === undefined ? form : receiverTypes[form.type]
+    const keys = [...needs, ...takes].map((key) => key.replace(/_$/, ""))
+    assert.sameMembers(
+      keysOf(form).filter((key) => !COMMON.has(key)),
+      keys,
+    )
+  })
+
+  it("are one for each row of the table, and all that a kind takes without a type", () => {
+    const types = forms.flatMap(([, { type }]) => type ?? [])
+    assert.sameMembers(types, Object.keys(receiverTypes))
+    for (const kind of ["messenger", "alert_router"] as const) {
+      const untyped = forms.filter(([, form]) => form.kind === kind && form.type === undefined)
+      assert.sameMembers([...new Set(untyped.flatMap(([, { needs }]) => needs))], [...untypedKeys[kind]])
+    }
+  })
+
+  it.each(forms)("%s: says what each of its keys is, by the schema", (_, form) => {
+    for (const [name, { hint }] of Object.entries(fieldsOf(partsOf(form))))
+      if (!name.includes(".") && !["to", "cc"].includes(name)) assert.isNotEmpty(hint ?? "", name)
+  })
+
+  it.each(forms)("%s: makes an entry that the server takes, and shows it again", (title, form) => {
+    const texts = exampleTexts(form)
+    const entry = entryOf({ ...partsOf(form), hasValues: false }, texts)
+    const secrets = [...form.needs, ...form.takes].filter((key) => key.endsWith("_"))
+    assert.sameMembers(
+      Object.keys(valuesOf(form, texts)),
+      secrets.map((key) => key.slice(0, -1)),
+    )
+    const receiver = { ...entry, ...placesOf(form, "one") }
+    const read = readPolicy({ receivers: { one: receiver } }, [])
+    assert.isTrue(Result.isSuccess(read), JSON.stringify([receiver, read]))
+    assert.strictEqual(typeNameOf(entry), title)
+    const again = fieldsOf(partsOf(form, { ...entry, quiet: "kept" }))
+    const shown = Object.fromEntries(Object.entries(again).map(([name, { initial = "" }]) => [name, initial]))
+    const kept = entryOf({ ...partsOf(form, { ...entry, quiet: "kept" }), hasValues: false }, shown)
+    assert.deepStrictEqual(kept, { ...entry, quiet: "kept" })
+  })
+
+  it("of mails write what is between the parts of an address as the address needs it", () => {
+    const form = FORM_TYPES["E-mail"] ?? assert.fail()
+    const texts = {
+      "url.host": "mail.example.org",
+      "url.port": "465",
+      "url.user": "a@b",
+      "url.password": "p:/@",
+    }
+    assert.deepStrictEqual(valuesOf(form, texts), { url: "smtps://a%40b:p%3A%2F%40@mail.example.org:465" })
+    assert.deepStrictEqual(valuesOf(form, { ...texts, "url.user": "", "url.port": "25" }), {
+      url: "smtp://mail.example.org:25",
+    })
+    assert.deepStrictEqual(valuesOf(form, { ...texts, "url.host": "" }), {})
+  })
+
+  it("drop the files of secrets that the service keeps from then on", () => {
+    const form = FORM_TYPES["Discord"] ?? assert.fail()
+    const former = { kind: "messenger", type: "discord", url_file: "discord", secrets: "discord" }
+    assert.deepStrictEqual(entryOf({ ...partsOf(form, former), hasValues: false }, { url: "" }), former)
+    const { url_file: _, ...others } = former
+    assert.deepStrictEqual(
+      entryOf({ ...partsOf(form, former), hasValues: true }, { url: "https://x" }),
+      others,
+    )
+  })
+
+  it("have each key whose form differs between types", () => {
+    for (const [type, keys] of Object.entries(keyForms)) {
+      const form = Object.values(FORM_TYPES).find((each) => each.type === type) ?? assert.fail()
+      assert.includeMembers(keysOf(form) as Array<string>, Object.keys(keys))
+    }
+  })
+})

@@ -1,0 +1,132 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
+import { DemoClient } from "./demo.ts"
+
+const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
+
+/** A chat that takes each message of its address, and refuses others. */
+const startChat = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const messages: Array<string> = []
+      const server = createServer((request, response) => {
+        let body = ""
+        request.setEncoding("utf8").on("data", (part: string) => (body += part))
+        request.on("end", () => {
+          const isOurs = request.url === "/hook"
+          if (isOurs) messages.push(body)
+          response.writeHead(isOurs ? 200 : 404).end("ok")
+        })
+      })
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      return { messages, server }
+    }),
+    ({ server }) => Effect.sync(() => server.close()),
+  ),
+  ({ messages, server }) => ({
+    messages,
+    // A server that listens on TCP has such an address.
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  }),
+)
+
+describe.skipIf(chromium === undefined)(`the forms of receivers in the console${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("add a receiver that was tested, change it, keep its secrets, and delete it", () =>
+      Effect.gen(function* () {
+        const cwd = yield* scratchFolder
+        const chat = yield* startChat
+        const { baseUrl } = yield* startServer({
+          cwd,
+          environment: {
+            SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+            SERVICE_DATA_DIR: cwd,
+            SERVICE_WATCH_LOOPBACK: "true",
+            SERVICE_WEBHOOK_URL: `${chat.address}/settings`,
+            SERVICE_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+          },
+        })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/receivers`)
+          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+          const dialog = page.getByRole("dialog")
+          const row = (name: string) =>
+            page.getByRole("list", { name: "Receivers" }).getByRole("listitem").filter({ hasText: name })
+          await signIn(page)
+          await row("webhook").getByText("webhook, by the server's settings").waitFor()
+          assert.strictEqual(await row("webhook").getByRole("button", { name: "Delete" }).count(), 0)
+          await page.getByRole("combobox", { name: "Type" }).selectOption("Slack, or a chat like it")
+          const address = page.getByRole("textbox", { name: "Address" })
+          assert.strictEqual(await address.getAttribute("type"), "password")
+          await address.fill(`${chat.address}/typo`)
+          await click("Send a test")
+          await page.getByText("the test was refused").waitFor()
+          await address.fill(`${chat.address}/hook`)
+          await click("Send a test")
+          await page.getByText("the test was delivered").waitFor()
+          assert.lengthOf(chat.messages, 1)
+          assert.strictEqual(await row("chat").count(), 0)
+          await page.emulateMedia({ reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          await page.setViewportSize({ width: 320, height: 800 })
+          assert.isFalse(await page.evaluate<boolean>(IS_WIDE))
+          await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
+          assert.deepStrictEqual(await violationsOf(page, "width"), [])
+
+          // It takes the place of the notifiers of the settings, so the service asks first.
+          await click("Save")
+          await dialog.getByText(/fall silent: webhook\.$/).waitFor()
+          await dialog.getByRole("button", { name: "Do it all the same" }).click()
+          await page.getByText("Saved chat; the policy sends nothing immediately").waitFor()
+          await row("chat").getByText("usable", { exact: true }).waitFor()
+          await row("chat").getByRole("button", { name: "Test" }).click()
+          await row("chat").getByText("the test was delivered").waitFor()
+          assert.strictEqual(await address.inputValue(), "")
+          await page.getByLabel("Name").fill("chat")
+          await click("Save")
+          await page.getByRole("alert").getByText("There is a receiver chat already").waitFor()
+
+          await row("chat").getByRole("button", { name: "Edit" }).press("Enter")
+          assert.strictEqual(await address.inputValue(), "")
+          await page.getByText("More", { exact: true }).click()
+          await page.getByLabel("Acknowledge").fill("soon")
+          await click("Save")
+          await page.getByRole("alert").getByText("receivers.chat.acknowledge").waitFor()
+          await page.getByLabel("Acknowledge").fill("1h")
+          await page.getByRole("button", { name: "Save" }).press("Enter")
+          await page.getByText("Saved chat;").waitFor()
+          await row("chat").getByRole("button", { name: "Test" }).click()
+          await row("chat").getByText("the test was delivered").waitFor()
+          assert.lengthOf(chat.messages, 3)
+          const { items } = (await new DemoClient(baseUrl).call("GET", "ops/v1/policy/versions")) as {
+            readonly items: ReadonlyArray<{ readonly text: string }>
+          }
+          assert.match(items[0]?.text ?? "", /chat:[^]*secrets: chat[^]*acknowledge: 1h/)
+
+          await page.getByRole("combobox", { name: "Type" }).selectOption("Webhook")
+          await address.fill(`${chat.address}/hook`)
+          await click("Save")
+          const secret = await page.locator(".secret code").textContent()
+          assert.match(secret ?? "", /^whsec_.{44}$/)
+
+          await row("webhook").getByRole("button", { name: "Delete" }).click()
+          await dialog.getByRole("button", { name: "Delete the receiver" }).click()
+          await page.getByText("Deleted webhook;").waitFor()
+          await row("chat").getByRole("button", { name: "Delete" }).click()
+          await dialog.getByRole("button", { name: "Delete the receiver" }).click()
+          await dialog.getByText(/notify again: webhook\.$/).waitFor()
+          await dialog.getByRole("button", { name: "Do it all the same" }).click()
+          await row("webhook").getByText("webhook, by the server's settings").waitFor()
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+  })
+})
