@@ -72,7 +72,7 @@ describe("the doctor", () => {
       const found = Effect.gen(function* () {
         const failing = yield* failingReceivers(process.storage, new Set(["webhook"]))
         const findings = deliveryFindings(
-          { failing, unusable: [], undelivered: [], givenUp: [] },
+          { failing, waiting: new Map(), undelivered: [], givenUp: [] },
           yield* Instant.now,
         )
         return findings.map(({ level, message }) => `${level}: ${message}`)

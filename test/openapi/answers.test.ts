@@ -64,9 +64,9 @@ const ELSEWHERE = new Set([
   "removeReceiver 200",
   "removeReceiver 409",
   "removeReceiver 412",
+  "tryReceiver 409",
   // The server hands out the agent.
   "getAgentDownload 404",
-  "tryReceiver 409",
   // Few texts are durations.
   "changeWatch 200",
   "pauseWatch 200",

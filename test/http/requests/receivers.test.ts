@@ -112,7 +112,7 @@ describe("a receiver over HTTP", () => {
         const none = yield* hash
         const url = "https://ntfy.example/alarms"
         const first = yield* change("PUT", path, { receiver: phone, values: { url } })
-        assert.include(Object(first.body).text, "chat: { secrets: chat, kind: messenger, type: ntfy }")
+        assert.include(Object(first.body).text, "chat: { kind: messenger, type: ntfy, secrets: chat }")
         assert.deepStrictEqual(yield* secrets, [["chat", "url", "chat"]])
         // Other secrets alone make no version, but replace only those of the policy that is named.
         const both = { receiver: phone, values: { url, token: "t" } }

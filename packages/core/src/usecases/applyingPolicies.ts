@@ -73,9 +73,7 @@ const refuseSilence = (before: Policy, after: Policy): Effect.Effect<void, State
   const changes = audienceWarnings(before, after).map(({ message, path }) => `${fieldPath(path)} ${message}`)
   return changes.length === 0
     ? Effect.void
-    : Effect.fail(
-        new StateConflict({ message: `${changes.join("; ")}: confirm that with --confirm or ?confirm=true` }),
-      )
+    : Effect.fail(new StateConflict({ message: `${changes.join("; ")}; confirm that with ?confirm=true` }))
 }
 
 export const ANOTHER =

@@ -27,10 +27,10 @@ export interface ReceiverWithSecrets extends ReceiverChange {
 }
 
 /** The entry names the secrets that are given with it, by its own name unless it has another. */
-const namingSecrets = ({ name, receiver, values }: ReceiverWithSecrets): ReceiverChange => ({
-  name,
-  receiver: values === undefined ? receiver : { secrets: name, ...Object(receiver) },
-})
+const namingSecrets = ({ name, receiver, values }: ReceiverWithSecrets): ReceiverChange => {
+  const { secrets = name } = Object(receiver)
+  return { name, receiver: values === undefined ? receiver : { ...Object(receiver), secrets } }
+}
 
 const secretsOf = (document: PolicyDocument, name: NotifierName): NotifierName | undefined =>
   Array.from(namedSecrets(document)).find(([, receiver]) => receiver === name)?.[0]
@@ -60,7 +60,7 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
       const change = namingSecrets({ values, ...given })
       if (values !== undefined && cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
       const [newest] = yield* storage.policyVersions(0, 1)
-      const { hash, text, version } = newest ?? { hash: none, text: NO_RULES, version: 0 }
+      const { hash, text, version } = newest ?? { hash: none, text: `${NO_RULES}\n`, version: 0 }
       const edited = yield* Effect.mapError(source.edit(text, change), invalidPolicy)
       const isMade = edited.text === text
       const isPresent = application.replaces === hash

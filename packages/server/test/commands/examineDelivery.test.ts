@@ -12,7 +12,12 @@ const ago = (minutes: number) => ({
 describe("the doctor", () => {
   it("reports late notifications, and the dead letters of a day", () => {
     const found = deliveryFindings(
-      { failing: [], unusable: [], undelivered: [ago(16), ago(40)], givenUp: [ago(23 * 60), ago(30 * 60)] },
+      {
+        failing: [],
+        waiting: new Map(),
+        undelivered: [ago(16), ago(40)],
+        givenUp: [ago(23 * 60), ago(30 * 60)],
+      },
       now,
     )
     assert.deepStrictEqual(found, [
@@ -32,7 +37,7 @@ describe("the doctor", () => {
 
   it("accepts recent notifications, and older dead letters", () => {
     const found = deliveryFindings(
-      { failing: [], unusable: [], undelivered: [ago(14)], givenUp: [ago(26 * 60)] },
+      { failing: [], waiting: new Map(), undelivered: [ago(14)], givenUp: [ago(26 * 60)] },
       now,
     )
     assert.deepStrictEqual(
@@ -42,13 +47,12 @@ describe("the doctor", () => {
   })
 
   it("does not call delivery well while no server can use a receiver", () => {
-    const of = (receiver: string, byNone: boolean) => ({ receiver, byNone, reason: "no secret", replicas: 1 })
-    const found = (...unusable: ReadonlyArray<ReturnType<typeof of>>) =>
-      deliveryFindings({ failing: [], undelivered: [], givenUp: [], unusable }, now).map(
+    const found = (...waiting: ReadonlyArray<readonly [string, number]>) =>
+      deliveryFindings({ failing: [], undelivered: [], givenUp: [], waiting: new Map(waiting) }, now).map(
         ({ level, message }) => `${level} ${message}`,
       )
-    const waiting = "attention notifications for chat wait: give a server its secrets"
-    assert.deepStrictEqual(found(of("chat", true), of("chat", true), of("pager", false)), [waiting])
-    assert.match(found(of("pager", false)).join(), /^ok /)
+    const waiting = "attention chat has 2 notifications waiting: give a server its secrets"
+    assert.deepStrictEqual(found(["chat", 2]), [waiting])
+    assert.match(found().join(), /^ok /)
   })
 })

@@ -24,7 +24,7 @@ import {
 import { liveReplicas } from "@tocsin/core/replicas/replicaState"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
-import { ageText } from "../../output/texts.ts"
+import { ageText, plural } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
@@ -66,16 +66,39 @@ export const failingReceivers = Effect.fnUntraced(function* (
   return Array.from(failing.values())
 })
 
+/** Counts what waits for each receiver that no running server can use. */
+const waitingFor = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  unusable: ReadonlyArray<UnusableReceiver>,
+) {
+  const waiting = new Map<NotifierName, number>(
+    unusable.flatMap(({ byNone, receiver }) => (byNone ? [[receiver, 0] as const] : [])),
+  )
+  if (waiting.size === 0) return waiting
+  const pending = {
+    list: "outbox",
+    sort: "updated_at",
+    direction: "desc",
+    filter: { state: "pending" },
+  } as const
+  yield* eachPage(storage, pending, (items) => {
+    for (const { receiver } of items)
+      if (waiting.has(receiver)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
+    return Effect.void
+  })
+  return waiting
+})
+
 /** Reports failing receivers, late notifications, as a watchdog ping does, and the dead letters of a day. */
 export const deliveryFindings = (
   {
     failing,
     givenUp,
     undelivered,
-    unusable,
+    waiting,
   }: NotificationMoments & {
     readonly failing: ReadonlyArray<FailingReceiver>
-    readonly unusable: ReadonlyArray<UnusableReceiver>
+    readonly waiting: ReadonlyMap<NotifierName, number>
   },
   now: Instant.Instant,
 ): Findings => {
@@ -86,8 +109,10 @@ export const deliveryFindings = (
     const text = `the receiver ${receiver} began to fail ${ageText(since, now)}, see tocsin outbox --state retry: ${error}`
     return attention("delivery", text)
   })
-  for (const receiver of new Set(unusable.flatMap((each) => (each.byNone ? each.receiver : []))))
-    findings.push(attention("delivery", `notifications for ${receiver} wait: give a server its secrets`))
+  for (const [receiver, count] of waiting) {
+    const text = `${receiver} has ${plural(count, "notification")} waiting: give a server its secrets`
+    findings.push(attention("delivery", text))
+  }
   if (oldest !== undefined) {
     const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
     findings.push(attention("delivery", text))
@@ -132,9 +157,9 @@ export const examineDelivery = (receivers: ExaminedReceivers) =>
     const replicas = yield* storage.replicas
     const now = yield* Instant.now
     const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
-    const unusable = unusableReceivers(liveReplicas(replicas, now))
+    const waiting = yield* waitingFor(storage, unusableReceivers(liveReplicas(replicas, now)))
     return [
-      ...deliveryFindings({ ...moments, failing, unusable }, now),
+      ...deliveryFindings({ ...moments, failing, waiting }, now),
       ...replicaFindings(replicas, now),
       ...sourceFindings(receivers, liveReplicas(replicas, now)),
     ]
