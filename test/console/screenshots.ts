@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, string>> = {
   "on-call": "on-call",
   silences: "silences",
   policy: "policy",
+  receivers: "receivers",
   watches: "watches",
   outbox: "outbox",
   audit: "audit",
