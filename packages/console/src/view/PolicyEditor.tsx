@@ -48,7 +48,7 @@ export const PolicyEditor = ({ field, text, onText, check }: EditorProps) => {
     const begin = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0)
     field.current?.focus({ preventScroll: true })
     field.current?.setSelectionRange(begin, begin + (lines[line - 1]?.length ?? 0))
-    document.getElementById(`line ${line}`)?.scrollIntoView({ block: "center" })
+    document.getElementById(`line-${line}`)?.scrollIntoView({ block: "center" })
   }
   return (
     <>
@@ -58,7 +58,7 @@ export const PolicyEditor = ({ field, text, onText, check }: EditorProps) => {
           new Map(found.toReversed().map(([one, state]) => [lineOf(one), state])),
           ([line, state]) =>
             line === undefined ? null : (
-              <i key={line} id={`line ${line}`} class={`is-${state}`} style={{ top: `${line - 1}lh` }} />
+              <i key={line} id={`line-${line}`} class={`is-${state}`} style={{ top: `${line - 1}lh` }} />
             ),
         )}
         <textarea
