@@ -99,7 +99,9 @@ export const ReceiverPath = Schema.Struct({
 
 export const ReceiverRequest = closedStruct({
   // A problem of the entry is one of the policy, with its path.
-  receiver: Schema.JsonObject.annotate({ description: "Its whole entry, as a policy has it: a `Receiver`." }),
+  receiver: Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description: "Its whole entry, as a policy has it: a `Receiver`.",
+  }),
   values: optional(
     StoredValues,
     "All its secrets, to store under the name that the entry has as `secrets`, or else the receiver's. Without them, the stored ones of that name stay.",

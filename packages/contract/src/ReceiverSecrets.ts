@@ -39,10 +39,11 @@ export const SecretValues = closedStruct({
 }).annotate(named("SecretValues", "The secrets of a receiver. No answer has them."))
 export type SecretValues = typeof SecretValues.Type
 
-export type SecretName = keyof SecretValues
+/** Not by `keyof`, whose declaration would need the types of Effect. */
+export type SecretName = "url" | "secret" | "telegram_token" | "token" | "user" | "routing_key" | "key"
 
 // Object.keys has lost the type of the names.
-export const secretNames = Object.keys(SecretValues.fields) as ReadonlyArray<SecretName>
+export const secretNames = Object.keys(SecretValues.fields) as ReadonlyArray<SecretName & keyof SecretValues>
 
 /** The name of the stored secrets of a receiver, if it has some. */
 export const storedNameOf = (receiver: Receiver): NotifierName | undefined =>
