@@ -20,9 +20,8 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
     // Four more than cores: half of the time, tests wait for a process, a disk, a connection or a clock.
     maxWorkers: availableParallelism() + 4,
-    // A larger young generation is collected less often, and one thread collects it for less processor time
-    // than several that wait for each other: a twentieth less each.
-    execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=32", "--single-threaded-gc"],
+    // A larger young generation is collected less often: a twentieth less of processor time.
+    execArgv: ["--max-semi-space-size=32"],
     // Files that share a process load what they have in common once. What a test needs for itself, it makes.
     isolate: false,
     sequence: { sequencer: LongestFirst },
