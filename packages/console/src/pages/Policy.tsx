@@ -53,7 +53,14 @@ const Trial = ({ trial }: { readonly trial: PolicyTrial }) => (
         </tbody>
       </table>
     )}
-    {trial.unknown.length > 0 && <p class="lead">The history does not know: {trial.unknown.join("; ")}.</p>}
+    <details>
+      <summary>Limits of this count</summary>
+      <ul>
+        {trial.unknown.map((limit) => (
+          <li key={limit}>{limit}</li>
+        ))}
+      </ul>
+    </details>
   </section>
 )
 
