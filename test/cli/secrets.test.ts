@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
@@ -62,6 +64,20 @@ describe("tocsin secrets", () => {
       assert.include(backup.stdout, `its stored secrets need the key ${oldId} (in SERVICE_SECRETS_KEY)`)
       const copied = yield* jsonOf(at(NEW), "copy", "--to", "sqlite:copy.db")
       assert.deepInclude(copied, { secrets_keys: [oldId] })
+
+      // Another server's policy counts where a file decides, too.
+      const policy = "receivers: { ntfy: { kind: messenger, type: ntfy, secrets: phone } }\n"
+      yield* Effect.sync(() => {
+        writeFileSync(join(cwd, "stored.yaml"), policy)
+        writeFileSync(join(cwd, "none.yaml"), "{}\n")
+      })
+      assert.strictEqual((yield* tocsin(at(OLD), "policy", "apply", "stored.yaml", "--confirm")).code, 0)
+      const beside = { cwd, environment: { ...at(OLD).environment, SERVICE_POLICY_FILE: "none.yaml" } }
+      assert.match((yield* tocsin(beside, "secrets", "list")).stdout, /^phone +token, url +ntfy /m)
+      const kept = yield* tocsin(beside, "secrets", "delete", "phone", "--yes")
+      assert.include(kept.stderr, "the receiver ntfy of the stored policy names these secrets")
+      yield* Effect.sync(() => writeFileSync(join(cwd, "stored.yaml"), "{}\n"))
+      assert.strictEqual((yield* tocsin(at(OLD), "policy", "apply", "stored.yaml", "--confirm")).code, 0)
 
       const remove = tocsin(at(OLD), "secrets", "delete", "phone", "--yes")
       assert.deepInclude(yield* remove, { code: 0, stdout: "phone: deleted\n" })

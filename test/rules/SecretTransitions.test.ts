@@ -79,7 +79,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, happened: 
         break
       }
       case "remove":
-        if ((yield* transact(storage, removeSecrets(CHAT, undefined, EVA))) === 1) triggers = ["removed"]
+        if ((yield* transact(storage, removeSecrets(CHAT, 0, EVA))) === 1) triggers = ["removed"]
         model = undefined
         break
       case "restart":

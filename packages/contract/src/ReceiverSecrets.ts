@@ -77,7 +77,7 @@ export const StoredSecrets = Schema.Struct({
   changed_by: Schema.String.annotateKey({ description: "The operator who stored them." }),
   changed_at: InstantFromString,
   receiver: Schema.NullOr(NotifierName).annotate({
-    description: "The receiver of the policy in force that names them; null if none does.",
+    description: "The receiver of the newest stored policy that names them; null if none does.",
   }),
   unreadable: Schema.Boolean.annotate({
     description: "Whether no key of the server opens them. Storing them again repairs that.",

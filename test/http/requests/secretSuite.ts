@@ -82,7 +82,7 @@ export const secretSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.deepInclude(row, { receiver: "phone" })
       const kept = yield* operate("DELETE", `${secrets}/phone`)
       expectError(kept, 409, "conflict")
-      assert.include(kept.text, "the receiver phone of the policy names these secrets")
+      assert.include(kept.text, "the receiver phone of the stored policy names these secrets")
       const beside = yield* apply({
         phone: { ...ntfy("phone"), token_env: "TOCSIN_SECRET_T" },
         other: ntfy("phone"),

@@ -54,6 +54,8 @@ interface GivenPolicySource {
   readonly source: "given"
   /** Why a policy cannot be applied, and what to do instead. */
   readonly advice: string
+  /** Reads the text that the storage keeps for other servers; absent where this process reads none. */
+  readonly follow?: StoredPolicySource["follow"]
 }
 
 /** Where the policy of this process comes from. */

@@ -42,19 +42,16 @@ export function* dropSecrets(
   return 1
 }
 
-/**
- * Deletes secrets that a version of the stored policy does not name, if one decides; `undefined` if there is a newer one.
- */
+/** Deletes secrets that a version of the stored policy does not name; `undefined` if there is a newer one. */
 export const removeSecrets = loneCommandOf(function* (
   unit,
   now,
   name: NotifierName,
-  version: number | undefined,
+  version: number,
   by: Signature,
 ): LoneDecision<number | undefined> {
   const newest = yield* find("newestPolicy", undefined)
-  const isNewest = version === undefined || version === (newest?.version ?? 0)
-  return isNewest ? yield* dropSecrets(unit, now, name, by) : undefined
+  return version === (newest?.version ?? 0) ? yield* dropSecrets(unit, now, name, by) : undefined
 })
 
 /** Puts a row that another key encrypted in the place of the former one, unless that has changed. */

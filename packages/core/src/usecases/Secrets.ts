@@ -1,4 +1,4 @@
-import { Effect, Struct } from "effect"
+import { Effect, Result, Struct } from "effect"
 import { MOST_SECRETS, type PutSecretsRequest, type StoredSecrets } from "@tocsin/contract/ReceiverSecrets"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
@@ -8,6 +8,7 @@ import { eachPage } from "../engine/lists/readPage.ts"
 import type { SecretRecord } from "../model/SecretRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Ids } from "../ports/Ids.ts"
+import { PolicySource } from "../ports/PolicySource.ts"
 import { SecretCipher } from "../ports/SecretCipher.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import {
@@ -28,11 +29,14 @@ export const NO_KEY =
 export const TOO_MANY = `there are ${MOST_SECRETS} stored secrets; delete some that no receiver names first`
 
 const ANOTHER_POLICY =
-  "another policy was stored, which this server does not follow yet: look whether it names these secrets, and try again"
+  "another policy was stored at the same time: look whether it names these secrets, and try again"
+
+const UNREAD_POLICY =
+  "this process cannot read the newest stored policy, which may name these secrets: delete them with the version of Tocsin that stored it"
 
 const nameInUse = (receiver: NotifierName) =>
   new StateConflict({
-    message: `the receiver ${receiver} of the policy names these secrets: change or remove it first`,
+    message: `the receiver ${receiver} of the stored policy names these secrets: change or remove it first`,
   })
 
 /** Reads the secrets that a policy names: their rows, and what a cipher makes of them. */
@@ -44,12 +48,15 @@ export const namedSecretsReader =
     return Effect.map(found, (rows) => ({ rows, opened: openSecrets(names, rows, cipher) }))
   }
 
+type Names = ReturnType<typeof namedSecrets>
+
 /** The stored secrets of receivers, for operators (docs/rules.md#stored-secrets). */
 export const secretOperations = Effect.fnUntraced(function* (followedVersion: () => number | undefined) {
   const storage = yield* Storage
   const commits = yield* Commits
   const cipher = yield* SecretCipher
   const { current } = yield* PolicyInForce
+  const { follow } = yield* PolicySource
   const signed = signing(commits, yield* Ids)
 
   const eachRow = (use: (row: SecretRecord, state: SecretState) => Effect.Effect<void, StorageError>) =>
@@ -61,27 +68,42 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
     yield* eachRow((row, state) => Effect.sync(() => void found.push({ row, state })))
     return found
   })
-  const toResource = (row: SecretRecord, state: SecretState): StoredSecrets => ({
+  /** The newest stored version and what it names, whatever this process follows; without names if it cannot be read. */
+  const newestNames = Effect.gen(function* () {
+    const [newest] = yield* storage.policyVersions(0, 1)
+    if (newest === undefined) return { version: 0, names: namedSecrets({}) }
+    const { text, version } = newest
+    if (version === followedVersion()) return { version, names: namedSecrets(current().document) }
+    if (follow === undefined) return { version }
+    const read = yield* Effect.result(follow(text))
+    return Result.isFailure(read) ? { version } : { version, names: namedSecrets(read.success.document) }
+  })
+  const toResource = (row: SecretRecord, state: SecretState, names?: Names): StoredSecrets => ({
     ...Struct.pick(row, ["name", "keys", "changed_by", "changed_at"]),
-    receiver: namedSecrets(current().document).get(row.name) ?? null,
+    receiver: names?.get(row.name) ?? null,
     unreadable: state === "unreadable",
   })
   return {
     /** All rows, and what this process makes of each. */
     states,
-    list: Effect.map(states, (found) => ({ items: found.map(({ row, state }) => toResource(row, state)) })),
+    list: Effect.zipWith(states, newestNames, (found, { names }) => ({
+      items: found.map(({ row, state }) => toResource(row, state, names)),
+    })),
     /** Stores all secrets of one receiver. They count on every server within 5 s. */
     put: Effect.fn("Secrets.put")(function* (name: NotifierName, { values }: PutSecretsRequest) {
       if (cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
       const row = yield* signed((by) => storeSecrets(encryptSecrets(name, values, cipher), by))
-      return row === undefined ? yield* new StateConflict({ message: TOO_MANY }) : toResource(row, "readable")
+      if (row === undefined) return yield* new StateConflict({ message: TOO_MANY })
+      const { names } = yield* newestNames
+      return toResource(row, "readable", names)
     }),
-    /** Deletes secrets that the policy does not name; count 0 if there are none of this name. */
+    /** Deletes secrets that the newest stored policy does not name; count 0 if there are none of this name. */
     remove: Effect.fn("Secrets.remove")(function* (name: NotifierName) {
-      const followed = followedVersion()
-      const receiver = namedSecrets(current().document).get(name)
+      const { names, version } = yield* newestNames
+      if (names === undefined) return yield* new StateConflict({ message: UNREAD_POLICY })
+      const receiver = names.get(name)
       if (receiver !== undefined) return yield* nameInUse(receiver)
-      const count = yield* signed((by) => removeSecrets(name, followed, by))
+      const count = yield* signed((by) => removeSecrets(name, version, by))
       return count === undefined ? yield* new StateConflict({ message: ANOTHER_POLICY }) : { count }
     }),
     /** Encrypts again, by the first key, what only the second one opens. */

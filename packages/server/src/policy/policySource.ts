@@ -35,7 +35,8 @@ export const policySource = Effect.fnUntraced(function* (
   initial: Settings,
   secrets?: Secrets,
 ): Effect.fn.Return<PolicySource, never, Ids | Scope.Scope> {
-  if (initial.SERVICE_POLICY_FILE !== undefined) return { source: "given", advice: FILE_DECIDES }
+  if (initial.SERVICE_POLICY_FILE !== undefined)
+    return { source: "given", advice: FILE_DECIDES, follow: (text) => readStored(text, initial) }
   let settings = initial
   secrets?.follow((read) => Effect.sync(() => void (settings = read)))
   const context = yield* Effect.context<Ids | Scope.Scope>()
