@@ -35,6 +35,12 @@ has_systemd() { [ -d /run/systemd/system ]; }
 is_packaged() { dpkg-query -W -f '${Status}' tocsin-agent 2>/dev/null | grep -q ' installed'; }
 is_accepted() { tocsin-agent status --json 2>/dev/null | grep -q '"admission":"accepted"'; }
 
+# Keeps other runs away until this one ends.
+lock() {
+  exec 9>/run/tocsin-agent.lock
+  flock -n 9 || fail 'another run of this script is under way: run it again once that has ended'
+}
+
 remove() {
   if has_systemd; then
     systemctl disable --quiet --now tocsin-agent 2>/dev/null || true
@@ -55,9 +61,9 @@ remove() {
 
 # Fetches a file of the server into the scratch folder.
 fetch() {
-  sum=$(say "$checksums" | grep "^[0-9a-f]\{64\}  $1\$" | cut -c 1-64)
+  sum=$(say "$checksums" | while read -r sum name; do [ "$name" != "$1" ] || say "$sum"; done)
   [ -n "$sum" ] || return 1
-  curl -fsSL --retry 10 -o "$scratch/$1" "$server/agent/$1" || fail "cannot get $server/agent/$1"
+  curl -fsSL --retry 10 --retry-max-time 60 -o "$scratch/$1" "$server/agent/$1" || fail "cannot get $server/agent/$1"
   say "$sum  $scratch/$1" | sha256sum -c - >/dev/null 2>&1 ||
     fail "$1 is not the file that this script expects: get the script again, since the server may have another version now"
 }
@@ -98,6 +104,7 @@ while [ $# -gt 0 ]; do
     --remove | --purge)
       [ "$(id -u)" = 0 ] || fail 'run it as root, with sudo'
       if is_packaged; then fail 'the package for Debian is installed: remove that with apt'; fi
+      lock
       remove "$1"
       exit
       ;;
@@ -113,16 +120,24 @@ done
 [ -n "$server" ] || fail 'name your server: sudo sh tocsin-agent.sh --server https://monitor.example'
 case $server in
   *[!][A-Za-z0-9._~:/@%+,=-]*) fail "$server is no address: write it without spaces, quotes and the like" ;;
-  https://?* | http://localhost[:/]* | http://127.0.0.1[:/]* | http://localhost | http://127.0.0.1 | 'http://[::1]'*) ;;
-  http://?*) say "$server is not encrypted: everyone on the way can read the agent's key and change its results." ;;
+  https://?*) ;;
+  http://?*)
+    host=${server#http://}
+    host=${host%%/*}
+    case ${host##*@} in
+      localhost | localhost:* | 127.0.0.1 | 127.0.0.1:* | '[::1]' | '[::1]:'*) ;;
+      *) say "$server is not encrypted: everyone on the way can read the agent's key and change its results." ;;
+    esac
+    ;;
   *) fail "$server is no address: begin it with https://" ;;
 esac
 [ "$(id -u)" = 0 ] || fail 'run it as root, with sudo'
 [ "$(uname -s)" = Linux ] || fail "it installs the agent on Linux: docs/agent.md has the package for npm"
 if is_packaged; then fail 'the package for Debian is installed: upgrade that with apt'; fi
-for tool in curl sha256sum tar gzip install useradd; do
+for tool in curl sha256sum tar gzip install useradd flock; do
   command -v $tool >/dev/null || fail "$tool is missing: install it"
 done
+lock
 
 case $(uname -m) in
   x86_64) executable=tocsin-agent-linux-x64 ;;
@@ -184,7 +199,7 @@ config=$settings/config.yaml
 if ! grep -q '^server:' $config; then
   sed -i "s|^#server:.*|server: $server|" $config
   grep -q '^server:' $config || say "server: $server" >>$config
-elif ! grep -qF "$server" $config; then
+elif ! grep -qE "$(say "$server" | sed 's/[.+[]/\\&/g')/?([],\"'[:space:]]|\$)" $config; then
   say "$config names another server than $server, and stays as it is."
 fi
 if [ -n "$token" ]; then (
@@ -192,7 +207,7 @@ if [ -n "$token" ]; then (
   say "$token" >$settings/enrolment_token
 ); fi
 # The user, the state folder and the unit, as in the package for Debian.
-sh "$from/host/postinst" configure
+sh "$from/host/postinst" configure 9>&-
 
 say "tocsin-agent $version is installed, and runs on $by. Its configuration is $config."
 if ! has_systemd; then

@@ -97,6 +97,7 @@ exec chroot "$root" sh -euc '
   install --server monitor.example
   install --server "https://a b"
   install --fast
+  flock /run/tocsin-agent.lock sh tocsin-agent.sh --server http://localhost:8080@other.example 2>&1 || true
   printf "#!/bin/sh\\n[ \\$1 = -s ] && echo Linux || echo riscv64\\n" >/usr/local/bin/uname
   chmod 755 /usr/local/bin/uname
   install
@@ -106,7 +107,10 @@ exec chroot "$root" sh -euc '
   ls -d /usr/bin/tocsin-agent* /usr/lib/tocsin-agent /etc/tocsin-agent /var/lib/tocsin-agent 2>/dev/null || echo nothing
 
   echo "# without systemd"
-  install | head -n 3
+  mkdir /etc/tocsin-agent
+  echo "server: \${SERVER}2" >/etc/tocsin-agent/config.yaml
+  install | head -n 4
+  rm -r /etc/tocsin-agent
 
   echo "# with systemd"
   mkdir -p /run/systemd/system
@@ -166,10 +170,13 @@ const EXPECTED = [
   "tocsin-agent.sh: monitor.example is no address: begin it with https://",
   "tocsin-agent.sh: https://a b is no address: write it without spaces, quotes and the like",
   "tocsin-agent.sh: --fast is no option: see --help",
+  "http://localhost:8080@other.example is not encrypted: everyone on the way can read the agent's key and change its results.",
+  "tocsin-agent.sh: another run of this script is under way: run it again once that has ended",
   `tocsin-agent.sh: Node.js 24 is missing (found: v20.20.2), and so is tocsin-agent-linux-riscv64 on the server: install Node.js 24 in /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin, or put that file of "npm run package" into the server's SERVICE_AGENT_DIR and get this script again`,
   "tocsin-agent.sh: tocsin-agent.tgz is not the file that this script expects: get the script again, since the server may have another version now",
   "nothing",
   "# without systemd",
+  "/etc/tocsin-agent/config.yaml names another server than SERVER, and stays as it is.",
   INSTALLED(EXECUTABLE),
   "systemd does not run here: the unit is installed, but starts nothing. Start the agent as its user, or again if it runs:",
   "  setpriv --reuid=tocsin-agent --regid=tocsin-agent --clear-groups tocsin-agent start",
@@ -235,6 +242,7 @@ describe("the script that a server hands out", () => {
       ]
       for (const each of [folder, files, scratch]) mkdirSync(each)
       writeFileSync(join(folder, "tocsin-agent-licenses.txt"), "licences")
+      writeFileSync(join(folder, "tocsin-agent_tgz"), "not the package")
       putExecutable(folder)
       const server = yield* startServer({
         cwd,
