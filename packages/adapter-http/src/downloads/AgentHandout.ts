@@ -50,7 +50,12 @@ export const makeHandout = Effect.fnUntraced(function* (
   folder: string | undefined,
 ) {
   const package_ = inMemory(TARBALL, Buffer.from(tarball, "base64"))
-  const others = (yield* filesIn(folder)).filter(({ name }) => name !== TARBALL)
+  const found = yield* filesIn(folder)
+  const others = found.filter(({ name }) => name !== TARBALL)
+  if (others.length < found.length)
+    yield* Effect.logWarning(
+      `${TARBALL} in SERVICE_AGENT_DIR is not handed out, since the server has its own: remove that file, or give it another name`,
+    )
   const fetched = [package_, ...others]
   const checksums = fetched.map(({ name, sha256 }) => `${sha256}  ${name}`).join("\n")
   const script = inMemory(INSTALLER, Buffer.from(installer.replace(CHECKSUMS, checksums)))

@@ -14,9 +14,10 @@ const PATH = "/agent/:file"
 const MOST_DOWNLOADS = 8
 const RETRY_SECONDS = 5
 
-/** A client that is slower for this long would keep its place from others. */
+/** A client that is behind the least rate by this long would keep its place from others. */
 const PATIENCE = Duration.seconds(30)
 const LEAST_BYTES_PER_SECOND = 32_768
+const PIECE_SECONDS = PIECE_BYTES / LEAST_BYTES_PER_SECOND
 
 const UNKNOWN: Failure = {
   code: "not_found",
@@ -39,17 +40,21 @@ const typeOf = (name: string): string => {
   return name.endsWith(".tgz") ? "application/gzip" : "application/octet-stream"
 }
 
-/** Closes the connection of a client that falls behind the least rate. */
-const closeSlow = Effect.fnUntraced(function* (
-  { source }: HttpServerRequest.HttpServerRequest,
-  progress: { readonly bytes: number },
-) {
+/** Closes the connection of a client that falls behind the least rate. The result notes that it took a piece. */
+const closeSlow = Effect.fnUntraced(function* ({ source }: HttpServerRequest.HttpServerRequest) {
   const clock = yield* Clock.Clock
   const seconds = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e9
-  const start = seconds() + Duration.toSeconds(PATIENCE)
-  const left = () => start + progress.bytes / LEAST_BYTES_PER_SECOND - seconds()
-  while (left() > 0) yield* Effect.sleep(Duration.seconds(left()))
-  if (source instanceof IncomingMessage) source.socket.destroy()
+  const latest = () => seconds() + Duration.toSeconds(PATIENCE)
+  let end = latest()
+  const close = Effect.gen(function* () {
+    while (end > seconds()) yield* Effect.sleep(Duration.seconds(end - seconds()))
+    if (source instanceof IncomingMessage) source.socket.destroy()
+  })
+  yield* Effect.forkScoped(close)
+  return () => {
+    // Never later: the system takes a few MiB at once for a client that reads nothing.
+    end = Math.min(latest(), end + PIECE_SECONDS)
+  }
 })
 
 /** Answers with a file in pieces, each read once the client has taken the one before. */
@@ -59,10 +64,9 @@ const download = Effect.fnUntraced(function* (
   headers: Readonly<Record<string, string>>,
 ) {
   const read = yield* file.open
-  const progress = { bytes: 0 }
-  yield* Effect.forkScoped(closeSlow(request, progress))
+  const notePiece = yield* closeSlow(request)
   const pieces = Stream.unfold(0, (offset) => {
-    progress.bytes = offset
+    notePiece()
     return offset >= file.bytes
       ? Effect.undefined
       : Effect.map(read(offset), (piece) => [piece, offset + PIECE_BYTES] as const)

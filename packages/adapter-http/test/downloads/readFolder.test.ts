@@ -14,6 +14,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { hash } from "node:crypto"
+import { makeHandout } from "../../src/downloads/AgentHandout.ts"
 import { type HandedOut, PIECE_BYTES, readFolder } from "../../src/downloads/HandedOut.ts"
 
 const scratch = Effect.acquireRelease(
@@ -88,6 +89,19 @@ describe("the folder of files to hand out", () => {
         lines[0],
         "tocsin-agent-folder, tocsin-agent-link in SERVICE_AGENT_DIR are not handed out",
       )
+    }).pipe(Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])))
+  })
+
+  it.effect("gives no package in place of the server's own, and a warning", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const folder = yield* scratch
+      writeFileSync(join(folder, "tocsin-agent.tgz"), "other")
+      const agent = { version: "1.2.3", installer: "@CHECKSUMS@", tarball: btoa("own") }
+      const { files } = yield* makeHandout(agent, folder)
+      assert.strictEqual(files.get("tocsin-agent.tgz")?.sha256, hash("sha256", "own"))
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0], "tocsin-agent.tgz in SERVICE_AGENT_DIR is not handed out")
     }).pipe(Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])))
   })
 
