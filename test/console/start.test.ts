@@ -91,7 +91,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await page.locator("pre", { hasText: "alert: Watchdog" }).waitFor({ state: "hidden" })
             await page.getByRole("combobox", { name: "Type" }).selectOption("The server's log")
             await click("Save")
-            await page.getByText("Saved log;").waitFor()
+            await page.getByText("Saved log", { exact: true }).waitFor()
             await page
               .getByRole("list", { name: "Receivers" })
               .getByTitle("Send a test message to log")

@@ -141,5 +141,7 @@ export const smallLineOf = (numbers: Numbers, end: number) => {
     const y = most > least ? 18 - ((value - least) / (most - least)) * 16 : 10
     return `${typeof line.mean[index - 1] === "number" ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}h0`
   })
-  return { name: line.name, unit, path: parts.join(""), least, most, last: values.at(-1) }
+  const stated = numbers.series.find((series) => series.name === line.name && series.unit === unit)
+  const last = stated?.spans.at(-1)?.last
+  return { name: line.name, unit, path: parts.join(""), least, most, last }
 }

@@ -21,6 +21,8 @@ export const AddHosts = () => {
   const shown = useSignal<Secret | undefined>(undefined)
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
+  const needs =
+    download?.files.some((file) => file.startsWith("tocsin-agent-linux-")) === true ? "glibc" : "Node.js 24"
   const add = async ({ uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
@@ -33,7 +35,7 @@ export const AddHosts = () => {
       <p>
         {failure?.code === "not_found"
           ? "This server does not hand out the agent: install its package on the host first. "
-          : "Two lines install the agent on a Linux host with systemd, or upgrade it. "}
+          : `Two lines install the agent on a Linux host with ${needs} and systemd, or upgrade it. `}
         <a href={`${base}console/agent.md`}>The agent</a> runs the checks of its host.
       </p>
       {isExposed(server) && (

@@ -102,7 +102,11 @@ const FirstChecks = () => {
         columns="5.5rem minmax(0, 1fr) minmax(0, 1.7fr) 8rem"
         row={(check) => (
           <li class="row" key={`${check.agent_id}/${check.check_id}`}>
-            <Mark state={check.status ?? "unknown"} />
+            {check.is_overdue ? (
+              <Mark state="stale" word="overdue" />
+            ) : (
+              <Mark state={check.status ?? "unknown"} />
+            )}
             {checkLink(check)}
             <span class="subject">{headlineOf(check.summary)}</span>
             <StatusStrip {...check} />

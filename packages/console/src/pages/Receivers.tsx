@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals"
-import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
+import type { AgentDownload, HeldOutboxItem, PolicyInForce } from "@tocsin/client"
 import { countText } from "../format/times.ts"
 import { faultOf } from "../state/health.ts"
 import { MOST } from "../state/lists.ts"
@@ -119,6 +119,7 @@ export const ReceiverTable = () => {
   const letters = useResource("letters of receivers", ["outbox"], readLetters, true).value ?? []
   const changed = useSignal<string | undefined>(undefined)
   const { value: policy } = reading
+  const { value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   if (policy === undefined) return <ReadingNote reading={reading} />
   return (
     <>
@@ -129,6 +130,12 @@ export const ReceiverTable = () => {
         ))}
       </ul>
       {mayAdminister.value && <ReceiverForms policy={policy} changed={changed} />}
+      {mayAdminister.value && download?.url === null && (
+        <p class="lead">
+          <Mark state="warning" word="no links" /> Messages have no link that shows or acknowledges their
+          incident: start the server with <code>SERVICE_PUBLIC_URL={base}</code>
+        </p>
+      )}
       <p class="lead">
         Where no route matches, every receiver is notified. <a href={linkTo("policy")}>The policy</a> has the
         routes; <a href={`${base}console/notifications.md`}>Notifications</a> describes each service.

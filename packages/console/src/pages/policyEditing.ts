@@ -65,7 +65,7 @@ export const useCheck = (text: string) => {
   if (reading.value !== undefined || isEmpty) shown.current = reading.value
   const { current: check } = shown
   const count = check?.issues.length ?? 0
-  const ended = count === 0 ? `Valid; it ${firingsText(check?.firings)}.` : countText(count, "problem")
+  const ended = count === 0 ? `Valid${firingsText(check?.firings, "it")}.` : countText(count, "problem")
   const isCurrent = body === text && reading.value !== undefined
   return { check, failure: reading.failure, outcome: isCurrent ? ended : "Checking …" }
 }
@@ -103,7 +103,7 @@ export const useEditing = ({ onApplied, policy, stored }: EditingProps) => {
       if (applied === undefined) return undefined
       onApplied(applied)
       draft.value = undefined
-      return { text: `Applied version ${applied.version}; it ${firingsText(applied.firings)}` }
+      return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
     },
     attempt: async () => {
       const options = { body: text, query: { since: "30d" }, timeoutMillis: TRIAL_MILLIS }

@@ -25,8 +25,8 @@ export const changePolicy = async (
   }
 }
 
-/** The firings that a policy sends as soon as it is in force. */
-export const firingsText = (firings: AppliedPolicy["firings"] = []): string =>
+/** The firings that a policy sends as soon as it is in force, after who sends them; nothing where there are none. */
+export const firingsText = (firings: AppliedPolicy["firings"] = [], sender: string): string =>
   firings.length === 0
-    ? "sends nothing immediately"
-    : `sends immediately: ${firings.map(({ count, receiver }) => `${count} to ${receiver}`).join(", ")}`
+    ? ""
+    : `; ${sender} sends immediately: ${firings.map(({ count, receiver }) => `${count} to ${receiver}`).join(", ")}`

@@ -34,10 +34,10 @@ export const tryReceiver = ({ body, name }: WrittenReceiver): Promise<string> =>
 
 export const saveReceiver = async ({ hash }: PolicyInForce, { body, name }: WrittenReceiver) => {
   const saved = await changePolicy("PUT", pathOf(name), { body, ifMatch: hash })
-  return saved && { text: `Saved ${name}; the policy ${firingsText(saved.firings)}` }
+  return saved && { text: `Saved ${name}${firingsText(saved.firings, "the policy")}` }
 }
 
 export const deleteReceiver = async ({ hash }: PolicyInForce, name: string) => {
   const left = await changePolicy("DELETE", pathOf(name), { ifMatch: hash })
-  return left && { text: `Deleted ${name}; the policy ${firingsText(left.firings)}` }
+  return left && { text: `Deleted ${name}${firingsText(left.firings, "the policy")}` }
 }

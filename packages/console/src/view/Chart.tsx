@@ -155,6 +155,8 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
   const [low, high] = plot.range
   const across = (at: number) => ((at - start) / (end - start)) * 100
   const top = (value: number) => `${((high - value) / (high - low)) * 100}%`
+  // Their texts are above and below in turn, from the highest on.
+  const inTurn = bounds.map(({ value }) => value).toSorted((a, b) => b - a)
   const left = `${across(chart.times[place ?? 0] ?? start)}%`
   return (
     <>
@@ -169,7 +171,11 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
         ({ value, level, kind }) =>
           value >= low &&
           value <= high && (
-            <i key={`${level} ${value}`} class={`bound ${kind}`} style={{ top: top(value) }}>
+            <i
+              key={`${level} ${value}`}
+              class={`bound ${kind}${inTurn.indexOf(value) % 2 === 0 ? " above" : ""}`}
+              style={{ top: top(value) }}
+            >
               {level} {charts.numberText(value, chart.unit)}
             </i>
           ),
