@@ -37,6 +37,7 @@ const TOURS = [
   [store, store, restart(1, 0), store, restart(2, 1), encrypt, restart(0), restart(2), remove],
   [store, restart(1, 0), restart(2), restart(1, 0), remove],
   [store, restart(1), store, restart(0), remove],
+  [store, restart(1, 0), restart(0)],
 ] as ReadonlyArray<ReadonlyArray<Step>>
 
 /** The model: what was stored last, and by which key. */

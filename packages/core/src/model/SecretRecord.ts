@@ -36,6 +36,7 @@ export const SecretTransitions = stateTable({
   former: {
     "stored -> readable": "an admin stores others | the receiver is made again within 5 s",
     "encrypted -> readable": "a server that has both keys has started | the first key opens them",
+    "key_found -> readable": "the server starts with their key as the first again",
     "key_lost -> unreadable":
       "the server starts without their key | a receiver that names them is unavailable",
     "removed -> absent": "an admin deletes them, and no receiver names them",
