@@ -12,6 +12,9 @@ const MAX_SECRET_BYTES = 8_192
 /** How many receivers may have stored secrets, those that no policy names included. */
 export const MOST_SECRETS = 1_000
 
+/** The most bytes of ciphertext that all stored secrets have together: each server reads all that its policy names. */
+export const MOST_SECRET_BYTES = 4_194_304
+
 const isShort = Schema.makeFilter<string>(
   (text) => text.length <= MAX_SECRET_BYTES && utf8Length(text) <= MAX_SECRET_BYTES,
   {

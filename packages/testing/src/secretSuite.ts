@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MOST_SECRETS, secretNames } from "@tocsin/contract/ReceiverSecrets"
+import { MOST_SECRET_BYTES, MOST_SECRETS, secretNames } from "@tocsin/contract/ReceiverSecrets"
 import { NotifierName } from "@tocsin/contract/Status"
 import type { SecretRecord } from "@tocsin/core/model/SecretRecord"
 import { applyPolicy } from "@tocsin/core/policy/applyPolicy"
@@ -107,6 +107,20 @@ export const secretSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.isUndefined(yield* remove(replica, "chat", 0))
         assert.deepStrictEqual(yield* names(replica), ["chat"])
         assert.strictEqual(yield* remove(replica, "chat", 1), 1)
+      }),
+    )
+
+    it.effect("have 4 MiB together at most, those that are replaced left out", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const half = "x".repeat(MOST_SECRET_BYTES / 2)
+        yield* store(replica, "chat", half)
+        assert.isDefined(yield* store(replica, "phone", half))
+        assert.isUndefined(yield* store(replica, "pager", "x"))
+        assert.isUndefined(yield* store(replica, "chat", `${half}x`))
+        assert.isDefined(yield* store(replica, "chat", half.slice(1)))
+        assert.isDefined(yield* store(replica, "pager", "x"))
+        assert.deepStrictEqual(yield* names(replica), ["chat", "pager", "phone"])
       }),
     )
 

@@ -20,7 +20,7 @@ export const secrets: Operations = {
   putSecrets: {
     summary: "Store the secrets of a receiver",
     description:
-      "Stores all secrets of one receiver, encrypted, in place of the former ones; they count on every server within 5 s. A policy names them by `secrets: NAME`. No answer, log or audit row has a value. Answers 409 where the server has no SERVICE_SECRETS_KEY, and if 1,000 receivers have stored secrets.",
+      "Stores all secrets of one receiver, encrypted, in place of the former ones; they count on every server within 5 s. A policy names them by `secrets: NAME`. No answer, log or audit row has a value. Answers 409 where the server has no SERVICE_SECRETS_KEY, and if stored secrets would be more than 1,000, or more than 4 MiB together, encrypted.",
     parameters,
     request: {
       usual: ["A topic of ntfy", { values: { url: "https://ntfy.example.org/ops", token: "tk_1" } }],

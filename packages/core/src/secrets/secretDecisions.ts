@@ -1,4 +1,4 @@
-import { MOST_SECRETS } from "@tocsin/contract/ReceiverSecrets"
+import { MOST_SECRET_BYTES, MOST_SECRETS } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Instant } from "@tocsin/contract/Instant"
 import { recordAudit } from "../audit/recordAudit.ts"
@@ -10,7 +10,7 @@ import { find } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { EncryptedSecrets } from "./openSecrets.ts"
 
-/** Stores all secrets of one receiver, within a decision; `undefined` if there are too many of others. */
+/** Stores all secrets of one receiver, within a decision; `undefined` if all would be too many or too large. */
 export function* putSecrets(
   unit: UnitOfWork,
   now: Instant,
@@ -18,8 +18,13 @@ export function* putSecrets(
   by: Signature,
 ): Decision<SecretRecord | undefined> {
   yield* load(unit, { groups: { receiver_secrets: ["all"] } })
-  const others = unit.of("receiver_secrets").group("all")
-  if (others.length >= MOST_SECRETS && !others.some(({ name }) => name === secrets.name)) return undefined
+  const others = unit
+    .of("receiver_secrets")
+    .group("all")
+    .filter(({ name }) => name !== secrets.name)
+  // Base64 has one byte a character.
+  const bytes = others.reduce((sum, { ciphertext }) => sum + ciphertext.length, secrets.ciphertext.length)
+  if (others.length >= MOST_SECRETS || bytes > MOST_SECRET_BYTES) return undefined
   const row = { ...secrets, changed_by: by.actor, changed_at: now }
   unit.of("receiver_secrets").put(row)
   recordAudit(unit, now, by, "secret.stored", [row.name], { keys: row.keys.join(", ") })

@@ -26,7 +26,7 @@ const BY_NAME = { list: "secrets", filter: {}, sort: "name", direction: "asc" } 
 export const NO_KEY =
   "there is no key for stored secrets: set SERVICE_SECRETS_KEY to 64 hex digits (openssl rand -hex 32), the same on every server; with the embedded database, start the server once, which makes one"
 
-export const TOO_MANY = `there are ${MOST_SECRETS} stored secrets; delete some that no receiver names first`
+export const TOO_MANY = `stored secrets may be ${MOST_SECRETS}, and encrypted 4 MiB together, which these would exceed: delete unused ones first (tocsin secrets list, or GET /ops/v1/secrets, names them)`
 
 const ANOTHER_POLICY =
   "another policy was stored at the same time: look whether it names these secrets, and try again"
