@@ -131,6 +131,33 @@ describe("a receiver over HTTP", () => {
     ),
   )
 
+  it.live("keeps no secrets that would leave without TLS for the first time", () =>
+    served(
+      Effect.gen(function* () {
+        const path = "mail?confirm=true"
+        const mail = { kind: "messenger", type: "email", from: "tocsin@example.org", to: ["ops@example.org"] }
+        const values = { url: "smtp://ops:word@mail.example.org:587" }
+        assert.strictEqual((yield* change("PUT", path, { receiver: mail, values })).status, 200)
+        const plain = { ...mail, secrets: "mail", tls: "off" }
+        const tried = (json: object) => operate("POST", "/ops/v1/receivers/mail/try", { json })
+        for (const refused of [
+          yield* change("PUT", path, { receiver: plain }),
+          yield* tried({ receiver: plain }),
+        ])
+          assert.include(expectError(refused, 400, "validation"), "give them again as values")
+        assert.strictEqual((yield* tried({ receiver: plain, values })).status, 200)
+        assert.strictEqual((yield* change("PUT", path, { receiver: plain, values })).status, 200)
+        const kept = { ...plain, concurrency: 2 }
+        assert.strictEqual((yield* change("PUT", path, { receiver: kept })).status, 200)
+        assert.strictEqual((yield* tried({ receiver: kept })).status, 200)
+        const required = { ...kept, tls: "required" }
+        assert.strictEqual((yield* change("PUT", path, { receiver: required })).status, 200)
+        expectError(yield* change("PUT", path, { receiver: kept }), 400, "validation")
+      }),
+      { ...STORED, secretsKey: "5a".repeat(32) },
+    ),
+  )
+
   it.live("is tried before it is stored", () =>
     served(
       Effect.gen(function* () {

@@ -1,6 +1,7 @@
 import { Effect, Result } from "effect"
+import { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { SecretValues } from "@tocsin/contract/ReceiverSecrets"
+import { type SecretValues, storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { policyHash } from "../policy/applyPolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
@@ -34,6 +35,24 @@ const namingSecrets = ({ name, receiver, values }: ReceiverWithSecrets): Receive
 
 const secretsOf = (document: PolicyDocument, name: NotifierName): NotifierName | undefined =>
   Array.from(namedSecrets(document)).find(([, receiver]) => receiver === name)?.[0]
+
+const KEPT_FOR_TLS =
+  "tls: off would send stored secrets without TLS that no receiver sends so yet: give them again as values"
+
+const sendsPlainly = ({ receivers = {} }: PolicyDocument, row: NotifierName): boolean =>
+  Object.values(receivers).some(
+    (receiver) => storedNameOf(receiver) === row && "tls" in receiver && receiver.tls === "off",
+  )
+
+/** Refuses to send the kept secrets of a row without TLS, unless the policy in force does. */
+const refusePlain = (
+  row: NotifierName | undefined,
+  changed: PolicyDocument,
+  present: PolicyDocument,
+): Effect.Effect<void, ValidationError> =>
+  row !== undefined && sendsPlainly(changed, row) && !sendsPlainly(present, row)
+    ? Effect.fail(new ValidationError({ message: KEPT_FOR_TLS }))
+    : Effect.void
 
 const valuesOf = (row: NotifierName | undefined, values: SecretValues | undefined): OpenedSecrets =>
   row === undefined || values === undefined ? new Map() : new Map([[row, Result.succeed(values)]])
@@ -69,6 +88,8 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
       if (!isPresent && (!isMade || values !== undefined))
         return yield* new AnotherPolicy({ message: ANOTHER })
       const row = secretsOf(edited.document, change.name)
+      if (values === undefined && !isMade)
+        yield* refusePlain(row, edited.document, inForce.current().document)
       const stores =
         values !== undefined && row !== undefined && cipher !== undefined
           ? encryptSecrets(row, values, cipher)
@@ -85,7 +106,9 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
         return yield* new StateConflict({ message: `${source.advice}${pasted(given)}` })
       const change = namingSecrets({ values, ...given })
       const { document } = yield* Effect.mapError(source.edit(NO_RULES, change), invalidPolicy)
-      const opened = yield* openWith(document, valuesOf(secretsOf(document, change.name), values))
+      const row = secretsOf(document, change.name)
+      if (values === undefined) yield* refusePlain(row, document, inForce.current().document)
+      const opened = yield* openWith(document, valuesOf(row, values))
       return yield* source.test(document, opened)
     }),
   }
