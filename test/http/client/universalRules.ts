@@ -41,7 +41,7 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
   return [
     ...whenFalse(codes.includes(error.code), `status ${answer.status} with code ${error.code}`),
     ...whenFalse(error.request_id === answer.headers["x-request-id"], `request_id is ${error.request_id}`),
-    ...whenFalse(/^\S[^\r\n]{3,599}$/.test(error.message), `message is ${JSON.stringify(error.message)}`),
+    ...whenFalse(/^\S[^\r\n]{3,999}$/.test(error.message), `message is ${JSON.stringify(error.message)}`),
     ...whenFalse(
       answer.status !== 401 || /^Bearer\b/.test(answer.headers["www-authenticate"] ?? ""),
       "401 without WWW-Authenticate (RFC 9110, 15.5.2)",

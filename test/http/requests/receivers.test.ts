@@ -234,6 +234,18 @@ describe("a receiver over HTTP", () => {
         assert.isTrue(expectError(put, 409, "conflict").endsWith(lines))
         const removed = yield* change("DELETE", "chat")
         assert.include(expectError(removed, 409, "conflict"), "to remove from receivers: chat")
+        // The entry is judged first, and no answer repeats a long one.
+        const to = Array.from({ length: 40 }, (_, n) => `operator-${n}@mail.example.org`)
+        const mail = { kind: "messenger", type: "email", url_file: "mail", from: "tocsin@example.org", to }
+        const long = expectError(yield* change("PUT", "mail", { receiver: mail }), 409, "conflict")
+        assert.strictEqual(long.length, 1_000)
+        const unknown = { ...CHAT, colour: "y".repeat(300_000) }
+        const tried = yield* operate("POST", "/ops/v1/receivers/chat/try", { json: { receiver: unknown } })
+        for (const refused of [tried, yield* change("PUT", "chat", { receiver: unknown })]) {
+          const message = expectError(refused, 400, "validation")
+          assert.include(message, "is not a known field")
+          assert.isBelow(message.length, 1_000)
+        }
       }),
       { notifiers },
     ),

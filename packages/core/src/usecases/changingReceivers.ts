@@ -1,10 +1,13 @@
 import { Effect, Result } from "effect"
+import { fieldPath } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { type SecretValues, storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
+import { cutText, plain } from "../notifications/cutText.ts"
 import { policyHash } from "../policy/applyPolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { readPolicy } from "../policy/readPolicy.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { PolicySource, type ReceiverChange } from "../ports/PolicySource.ts"
 import { type OpenedSecrets, SecretCipher } from "../ports/SecretCipher.ts"
@@ -21,6 +24,24 @@ const pasted = ({ name, receiver }: ReceiverChange): string =>
   receiver === undefined
     ? `. The entry to remove from receivers: ${name}`
     : `. The line to paste under receivers:   ${name}: ${JSON.stringify(receiver)}`
+
+/** The longest message of an answer. */
+const MOST_CHARACTERS = 1_000
+
+/** Where a file or a program decides: refuses a valid entry with the lines to paste there. */
+const refuseGiven = (
+  advice: string,
+  given: ReceiverChange,
+  { name, receiver }: ReceiverChange,
+): Effect.Effect<never, StateConflict | ValidationError> => {
+  const read = readPolicy(receiver === undefined ? {} : { receivers: { [name]: receiver } }, [])
+  if (Result.isSuccess(read)) {
+    const message = cutText(`${advice}${pasted(given)}`, { escape: plain, limit: MOST_CHARACTERS })
+    return Effect.fail(new StateConflict({ message }))
+  }
+  const issues = read.failure.map(({ message, path }) => ({ line: 1, message, path: fieldPath(path) }))
+  return Effect.fail(invalidPolicy(issues))
+}
 
 /** A receiver with its secrets, if these are given with it. */
 export interface ReceiverWithSecrets extends ReceiverChange {
@@ -74,9 +95,8 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
       { values, ...given }: ReceiverWithSecrets,
       application: Application & { readonly replaces: string },
     ) {
-      if (source.source === "given")
-        return yield* new StateConflict({ message: `${source.advice}${pasted(given)}` })
       const change = namingSecrets({ values, ...given })
+      if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
       if (values !== undefined && cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
       const [newest] = yield* storage.policyVersions(0, 1)
       const { hash, text, version } = newest ?? { hash: none, text: `${NO_RULES}\n`, version: 0 }
@@ -102,9 +122,8 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
     }),
     /** Sends a test message to a receiver as it would be, and stores nothing. */
     tryReceiver: Effect.fn("Policies.tryReceiver")(function* ({ values, ...given }: ReceiverWithSecrets) {
-      if (source.source === "given")
-        return yield* new StateConflict({ message: `${source.advice}${pasted(given)}` })
       const change = namingSecrets({ values, ...given })
+      if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
       const { document } = yield* Effect.mapError(source.edit(NO_RULES, change), invalidPolicy)
       const row = secretsOf(document, change.name)
       if (values === undefined) yield* refusePlain(row, document, inForce.current().document)
