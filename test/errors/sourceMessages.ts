@@ -47,7 +47,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "ANOTHER",
   "NO_KEY",
   "TOO_MANY",
-  "`${source.advice}${pasted(given)}`",
   "unreadable(problem)",
   "end.failure",
   "watchdog.text",
