@@ -73,6 +73,7 @@ const ELSEWHERE = new Set([
   // Few times are in the month to come, and few spans have few steps.
   "createOverride 201",
   "readNumbers 200",
+  "readNumbers 404",
 ])
 
 /** An answer that a document declares. */
