@@ -110,7 +110,7 @@ describe("a phone", () => {
       const lost = calls().at(-1)?.at ?? Number.NaN
       receivers.answerWith(delivered)
       yield* reports([{ check: "third", status: "critical" }])
-      yield* passes("1 minute")
+      yield* passes("2 minutes")
       assert.closeTo(calls().at(-1)?.at ?? 0, lost + 90, 1e-6)
     }),
   )
