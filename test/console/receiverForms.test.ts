@@ -119,6 +119,8 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           await row("webhook").getByRole("button", { name: "Delete" }).click()
           await dialog.getByRole("button", { name: "Delete the receiver" }).click()
           await page.getByText("Deleted webhook", { exact: true }).waitFor()
+          // A change names the policy that the page shows: the next one waits until it was read again.
+          await row("webhook").waitFor({ state: "detached" })
           await row("chat").getByRole("button", { name: "Delete" }).click()
           await dialog.getByRole("button", { name: "Delete the receiver" }).click()
           await dialog.getByText(/notify again: webhook\.$/).waitFor()
