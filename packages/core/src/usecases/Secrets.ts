@@ -39,13 +39,13 @@ const nameInUse = (receiver: NotifierName) =>
     message: `the receiver ${receiver} of the stored policy names these secrets: change or remove it first`,
   })
 
-/** Reads the secrets that a policy names: their rows, and what a cipher makes of them. */
+/** Reads the rows of the secrets that a policy names. They are decrypted when they are opened. */
 export const namedSecretsReader =
   ({ rows: read }: Pick<Storage["Service"], "rows">, cipher: SecretCipher | undefined) =>
   (document: PolicyDocument) => {
     const names = Array.from(namedSecrets(document).keys())
     const found = names.length === 0 ? Effect.succeed([]) : read("receiver_secrets", names)
-    return Effect.map(found, (rows) => ({ rows, opened: openSecrets(names, rows, cipher) }))
+    return Effect.map(found, (rows) => ({ rows, open: () => openSecrets(names, rows, cipher) }))
   }
 
 type Names = ReturnType<typeof namedSecrets>

@@ -101,7 +101,7 @@ export const applyingPolicies = Effect.gen(function* () {
   const readSecrets = namedSecretsReader(storage, cipher)
   /** The secrets that a policy names: those that are given, or else the stored ones. */
   const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
-    Effect.map(readSecrets(document), ({ opened }): OpenedSecrets => new Map([...opened, ...values]))
+    Effect.map(readSecrets(document), ({ open }): OpenedSecrets => new Map([...open(), ...values]))
   const none = policyHash({}, hashing)
 
   const store = Effect.fnUntraced(function* (

@@ -2,7 +2,6 @@ import { Effect, Semaphore } from "effect"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { single } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
@@ -36,6 +35,56 @@ const issuesText = (issues: ReadonlyArray<PolicyIssue>): string => {
 export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationError =>
   new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` })
 
+/** Makes what puts texts of the stored policy in force, with receivers that have the stored secrets. */
+const puttingInForce = Effect.fnUntraced(function* (
+  source: Extract<PolicySource, { readonly source: "stored" }>,
+  given: PolicyNotifiers,
+) {
+  const readSecrets = namedSecretsReader(yield* Storage, yield* SecretCipher)
+  let current: { readonly text: string; readonly policy: Policy } = {
+    text: NO_RULES,
+    policy: compileGiven({}, given),
+  }
+  let ciphertexts: ReadonlyMap<NotifierName, string> = new Map()
+  const putWith = Effect.fnUntraced(function* <E>(
+    { open, rows }: Effect.Success<ReturnType<typeof readSecrets>>,
+    next: typeof current,
+    put: Put<E>,
+  ) {
+    const { made, unavailable } = yield* source.notifiers(next.policy.document, open())
+    yield* put({ ...next.policy, unavailable }, made)
+    current = next
+    ciphertexts = new Map(rows.map(({ ciphertext, name }) => [name, ciphertext]))
+  })
+  const use = Effect.fnUntraced(function* <E>(text: string, put: Put<E>) {
+    const read = yield* Effect.result(source.follow(text))
+    if (read._tag === "Failure") return issuesText(read.failure)
+    const { document, outdated } = read.success
+    const policy = { ...compileGiven(document, given), outdated }
+    yield* putWith(yield* readSecrets(document), { text, policy }, put)
+    return undefined
+  })
+  return {
+    /** Puts a text in force. Returns why it cannot be read, if it cannot. */
+    use,
+    /** Puts the present text in force as it reads now: settings may have changed. */
+    reread: <E>(put: Put<E>) => Effect.suspend(() => Effect.asVoid(use(current.text, put))),
+    /** Puts the present policy in force again if its stored secrets have changed. */
+    again: Effect.fnUntraced(function* <E>(put: Put<E>) {
+      const secrets = yield* readSecrets(current.policy.document)
+      if (!hasOnly(ciphertexts, secrets.rows)) yield* putWith(secrets, current, put)
+    }),
+  }
+})
+
+/** Whether these are the ciphertexts of the rows. No two encryptions of a text are alike. */
+const hasOnly = (
+  ciphertexts: ReadonlyMap<NotifierName, string>,
+  rows: ReadonlyArray<SecretRecord>,
+): boolean =>
+  rows.length === ciphertexts.size &&
+  rows.every(({ ciphertext, name }) => ciphertexts.get(name) === ciphertext)
+
 /**
  * Follows the policy that the storage keeps, if this process does. Puts its newest version in force by
  * `begin`, before anything is decided, and later ones by `replace`. Fails if this version of Tocsin cannot
@@ -49,11 +98,9 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   if (source.source === "given")
     return { follow: Effect.void, reload: Effect.void, followedVersion: () => undefined }
   const storage = yield* Storage
-  const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
+  const { again, reread, use } = yield* puttingInForce(source, given)
   const instruments = yield* CurrentInstruments
   let seen = 0
-  let current: { readonly text: string; readonly document: PolicyDocument } = { text: NO_RULES, document: {} }
-  let seenSecrets = ""
   const versions = { followed: 0, newest: 0 }
   yield* instruments.addSource(
     Effect.sync(() => [
@@ -62,18 +109,6 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
     ]),
   )
 
-  /** Returns why the text cannot be read, if it cannot. */
-  const use = Effect.fnUntraced(function* <F>(text: string, put: Put<F>) {
-    const read = yield* Effect.result(source.follow(text))
-    if (read._tag === "Failure") return issuesText(read.failure)
-    const { document, outdated } = read.success
-    const { opened, rows } = yield* readSecrets(document)
-    const { made, unavailable } = yield* source.notifiers(document, opened)
-    yield* put({ ...compileGiven(document, given), unavailable, outdated }, made)
-    current = { text, document }
-    seenSecrets = stampOf(rows)
-    return undefined
-  })
   const useVersion = Effect.fnUntraced(function* <F>({ text, version }: PolicyVersionRecord, put: Put<F>) {
     versions.newest = version
     const problem = yield* use(text, put)
@@ -90,7 +125,6 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
     seen = first.version
   }
 
-  const reload = Effect.suspend(() => Effect.asVoid(use(current.text, replace)))
   // Of two that follow at the same time, the one with the older version must not be the last.
   const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   return {
@@ -98,28 +132,18 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
     follow: inTurn(
       Effect.gen(function* () {
         const [newest] = yield* storage.policyVersions(seen, 1)
-        if (newest === undefined) {
-          const { rows } = yield* readSecrets(current.document)
-          return stampOf(rows) === seenSecrets ? undefined : yield* reload
-        }
+        if (newest === undefined) return yield* again(replace)
         const problem = yield* useVersion(newest, replace)
         seen = newest.version
         if (problem !== undefined) yield* Effect.logError(unreadable(problem))
       }),
     ),
-    /** Reads the secrets of the policy in force again. */
-    reload: inTurn(reload),
+    /** Reads the text and the secrets of the policy in force again. */
+    reload: inTurn(reread(replace)),
     /** The version that this process follows; 0 before the first. */
     followedVersion: () => versions.followed,
   }
 })
-
-/** Differs where a row does: no two encryptions of a text are alike. */
-const stampOf = (rows: ReadonlyArray<SecretRecord>): string =>
-  rows
-    .map(({ ciphertext, name }) => `${name} ${ciphertext}`)
-    .toSorted()
-    .join()
 
 const unreadable = (problem: string): string =>
   `this version of Tocsin cannot read the stored policy (${problem}): run the version that stored it, or apply another policy with it`

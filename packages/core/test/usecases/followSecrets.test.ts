@@ -19,16 +19,16 @@ const rowOf = (token: string): SecretRecord => ({
   changed_at: Instant.fromMicros(0n),
 })
 
-/** Encrypts nothing. */
-const cipher: SecretCipher = {
-  keyIds: ["0a1b2c3d"],
-  encrypt: (_, text) => Redacted.value(text),
-  decrypt: (_, text) => ({ text: Redacted.make(text), isFormer: false }),
-}
-
 it.effect("receivers are made again once the rows that the policy names have changed, and only then", () =>
   Effect.gen(function* () {
     const made: Array<string> = []
+    let [texts, decryptions] = [0, 0]
+    /** Encrypts nothing. */
+    const cipher: SecretCipher = {
+      keyIds: ["0a1b2c3d"],
+      encrypt: (_, text) => Redacted.value(text),
+      decrypt: (_, text) => ((decryptions += 1), { text: Redacted.make(text), isFormer: false }),
+    }
     const note = (opened: OpenedSecrets) =>
       Result.match(opened.get(CHAT) ?? Result.fail("unread"), {
         onSuccess: ({ token }) => (token === undefined ? "" : Redacted.value(token)),
@@ -37,7 +37,8 @@ it.effect("receivers are made again once the rows that the policy names have cha
     const source = {
       source: "stored",
       read: () => Effect.succeed({}),
-      follow: (text: string) => Effect.succeed({ document: JSON.parse(text), outdated: [] }),
+      follow: (text: string) =>
+        Effect.sync(() => ((texts += 1), { document: JSON.parse(text), outdated: [] })),
       notifiers: (_: object, opened: OpenedSecrets) =>
         Effect.sync(() => {
           made.push(note(opened))
@@ -80,6 +81,8 @@ it.effect("receivers are made again once the rows that the policy names have cha
       rows = []
       yield* follow
       assert.deepStrictEqual(made.slice(1), ["one", "two", "names chat, which is not store"])
+      // Neither the policy nor an unchanged row is read more than once.
+      assert.deepStrictEqual([texts, decryptions], [1, 2])
     }).pipe(
       Effect.provideService(PolicySource, source),
       Effect.provideService(SecretCipher, cipher),
