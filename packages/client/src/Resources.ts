@@ -67,8 +67,10 @@ export interface Page<Resource> {
 /** An agent. `status` is by the server's clock; `rotation_pending` says that a new key waits. */
 export interface Agent extends Answer<"getAgent"> {}
 
-/** Words, filters and paging of agents that are found. */
+/** The files that the server hands out to install the agent on hosts. */
 export interface AgentDownload extends Answer<"getAgentDownload"> {}
+
+/** Words, filters and paging of agents that are found. */
 export interface FoundAgentListParameters extends Query<"findAgents"> {}
 
 /** Which agents are accepted. */
