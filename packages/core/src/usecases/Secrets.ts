@@ -59,13 +59,15 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
   const { follow } = yield* PolicySource
   const signed = signing(commits, yield* Ids)
 
-  const eachRow = (use: (row: SecretRecord, state: SecretState) => Effect.Effect<void, StorageError>) =>
+  const eachRow = (
+    use: (row: SecretRecord, opened: ReturnType<typeof openRow>) => Effect.Effect<void, StorageError>,
+  ) =>
     eachPage(storage, BY_NAME, (rows) =>
-      Effect.forEach(rows, (row) => use(row, openRow(row, cipher).state), { discard: true }),
+      Effect.forEach(rows, (row) => use(row, openRow(row, cipher)), { discard: true }),
     )
   const states = Effect.gen(function* () {
     const found: Array<{ readonly row: SecretRecord; readonly state: SecretState }> = []
-    yield* eachRow((row, state) => Effect.sync(() => void found.push({ row, state })))
+    yield* eachRow((row, { state }) => Effect.sync(() => void found.push({ row, state })))
     return found
   })
   /** The newest stored version and what it names, whatever this process follows; without names if it cannot be read. */
@@ -108,12 +110,11 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
     }),
     /** Encrypts again, by the first key, what only the second one opens. */
     encryptAgain: cipher?.keyIds[1]
-      ? eachRow((row, state) => {
-          const { values } = openRow(row, cipher)
-          return state === "former" && values !== undefined
+      ? eachRow((row, { state, values }) =>
+          state === "former" && values !== undefined
             ? commits.transact(encryptAgain(row, encryptSecrets(row.name, values, cipher)))
-            : Effect.void
-        })
+            : Effect.void,
+        )
       : Effect.void,
   }
 })
