@@ -42,7 +42,7 @@ const withoutPerformance = (line: string, isCut: boolean): string => {
 }
 
 /** A character that people can see. Controls and formats, such as a zero-width space, leave a line blank. */
-const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
+export const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
 
 const wordsOf = (text: string): string => {
   const line = withoutSequences(text).trim()

@@ -1,4 +1,4 @@
-import { isJobOutput, withoutSequences } from "@tocsin/contract/headline"
+import { isJobOutput, VISIBLE, withoutSequences } from "@tocsin/contract/headline"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import { numberText } from "@tocsin/contract/numberText"
@@ -19,8 +19,6 @@ export const MOST_OUTPUT = 1_000
 const SHORTEST_OUTPUT = 16
 
 const MILLIS = 1_000
-
-const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
 
 /** The lines of an output that have words, without sequences of terminals. */
 const linesOf = (output: string): ReadonlyArray<string> =>
