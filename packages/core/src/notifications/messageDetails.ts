@@ -1,3 +1,4 @@
+import { String } from "effect"
 import { isJobOutput, VISIBLE, withoutSequences } from "@tocsin/contract/headline"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
@@ -70,10 +71,8 @@ const timesOf = ({ incident }: DeliveryAttempt, details: MessageDetails): string
     ...(duration_seconds === undefined ? [] : [`took ${numberText(duration_seconds, "s")}`]),
   ].join(", ")
   if (times === "") return ""
-  return incident.members > 1 ? `${check.agent_id}/${check.check_id}: ${times}` : upperFirst(times)
+  return incident.members > 1 ? `${check.agent_id}/${check.check_id}: ${times}` : String.capitalize(times)
 }
-
-const upperFirst = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** The output without what the message says already: the line that a job begins with, or one that is the summary. */
 const newOutput = ({ summary = "" }: DeliveryAttempt, { isJob, output }: MessageDetails): string => {
