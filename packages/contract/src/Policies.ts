@@ -134,7 +134,7 @@ export const AppliedPolicy = Schema.Struct({
   firings,
   warnings: Schema.optionalKey(Schema.Array(PolicyWarning)).annotateKey({
     description:
-      "What it changes for those who are notified, where few people mean it, and overrides of rotas that do not count under it; absent without any.",
+      "Changes of who is notified that few people mean, and overrides of rotas that do not count under it; absent without any.",
   }),
   unavailable: Schema.Array(UnavailableReceiver).annotateKey({
     description: "The receivers that this server cannot use. `GET /ops/v1/policy` has those of all servers.",

@@ -9,7 +9,7 @@ import { NotifierName } from "./Status.ts"
 /** The longest value of a secret, in bytes of UTF-8. */
 const MAX_SECRET_BYTES = 8_192
 
-/** How many receivers may have stored secrets, those that no policy names included. */
+/** How many receivers may have stored secrets, whether or not a policy names them. */
 export const MOST_SECRETS = 1_000
 
 /** The most bytes of ciphertext that all stored secrets have together: each server reads all that its policy names. */

@@ -243,7 +243,7 @@ export const callTable = {
     list: call<[], R.StoredSecretsList>()("listSecrets"),
     /** Stores all secrets of a receiver in place of the former ones; they count on every server within 5 s. */
     put: call<[name: string, secrets: R.NewSecrets], R.StoredSecrets>()("putSecrets"),
-    /** Deletes those of a name that the policy does not have. */
+    /** Deletes the secrets of a name that the policy does not have. */
     remove: rowAction("removeSecrets"),
   },
   /** Maintenance windows. */

@@ -96,8 +96,8 @@ const sourceLine = (source: string | undefined, escape: TextMedium["escape"]): s
   source === undefined ? "" : `${escape("Source")}: ${RUNBOOK_URL.test(source) ? source : escape(source)}`
 
 /**
- * The lines that the details of a notification add to its text, within so many UTF-16 units: those of the output, which
- * are quoted, come last. Each of labels and source leaves half of the room to what follows.
+ * The lines that the details of a notification add to its text, within so many UTF-16 units. The output comes last, and
+ * is quoted. Labels and source each leave half of the room to what follows.
  */
 export const detailLines = (
   notification: DeliveryAttempt,

@@ -47,7 +47,7 @@ export const namesIn = ({ order, otherwise }: RotaDocument): Receivers => [
   ...(otherwise === undefined ? [] : listOf(otherwise)),
 ]
 
-/** Receivers among some names, and those to which the rotas among them lead. */
+/** The receivers among some names, and the receivers of the rotas among them. */
 export const reachedBy = (names: Receivers, rotas: PolicyDocument["rotas"] = {}): Receivers => {
   const ofRota = (name: NotifierName) => (rotas[name] === undefined ? [name] : namesIn(rotas[name]))
   // A rota may name another one, which names receivers alone.

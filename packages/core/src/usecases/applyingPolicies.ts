@@ -48,15 +48,15 @@ const refuseUnusable = (unusable: ReturnType<typeof unusableByAll>): Effect.Effe
 }
 const MOST_NAMED = 5
 
-/** Those of the receivers that this process cannot use which no running server lists as usable. */
+/** The receivers that this process cannot use, and that no running server lists as usable. */
 const findUnusable =
   ({ replicas: listed }: Storage["Service"]) =>
   (here: ReadonlyMap<NotifierName, string>) =>
     Effect.zipWith(listed, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
 
 /**
- * Warnings of what a policy changes for those who are notified, of overrides that do not count under it, and of its
- * matchers that match no overdue check any more. `present` is the one that it replaces.
+ * Warnings of changes of who is notified, of overrides that do not count under a policy, and of its matchers that
+ * match no overdue check any more. `present` is the policy that it replaces.
  */
 export const findLost = (storage: Storage["Service"], commits: Pick<Commits["Service"], "transact">) =>
   Effect.fnUntraced(function* (policy: Policy, present: Policy) {
@@ -99,7 +99,7 @@ export const applyingPolicies = Effect.gen(function* () {
   const unusable = findUnusable(storage)
   const cipher = yield* SecretCipher
   const readSecrets = namedSecretsReader(storage, cipher)
-  /** The secrets that a policy names: those that are given, or else the stored ones. */
+  /** The secrets that a policy names: the given ones, or else the stored ones. */
   const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
     Effect.map(readSecrets(document), ({ open }): OpenedSecrets => new Map([...open(), ...values]))
   const none = policyHash({}, hashing)

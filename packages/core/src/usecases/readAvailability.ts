@@ -122,7 +122,7 @@ const factsOf = Effect.fnUntraced(function* (
 
 type CheckWithFacts = Effect.Success<ReturnType<typeof factsOf>>[number]
 
-/** A page of checks that match; those that are named, or that matchers name, are all that is read. */
+/** A page of checks that match. Reads no others where the query or its matchers name them. */
 const checksOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
