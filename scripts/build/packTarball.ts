@@ -9,8 +9,8 @@ export interface PackedFile {
 }
 
 const BLOCK = 512
-/** The time of every file, the same as in tarballs of npm. */
-const MTIME_SECONDS = 499_162_500
+/** The time of every file in the packages, the same as in tarballs of npm. */
+export const MTIME_SECONDS = 499_162_500
 
 const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, "0")}\0`
 

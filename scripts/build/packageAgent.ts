@@ -7,15 +7,14 @@ import { embedAgent, type EmbeddedAgent, writeExecutable } from "./agentExecutab
 import { hostGuide, PROGRAM } from "./agentPackage.ts"
 import { licencesOf } from "./licences.ts"
 import { fetchNode, type NodeBuild, nodeBuilds, runTool } from "./nodeBuilds.ts"
-import type { PackageManifest } from "./PackageManifest.ts"
+import { type PackageManifest, readManifest } from "./PackageManifest.ts"
+import { MTIME_SECONDS } from "./packTarball.ts"
 import { writeChecksums } from "./releaseFiles.ts"
 
 const WORLD_READABLE = 0o644
 /** The configuration may hold passwords: the package gives it the agent's group, which only exists on the host. */
 const FOR_ROOT_AND_GROUP = 0o640
 const EXECUTABLE = 0o755
-/** The time of every file in the packages, the same as in tarballs for npm. */
-const FILE_SECONDS = "499162500"
 
 interface Packaging {
   readonly root: string
@@ -89,7 +88,7 @@ const layOut = ({ root, node, agent, build, layout }: Laying): void => {
   write(`${documents}/copyright`, licences.join(`\n${"-".repeat(80)}\n\nNode.js\n\n`))
   for (const script of ["postinst", "prerm", "postrm"])
     place(join(from, "debian", script), `DEBIAN/${script}`, EXECUTABLE)
-  write("DEBIAN/control", controlOf(manifestOf(root), build))
+  write("DEBIAN/control", controlOf(readManifest(root, "agent"), build))
   // dpkg asks before it replaces one of these that was changed.
   write("DEBIAN/conffiles", `/etc/${PROGRAM}/config.yaml\n`)
 }
@@ -111,17 +110,14 @@ const placeExecutable = ({ packaging: { target }, build, layout }: Packing): str
 const packDebian = ({ packaging, build, layout }: Packing): string => {
   if (spawnSync("dpkg-deb", ["--version"]).error !== undefined)
     return `${PROGRAM} for Debian: left out, because dpkg-deb is not installed`
-  const { version } = manifestOf(packaging.root)
+  const { version } = readManifest(packaging.root, "agent")
   const deb = join(packaging.target, `${PROGRAM}_${version}_${build.debian}.deb`)
   const compressor = packaging.isQuick === true ? "-Znone" : "-Zxz"
   runTool("dpkg-deb", ["--root-owner-group", compressor, "--build", layout, deb], {
-    env: { ...process.env, SOURCE_DATE_EPOCH: FILE_SECONDS },
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(MTIME_SECONDS) },
   })
   return `${PROGRAM} for Debian on ${build.debian}: ${deb}`
 }
-
-const manifestOf = (root: string): PackageManifest =>
-  JSON.parse(readFileSync(join(root, "packages/agent/package.json"), "utf8"))
 
 const controlOf = (
   { version, description }: PackageManifest,
