@@ -9,7 +9,13 @@ import { COMMENTS, takenModules } from "./takenModules.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** The server's imports of finished files, and the modules with them beside it. */
+/** @typedef {{ file: string, make: () => Promise<{ modules: ReadonlyArray<string> }> }} Made */
+
+/**
+ * The server's imports of finished files, and the modules with them beside it.
+ *
+ * @type {ReadonlyMap<string, Made>}
+ */
 const MADE = new Map([
   ["@tocsin/console/files", { file: "console.mjs", make: bundleConsole }],
   ["@tocsin/agent/files", { file: "agentFiles.mjs", make: () => agentFiles(root) }],
@@ -33,7 +39,7 @@ export async function bundleProgram({ source, target, format = "esm" }) {
   const unfinished = `${target}.${process.pid}`
   /** @type {Map<string, string>} */
   const beside = new Map()
-  /** @type {Set<string>} */
+  /** @type {Set<Made>} */
   const made = new Set()
   const program = await rolldown({
     input: source,
@@ -46,7 +52,7 @@ export async function bundleProgram({ source, target, format = "esm" }) {
         async resolveId(name, importer) {
           const finished = MADE.get(name)
           if (finished !== undefined) {
-            made.add(name)
+            made.add(finished)
             return { id: `./${finished.file}`, external: true }
           }
           const file = BESIDE.get(basename(name))
@@ -69,7 +75,7 @@ export async function bundleProgram({ source, target, format = "esm" }) {
     copyFileSync(module, `${unfinished}.${file}`)
     renameSync(`${unfinished}.${file}`, join(dirname(target), file))
   }
-  const others = await Promise.all(Array.from(made, (name) => writeMade(name, dirname(target))))
+  const others = await Promise.all(Array.from(made, (finished) => writeMade(finished, dirname(target))))
   renameSync(unfinished, target)
   return [...Object.keys(output[0].modules), ...beside.values(), ...others.flat()]
 }
@@ -77,15 +83,13 @@ export async function bundleProgram({ source, target, format = "esm" }) {
 /**
  * Writes the finished files of an import as a module. Resolves with the paths of the modules in them.
  *
- * @param {string} name
+ * @param {Made} finished
  * @param {string} folder
  */
-async function writeMade(name, folder) {
-  const finished = MADE.get(name)
-  if (finished === undefined) return []
-  const { modules, ...files } = await finished.make()
-  const unfinished = join(folder, `${finished.file}.${process.pid}`)
+async function writeMade({ file, make }, folder) {
+  const { modules, ...files } = await make()
+  const unfinished = join(folder, `${file}.${process.pid}`)
   writeFileSync(unfinished, `export const files = async () => (${JSON.stringify(files)})\n`)
-  renameSync(unfinished, join(folder, finished.file))
+  renameSync(unfinished, join(folder, file))
   return modules
 }
