@@ -219,8 +219,9 @@ const editReceiver = (text: string, change: ReceiverChange) => {
   const body = text.slice(mark.length)
   const yaml = parseDocument(body, { keepSourceTokens: true, uniqueKeys: false, prettyErrors: false })
   if (yaml.errors.length > 0 || !isMap(yaml.contents)) return { text, states: undefined }
-  const states = changed(yaml.toJS(), change)
-  if (isDeepStrictEqual(states, yaml.toJS())) return { text, states }
+  const before: unknown = yaml.toJS()
+  const states = changed(before, change)
+  if (isDeepStrictEqual(states, before)) return { text, states }
   // Places of nodes fit any node.
   const editor = new PolicyEditor(body, yaml.contents as YAMLMap)
   const { name, receiver } = change
