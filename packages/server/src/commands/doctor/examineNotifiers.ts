@@ -41,14 +41,15 @@ interface FailingReceiver {
   readonly error: string
 }
 
+const LATEST_FIRST = { list: "outbox", sort: "updated_at", direction: "desc" } as const
+
 /** Finds the receivers of waiting notifications that have taken no other one since. */
 export const failingReceivers = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   receivers: ReadonlySet<NotifierName>,
 ) {
   const failing = new Map<NotifierName, FailingReceiver>()
-  const latestFirst = { list: "outbox", sort: "updated_at", direction: "desc" } as const
-  yield* eachPage(storage, { ...latestFirst, filter: { state: "retry" } }, (items) => {
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "retry" } }, (items) => {
     for (const { first_attempted_at, last_error: error, receiver, updated_at } of items) {
       if (error === undefined || error === SERVICE_STOPPED || !receivers.has(receiver)) continue
       const known = failing.get(receiver) ?? { receiver, latest: updated_at, error, since: updated_at }
@@ -58,7 +59,7 @@ export const failingReceivers = Effect.fnUntraced(function* (
   })
   const oldest = Instant.earliest(Array.from(failing.values(), ({ latest }) => latest))
   if (oldest === undefined) return []
-  yield* eachPage(storage, { ...latestFirst, filter: { state: "sent" } }, (items) => {
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "sent" } }, (items) => {
     for (const { receiver, updated_at } of items)
       if (updated_at > (failing.get(receiver)?.latest ?? updated_at)) failing.delete(receiver)
     return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest))
@@ -75,13 +76,7 @@ const waitingFor = Effect.fnUntraced(function* (
     unusable.flatMap(({ byNone, receiver }) => (byNone ? [[receiver, 0] as const] : [])),
   )
   if (waiting.size === 0) return waiting
-  const pending = {
-    list: "outbox",
-    sort: "updated_at",
-    direction: "desc",
-    filter: { state: "pending" },
-  } as const
-  yield* eachPage(storage, pending, (items) => {
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "pending" } }, (items) => {
     for (const { receiver } of items)
       if (waiting.has(receiver)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
     return Effect.void
