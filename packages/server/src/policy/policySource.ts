@@ -86,9 +86,8 @@ export const presentPolicy = Effect.fnUntraced(function* (
   settings: Settings,
   { policyVersions }: Storage["Service"],
 ) {
-  const source = yield* policySource(settings)
-  const [newest] = source.source === "given" ? [] : yield* policyVersions(0, 1)
-  if (source.source === "stored" && newest !== undefined) return (yield* source.follow(newest.text)).document
+  const [newest] = settings.SERVICE_POLICY_FILE === undefined ? yield* policyVersions(0, 1) : []
+  if (newest !== undefined) return (yield* readStored(newest.text, settings)).document
   return (yield* loadPolicy(settings)).document
 })
 
