@@ -1,10 +1,9 @@
-import { execFile, execFileSync, spawnSync } from "node:child_process"
+import { execFile, spawnSync } from "node:child_process"
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import process from "node:process"
-import { pathToFileURL } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
@@ -14,6 +13,7 @@ import { AGENT } from "../processes/program.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { skippedForLength } from "../properties/atLength.ts"
+import { build } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
 
 const obstacle = process.platform === "linux" ? whyNotIsolated() : "this is no Linux"
@@ -223,11 +223,9 @@ describe("the script that a server hands out", () => {
   it.live.skipIf(whyNoRoot !== undefined)(
     `does so on a new Debian, with the packaged executable${because(whyNoRoot)}`,
     () =>
-      lives(MINIMAL, (folder) => {
-        const url = pathToFileURL(resolve("scripts/build/packageAgent.ts")).href
-        const packaging = { root: process.cwd(), target: folder, architectures: [process.arch] }
-        const program = `import { packageAgent } from "${url}"; await packageAgent(${JSON.stringify(packaging)})`
-        execFileSync(process.execPath, ["--input-type=module", "--eval", program])
+      lives(MINIMAL, (target) => {
+        const packaging = { root: process.cwd(), target, architectures: [process.arch] }
+        build("packageAgent.ts", "packageAgent", packaging)
       }),
     1_800_000,
   )

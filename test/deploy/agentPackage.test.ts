@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import process from "node:process"
-import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
 import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
+import { build, buildIn } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
 import { readUnit } from "./UnitFile.ts"
 
@@ -152,16 +152,6 @@ const FORMER = `${MEMBER}
 
 /** A job that the signal reaches through its wrapper. */
 const JOB = "trap 'echo got it; exit 5' USR1; echo ready; while :; do kill -USR1 $PPID; sleep 0.1; done"
-
-/** Runs a function of the build in a process that has its Node.js. */
-const build = (module: string, name: string, ...args: ReadonlyArray<unknown>): void =>
-  buildIn(process.cwd(), module, name, ...args)
-
-const buildIn = (cwd: string, module: string, name: string, ...args: ReadonlyArray<unknown>): void => {
-  const url = pathToFileURL(resolve("scripts/build", module)).href
-  const program = `import { ${name} } from ${JSON.stringify(url)}; await ${name}(...${JSON.stringify(args)})`
-  execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd })
-}
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
 const packages = join(folder, "download")
