@@ -102,7 +102,7 @@ interface Packing {
 const placeExecutable = ({ packaging: { target }, build, layout }: Packing): string => {
   const executable = join(target, `${PROGRAM}-linux-${build.architecture}`)
   copyFileSync(join(layout, `usr/bin/${PROGRAM}`), executable)
-  // Those of each architecture are the same.
+  // The licences are the same for each architecture.
   copyFileSync(join(layout, `usr/share/doc/${PROGRAM}/copyright`), join(target, `${PROGRAM}-licenses.txt`))
   return `${PROGRAM} for Linux on ${build.architecture}: ${executable}`
 }

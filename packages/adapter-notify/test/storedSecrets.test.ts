@@ -38,12 +38,12 @@ const made = Effect.fnUntraced(function* (
 const slack: Receiver = { kind: "messenger", secrets: CHAT }
 const gotify: Receiver = { kind: "messenger", type: "gotify", secrets: CHAT }
 
-const TELLING = "a byte of the answer"
+const BODY = "a byte of the answer"
 
 const anyServer = Effect.acquireRelease(
   Effect.callback<Server>((resume) => {
     const server = createServer((_request, response) => {
-      response.writeHead(418, { "x-told": TELLING }).end(TELLING)
+      response.writeHead(418, { "x-body": BODY }).end(BODY)
     }).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
   }),
   (server) => Effect.sync(() => server.close()),
@@ -91,9 +91,9 @@ describe("the stored secrets of a receiver", () => {
       const refused = yield* (yield* made(slack, { url })).notifier?.test ?? assert.fail("no notifier")
       assert.isUndefined(refused.status)
       assert.strictEqual(refused.result.outcome, "refused")
-      const told = yield* (yield* made(slack, { url }, true)).notifier?.test ?? assert.fail("no notifier")
-      assert.strictEqual(told.status, 418)
-      assert.notInclude(JSON.stringify(told), TELLING)
+      const answered = yield* (yield* made(slack, { url }, true)).notifier?.test ?? assert.fail("no notifier")
+      assert.strictEqual(answered.status, 418)
+      assert.notInclude(JSON.stringify(answered), BODY)
       const mail: Receiver = {
         kind: "messenger",
         type: "email",

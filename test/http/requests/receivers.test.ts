@@ -208,7 +208,7 @@ describe("a receiver over HTTP", () => {
         assert.include(expectError(shadow, 409, "conflict"), "receivers has no one to notify")
         const log = yield* change("PUT", "chat", { receiver: { kind: "debug" } })
         assert.include(expectError(log, 409, "conflict"), "only written to the log")
-        // A route that takes everything to a shadow leaves no one to notify, whoever else there is.
+        // A route that takes everything to a shadow leaves no one to notify, whatever other receivers there are.
         const routed =
           "receivers: { a: { kind: debug, shadow: true }, b: { kind: debug } }\nroutes: [{ to: [a] }]"
         const { body } = yield* operate("POST", "/ops/v1/policy/check", { body: routed })

@@ -36,7 +36,7 @@ export const secretSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const stored = (name: string, run: () => Effect.Effect<void, never, Tocsin>) =>
     scenario(name, run, { secretsKey: "5a".repeat(32), policySource: source })
 
-  stored("secrets are stored as a whole, and shown to nobody", () =>
+  stored("secrets are stored as a whole, and never shown", () =>
     Effect.gen(function* () {
       const { observatory, readToken } = yield* Tocsin
       const [token, url] = [newToken(), `https://ntfy.example/${newToken()}`]

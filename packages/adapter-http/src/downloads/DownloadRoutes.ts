@@ -21,7 +21,7 @@ const PIECE_SECONDS = PIECE_BYTES / LEAST_BYTES_PER_SECOND
 
 const UNKNOWN: Failure = {
   code: "not_found",
-  message: "this server hands out no such file: see GET /ops/v1/agent_download for their names",
+  message: "this server hands out no file of this name: see GET /ops/v1/agent_download for the names",
 }
 const CHANGED: Failure = {
   code: "not_found",

@@ -98,7 +98,7 @@ const NAME = /^tocsin-agent[A-Za-z0-9._-]{0,100}$/
 /** Executables and packages of several versions. A start hashes all of them. */
 const MOST_FILES = 64
 
-/** Hashes the plain files directly in a folder that may be handed out, by name. Warns of those that it leaves out. */
+/** Hashes the plain files directly in a folder that may be handed out, by name. Warns of the others. */
 export const readFolder = Effect.fnUntraced(function* (folder: string) {
   const entries = yield* Effect.tryPromise(() => readdir(folder, { withFileTypes: true }))
   const named = entries.filter(({ name }) => NAME.test(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1))

@@ -118,7 +118,7 @@ class PolicyEditor {
     return this.#isBlank(from, to) ? this.#text.slice(from, to) : undefined
   }
 
-  /** An entry in lines of its own; of the list, a line for each receiver. */
+  /** The lines of an entry: of the list, one for each receiver below its key. */
   #lines(name: string, value: unknown, indent: string): string {
     if (name !== LIST || indent !== "") return `${indent}${onLine(name)}: ${onLine(value)}`
     const entries = Object.entries(Object(value)).map(([each, one]) => this.#lines(each, one, "  "))

@@ -74,7 +74,7 @@ export const notifierOver = Effect.fnUntraced(function* (
   return {
     kind,
     send: (notification) => send(aboutNotification(notification)),
-    // A message with a text of its own has no room for them.
+    // Services that write their text themselves have no room for them.
     ...(kind === "messenger" && service.textOf === undefined && { takesDetails: true }),
     ...(kind === "messenger" && { sendDigest: (notifications) => send(aboutSeveral(notifications)) }),
     ...(kind === "alert_router" && {

@@ -14,7 +14,7 @@ export const secretKeysOf = ({ withSource }: StoragePlace): Effect.Effect<Readon
     Effect.orElseSucceed(() => []),
   )
 
-/** A sentence on the keys without which stored secrets cannot be read, and where they are; none without such. */
+/** A sentence on the keys without which stored secrets cannot be read, and where they are; empty if there are none. */
 export const secretKeysText = (ids: ReadonlyArray<string>): string => {
   if (ids.length === 0) return ""
   const settings = Result.getOrUndefined(commandSettings(process.env))
