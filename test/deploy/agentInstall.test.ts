@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -15,14 +15,11 @@ import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { skippedForLength } from "../properties/atLength.ts"
 import { build } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
+import { because, COPY, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
 
 const obstacle = process.platform === "linux" ? whyNotIsolated() : "this is no Linux"
-const ISOLATOR = "unshare"
-const ROOT_MAKER = "debootstrap"
-const hasNoRootMaker = spawnSync(ROOT_MAKER, ["--version"]).error !== undefined
 /** Why the suite makes no Debian from nothing; nothing if it does. */
-const whyNoRoot = obstacle ?? skippedForLength ?? (hasNoRootMaker ? `${ROOT_MAKER} is missing` : undefined)
-const because = (why: string | undefined): string => (why === undefined ? "" : ` (${why})`)
+const whyNoRoot = obstacle ?? skippedForLength ?? whyNoRootMaker
 
 /** A proxy that strips its prefix. */
 const PREFIX = "/monitor"
@@ -61,15 +58,9 @@ case "$1" in
 esac
 `
 
-/** A copy of this system. */
-const COPY = `
-mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
-rm -rf "$SCRATCH/root/var/lib/tocsin-agent" "$SCRATCH/root/etc/tocsin-agent" "$SCRATCH/root/run/systemd"
-`
-
-/** A Debian with nothing but what it requires, and curl. */
-const MINIMAL = `${ROOT_MAKER} --variant=minbase --include=curl bookworm "$SCRATCH/root" >/dev/null
+/** A copy of this system, without systemd. */
+const WITHOUT_SYSTEMD = `${COPY}
+rm -rf "$SCRATCH/root/etc/tocsin-agent" "$SCRATCH/root/run/systemd"
 `
 
 /** The life of an agent on a host that has no Node.js 24, and later has it. */
@@ -216,14 +207,14 @@ const downloadOf = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct(
 describe("the script that a server hands out", () => {
   it.live.skipIf(obstacle !== undefined)(
     `installs the agent below a proxy's prefix, enrols, upgrades and removes it${because(obstacle)}`,
-    () => lives(COPY, (folder) => writeFileSync(join(folder, EXECUTABLE), STAND_IN)),
+    () => lives(WITHOUT_SYSTEMD, (folder) => writeFileSync(join(folder, EXECUTABLE), STAND_IN)),
     120_000,
   )
 
   it.live.skipIf(whyNoRoot !== undefined)(
     `does so on a new Debian, with the packaged executable${because(whyNoRoot)}`,
     () =>
-      lives(MINIMAL, (target) => {
+      lives(minimal("--include=curl"), (target) => {
         const packaging = { root: process.cwd(), target, architectures: [process.arch] }
         build("packageAgent.ts", "packageAgent", packaging)
       }),

@@ -8,20 +8,17 @@ import manifest from "../../packages/agent/package.json" with { type: "json" }
 import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
 import { build, buildIn } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
+import { because, COPY, has, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
 import { readUnit } from "./UnitFile.ts"
 
 const PATIENCE_MILLIS = 1_800_000
 const LARGEST_DOWNLOAD = 35_000_000
 
 const PACKER = "dpkg-deb"
-const ISOLATOR = "unshare"
-const ROOT_MAKER = "debootstrap"
 const EMULATOR = "qemu-aarch64-static"
 
 const debianNames: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" }
 const hostName = process.platform === "linux" ? debianNames[process.arch] : undefined
-
-const has = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined
 
 const isDebian = has(PACKER)
 const obstacle =
@@ -30,25 +27,14 @@ const obstacle =
     : isDebian
       ? whyNotIsolated()
       : "this is no Debian"
-const because = (why: string | undefined): string => (why === undefined ? "" : ` (${why})`)
 
 /** Why what takes minutes is left out; nothing if it is not. */
 const whyNotAtLength = obstacle ?? skippedForLength
 /** Why the suite makes no Debian from nothing; nothing if it does. */
-const whyNoRoot = whyNotAtLength ?? (has(ROOT_MAKER) ? undefined : `${ROOT_MAKER} is missing`)
+const whyNoRoot = whyNotAtLength ?? whyNoRootMaker
 const whyNoArm = whyNoRoot ?? (has(EMULATOR) ? undefined : `${EMULATOR} is missing`)
 
-/** A copy of this system. */
-const COPY = `
-mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
-# An agent may have run on this machine.
-rm -rf "$SCRATCH/root/var/lib/tocsin-agent"
-`
-
-/** A Debian with nothing but what it requires. */
-const MINIMAL = `${ROOT_MAKER} --variant=minbase bookworm "$SCRATCH/root" >/dev/null
-`
+const MINIMAL = minimal()
 
 /** Runs a script with the packages in a root that is thrown away. */
 const onDebian = (root: string, script: string) => `
@@ -343,7 +329,7 @@ checks:
   })
 
   it.skipIf(whyNoArm !== undefined)(`run on arm64${because(whyNoArm)}`, () => {
-    const root = `${ROOT_MAKER} --foreign --arch=arm64 --variant=minbase bookworm "$SCRATCH/root" >/dev/null`
+    const root = minimal("--foreign", "--arch=arm64")
     const script = `set -eu
       mount -t tmpfs none "$SCRATCH"
       ${root}

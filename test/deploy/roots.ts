@@ -1,0 +1,26 @@
+import { spawnSync } from "node:child_process"
+
+/** Gives a script mounts and processes that end with it. */
+export const ISOLATOR = "unshare"
+
+const ROOT_MAKER = "debootstrap"
+
+export const has = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined
+
+/** Why no Debian can be made from nothing; nothing if it can. */
+export const whyNoRootMaker = has(ROOT_MAKER) ? undefined : `${ROOT_MAKER} is missing`
+
+/** The end of a test's name that says why the test is left out. */
+export const because = (why: string | undefined): string => (why === undefined ? "" : ` (${why})`)
+
+/** A copy of this system. */
+export const COPY = `
+mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+# An agent may have run on this machine.
+rm -rf "$SCRATCH/root/var/lib/tocsin-agent"
+`
+
+/** A Debian with nothing but what it requires, unless options of the maker add to it. */
+export const minimal = (...options: ReadonlyArray<string>): string =>
+  `${[ROOT_MAKER, "--variant=minbase", ...options].join(" ")} bookworm "$SCRATCH/root" >/dev/null\n`
