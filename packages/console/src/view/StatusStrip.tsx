@@ -1,12 +1,12 @@
-import { computed, type ReadonlySignal, signal } from "@preact/signals"
+import { type ReadonlySignal, signal } from "@preact/signals"
 import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect } from "preact/hooks"
 import { availabilityOf, barsOf, stretchesOf, timeInStates } from "../format/historyStrip.ts"
 import { spanText } from "../format/times.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
 import { useRested } from "./rested.ts"
-import { useResource } from "./usePages.ts"
+import { keptMap } from "./usePages.ts"
 
 /** Bars of a strip, each of an hour. */
 const BARS = 24
@@ -19,7 +19,6 @@ const TOGETHER_MILLIS = 60
 const counts = new Map<string, number>()
 /** The checks whose strips are wanted. */
 const wanted = signal("")
-const strips = signal<ReadonlyMap<string, CheckAvailability>>(new Map())
 
 const namesInSight = (): string => {
   let room = MOST_LETTERS
@@ -37,23 +36,21 @@ const count = (name: string, change: 1 | -1): void => {
   soon = setTimeout(() => (wanted.value = namesInSight()), TOGETHER_MILLIS)
 }
 
+const { useCurrent, useOf: useStrip } = keptMap<CheckAvailability>(
+  "strips",
+  ["checks"],
+  async (checks) => {
+    if (checks === "") return []
+    const query = { checks, phases: true }
+    const { items } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query })
+    return items.map((each) => [`${each.agent_id}/${each.check_id}`, each] as const)
+  },
+  true,
+)
+
 /** Reads the strips in sight, once for the page that shows some. */
 export const StripReader = () => {
-  const checks = wanted.value
-  const { value } = useResource(
-    `strips ${checks}`,
-    ["checks"],
-    async () => {
-      if (checks === "") return []
-      const query = { checks, phases: true }
-      return (await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query })).items
-    },
-    true,
-  )
-  useEffect(() => {
-    if (value !== undefined)
-      strips.value = new Map(value.map((each) => [`${each.agent_id}/${each.check_id}`, each]))
-  }, [value])
+  useCurrent(wanted.value)
   return null
 }
 
@@ -95,6 +92,6 @@ export const StatusStrip = ({ agent_id, check_id, isInSight }: StripProps) => {
     count(name, 1)
     return () => count(name, -1)
   }, [isRested, name])
-  const strip = useMemo(() => computed(() => strips.value.get(name)), [name]).value
+  const strip = useStrip(name)
   return <span class="strip">{strip !== undefined && <Bars {...strip} />}</span>
 }

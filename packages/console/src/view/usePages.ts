@@ -248,17 +248,18 @@ export const useResource = <A>(
 
 /**
  * A map that a page reads, of which each row shows its part: `useCurrent` keeps it current while the page is open,
- * and a component with `useOf` is drawn again only when its own part changes.
+ * and a component with `useOf` is drawn again only when its own part changes. `of` names what is read, where that is not all.
  */
 export const keptMap = <V>(
   key: string,
   topics: ReadonlyArray<Topic>,
-  read: () => Promise<ReadonlyArray<readonly [id: string, part: V]>>,
+  read: (of: string) => Promise<ReadonlyArray<readonly [id: string, part: V]>>,
+  isSlow = false,
 ) => {
   const parts = signal<ReadonlyMap<string, V>>(new Map())
   return {
-    useCurrent: (): void => {
-      const { value } = useResource(key, topics, read)
+    useCurrent: (of = ""): void => {
+      const { value } = useResource(`${key} ${of}`, topics, () => read(of), isSlow)
       useEffect(() => {
         if (value !== undefined) parts.value = new Map(value)
       }, [value])
