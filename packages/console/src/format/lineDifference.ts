@@ -42,14 +42,25 @@ const merged = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): Ar
   return found
 }
 
+interface Sequence {
+  readonly length: number
+  readonly at: (place: number) => string | undefined
+}
+
+/** How many lines, or letters, two sequences have in common at their beginnings, and at the ends of what is left. */
+export const commonEnds = (before: Sequence, after: Sequence): readonly [begin: number, end: number] => {
+  const shorter = Math.min(before.length, after.length)
+  let begin = 0
+  while (begin < shorter && before.at(begin) === after.at(begin)) begin++
+  let end = 0
+  while (end < shorter - begin && before.at(-1 - end) === after.at(-1 - end)) end++
+  return [begin, end]
+}
+
 /** How two texts differ, line by line. */
 export const lineDifference = (before: string, after: string): ReadonlyArray<DifferentLine> => {
   const [old, next] = [linesOf(before), linesOf(after)]
-  const shorter = Math.min(old.length, next.length)
-  let begin = 0
-  while (begin < shorter && old[begin] === next[begin]) begin++
-  let end = 0
-  while (end < shorter - begin && old.at(-1 - end) === next.at(-1 - end)) end++
+  const [begin, end] = commonEnds(old, next)
   const same = (text: string): DifferentLine => ({ kind: "same", text })
   return [
     ...old.slice(0, begin).map(same),

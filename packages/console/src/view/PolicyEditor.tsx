@@ -1,17 +1,14 @@
 import type { PolicyCheck } from "@tocsin/client"
 import type { RefObject } from "preact"
 import { useMemo } from "preact/hooks"
+import { commonEnds } from "../format/lineDifference.ts"
 import { QuietButton } from "./forms.tsx"
 import { Mark } from "./states.tsx"
 
 /** Changes a field as its writer would, so that the browser can undo it, and selects what is new. */
 export const typeInto = (field: HTMLTextAreaElement, next: string): void => {
   const { value } = field
-  const shorter = Math.min(value.length, next.length)
-  let begin = 0
-  while (begin < shorter && value[begin] === next[begin]) begin++
-  let end = 0
-  while (end < shorter - begin && value.at(-1 - end) === next.at(-1 - end)) end++
+  const [begin, end] = commonEnds(value, next)
   field.focus()
   field.setSelectionRange(begin, value.length - end)
   document.execCommand("insertText", false, next.slice(begin, next.length - end))
