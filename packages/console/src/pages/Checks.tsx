@@ -13,6 +13,7 @@ import {
   MOST,
   MOST_GROUPED,
   readAll,
+  STATUSES,
 } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
@@ -114,7 +115,8 @@ const CheckGrid = () => {
   const counts = summary.value
   const isFew =
     parameters["overdue"] === "yes" ||
-    (counts !== undefined && STATES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
+    (counts !== undefined &&
+      STATUSES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
   const listed = usePages(groupedBy(gridOf(queryOf(parameters), isFew), parameters["group"]))
   useSilent()
   const most = mostCells()
@@ -221,8 +223,6 @@ const VIEWS = [
   ["grid", "Grid"],
 ] as const
 
-const STATES = ["critical", "unknown", "warning", "ok"] as const
-
 /** The query of a filter. `web-1/` stands for exactly this agent. */
 const queryOf = ({ filter = "", from, overdue = "", status = "" }: Readonly<Record<string, string>>) => {
   const [, agent_id] = /^([A-Za-z0-9._:-]{1,128})\/$/.exec(filter.trim()) ?? []
@@ -251,7 +251,7 @@ export const Checks = () => {
       <h1>Checks</h1>
       <Tabs label="How to show checks" parameter="view" current={view} tabs={VIEWS}>
         {counts !== undefined && (
-          <Tally parameter="status" counts={STATES.map((state) => [state, counts[`checks_${state}`]])} />
+          <Tally parameter="status" counts={STATUSES.map((state) => [state, counts[`checks_${state}`]])} />
         )}
       </Tabs>
       <div class="filters">

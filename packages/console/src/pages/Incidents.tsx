@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { numberText, spanText } from "../format/times.ts"
 import { acknowledge, subjectText, titleOf } from "../state/incidentActions.ts"
-import { groupedBy, incidentsOf, MOST } from "../state/lists.ts"
+import { groupedBy, incidentsOf, MOST, SEVERITIES, STATUSES } from "../state/lists.ts"
 import { go, route, setParameters } from "../state/location.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
@@ -83,9 +83,6 @@ const useColumns = (
   return useMemo(() => [selecting, ...columnsOf(time)], [selecting, time])
 }
 
-const SEVERITIES = ["critical", "unknown", "warning"] as const
-const CHECKS = [...SEVERITIES, "ok"] as const
-
 interface ToolsProps {
   readonly children: ComponentChildren
   /** The queries of the lists of the page. */
@@ -116,7 +113,7 @@ const NothingMatches = () => <Empty title="No incident matches">Change the filte
 const NothingOpen = () => {
   const counts = summary.value
   const more = mayAdminister.value && <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
-  return counts !== undefined && CHECKS.every((state) => counts[`checks_${state}`] === 0) ? (
+  return counts !== undefined && STATUSES.every((state) => counts[`checks_${state}`] === 0) ? (
     <Empty title="Waiting for the first results …">
       An accepted agent sends them within a minute, an integration when it first reports.{" "}
       <a href={linkTo("agents")}>See the agents</a> {more}

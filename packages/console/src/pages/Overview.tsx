@@ -7,7 +7,7 @@ import { momentText, numberText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { concernsOf, type ServiceState } from "../state/health.ts"
 import { subjectText, titleOf } from "../state/incidentActions.ts"
-import { incidentsOf, inOrder, listOf, readAll, topicsOf } from "../state/lists.ts"
+import { incidentsOf, inOrder, listOf, readAll, SEVERITIES, STATUSES, topicsOf } from "../state/lists.ts"
 import { setRoute } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -22,7 +22,6 @@ import { type Reading, useRead, useResource } from "../view/usePages.ts"
 
 /** Rows of the long parts and of the short ones, so that all fit into a window. */
 const [MANY, SOME] = [6, 4]
-const SEVERITIES = ["critical", "unknown", "warning"] as const
 
 /** The first rows of some lists, each after the one before. */
 const firstOf = async <Item,>(lists: Parameters<typeof inOrder<Item>>[0]): Promise<ReadonlyArray<Item>> =>
@@ -87,7 +86,7 @@ const checkLink = ({ agent_id, check_id }: ExpectedCheckState) =>
 
 const FirstChecks = () => {
   // One that was ok before its agent fell silent is not shown as ok.
-  const statuses = summary.value?.agents_offline === 0 ? ([...SEVERITIES, "ok"] as const) : SEVERITIES
+  const statuses = summary.value?.agents_offline === 0 ? STATUSES : SEVERITIES
   const reading = useResource(`first checks ${statuses.length}`, topicsOf("ops/v1/checks"), () =>
     firstOf(statuses.map((status) => listOf<ExpectedCheckState>("ops/v1/checks", { status }, MANY).read)),
   )

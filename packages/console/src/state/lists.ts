@@ -183,16 +183,18 @@ export interface AgentRow {
   readonly isAll: boolean
 }
 
-const WORST = ["critical", "unknown", "warning"] as const
+/** The worst first. */
+export const SEVERITIES = ["critical", "unknown", "warning"] as const
+export const STATUSES = [...SEVERITIES, "ok"] as const
 
 /** The place of a check among others: the worst is 0. One that is well has the last. */
 const rankOf = ({ status, is_overdue }: Check): number => {
-  const at = WORST.findIndex((each) => each === status)
+  const at = SEVERITIES.findIndex((each) => each === status)
   if (at !== -1) return at
-  return WORST.length + (is_overdue || status === null ? 0 : 1)
+  return SEVERITIES.length + (is_overdue || status === null ? 0 : 1)
 }
 
-const isWell = (check: Check): boolean => rankOf(check) > WORST.length
+const isWell = (check: Check): boolean => rankOf(check) > SEVERITIES.length
 
 /** Rows of checks, which come by agent: an agent whose worst check is worse, or that has more of them, comes first. */
 export const rowsOf = (
@@ -207,7 +209,8 @@ export const rowsOf = (
     const ok = isWhole ? all.length - failing.length : undefined
     return { key: `${part}${agent_id}`, agent_id, failing, ok, isAll: part === "" }
   })
-  const worstOf = ({ failing: [worst] }: AgentRow) => (worst === undefined ? WORST.length + 1 : rankOf(worst))
+  const worstOf = ({ failing: [worst] }: AgentRow) =>
+    worst === undefined ? SEVERITIES.length + 1 : rankOf(worst)
   const countOf = (row: AgentRow) => row.failing.filter((each) => rankOf(each) === worstOf(row)).length
   return rows.toSorted((a, b) => worstOf(a) - worstOf(b) || countOf(b) - countOf(a))
 }
@@ -231,7 +234,7 @@ export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
       },
     }
   const { status } = query
-  const statuses = status === undefined || status === "" ? WORST : [status]
+  const statuses = status === undefined || status === "" ? SEVERITIES : [status]
   const partOf = (each: typeof status): Read<AgentRow> => {
     const part = listOf<Check>("ops/v1/checks", { ...query, status: each }, MOST)
     return async (cursor) => {
@@ -240,7 +243,7 @@ export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
     }
   }
   const byStatus = inOrder(statuses.map(partOf))
-  if (statuses !== WORST) return { ...list, read: byStatus }
+  if (statuses !== SEVERITIES) return { ...list, read: byStatus }
   const failing = listOf<Check>("ops/v1/checks", { ...query, status: "not_ok" }, MOST)
   const read: Read<AgentRow> = async (cursor, isWanted = always) => {
     if (cursor !== undefined) return await byStatus(cursor)
@@ -267,7 +270,7 @@ export const checksOf = (query: Query, limit?: number): List<ExpectedCheckState>
       const page = await read(cursor)
       return { ...page, items: page.items.filter(keeps) }
     }
-  const byStatus = inOrder(WORST.map((status) => part({ status })))
+  const byStatus = inOrder(SEVERITIES.map((status) => part({ status })))
   const failing: typeof all.read = async (cursor) => {
     if (cursor !== undefined) return await byStatus(cursor)
     const { items, next_cursor } = await part({ status: "not_ok" }, MOST)(undefined)

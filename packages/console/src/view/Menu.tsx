@@ -1,14 +1,12 @@
 import { countText } from "../format/times.ts"
 import { groupsFor, titleOfPage } from "../state/keys.ts"
-import { MOST } from "../state/lists.ts"
+import { MOST, SEVERITIES } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { summary, unacknowledged } from "../state/summary.ts"
 import { Icon } from "./icons.tsx"
 import { openPanel } from "./Keyboard.tsx"
-
-const SEVERITIES = ["critical", "unknown", "warning"] as const
 
 /** The counts of what waits for people, by page; those of incidents are as bad as the worst open one. */
 const waitingCounts = (): Readonly<
