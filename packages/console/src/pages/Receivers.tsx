@@ -10,7 +10,7 @@ import { linkTo } from "../state/Route.ts"
 import { base, call, mayAdminister, mayRespond } from "../state/session.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { Mark, ReadingNote } from "../view/states.tsx"
-import { useRead, useResource } from "../view/usePages.ts"
+import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { ReceiverForms } from "./ReceiverForm.tsx"
 
 /** Notifications that have not arrived, by the tab of the outbox that lists them. */
@@ -114,8 +114,7 @@ const Receiver = ({ changed, letters, policy, receiver: { name, notifier } }: Re
 }
 
 /** The receivers, and the forms that add and change them. */
-export const ReceiverTable = () => {
-  const reading = useRead<PolicyInForce>("ops/v1/policy")
+export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInForce> }) => {
   const letters = useResource("letters of receivers", ["outbox"], readLetters, true).value ?? []
   const changed = useSignal<string | undefined>(undefined)
   const { value: policy } = reading
@@ -147,6 +146,6 @@ export const ReceiverTable = () => {
 export const Receivers = () => (
   <>
     <h1>Receivers</h1>
-    <ReceiverTable />
+    <ReceiverTable reading={useRead<PolicyInForce>("ops/v1/policy")} />
   </>
 )

@@ -72,9 +72,6 @@ const Prometheus = () => {
   )
 }
 
-/** The receivers, and the forms that add one. */
-const Receivers = () => <Loaded of={decide} draw={({ ReceiverTable }) => <ReceiverTable />} />
-
 const Jobs = () => (
   <>
     <Job />
@@ -103,9 +100,9 @@ const Watch = () => {
 const REACHING = ["messenger", "webhook", "alert_router"] as const
 
 /** A firing that a receiver took, if one did. */
-const useTold = () => {
+const useArrived = () => {
   const query = { state: "sent", event_type: "firing" }
-  const { value } = useResource("somebody told", ["outbox"], async () => {
+  const { value } = useResource("arrived firing", ["outbox"], async () => {
     const lists = REACHING.map(
       (notifier) => listOf<HeldOutboxItem>("ops/v1/outbox", { ...query, notifier }, 1).read,
     )
@@ -114,9 +111,8 @@ const useTold = () => {
   return value
 }
 
-const Told = () => {
-  const [item] = useTold() ?? []
-  return item === undefined ? (
+const Arrival = ({ item }: { readonly item: HeldOutboxItem | undefined }) =>
+  item === undefined ? (
     <>
       <p>
         Let something fail: watch a page that does not exist, or run the line of a job after{" "}
@@ -130,20 +126,24 @@ const Told = () => {
       <TimeAfter text=" " at={item.updated_at} />. <a href={linkTo("outbox")}>All notifications</a>
     </p>
   )
-}
 
-/** The steps, and whether the service knows each as done; undefined until that was read. */
+/** The steps, what each shows, and whether the service knows it as done; undefined until that was read. */
 const useSteps = () => {
   const counts = summary.value
-  const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
-  const told = useTold()
+  const reading = useRead<PolicyInForce>("ops/v1/policy")
+  const { value: policy } = reading
+  const arrived = useArrived()
   const works = policy?.receivers.some(
     ({ name, notifier }) => notifier !== "debug" && faultOf(policy, name) === undefined,
   )
   return [
-    ["Watch something", Watch, counts && counts.agents_online + counts.agents_offline > 0],
-    ["Choose where alerts go", Receivers, works],
-    ["See an alert arrive", Told, told && told.length > 0],
+    ["Watch something", () => <Watch />, counts && counts.agents_online + counts.agents_offline > 0],
+    [
+      "Choose where alerts go",
+      () => <Loaded of={decide} draw={({ ReceiverTable }) => <ReceiverTable reading={reading} />} />,
+      works,
+    ],
+    ["See an alert arrive", () => <Arrival item={arrived?.[0]} />, arrived && arrived.length > 0],
   ] as const
 }
 
@@ -157,7 +157,7 @@ const Steps = () => {
   return (
     <>
       <ol class="steps">
-        {steps.map(([title, Step, isDone], place) => (
+        {steps.map(([title, draw, isDone], place) => (
           <li key={title}>
             <details
               name="steps"
@@ -176,7 +176,7 @@ const Steps = () => {
                 <h2>{title}</h2>
                 {isDone === true && <span class="mark is-ok">done</span>}
               </summary>
-              {seen.value.includes(title) && <Step />}
+              {seen.value.includes(title) && draw()}
             </details>
           </li>
         ))}
