@@ -12,7 +12,7 @@ import { setRoute } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
-import { aliveAgents, summary } from "../state/summary.ts"
+import { aliveAgents, isWatching, summary } from "../state/summary.ts"
 import { mainLink } from "../view/Listing.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { Mark, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
@@ -251,8 +251,7 @@ const Figures = () => {
 
 /** The parts of a glance, each of which leads to its page. */
 export const Overview = () => {
-  const counts = summary.value
-  const isEmpty = counts !== undefined && counts.agents_online + counts.agents_offline === 0
+  const isEmpty = isWatching.value === false
   const starts = isEmpty && mayAdminister.value
   useEffect(() => {
     if (starts) setRoute(linkTo("start"))

@@ -6,7 +6,7 @@ import { inOrder, listOf, readAll } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { HOME, linkTo } from "../state/Route.ts"
 import { base, mayAdminister } from "../state/session.ts"
-import { summary } from "../state/summary.ts"
+import { isWatching } from "../state/summary.ts"
 import type { Texts } from "../view/FormField.ts"
 import { CopyText, Form, type Secret, ShownOnce } from "../view/forms.tsx"
 import { createNamed, NamedList } from "../view/Named.tsx"
@@ -129,7 +129,6 @@ const Arrival = ({ item }: { readonly item: HeldOutboxItem | undefined }) =>
 
 /** The steps, what each shows, and whether the service knows it as done; undefined until that was read. */
 const useSteps = () => {
-  const counts = summary.value
   const reading = useRead<PolicyInForce>("ops/v1/policy")
   const { value: policy } = reading
   const arrived = useArrived()
@@ -137,7 +136,7 @@ const useSteps = () => {
     ({ name, notifier }) => notifier !== "debug" && faultOf(policy, name) === undefined,
   )
   return [
-    ["Watch something", () => <Watch />, counts && counts.agents_online + counts.agents_offline > 0],
+    ["Watch something", () => <Watch />, isWatching.value],
     [
       "Choose where alerts go",
       () => <Loaded of={decide} draw={({ ReceiverTable }) => <ReceiverTable reading={reading} />} />,

@@ -16,6 +16,12 @@ export const unacknowledged = computed(() => {
   return counts && Math.max(0, counts.open_incidents - counts.acknowledged_incidents)
 })
 
+/** Whether anything is watched, once that was read. */
+export const isWatching = computed(() => {
+  const counts = summary.value
+  return counts && counts.agents_online + counts.agents_offline > 0
+})
+
 /** Agents on hosts that are alive: those of integrations and watches are as alive as the service. */
 export const aliveAgents = ({ agents_online, integration_agents }: Overview): number =>
   Math.max(0, agents_online - integration_agents)
