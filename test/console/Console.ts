@@ -174,3 +174,21 @@ export const violationsOf = async (page: Page, rules: keyof typeof RULES): Promi
     return [...violations, ...prohibited].map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | "))
   })()`)
 }
+
+/** Whether the open page scrolls sideways. */
+export const isWide = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
+
+/**
+ * The rules that the open page breaks on a wide screen, and in the dark on the narrowest one, at which it stays;
+ * also whether it scrolls sideways there.
+ */
+export const flawsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.emulateMedia({ reducedMotion: "reduce" })
+  const wide = await violationsOf(page, "all")
+  await page.setViewportSize({ width: 320, height: 800 })
+  const sideways = (await isWide(page)) ? ["it scrolls sideways"] : []
+  // Colours that fade would be caught half-way.
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
+  return [...wide, ...sideways, ...(await violationsOf(page, "width"))]
+}

@@ -12,6 +12,7 @@ import {
   browserWith,
   chromium,
   contextOf,
+  isWide,
   openConsole,
   openContext,
   signIn,
@@ -55,8 +56,6 @@ const THEMES = ["light", "dark"] as const
 const WIDTHS = [1440, 1024, 390, 360] as const
 /** Colours differ by the theme, and places by the width: few depend on both. */
 const WIDTHS_OF = { light: AT_LENGTH ? WIDTHS : [1440, 360], dark: inTurn(WIDTHS, 0) } as const
-
-const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
 /** The parts of a time that the page is asked for: this file knows no DOM. */
 interface Counting {
@@ -175,7 +174,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                 await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
                 await page.setViewportSize({ width, height: 900 })
                 await page.evaluate(DRAWN)
-                if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${name} ${width} scrolls sideways`)
+                if (await isWide(page)) found.push(`${name} ${width} scrolls sideways`)
                 for (const row of await page.evaluate<ReadonlyArray<string>>(SPILLED))
                   found.push(`${name} ${width} has a row beyond its place: ${row}`)
                 for (const hint of await page.evaluate<ReadonlyArray<string>>(FAINT_HINTS))
@@ -259,7 +258,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
               await page.setViewportSize({ width, height: 900 })
               await page.goto(`${baseUrl}/#/${address}`)
               await loaded(page)
-              if (await page.evaluate<boolean>(IS_WIDE)) found.push(`${address} ${width} scrolls sideways`)
+              if (await isWide(page)) found.push(`${address} ${width} scrolls sideways`)
               const cut = `Array.from(document.querySelectorAll("main button, main .mark, h1"))
                 .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
                 .map(({ textContent }) => textContent)`

@@ -3,11 +3,20 @@ import { Effect, Layer } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
+import {
+  Browser,
+  chromium,
+  flawsOf,
+  isWide,
+  openConsole,
+  openContext,
+  signIn,
+  skipped,
+  violationsOf,
+} from "./Console.ts"
 import { DemoClient } from "./demo.ts"
 import { Site } from "./Site.ts"
 
-const IS_WIDE = "document.documentElement.scrollWidth > innerWidth"
 const SELECTED = `(({ selectionEnd, selectionStart, value }) => value.slice(selectionStart, selectionEnd))(document.activeElement)`
 
 /** Stores a policy as another administrator would. */
@@ -69,12 +78,7 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await text.press("Control+Home")
           await page.getByRole("button", { name: "Line 7" }).press("Enter")
           assert.strictEqual(await page.evaluate<string>(SELECTED), "  - { to: [pager] }")
-          await page.emulateMedia({ reducedMotion: "reduce" })
-          assert.deepStrictEqual(await violationsOf(page, "all"), [])
-          await page.setViewportSize({ width: 320, height: 800 })
-          assert.isFalse(await page.evaluate<boolean>(IS_WIDE))
-          await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
-          assert.deepStrictEqual(await violationsOf(page, "width"), [])
+          assert.deepStrictEqual(await flawsOf(page), [])
           await page.keyboard.type("  - { to: [mail], after: 5m }")
           await page.getByText(/^Valid[.;]/).waitFor()
 
@@ -99,7 +103,7 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await page.getByLabel("compared with").selectOption("4")
           await changes.getByText("-   - { to: [mail]").waitFor()
           assert.deepStrictEqual(await violationsOf(page, "width"), [])
-          assert.isFalse(await page.evaluate<boolean>(IS_WIDE))
+          assert.isFalse(await isWide(page))
           await click("Edit it, to apply it again")
           await page.getByText(/^Valid[.;]/).waitFor()
           await click("Apply")

@@ -9,7 +9,16 @@ import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf } from "../processes/secrecy.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
+import {
+  Browser,
+  chromium,
+  isWide,
+  openConsole,
+  openContext,
+  signIn,
+  skipped,
+  violationsOf,
+} from "./Console.ts"
 import { startMonitor, startService } from "./Site.ts"
 
 const READER = secretOf("reader")
@@ -143,13 +152,12 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
           await page.emulateMedia({ reducedMotion: "reduce" })
           assert.deepStrictEqual(await violationsOf(page, "all"), [])
           await page.setViewportSize({ width: 320, height: 800 })
-          const wide = "document.documentElement.scrollWidth > innerWidth"
-          assert.isFalse(await page.evaluate<boolean>(wide))
+          assert.isFalse(await isWide(page))
           await page.getByLabel("Note").fill("bob is at the dentist")
           await page.getByRole("button", { name: "Take over" }).press("Enter")
           const overrides = page.getByRole("list", { name: "Overrides" })
           await overrides.getByText(/bob is at the dentist, by/).waitFor()
-          assert.isFalse(await page.evaluate<boolean>(wide))
+          assert.isFalse(await isWide(page))
           await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
           assert.deepStrictEqual(await violationsOf(page, "width"), [])
           await monitor.advance("1m")
