@@ -32,12 +32,14 @@ interface WrittenReceiver {
 export const tryReceiver = ({ body, name }: WrittenReceiver): Promise<string> =>
   sendTest(`${pathOf(name)}/try`, body)
 
-export const saveReceiver = async ({ hash }: PolicyInForce, { body, name }: WrittenReceiver) => {
-  const saved = await changePolicy("PUT", pathOf(name), { body, ifMatch: hash })
-  return saved && { text: `Saved ${name}${firingsText(saved.firings, "the policy")}` }
+/** A change of the policy, and what it did. */
+const change = async (text: string, ...made: Parameters<typeof changePolicy>) => {
+  const changed = await changePolicy(...made)
+  return changed && { text: `${text}${firingsText(changed.firings, "the policy")}` }
 }
 
-export const deleteReceiver = async ({ hash }: PolicyInForce, name: string) => {
-  const left = await changePolicy("DELETE", pathOf(name), { ifMatch: hash })
-  return left && { text: `Deleted ${name}${firingsText(left.firings, "the policy")}` }
-}
+export const saveReceiver = ({ hash }: PolicyInForce, { body, name }: WrittenReceiver) =>
+  change(`Saved ${name}`, "PUT", pathOf(name), { body, ifMatch: hash })
+
+export const deleteReceiver = ({ hash }: PolicyInForce, name: string) =>
+  change(`Deleted ${name}`, "DELETE", pathOf(name), { ifMatch: hash })
