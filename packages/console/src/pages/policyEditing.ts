@@ -24,15 +24,19 @@ export const textOfVersion = async (version: number): Promise<string> => {
   return items[0]?.text ?? ""
 }
 
-/** The stored versions without their texts, and the newest of them with its text. */
-export const useVersions = () =>
-  useResource("policy versions", ["policy"], async () => {
+/** The stored versions without their texts, and the newest of them with its text, which is read once. */
+export const useVersions = () => {
+  const latest = useRef<Version | undefined>(undefined)
+  return useResource("policy versions", ["policy"], async () => {
     const query = { without_texts: true }
     const { items } = await call<PolicyVersionList>("GET", `${PATH}/versions`, { query })
     const [newest] = items
-    const stored: Version | undefined = newest && { ...newest, text: await textOfVersion(newest.version) }
-    return { items, stored }
+    const { hash, version } = latest.current ?? {}
+    if (newest?.hash !== hash || newest?.version !== version)
+      latest.current = newest && { ...newest, text: await textOfVersion(newest.version) }
+    return { items, stored: latest.current }
   })
+}
 
 /** A text that is not applied yet, by its writer. It waits while its writer looks at other pages. */
 interface Draft {
