@@ -7,7 +7,7 @@ export interface DifferentLine {
 const linesOf = (text: string): ReadonlyArray<string> =>
   text === "" ? [] : text.replace(/\n$/, "").split("\n")
 
-/** A table of more cells would take more than 16 MB: two such parts are shown one after the other. */
+/** A table of more cells would take more than 16 MB: larger parts are shown one after the other. */
 const MOST_CELLS = 4_000_000
 
 /** The lines of two parts, as many of them in both as there can be: by a table of how many follow each pair. */

@@ -142,7 +142,7 @@ const Editable = ({ policy }: Pick<EditingProps, "policy">) => {
   )
 }
 
-/** The policy for those who cannot change it here. */
+/** The policy without the means to change it. */
 const Fixed = ({ policy: { fixed, policy } }: Pick<EditingProps, "policy">) => (
   <>
     <p class="lead">

@@ -47,7 +47,7 @@ interface Draft {
 }
 export const draft = signal<Draft | undefined>(undefined)
 
-/** While somebody types, the check waits for a pause. */
+/** The check waits for a pause in the typing. */
 const TYPING_MILLIS = 400
 
 /** The problems of a text, or what it would send; those of the text before until they are known. */

@@ -77,7 +77,7 @@ const skip = (event: Event): void => {
 }
 
 /** The meaning of a name that begins with `token-`. */
-const SHARED = "A token of the settings. Operators with names of their own are on the page Operators."
+const SHARED = "A token of the settings. Named operators are on the page Operators."
 
 const THEMES = [["", "as the computer"], ["light"], ["dark"]] as const
 const ZONES = [
