@@ -89,8 +89,10 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           await signIn(page)
           const row = page.getByRole("listitem").filter({ hasText: "a is old" })
           await row.getByText("notified debug").waitFor()
+          // The list grows until all of its rows are read: before, End would lead to another one.
+          const last = page.locator(`li[aria-posinset="${ids.length + 1}"]`)
+          await last.waitFor({ state: "attached" })
           await page.keyboard.press("End")
-          const last = page.getByRole("listitem").last()
           await last.getByText("notified debug").waitFor()
           await page.goto(`${baseUrl}/#/agents/host-old`)
           await page.getByRole("list", { name: "Open incidents" }).getByText("notified debug").waitFor()
