@@ -119,6 +119,12 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await click("Apply")
           await dialog.getByRole("button", { name: "Do it all the same" }).click()
           await page.getByText("Applied version 6").waitFor()
+          await page.goto(`${baseUrl}/#/audit`)
+          await page
+            .getByRole("link", { name: /^policy / })
+            .first()
+            .click()
+          await text.waitFor()
           assert.deepStrictEqual(faults, [])
         })
       }),

@@ -58,6 +58,11 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             const install = page.locator("code", { hasText: `sudo sh tocsin-agent.sh --server ${baseUrl}` })
             await install.waitFor()
             await page.locator("code", { hasText: /^enrol_/ }).waitFor()
+            // The token outlives a look at another way.
+            await choose("A cron job")
+            await install.waitFor({ state: "detached" })
+            await choose("A host")
+            await page.locator("code", { hasText: /^enrol_/ }).waitFor()
             const agent = await page.getByRole("link", { name: "the agent" }).getAttribute("href")
             const shown = await fetch(agent ?? "")
             assert.strictEqual(shown.headers.get("content-type"), "text/plain; charset=utf-8")

@@ -24,6 +24,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByRole("status").locator(".is-critical").getByText("critical").waitFor()
           await click("Watch")
           await page.getByText("Created 127.0.0.1:9").waitFor()
+          assert.strictEqual(await page.getByRole("status").count(), 0)
           await page.getByLabel("Address").fill("tcp://127.0.0.1:9")
           await click("Watch")
           await page.getByRole("alert").waitFor()

@@ -1,9 +1,8 @@
-import { useSignal } from "@preact/signals"
 import type { AgentDownload, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
 import { base, call } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
-import { Form, type Secret, ShownOnce } from "../view/forms.tsx"
+import { Form, keptSecret, ShownOnce } from "../view/forms.tsx"
 import { Mark } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
@@ -16,9 +15,10 @@ const isExposed = (server: string): boolean => {
 const HANDED_OUT = "Paste both lines on the host, and then the token, which is valid for an hour"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
 
+const shown = keptSecret()
+
 /** Makes the lines to paste on a host, whose agent the token admits. */
 export const AddHosts = () => {
-  const shown = useSignal<Secret | undefined>(undefined)
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
   const needs =

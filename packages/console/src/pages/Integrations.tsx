@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals"
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import { senderLines } from "@tocsin/contract/senderLines"
@@ -7,7 +6,7 @@ import { listOf } from "../state/lists.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
-import { Form, refusal, type Secret, ShownOnce } from "../view/forms.tsx"
+import { Form, keptSecret, refusal, ShownOnce } from "../view/forms.tsx"
 import { Time } from "../view/states.tsx"
 import { createNamed, type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
@@ -112,16 +111,17 @@ const SCHEDULES = [
   ["every=7d&after=8d", "every week"],
 ] as const
 
+const linesOfJob = keptSecret()
+
 /** Declares a job of a crontab: how often it runs, and the line that reports it. */
 export const Job = () => {
-  const shown = useSignal<Secret | undefined>(undefined)
   const add = ({ job = "", schedule = "" }: Texts) => {
     const secretOf = (made: IntegrationWithKey) => ({
       title: `Append this to the line of ${made.name} in the crontab`,
       texts: textsOf(made, schedule).slice(0, 1),
     })
     const body = { name: job, kind: "ping", options: { check: job } }
-    return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)
+    return createNamed({ ...INTEGRATIONS, secretOf }, body, linesOfJob)
   }
   return (
     <>
@@ -132,7 +132,7 @@ export const Job = () => {
         }}
         acts={[["Add a job", add, "main"]]}
       />
-      <ShownOnce of={shown} />
+      <ShownOnce of={linesOfJob} />
       <p class="lead">
         Tocsin expects a job from its first report on. So run the new line once: from then on, a run that is
         late or missing opens an incident.

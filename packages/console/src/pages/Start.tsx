@@ -8,7 +8,7 @@ import { HOME, linkTo } from "../state/Route.ts"
 import { base, mayAdminister } from "../state/session.ts"
 import { isWatching } from "../state/summary.ts"
 import type { Texts } from "../view/FormField.ts"
-import { CopyText, Form, type Secret, ShownOnce } from "../view/forms.tsx"
+import { CopyText, Form, keptSecret, ShownOnce } from "../view/forms.tsx"
 import { createNamed, NamedList } from "../view/Named.tsx"
 import { Icon } from "../view/icons.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
@@ -50,15 +50,16 @@ const Hosts = () => (
   </>
 )
 
+const linesOfPrometheus = keptSecret()
+
 const Prometheus = () => {
-  const shown = useSignal<Secret | undefined>(undefined)
   const add = ({ name }: Texts) => {
     const secretOf = (made: IntegrationWithKey) => ({
       title: "Add this to the configuration of Prometheus, and the rule to its rules",
       texts: textsOf(made).slice(0, 2),
     })
     const body = { name, kind: "alertmanager", options: { watchdog: "Watchdog" } }
-    return createNamed({ ...INTEGRATIONS, secretOf }, body, shown)
+    return createNamed({ ...INTEGRATIONS, secretOf }, body, linesOfPrometheus)
   }
   return (
     <>
@@ -67,7 +68,7 @@ const Prometheus = () => {
         fields={{ name: { label: "Name", initial: "prometheus" } }}
         acts={[["Make its lines", add, "main"]]}
       />
-      <ShownOnce of={shown} />
+      <ShownOnce of={linesOfPrometheus} />
     </>
   )
 }

@@ -192,7 +192,7 @@ export const WatchTable = () => {
     return undefined
   }
   return (
-    <NamedTable of={WATCHES} acts={[["Try", attempt]]}>
+    <NamedTable of={WATCHES} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
       <StripReader />
       {trial.value !== undefined && (
         <p role="status">

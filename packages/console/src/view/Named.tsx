@@ -64,21 +64,28 @@ interface TableProps<Item extends Named, Made extends Named> {
   /** The one that the form changes; without one, it creates one. */
   readonly changed: Signal<Item | undefined>
   readonly acts?: ReadonlyArray<FormAct> | undefined
+  /** What to do once the form has created or changed one. */
+  readonly onSave?: (() => void) | undefined
 }
 
 const NamedForm = <Item extends Named, Made extends Named>(props: TableProps<Item, Made>) => {
-  const { of: kind, changed, acts = [], shown } = props
+  const { of: kind, changed, acts = [], onSave, shown } = props
   const former = changed.value
   const fields = kind.fieldsOf(former)
   if (former === undefined) {
-    const create: FormAct[1] = ({ name = "", ...texts }) =>
-      createNamed(kind, { ...kind.bodyOf(texts, undefined), ...(name !== "" && { name }) }, shown)
+    const create: FormAct[1] = async ({ name = "", ...texts }) => {
+      const body = { ...kind.bodyOf(texts, undefined), ...(name !== "" && { name }) }
+      const done = await createNamed(kind, body, shown)
+      onSave?.()
+      return done
+    }
     const named = "name" in fields ? fields : { name: { label: "Name" }, ...fields }
     return <Form key="" fields={named} acts={[...acts, [kind.creates, create, "main"]]} />
   }
   const change: FormAct[1] = async (texts) => {
     await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: kind.bodyOf(texts, former) })
     changed.value = undefined
+    onSave?.()
     return { text: `Changed ${former.name}` }
   }
   return (
@@ -178,13 +185,14 @@ export const NamedList = <Item extends Named, Made extends Named>(props: ListPro
 export const NamedTable = <Item extends Named, Made extends Named>(props: {
   readonly of: Kind<Item, Made>
   readonly acts?: ReadonlyArray<FormAct>
+  readonly onSave?: () => void
   readonly children?: ComponentChildren
 }) => {
-  const { of: kind, acts, children } = props
+  const { of: kind, acts, children, onSave } = props
   const shown = useSignal<Secret | undefined>(undefined)
   const changed = useSignal<Item | undefined>(undefined)
   if (!mayAdminister.value) return <NamedList of={kind} />
-  const parts = { of: kind, shown, changed, acts }
+  const parts = { of: kind, shown, changed, acts, onSave }
   return (
     <>
       <NamedForm {...parts} />

@@ -187,6 +187,7 @@ const knownText = (count: number | undefined): string => (count === undefined ? 
 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
+  const taken = counts?.acknowledged_incidents ?? 0
   useKeyboard()
   const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
@@ -207,7 +208,8 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         </a>
         <div class="pulse">
           <p>
-            <b>{knownText(counts?.open_incidents)}</b> open ·{" "}
+            <b>{knownText(counts?.open_incidents)}</b> open
+            {taken > 0 && `, ${numberText(taken)} acknowledged`} ·{" "}
             <b>{knownText(counts && aliveAgents(counts))}</b> alive
           </p>
           <Updated />

@@ -38,7 +38,7 @@ const PAGE_OF: Readonly<Record<string, string>> = {
   notification: "outbox",
   operator: "operators",
   override: "on-call",
-  policy: "system",
+  policy: "policy",
   receiver: "receivers",
   silence: "silences",
   watch: "watches",

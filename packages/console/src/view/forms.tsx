@@ -1,7 +1,8 @@
-import { type Signal, useSignal } from "@preact/signals"
+import { effect, signal, type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
+import { token } from "../state/session.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
 
@@ -247,6 +248,15 @@ export const Form = ({ title, fields, hasColumns = false, acts, children }: Form
 export interface Secret {
   readonly title: string
   readonly texts: ReadonlyArray<string>
+}
+
+/** A secret that stays, whatever its reader opens meanwhile, until they have copied it or sign out. */
+export const keptSecret = (): Signal<Secret | undefined> => {
+  const shown = signal<Secret | undefined>(undefined)
+  effect(() => {
+    if (token.value === "") shown.value = undefined
+  })
+  return shown
 }
 
 export const ShownOnce = ({ of: shown }: { readonly of: Signal<Secret | undefined> }) =>
