@@ -6,7 +6,7 @@ import { handoverOf } from "./HandoverModel.ts"
 import { nameIn } from "./nameIn.ts"
 import { RotasInForce } from "./RotasInForce.ts"
 import { severityOf, STALE_AFTER, TICK } from "./Story.ts"
-import type { Happening, Message, OnCall, Story } from "./Story.ts"
+import type { Cause, Happening, Message, OnCall, Story } from "./Story.ts"
 
 /** How long after an outage agents may report, and when a retry is due. */
 const [SETTLING, RETRY_AFTER] = [120, 3_600]
@@ -298,12 +298,17 @@ export class FiringModel {
     return true
   }
 
+  #handoverOf(...of: Parameters<typeof handoverOf>): Cause | undefined {
+    const cause = handoverOf(...of)
+    if (cause !== "uncertain") return cause
+    this.#races()
+    return undefined
+  }
+
   /** A firing that waits takes the cause of a handover. Returns whether one is owed without it. */
   #handOver(incident: Incident, receiver: string): boolean {
     const naming = this.#naming(incident, receiver)
-    const stays = naming.rotas.map((rota) => incident.onCall.stays.get(rota)?.get(receiver))
-    if (stays.some((stay) => stay?.isUncertain)) this.#races()
-    const cause = handoverOf(incident, receiver, naming)
+    const cause = this.#handoverOf(incident, receiver, naming)
     if (cause === undefined) return false
     const waiting = incident
       .reach(receiver)
@@ -354,7 +359,7 @@ export class FiringModel {
     const naming = this.#naming(incident, receiver)
     const ofRule = naming.isLater ? "escalation" : "opened"
     const byEvent = reach.knows > 0 ? "worsened" : ofRule
-    const [cause, { rotas }] = [row.byTime ?? handoverOf(incident, receiver, naming) ?? byEvent, naming]
+    const [cause, { rotas }] = [row.byTime ?? this.#handoverOf(incident, receiver, naming) ?? byEvent, naming]
     Object.assign(row, { rank: incident.rank, cause, isAgain: reach.again, rotas })
     Object.assign(reach, { held: undefined, rows: [...reach.rows, row], owedSince: undefined, again: false })
   }

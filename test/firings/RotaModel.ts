@@ -83,8 +83,6 @@ interface Stay {
   readonly cameAt: number | undefined
   /** Whether it came because another one refused. */
   readonly byRefusal: boolean
-  /** Whether an attempt at it could be before the refusal, or after it. */
-  readonly isUncertain: boolean
   /** The rotas in which it was on call just before. */
   readonly cameFrom: ReadonlyArray<string>
   /** Whether it stands beside one that refused. */
@@ -101,8 +99,6 @@ export class OnCallModel {
   /** How each attempt ended. */
   readonly answers: Array<{ readonly receiver: string; readonly isRefused: boolean; at: number }> = []
   readonly #refused = new Set<string>()
-  /** While answers are repeated, the receivers of those before at the same moment. */
-  readonly #answered = new Set<string>()
   #places: Places = new Map()
 
   /** From a moment on, these could be on call; without one, the incident opens. */
@@ -115,11 +111,7 @@ export class OnCallModel {
         place.map((receiver): [string, Stay] => {
           const known = this.stays.get(rota)?.get(receiver)
           const cameFrom = before.flatMap(([name, stays]) => (stays.has(receiver) ? name : []))
-          const isUncertain = this.#answered.has(receiver)
-          return [
-            receiver,
-            { ...(known ?? { cameAt: at, byRefusal, cameFrom, isUncertain }), isBeside: n > 0 },
-          ]
+          return [receiver, { ...(known ?? { cameAt: at, byRefusal, cameFrom }), isBeside: n > 0 }]
         }),
       )
       // One who is in several places has the first of them.
@@ -159,11 +151,7 @@ export class OnCallModel {
     for (const [n, at] of moments.entries()) {
       this.follow(placesAt(at), n === 0 ? undefined : at)
       for (const { isRefused, receiver, at: ended } of this.answers)
-        if (Math.ceil(ended) === at) {
-          this.#refuse(receiver, isRefused, at)
-          this.#answered.add(receiver)
-        }
-      this.#answered.clear()
+        if (Math.ceil(ended) === at) this.#refuse(receiver, isRefused, at)
     }
   }
 }
