@@ -216,7 +216,7 @@ describe("a notifier of one's own", () => {
       logged.filter(({ level }) => level === "warn").map(({ message }) => message),
       [
         `the notifier pager returned ${shown}; return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred`,
-        "the receiver pager does not take notifications: fix the cause, then run tocsin doctor --send-test",
+        'the receiver pager does not take notifications: fix the cause, then call monitor.notifiers.test("pager")',
       ],
     )
     assert.strictEqual((await monitor.notifiers.test("pager")).outcome, "deferred")
@@ -244,6 +244,69 @@ describe("a notifier of one's own", () => {
     assert.strictEqual(attempts, 4)
     assert.strictEqual(item?.last_error, "The notifier pager gave no reason.")
   })
+
+  it("shows none of its secrets, in no list, answer or log, and logs what it threw with its fields", async () => {
+    const secrets = ["syt_s3cret/token", "syt_s3cret/token-of-another", "PASSW0RD-1"]
+    const long = `${"x".repeat(505)}syt_s3cret/token`
+    const address = "https://bot:PASSW0RD-1@host/syt_s3cret%2Ftoken"
+    const cause = Object.assign(new TypeError('"syt_s3cret/token" is invalid'), { PASSW0RD: secrets[2] })
+    const answers: ReadonlyArray<() => unknown> = [
+      () => ({ outcome: "deferred", error: "The token syt_s3cret/token-of-another is old." }),
+      () => ({ outcome: "deferred", error: long }),
+      () => ({ outcome: `deferred ${long.slice(450)}` }),
+      () => Promise.reject(new Error(`cannot reach ${address}\n at 9:00`, { cause })),
+      () => Object.defineProperty({}, "outcome", { get: () => assert.fail(address) }),
+      () => ({ outcome: "refused", error: "The password PASSW0RD-1 is wrong." }),
+    ]
+    let attempts = 0
+    // Plain JavaScript can return anything.
+    const answer = (() => answers[attempts++ % answers.length]?.()) as () => void
+    const logged: Array<LogEntry> = []
+    const pager: CustomNotifier = { name: "pager", secrets, send: answer, test: answer }
+    await using monitor = await createTestMonitor({
+      ...lazy,
+      notifiers: [pager],
+      log: (entry) => logged.push(entry),
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    const seen: Array<unknown> = []
+    const items = async () =>
+      (await collect(monitor.outbox.all())).filter(({ notifier }) => notifier === "pager")
+    for (const pause of ["1s", "6s", "36s", "3m", "6m", "20m"] as const) {
+      await monitor.advance(pause)
+      seen.push((await items()).map(({ last_error }) => last_error))
+    }
+    for (const _ of answers) seen.push(await monitor.notifiers.test("pager"))
+    assert.strictEqual(attempts, 2 * answers.length)
+    assert.deepStrictEqual(seen.slice(0, 2).flat(), ["The token *** is old.", `${"x".repeat(505)}***`])
+    const shown = JSON.stringify([seen, logged])
+    for (const secret of ["s3cret", "PASSW0RD-1"]) assert.notInclude(shown, secret)
+    const [{ id } = assert.fail()] = await items()
+    const [, thrown] = logged.filter(({ level }) => level === "warn")
+    assert.deepStrictEqual(thrown?.fields, { notifier: "pager", id, attempt: 3 })
+    assert.include(
+      logged.map((entry) => entry.cause).join("\n"),
+      "Error: cannot reach https://bot:***@host/***\n at 9:00",
+    )
+  })
+
+  it.each([[["1234567"]], [["12345678", 5]], [["       12345678".slice(0, 12)]], ["12345678"], [null]])(
+    "with the secrets %j is refused",
+    async (secrets) => {
+      const pager = { name: "pager", secrets, send: () => {} }
+      // Plain JavaScript can give anything.
+      const refusal = await createTestMonitor({ notifiers: [pager as never] }).catch(
+        (error: unknown) => error,
+      )
+      assert.instanceOf(refusal, TocsinError)
+      assert.include(
+        refusal.message,
+        "notifiers[0].secrets must be an array of texts, each of 8 characters or more",
+      )
+      assert.notInclude(refusal.message, "1234567")
+    },
+  )
 
   it("is not asked where delivery is switched off, and its items wait", async () => {
     await using monitor = await createTestMonitor({ ...lazy, delivery: false })

@@ -196,6 +196,35 @@ describe("a key-value store of one's own", () => {
     assert.lengthOf((await everything(monitor)).incidents, 1)
   })
 
+  it.each(["in_use", "full", "damaged", "read_only"] as const)(
+    "that states the reason %s of a failure gives it to the call behind it",
+    async (reason) => {
+      const kept = new Map<string, string>()
+      const error = Object.assign(new Error("the store cannot do that; do this"), { reason })
+      let isFailing = false
+      const store = storeOf(kept, () => {
+        if (isFailing) throw error
+      })
+      const storage = keyValue({ name: "a map", open: async () => store })
+      await using monitor = await createMonitor({ storage, log: false, notifiers: [], housekeeping: false })
+      isFailing = true
+      const outcome = await monitor.heartbeat(keyOf("a"), heartbeatOf("a")).outcome()
+      assert.isTrue(!outcome.ok && outcome.error.reason === reason)
+      isFailing = false
+      await enroll(monitor, "a")
+      const closed = keyValue({ name: "a map", open: () => Promise.reject(error) })
+      const refused = await createMonitor({ storage: closed, log: false }).catch((cause: unknown) => cause)
+      assert.deepInclude(refused, { code: "storage", reason, message: error.message })
+    },
+  )
+
+  it("that states another reason is unavailable", async () => {
+    const error = Object.assign(new Error("no"), { reason: "newer" })
+    const closed = keyValue({ name: "a map", open: () => Promise.reject(error) })
+    const refused = await createMonitor({ storage: closed, log: false }).catch((cause: unknown) => cause)
+    assert.deepInclude(refused, { code: "storage", reason: "unavailable" })
+  })
+
   it("that holds something else is refused", async () => {
     const store = storeOf(new Map([["user/1", "{}"]]), () => {})
     const storage = keyValue({ name: "a map", open: async () => store })

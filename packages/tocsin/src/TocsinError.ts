@@ -10,8 +10,8 @@ import type { StorageFailure } from "@tocsin/core/ports/Storage"
  * - `not_found`: no such agent, check, incident, outbox item or notifier
  * - `conflict`: the current state forbids it
  * - `rate_limited`: retry after `retryAfterSeconds`
- * - `storage`: `reason` says how it failed. After `timed_out` and `unavailable` the call may have taken
- *   effect: heartbeats and events are safe to repeat, `block` and `blockAll` are not
+ * - `storage`: `reason` says how it failed. After `timed_out` and `unavailable`, and with `keyValue` after any
+ *   reason, the call may have taken effect: heartbeats and events are safe to repeat, `block` and `blockAll` are not
  * - `options`: `message` lists all problems, a line each
  * - `pepper_changed`: keyPepper differs from the storage's first use
  * - `closed`: the monitor is closed, or closed before the call ended

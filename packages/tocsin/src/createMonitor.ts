@@ -1,4 +1,5 @@
 import { Readiness } from "@tocsin/core/health/Readiness"
+import { TestAdvice } from "@tocsin/core/notifications/attemptItems"
 import { roleOf } from "@tocsin/core/operators/roleOf"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
@@ -52,6 +53,9 @@ export const createMonitor = async (options: MonitorOptions): Promise<Monitor> =
   return assemble(read, services, scope)
 }
 
+/** A program with a monitor has no commands. */
+const testAdvice = Layer.succeed(TestAdvice, (receiver) => `call monitor.notifiers.test("${receiver}")`)
+
 /** The services of a monitor. Tests replace parts of the options. */
 export const start = async (
   { tocsin, http, delivers, keepsHouse, watchdog }: ReadOptions,
@@ -63,7 +67,7 @@ export const start = async (
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),
-  ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log))
+  ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log), Layer.provide(testAdvice))
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
   if (Exit.isSuccess(built)) return { services: built.value, scope }

@@ -26,7 +26,7 @@ export type { Outcome, Reply } from "./api/Calls.ts"
 
 export { keyValue, memory, postgres, sqlite, type StorageChoice } from "./storages/storages.ts"
 export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
-export type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
+export type { Entries, KeyValueFailure, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 
 export {
   alertRouter,

@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
 import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
 import * as MemoryStorage from "../MemoryStorage.ts"
@@ -13,6 +13,7 @@ import {
   type Entries,
   entriesOf,
   expiredRows,
+  type KeyValueFailure,
   type KeyValueStore,
   loadTables,
   type RowChanges,
@@ -27,8 +28,21 @@ export interface KeyValueOptions {
   readonly open: () => Promise<KeyValueStore>
 }
 
+const REASONS: ReadonlySet<StorageFailure> = new Set([
+  "in_use",
+  "full",
+  "damaged",
+  "read_only",
+] satisfies Array<KeyValueFailure>)
+
+/** The reason that a store's error states. */
+const reasonOf = (cause: unknown): StorageFailure => {
+  const { reason }: { readonly reason?: StorageFailure } = Object(cause)
+  return reason !== undefined && REASONS.has(reason) ? reason : "unavailable"
+}
+
 const failure = (message: string, cause: unknown): StorageError =>
-  new StorageError({ reason: "unavailable", message, cause })
+  new StorageError({ reason: reasonOf(cause), message, cause })
 
 /** The storage over a key-value store. Layers made by one call share one opened store. */
 export const layer = ({ name, open }: KeyValueOptions): Layer.Layer<Storage, StorageError> => {
@@ -74,7 +88,7 @@ const readFailure = (name: string, cause: unknown): StorageError =>
 
 const unsettled = (cause: unknown): StorageError =>
   new StorageError({
-    reason: "unavailable",
+    reason: reasonOf(cause),
     isUnknown: true,
     message:
       "the store rejected a change and may have kept it: repeat the request, which first undoes that change",

@@ -12,8 +12,18 @@ import { addResult, persistChanges } from "../transact.ts"
 export type Entries = ReadonlyMap<string, string | undefined>
 
 /**
+ * Why a store failed: another process has it open, its disk is full, its content is damaged, or it may not be
+ * written to.
+ */
+export type KeyValueFailure = "in_use" | "full" | "damaged" | "read_only"
+
+/**
  * Your own store for a monitor's state: it keeps texts by key and can change several of them
- * atomically. Keys have up to about 700 characters, values up to about 20 kB, both printable JSON.
+ * atomically. Keys have up to about 700 characters, and values up to 2 MiB. Most values have less than 20 kB;
+ * a stored policy is a large one.
+ *
+ * An error that has a `reason` of {@link KeyValueFailure} gives it to the failure of the call behind it:
+ * `throw Object.assign(new Error("The disk is full: free some space."), { reason: "full" })`.
  *
  * Tocsin also holds all state in memory and reads it there: about 1 kB for each check and each kept
  * change. It reads the store only at the start, so one process owns it: refuse to open it twice.

@@ -1,4 +1,15 @@
-import { Duration, Effect, type Fiber, Latch, Semaphore, Cause, Deferred, Exit, Random } from "effect"
+import {
+  Context,
+  Duration,
+  Effect,
+  type Fiber,
+  Latch,
+  Semaphore,
+  Cause,
+  Deferred,
+  Exit,
+  Random,
+} from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { LinkedQueue } from "../engine/LinkedQueue.ts"
@@ -148,8 +159,14 @@ const makeAttempt = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptR
 /** A receiver that takes some notifications and not others is logged no more often. */
 const FAILURES_EVERY = Duration.minutes(1)
 
+/** How to send a test to a receiver: by the command, unless the program says otherwise. */
+export const TestAdvice = Context.Reference<(receiver: NotifierName) => string>(
+  "@tocsin/core/notifications/TestAdvice",
+  { defaultValue: () => () => "run tocsin doctor --send-test" },
+)
+
 /** Makes the log of a receiver: a line when it begins to fail, and one when it works again. */
-const makeFailureLog = (receiver: NotifierName) => {
+const makeFailureLog = (receiver: NotifierName, testIt: string) => {
   let isFailing = false
   let loggedAt: Instant.Instant | undefined
   const failed = Effect.fnUntraced(function* (error: string) {
@@ -157,7 +174,7 @@ const makeFailureLog = (receiver: NotifierName) => {
     if (loggedAt !== undefined && Instant.isRecent(loggedAt, FAILURES_EVERY, now)) return
     isFailing = true
     loggedAt = now
-    const line = `the receiver ${receiver} does not take notifications: fix the cause, then run tocsin doctor --send-test`
+    const line = `the receiver ${receiver} does not take notifications: fix the cause, then ${testIt}`
     yield* Effect.annotateLogs(Effect.logWarning(line), { error: plainLine(error) })
   })
   return (result: AttemptResult): Effect.Effect<void> => {
@@ -186,7 +203,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
   const linksOf = yield* makeMessageLinks
-  const logFailure = makeFailureLog(receiver)
+  const logFailure = makeFailureLog(receiver, (yield* TestAdvice)(receiver))
   let slowest: Duration.Duration | undefined
 
   // A reload may remove a receiver while its items wait.

@@ -4,6 +4,7 @@ import type { NotificationType } from "@tocsin/client/Resources"
 import { testText } from "@tocsin/core/notifications/incidentText"
 import type { DeliveryAttempt, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Cause, Duration, Effect, Option, Schema } from "effect"
+import { maskOf } from "./maskSecrets.ts"
 
 type Message = (typeof IncidentMessage)["Encoded"]["data"]
 
@@ -32,7 +33,7 @@ const toNotification = (delivery: DeliveryAttempt): Notification => {
 /** The outcome of an attempt, for more than success or failure. */
 export type SendResult =
   | { readonly outcome: "delivered" }
-  /** Tocsin retries, not before `retryAfterSeconds` (an hour at most). */
+  /** Tocsin retries, not before `retryAfterSeconds`: from 0, and an hour at most. It ignores anything else. */
   | {
       readonly outcome: "deferred"
       /** Stored as `last_error`: one sentence without addresses, secrets or the receiver's text. */
@@ -71,6 +72,11 @@ export interface SendContext {
 export interface CustomNotifier {
   /** Names it in the outbox; never change it: 1 to 64 lower-case letters, digits or `_`, a letter first. */
   readonly name: string
+  /**
+   * Texts of 8 characters or more that Tocsin shows as `***` in results, errors and logs of this notifier,
+   * also where they are percent-encoded or as in JSON: a token, a password, the secret part of an address.
+   */
+  readonly secrets?: ReadonlyArray<string>
   /** Makes one attempt. */
   readonly send: (
     notification: Notification,
@@ -91,63 +97,92 @@ const MAX_SHOWN_CHARACTERS = 64
 const EXPECTED =
   'return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred'
 
+/** A notifier's name, and the mask of its secrets. */
+interface Reporter {
+  readonly name: string
+  readonly mask: (text: string) => string
+}
+
 /** The result of an attempt. JavaScript notifiers may return anything. */
-const toResult = (name: string, returned: unknown): Effect.Effect<DeliveryResult> => {
+const toResult = (
+  returned: unknown,
+  { name, mask }: Reporter,
+): DeliveryResult | { readonly invalid: string } => {
   const { outcome, error, retryAfterSeconds }: Partial<Record<string, unknown>> = Object(returned)
-  if (returned === undefined || outcome === "delivered") return Effect.succeed(delivered)
+  if (returned === undefined || outcome === "delivered") return delivered
   const reason =
     typeof error === "string" && error !== ""
-      ? error.slice(0, MAX_ERROR_CHARACTERS)
+      ? mask(error).slice(0, MAX_ERROR_CHARACTERS)
       : `The notifier ${name} gave no reason.`
-  if (outcome === "refused") return Effect.succeed({ outcome, error: reason })
-  if (outcome === "deferred") {
-    const isPause = typeof retryAfterSeconds === "number" && retryAfterSeconds >= 0
-    return Effect.succeed({ outcome, error: reason, ...(isPause && { retryAfterSeconds }) })
-  }
-  return Effect.as(Effect.logWarning(`the notifier ${name} returned ${shown(returned)}; ${EXPECTED}`), {
-    outcome: "deferred",
-    error: `The notifier ${name} returned no valid outcome; the log has the details.`,
-  })
+  if (outcome === "refused") return { outcome, error: reason }
+  if (outcome !== "deferred") return { invalid: shown(returned, mask) }
+  const isPause = typeof retryAfterSeconds === "number" && retryAfterSeconds >= 0
+  return { outcome, error: reason, ...(isPause && { retryAfterSeconds }) }
 }
 
 /** Describes a wrong result without its texts, which may be secrets. */
-const shown = (value: unknown): string => {
+const shown = (value: unknown, mask: Reporter["mask"]): string => {
   if (typeof value === "string" || typeof value === "function") return `a ${typeof value}`
   const { outcome, status, constructor }: Partial<Record<string, unknown>> = Object(value)
   if (typeof value !== "object" || value === null) return String(value)
   if (typeof outcome === "string")
-    return `the outcome ${JSON.stringify(outcome.slice(0, MAX_SHOWN_CHARACTERS))}`
+    return `the outcome ${JSON.stringify(mask(outcome).slice(0, MAX_SHOWN_CHARACTERS))}`
   const kind = typeof constructor === "function" ? `an object of ${constructor.name}` : "an object"
   return typeof status === "number" ? `${kind} with status ${status}` : kind
 }
 
-/** Runs a custom notifier: bounded in time, and never failing. */
+/** The cause of a failure as text alone: an error's properties may hold secrets too. */
+const maskedCause = (thrown: unknown, mask: Reporter["mask"]): Cause.Cause<never> => {
+  const text = mask(Cause.pretty(Cause.die(thrown)))
+  const nameEnd = text.indexOf(": ")
+  const error = new Error(text.slice(nameEnd + 2))
+  error.name = text.slice(0, nameEnd)
+  error.stack = text
+  return Cause.die(error)
+}
+
+const deferred = (error: string): DeliveryResult => ({ outcome: "deferred", error })
+
+type Send = (context: SendContext) => Promise<SendResult | void> | SendResult | void
+
+/** Makes one attempt of a custom notifier: bounded in time, and never failing. */
+const attempt = (
+  send: Send,
+  reporter: Reporter,
+  timeout: Duration.Duration,
+): Effect.Effect<DeliveryResult> => {
+  const { name, mask } = reporter
+  return Effect.tryPromise({
+    // The time-out interrupts, which aborts the signal. Reading a result may throw as well.
+    try: async (signal) => toResult(await send({ signal }), reporter),
+    catch: (thrown) => thrown,
+  }).pipe(
+    Effect.flatMap((result) =>
+      "invalid" in result
+        ? Effect.as(
+            Effect.logWarning(`the notifier ${name} returned ${result.invalid}; ${EXPECTED}`),
+            deferred(`The notifier ${name} returned no valid outcome; the log has the details.`),
+          )
+        : Effect.succeed(result),
+    ),
+    Effect.timeoutOption(timeout),
+    Effect.map(
+      Option.getOrElse(() => deferred(`The receiver did not answer within ${Duration.format(timeout)}.`)),
+    ),
+    // The error may contain addresses: it is for the log, not for lists.
+    Effect.catch((thrown) =>
+      Effect.as(
+        Effect.logWarning(`the notifier ${name} failed; retrying`, maskedCause(thrown, mask)),
+        deferred(`The notifier ${name} failed; the log has the cause.`),
+      ),
+    ),
+  )
+}
+
+/** Runs a custom notifier. */
 export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOptions): Notifier => {
-  const { name } = custom
-  const attempt = (
-    send: (context: SendContext) => Promise<SendResult | void> | SendResult | void,
-  ): Effect.Effect<DeliveryResult> =>
-    Effect.tryPromise({
-      // The time-out interrupts, which aborts the signal.
-      try: async (signal) => send({ signal }),
-      catch: (cause) => cause,
-    }).pipe(
-      Effect.flatMap((returned) => toResult(name, returned)),
-      Effect.timeoutOption(timeout),
-      Effect.map(
-        Option.getOrElse((): DeliveryResult => ({
-          outcome: "deferred",
-          error: `The receiver did not answer within ${Duration.format(timeout)}.`,
-        })),
-      ),
-      // The error may contain addresses and secrets: it is for the log, not for lists.
-      Effect.catch((cause) =>
-        Effect.as(Effect.logWarning(`the notifier ${name} failed; retrying`, Cause.die(cause)), {
-          outcome: "deferred" as const,
-          error: `The notifier ${name} failed; the log has the cause.`,
-        }),
-      ),
-    )
+  const { name, secrets = [] } = custom
+  const reporter = { name, mask: maskOf(secrets) }
   const untested: TestReceipt = {
     status: undefined,
     result: { outcome: "refused", error: `The notifier ${name} has no test.` },
@@ -155,12 +190,19 @@ export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOp
   return {
     kind: name,
     takesDetails: true,
-    send: (notification) => attempt((context) => custom.send(toNotification(notification), context)),
+    send: (delivery) =>
+      Effect.annotateLogs(
+        attempt((context) => custom.send(toNotification(delivery), context), reporter, timeout),
+        { notifier: name, id: delivery.id, attempt: delivery.attempt },
+      ),
     test:
       custom.test === undefined
         ? Effect.succeed(untested)
         : Effect.map(
-            attempt((context) => custom.test?.({ text: testText }, context)),
+            Effect.annotateLogs(
+              attempt((context) => custom.test?.({ text: testText }, context), reporter, timeout),
+              { notifier: name },
+            ),
             (result) => ({ result, status: undefined }),
           ),
   }

@@ -16,6 +16,7 @@ import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
 import { Duration, Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
 import { TocsinError } from "../TocsinError.ts"
 import { type CustomNotifier, runCustomNotifier } from "./CustomNotifier.ts"
+import { isMaskable } from "./maskSecrets.ts"
 
 /**
  * A notifier of Tocsin, of the function `factory`. It holds no effect, so that `tocsin/effect` makes it with
@@ -240,6 +241,8 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
     }
     const call = isBuiltIn(notifier) ? `${path} ${notifier.factory}(…)` : path
     if (isBuiltIn(notifier)) checkBuiltIn(notifier, policy)(path, complain)
+    else if (!areSecrets(notifier.secrets))
+      complain(`${path}.secrets must be an array of texts, each of 8 characters or more`)
     const { name } = notifier
     const other = named.get(name)
     if (!isNotifierName(name))
@@ -252,6 +255,9 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
   }
   return problems
 }
+
+const areSecrets = (given: unknown): boolean =>
+  given === undefined || (Array.isArray(given) && given.every(isMaskable))
 
 const isNotifier = (notifier: unknown): notifier is NotifierOption => {
   const { name, send } = Object(notifier)
