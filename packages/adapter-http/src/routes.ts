@@ -1,3 +1,4 @@
+import { senderKindNames } from "@tocsin/contract/senderKinds"
 import { Layer } from "effect"
 import { FindMyWay, HttpMiddleware, type HttpServerRequest } from "effect/http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
@@ -53,8 +54,10 @@ export const pathOf = (url: string): string => {
  * The paths of senders, links and calendars contain secrets (docs/rules.md#integrations, docs/rules.md#links,
  * docs/rules.md#calendars), and so does any other address with a sender's key.
  */
-const WITH_KEY =
-  /^(\/+(?:in\/+(?:ping|push|alertmanager|webhook)|in|a|on-call)\/+|.*?[/=]in_(?=[\w-]{30}))./iu
+const WITH_KEY = new RegExp(
+  `^(/+(?:in/+(?:${senderKindNames.join("|")})|in|a|on-call)/+|.*?[/=]in_(?=[\\w-]{30})).`,
+  "iu",
+)
 
 /** The path of a request's target as logs may show it. */
 export const shownPath = (url: string): string => {

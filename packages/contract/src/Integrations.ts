@@ -4,6 +4,7 @@ import { ExpectedIncident } from "./Expectations.ts"
 import { closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
 import { CheckId, isNameUpTo } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
+import { senderKindNames } from "./senderKinds.ts"
 
 /** Names an integration, and the agent that has its checks (docs/rules.md#integrations). */
 export const IntegrationName = Schema.String.check(
@@ -14,7 +15,7 @@ export const IntegrationName = Schema.String.check(
 export type IntegrationName = typeof IntegrationName.Type
 
 /** The protocol of each kind of sender (docs/rules.md#integrations). */
-export const IntegrationKind = Schema.Literals(["ping", "push", "alertmanager", "webhook"]).annotate(
+export const IntegrationKind = Schema.Literals(senderKindNames).annotate(
   named("IntegrationKind", "The protocol of its senders."),
 )
 export type IntegrationKind = typeof IntegrationKind.Type

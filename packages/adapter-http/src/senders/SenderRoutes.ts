@@ -1,4 +1,5 @@
 import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { KINDS } from "@tocsin/core/integrations/kinds"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -8,17 +9,17 @@ import { AgentIntake } from "../request/Intake.ts"
 import { announcedBytes } from "../request/RequestBody.ts"
 import { type Failure, failureOfCause } from "../response/failures.ts"
 import type { KnownRoute } from "../routes.ts"
-import { addressed, answerOf, DIALECTS, responseOf } from "./dialects.ts"
+import { addressed, answerOf, BODIES, responseOf } from "./dialects.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
 const pathsOf = (kind: IntegrationKind) => `/in/${kind}/*` as const
 
-const KINDS = IntegrationKind.literals
+const NAMES = IntegrationKind.literals
 
-export const routes: ReadonlyArray<KnownRoute> = KINDS.flatMap((kind) =>
+export const routes: ReadonlyArray<KnownRoute> = NAMES.flatMap((kind) =>
   // The router adds the path without anything after it, too.
-  DIALECTS[kind].methods.flatMap((method) =>
+  KINDS[kind].protocol.methods.flatMap((method) =>
     ([`/in/${kind}`, pathsOf(kind)] as const).map((path) => ({ method, path })),
   ),
 )
@@ -41,30 +42,35 @@ export const layer = HttpRouter.use((router) =>
     const taking = (kind: IntegrationKind) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const dialect = DIALECTS[kind]
+        const { protocol } = KINDS[kind]
+        const { mostBytes, read } = BODIES[protocol.body]
         const { headers, method, url } = request
-        const { key, ...given } = addressed({ authorization: headers["authorization"], method, url }, dialect)
+        const { key, ...given } = addressed(
+          { authorization: headers["authorization"], method, url },
+          protocol,
+        )
         const take = Effect.gen(function* () {
           // Bodies of unknown senders stay unread, and their keys count as failed authentications.
           const sender = yield* Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
           const report = (body: string) => integrations.report(kind, sender, { ...given, body })
-          const bytes = Math.min(announcedBytes(request), dialect.mostBytes)
+          const bytes = Math.min(announcedBytes(request), mostBytes)
           const place = { bytes, sender: sender.key_hash }
           return yield* hasBody(request)
-            ? intake.within(request, place, Effect.flatMap(dialect.read(request), report))
+            ? intake.within(request, place, Effect.flatMap(read(request), report))
             : report("")
         })
         return yield* take.pipe(
-          Effect.map((ignored) => answerOf(dialect, undefined, ignored)),
+          Effect.map((taken) => answerOf(protocol, undefined, taken)),
           Effect.catchTags({
             PayloadTooLarge: unread("payload_too_large"),
             Validation: unread("validation"),
           }),
           Effect.catchCause(failureOfCause),
-          Effect.map((said) => responseOf("code" in said ? answerOf(dialect, said) : said)),
+          Effect.map((said) => responseOf("code" in said ? answerOf(protocol, said) : said)),
         )
       })
-    for (const kind of KINDS)
-      for (const method of DIALECTS[kind].methods) yield* router.add(method, pathsOf(kind), taking(kind))
+    for (const kind of NAMES)
+      for (const method of KINDS[kind].protocol.methods)
+        yield* router.add(method, pathsOf(kind), taking(kind))
   }),
 )

@@ -1,30 +1,15 @@
-import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { errorStatus } from "@tocsin/contract/Errors"
 import { IntegrationKind } from "@tocsin/contract/Integrations"
+import type { Protocol } from "@tocsin/core/integrations/Kind"
+import { KINDS } from "@tocsin/core/integrations/kinds"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { isTokenOf } from "@tocsin/core/operators/tokens"
-import { type Effect, Redacted } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { TakenRequest } from "@tocsin/core/usecases/Integrations"
+import { Redacted } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { MOST_OF_START, readStart, readSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
-
-type Request = HttpServerRequest.HttpServerRequest
-
-/** The methods of a kind of integration, where its key is, and its senders' language for an outcome. */
-export interface Dialect {
-  readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
-  /** The body as text: the start of any text, or a whole one of at most 1 MiB. */
-  readonly read: (request: Request) => Effect.Effect<string, PayloadTooLarge | Validation>
-  /** How much of a longer body is read. */
-  readonly mostBytes: number
-  /** Whether the header Authorization may have the key, instead of the path. */
-  readonly hasHeader: boolean
-  readonly contentType: "application/json" | "text/plain"
-  readonly fields?: Readonly<Record<string, string>>
-  /** Its text about a failure, or about none and what was ignored. */
-  readonly say: (failure: Failure | undefined, ignored: string) => string
-}
 
 /** An answer to a sender, with the header fields that belong to it. */
 export interface SenderAnswer {
@@ -34,13 +19,13 @@ export interface SenderAnswer {
 }
 
 export const answerOf = (
-  { contentType, fields, say }: Dialect,
+  { contentType, fields, say }: Protocol,
   failure?: Failure,
-  ignored = "",
+  taken?: TakenRequest,
 ): SenderAnswer => {
-  const body = say(failure, ignored)
+  const body = taken?.answer?.body ?? say(failure, taken?.ignored ?? "")
   return {
-    status: failure === undefined ? 200 : errorStatus[failure.code],
+    status: failure === undefined ? (taken?.answer?.status ?? 200) : errorStatus[failure.code],
     body,
     fields: {
       "cache-control": "no-store",
@@ -52,42 +37,12 @@ export const answerOf = (
   }
 }
 
-/** Senders of any text: it is the output of a job. */
-const anyText = {
-  read: readStart,
-  mostBytes: MOST_OF_START,
-  hasHeader: false,
+/** Reads a body as senders of a kind send it, and states how much of a longer one is read. */
+export const BODIES = {
+  start: { read: readStart, mostBytes: MOST_OF_START },
+  // A longer one is refused.
+  whole: { read: readSenderText, mostBytes: Number.POSITIVE_INFINITY },
 } as const
-
-/** Senders of JSON: they log the status, and at most the text. */
-const json: Dialect = {
-  methods: ["POST"],
-  read: readSenderText,
-  // It is refused.
-  mostBytes: Number.POSITIVE_INFINITY,
-  hasHeader: true,
-  contentType: "text/plain",
-  say: (failure) => failure?.message ?? "",
-}
-
-export const DIALECTS: Readonly<Record<IntegrationKind, Dialect>> = {
-  alertmanager: json,
-  webhook: json,
-  ping: {
-    ...anyText,
-    methods: ["GET", "POST"],
-    contentType: "text/plain",
-    fields: { "ping-body-limit": "8192" },
-    say: (failure, ignored) => failure?.message ?? (ignored === "" ? "OK" : `OK\n${ignored}`),
-  },
-  push: {
-    ...anyText,
-    methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-    contentType: "application/json",
-    say: (failure) =>
-      JSON.stringify(failure === undefined ? { ok: true } : { ok: false, msg: failure.message }),
-  },
-}
 
 export const responseOf = ({ body, fields: headers, status }: SenderAnswer) =>
   body === ""
@@ -100,14 +55,14 @@ export const unroutedAnswer = (url: string, failure: Failure): SenderAnswer | un
   const kind = IntegrationKind.literals.find((each) => root === "in" && each === named)
   if (kind === undefined) return undefined
   return answerOf(
-    DIALECTS[kind],
+    KINDS[kind].protocol,
     failure.headers === undefined ? { ...failure, message: "not found" } : failure,
   )
 }
 
 /** The key that a header Authorization has: as a bearer token, or as the password. */
 const keyOfHeader = (authorization = ""): string | undefined => {
-  const [, scheme = "", credentials = ""] = /^(Bearer|Basic) +([^ ]+) *$/iu.exec(authorization) ?? []
+  const [, scheme = "", credentials = ""] = /^(Bearer|Basic|GenieKey) +([^ ]+) *$/iu.exec(authorization) ?? []
   if (scheme.toLowerCase() !== "basic") return credentials === "" ? undefined : credentials
   const text = Buffer.from(credentials, "base64").toString()
   return text.slice(text.indexOf(":") + 1)
@@ -136,7 +91,7 @@ export const addressed = (
     method,
     url,
   }: Readonly<Record<"method" | "url", string>> & { readonly authorization: string | undefined },
-  { hasHeader }: Dialect,
+  { hasHeader }: Protocol,
 ): Addressed => {
   const [, , , ...segments] = pathOf(url).split("/")
   const path = segments.at(-1) === "" ? segments.slice(0, -1) : segments

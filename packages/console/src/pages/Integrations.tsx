@@ -1,5 +1,6 @@
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
+import { SENDER_KINDS, senderKind } from "@tocsin/contract/senderKinds"
 import { senderLines } from "@tocsin/contract/senderLines"
 import { numberText } from "../format/times.ts"
 import { listOf } from "../state/lists.ts"
@@ -11,20 +12,9 @@ import { Time } from "../view/states.tsx"
 import { createNamed, type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 /** The protocols, as people know them. */
-const KINDS = [
-  ["ping", "ping: cron jobs, curl, Healthchecks"],
-  ["push", "push: Uptime Kuma"],
-  ["alertmanager", "alertmanager: Prometheus, vmalert, Loki, Grafana"],
-  ["webhook", "webhook: Alertmanager, Grafana, other JSON"],
-] as const
-
-/** Options of each kind, as an example of how to write them. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  ping: '{"check": "backup", "methods": ["POST"]}',
-  push: '{"check": "web"}',
-  alertmanager: '{"watchdog": "Watchdog", "repeats": false}',
-  webhook: '{"map": {"check": "/name", "status": "/status"}}',
-}
+const KINDS = Object.entries(SENDER_KINDS).map(
+  ([kind, { senders }]) => [kind, `${kind}: ${senders}`] as const,
+)
 
 /** The texts to paste into the senders of an integration, which reach the server as this page does. */
 export const textsOf = (made: IntegrationWithKey, schedule?: string): ReadonlyArray<string> =>
@@ -95,7 +85,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
       label: "Options (JSON)",
       isWide: true,
       initial: former === undefined ? "" : JSON.stringify(former.options),
-      example: ({ kind = "" }) => OPTIONS[kind],
+      example: ({ kind = "" }) => senderKind(kind)?.options,
     },
   }),
   bodyOf: ({ options = "", ...given }) => ({ ...given, options: optionsIn(options) }),

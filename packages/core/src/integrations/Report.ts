@@ -100,6 +100,14 @@ export interface Reading {
   /** Parts that cannot be read. The others are stored nevertheless. */
   readonly refusals: ReadonlyArray<Refusal>
   readonly heard: ReadonlyArray<string>
+  /** The answer once it is stored, where the protocol does not say the same to all. */
+  readonly answer?: Answer
+}
+
+/** An answer that a request has of its own. */
+export interface Answer {
+  readonly status: 200 | 202
+  readonly body: string
 }
 
 export const readingOf = (report: AnyReport, refusals: ReadonlyArray<Refusal> = []): Reading => ({
@@ -118,20 +126,6 @@ export interface TranslationContext {
 
 /** The reports in a request, or why it is refused. */
 export type Translate = (request: SenderRequest, context: TranslationContext) => Reading | Refusal
-
-/** A kind of integration: how its senders' requests are read, and what they may do. */
-export interface Kind {
-  readonly translate: Translate
-  /** Whether requests have limits of rate. Senders of the others drop what is refused. */
-  readonly isLimited: boolean
-  /** Whether a check may exist that has begun and never reported. */
-  readonly hasRuns: boolean
-  readonly mostChecks: number
-  /** The options that it has, beyond those of all kinds. */
-  readonly options: ReadonlyArray<keyof IntegrationOptions>
-  /** The addresses to paste, below `/in/KIND`, for a key. */
-  readonly paths: (key: string, options: IntegrationOptions) => ReadonlyArray<string>
-}
 
 export const NOT_FOUND: Refusal = { refused: "not_found", message: "not found" }
 

@@ -1,8 +1,8 @@
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { firstOutput, lastOutput } from "@tocsin/contract/outputText"
+import { ANY_TEXT, type Kind } from "./Kind.ts"
 import {
   checkIdOf,
-  type Kind,
   NOT_FOUND,
   NOTHING_EXPECTED,
   readingOf,
@@ -100,6 +100,13 @@ const translatePing: Translate = ({ body, path, query }, { options, sha256 }) =>
  * (docs/rules.md#integrations).
  */
 export const ping: Kind = {
+  protocol: {
+    ...ANY_TEXT,
+    methods: ["GET", "POST"],
+    contentType: "text/plain",
+    fields: { "ping-body-limit": "8192" },
+    say: (failure, ignored) => failure?.message ?? (ignored === "" ? "OK" : `OK\n${ignored}`),
+  },
   translate: translatePing,
   isLimited: true,
   hasRuns: true,
@@ -148,6 +155,13 @@ const translatePush: Translate = ({ path, query }, { options: { check }, sha256 
 
 /** The push URL of Uptime Kuma: `CHECK?status=up|down&msg=…&ping=MS` (docs/rules.md#integrations). */
 export const push: Kind = {
+  protocol: {
+    ...ANY_TEXT,
+    methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    contentType: "application/json",
+    say: (failure) =>
+      JSON.stringify(failure === undefined ? { ok: true } : { ok: false, msg: failure.message }),
+  },
   translate: translatePush,
   isLimited: true,
   hasRuns: false,

@@ -25,10 +25,11 @@ import {
   type KnownIntegration,
   mustNote,
   noteRequest,
+  type TakenReports,
 } from "../integrations/KnownIntegration.ts"
 import { ALL_INTEGRATIONS } from "../integrations/seeIntegrations.ts"
 import { isRefusal } from "../integrations/sources.ts"
-import type { Refusal, SenderRequest } from "../integrations/Report.ts"
+import type { Answer, Refusal, SenderRequest } from "../integrations/Report.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
@@ -83,8 +84,14 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   }
 }
 
-/** Names the parts of a request that were ignored, for the answer; usually nothing. */
-type Replied = Effect.Effect<string, SenderError>
+/** A request that was taken, with its answer. */
+export interface TakenRequest {
+  /** Names the parts that were ignored; usually none. */
+  readonly ignored: string
+  readonly answer: Answer | undefined
+}
+
+type Replied = Effect.Effect<TakenRequest, SenderError>
 
 /**
  * Takes a request in parts, each in its own transaction, and replies with why it refuses some of it. What it says
@@ -94,7 +101,7 @@ type Replied = Effect.Effect<string, SenderError>
 const takingParts = (
   transact: Commits["Service"]["transact"],
   known: Map<KeyHash, KnownIntegration>,
-  reply: (input: SenderInput, refusals: ReadonlyArray<Refusal> | "unknown_key") => Replied,
+  reply: (input: SenderInput, outcome: Outcome | "unknown_key") => Replied,
 ) => {
   const takeFrom = (input: SenderInput, now: Instant.Instant, former: ReadonlyArray<Refusal>): Replied =>
     Effect.flatMap(transact(applyReports(input)), (taken): Replied => {
@@ -106,10 +113,10 @@ const takingParts = (
         return takeFrom({ ...input, known: taken.known, reading, start }, now, refusals)
       known.set(input.key_hash, taken.known)
       const whole = { ...taken, refusals }
-      if (!mustNote(whole, now)) return reply(input, refusals)
+      if (!mustNote(whole, now)) return reply(input, whole)
       return Effect.flatMap(transact(noteRequest(whole)), (noted) => {
         known.set(input.key_hash, noted)
-        return reply(input, refusals)
+        return reply(input, whole)
       })
     })
   // Reading takes long, and a transaction may run again: it reads only what has changed since.
@@ -118,15 +125,28 @@ const takingParts = (
 }
 
 const MOST_SENTENCES = 10
+const FULL_FOR_SECONDS = 60
 
-const answered = (why: Refusal["refused"] | undefined, refusals: ReadonlyArray<Refusal>): Replied => {
+type Outcome = Pick<TakenReports, "reading" | "refusals">
+
+const answered = (
+  kind: IntegrationKind,
+  why: Refusal["refused"] | undefined,
+  { reading, refusals }: Outcome,
+): Replied => {
   const message = refusals
     .slice(0, MOST_SENTENCES)
     .map((refusal) => refusal.message)
     .join("\n")
-  if (why === undefined) return Effect.succeed(message)
+  if (why === undefined)
+    return Effect.succeed({ ignored: message, answer: isRefusal(reading) ? undefined : reading.answer })
   if (why === "not_found") return Effect.fail(new NotFound({ message }))
-  return Effect.fail(why === "invalid" ? new ValidationError({ message }) : new StateConflict({ message }))
+  if (why === "invalid") return Effect.fail(new ValidationError({ message }))
+  return Effect.fail(
+    KINDS[kind].isRefusedForNow === true
+      ? new RateLimited({ message, retryAfterSeconds: FULL_FOR_SECONDS })
+      : new StateConflict({ message }),
+  )
 }
 
 /** Makes the calls of senders that do not speak the API (docs/rules.md#integrations). */
@@ -147,14 +167,14 @@ const makeSenderCalls = Effect.gen(function* () {
   const take = takingParts(
     repeatingUnsettled(commits),
     known,
-    ({ key_hash, known: { integration } }, refusals): Replied => {
-      if (refusals === "unknown_key") {
+    ({ key_hash, kind, known: { integration } }, outcome): Replied => {
+      if (outcome === "unknown_key") {
         known.delete(key_hash)
         return Effect.fail(UNKNOWN_KEY)
       }
-      const why = refusals.find(({ refused }) => refused !== "ignored")?.refused
+      const why = outcome.refusals.find(({ refused }) => refused !== "ignored")?.refused
       count(integration.name, why ?? "applied")
-      return answered(why, refusals)
+      return answered(kind, why, outcome)
     },
   )
   return {

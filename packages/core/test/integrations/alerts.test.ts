@@ -5,7 +5,8 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { isLabels } from "@tocsin/contract/Labels"
 import * as fc from "fast-check"
-import { alertmanager, webhook } from "../../src/integrations/kinds.ts"
+import { alertmanager } from "../../src/integrations/prometheus.ts"
+import { webhook } from "../../src/integrations/webhook.ts"
 import type { Reading, Refusal, Report } from "../../src/integrations/Report.ts"
 
 const now = Instant.parse("2026-03-03T12:00:00Z") ?? assert.fail("no time")

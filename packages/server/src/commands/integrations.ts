@@ -8,6 +8,7 @@ import {
   IntegrationOptions,
   type IntegrationWithKey,
 } from "@tocsin/contract/Integrations"
+import { SENDER_KINDS } from "@tocsin/contract/senderKinds"
 import { senderLines } from "@tocsin/contract/senderLines"
 import { RotateOperatorRequest } from "@tocsin/contract/Operators"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
@@ -45,7 +46,7 @@ const options = {
   create: flags.flag("known-checks-only", "Refuse reports for checks that do not exist"),
   max_checks: flags.integer(
     "max-checks",
-    "The most checks (default and largest: 1000 for ping and push, 10000 for alertmanager and webhook)",
+    "The most checks (default and largest: 1000 for ping and push, else 10000)",
   ),
   others: flags.text(
     "options",
@@ -71,7 +72,9 @@ const add = act({
     name: flags.argument("NAME", "1 to 64 letters, digits or the characters . _ : -; no agent has this name"),
     kind: Flag.Literals("kind", IntegrationKind.literals).pipe(
       Flag.withDescription(
-        "The protocol of the senders: ping as Healthchecks, push as Uptime Kuma, alertmanager as Alertmanager's API, webhook as its webhooks, Grafana's, or other JSON",
+        `The protocol of the senders: ${Object.entries(SENDER_KINDS)
+          .map(([kind, { senders }]) => `${kind} (${senders})`)
+          .join("; ")}`,
       ),
     ),
     ...options,

@@ -2,6 +2,7 @@ import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
 import { pipelining } from "@tocsin/adapter-http/response/pipelining"
 import { type ErrorCode, errorStatus } from "@tocsin/contract/Errors"
+import { senderKindNames } from "@tocsin/contract/senderKinds"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage, type ServerResponse } from "node:http"
 import { Socket } from "node:net"
@@ -112,8 +113,9 @@ interface NodeListenerOptions {
 }
 
 const METRICS = /^\/metrics(?:\?|$)/
-const OURS =
-  /^\/(?:api\/v1|ops\/v1|docs|in\/(?:ping|push|alertmanager|webhook))\/|^\/(?:openapi\.json|docs|a\/[0-9a-f]{96})(?:\?|$)/
+const OURS = new RegExp(
+  `^/(?:api/v1|ops/v1|docs|in/(?:${senderKindNames.join("|")}))/|^/(?:openapi\\.json|docs|a/[0-9a-f]{96})(?:\\?|$)`,
+)
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/
 

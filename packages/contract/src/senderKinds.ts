@@ -1,0 +1,77 @@
+/** An integration with its new key, as the API answers it. */
+export interface Made {
+  readonly kind: string
+  readonly options: { readonly methods?: ReadonlyArray<string> | undefined }
+  readonly urls: ReadonlyArray<string>
+  readonly key: string
+}
+
+/** A line to paste into a sender, and what it is. */
+export type SenderLine = readonly [what: string, text: string]
+
+/** How people meet a kind of integration. */
+interface SenderKind {
+  /** The senders that speak its protocol. */
+  readonly senders: string
+  /** Options, as an example of how to write them. */
+  readonly options: string
+  /** The lines to paste into a sender beside the addresses: they use the first of these. */
+  readonly lines?: (address: string, made: Made, schedule: string) => ReadonlyArray<SenderLine>
+}
+
+/** The end of a crontab line: it reports how its command ended. Without a schedule, what is expected stays. */
+const cronText = (address: string, { options: { methods } }: Made, schedule: string): string => {
+  const method = methods === undefined || methods.includes("GET") ? "" : ` -X ${methods[0]}`
+  return `; curl -fsS -m 10 --retry 3 -o /dev/null${method} "${address}/$?${schedule === "" ? "" : `?${schedule}`}"`
+}
+
+/** The lines that a Prometheus needs: of its configuration, and of a file of rules. */
+const prometheusLines = (address: string, { key }: Made): ReadonlyArray<SenderLine> => {
+  const [, scheme, host, path] = /^(https?):\/\/([^/]+)(.*)$/u.exec(address) ?? []
+  return [
+    [
+      "prometheus.yml",
+      `# prometheus.yml
+alerting:
+  alertmanagers:
+    - scheme: ${scheme}
+      path_prefix: ${path}
+      authorization: {credentials: ${key}}
+      static_configs: [{targets: ["${host}"]}]`,
+    ],
+    [
+      "rules",
+      `# a file of rules: one that always fires, for the option watchdog
+groups:
+  - name: watchdog
+    rules: [{alert: Watchdog, expr: vector(1), labels: {severity: none}}]`,
+    ],
+  ]
+}
+
+/** The kinds of integrations that senders report to (docs/rules.md#requests-of-senders). */
+export const SENDER_KINDS = {
+  ping: {
+    senders: "cron jobs, curl, Healthchecks",
+    options: '{"check": "backup", "methods": ["POST"]}',
+    lines: (address, made, schedule) => [["end of a line in a crontab", cronText(address, made, schedule)]],
+  },
+  push: { senders: "Uptime Kuma", options: '{"check": "web"}' },
+  alertmanager: {
+    senders: "Prometheus, vmalert, Loki, Grafana",
+    options: '{"watchdog": "Watchdog", "repeats": false}',
+    lines: prometheusLines,
+  },
+  webhook: {
+    senders: "Alertmanager, Grafana, other JSON",
+    options: '{"map": {"check": "/name", "status": "/status"}}',
+  },
+} as const satisfies Readonly<Record<string, SenderKind>>
+
+export type SenderKindName = keyof typeof SENDER_KINDS
+
+// The names of a constant are its keys.
+export const senderKindNames = Object.keys(SENDER_KINDS) as ReadonlyArray<SenderKindName>
+
+export const senderKind = (name: string): SenderKind | undefined =>
+  Object.entries(SENDER_KINDS).find(([each]) => each === name)?.[1]

@@ -1,0 +1,50 @@
+import type { ErrorCode } from "@tocsin/contract/Errors"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import type { Translate } from "./Report.ts"
+
+/** How senders of a kind make their requests, and how they are answered. */
+export interface Protocol {
+  readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
+  /** How much of a body is read: the start of any text, or a whole one of at most 1 MiB. */
+  readonly body: "start" | "whole"
+  /** Whether the header Authorization may have the key, instead of the path. */
+  readonly hasHeader: boolean
+  readonly contentType: "application/json" | "text/plain"
+  readonly fields?: Readonly<Record<string, string>>
+  /** Its text about a failure, or about none and what was ignored. */
+  readonly say: (failure: Failed | undefined, ignored: string) => string
+}
+
+interface Failed {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** A kind of integration: how its senders' requests are read and answered, and what they may do. */
+export interface Kind {
+  readonly protocol: Protocol
+  readonly translate: Translate
+  /** Whether requests have limits of rate. Senders of the others drop what is refused. */
+  readonly isLimited: boolean
+  /** Whether a check may exist that has begun and never reported. */
+  readonly hasRuns: boolean
+  readonly mostChecks: number
+  /** Whether its senders repeat what a full integration refuses only if they shall try later. */
+  readonly isRefusedForNow?: true
+  /** The options that it has, beyond those of all kinds. */
+  readonly options: ReadonlyArray<keyof IntegrationOptions>
+  /** The addresses to paste, below `/in/KIND`, for a key. */
+  readonly paths: (key: string, options: IntegrationOptions) => ReadonlyArray<string>
+}
+
+/** Senders of any text: it is the output of a job. */
+export const ANY_TEXT = { body: "start", hasHeader: false } as const
+
+/** Senders of JSON: they log the status, and at most the text. */
+export const JSON_TEXT: Protocol = {
+  methods: ["POST"],
+  body: "whole",
+  hasHeader: true,
+  contentType: "text/plain",
+  say: (failure) => failure?.message ?? "",
+}
