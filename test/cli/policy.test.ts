@@ -83,8 +83,16 @@ describe("a watch whose target no watch may have", () => {
       assert.include(tried.stderr, problem.trimEnd())
       const asFile = yield* run({ SERVICE_POLICY_FILE: "policy.yaml" }, "policy", "check", "policy.yaml")
       assert.deepStrictEqual([asFile.code, asFile.stdout], [1, problem])
+      const line = "{ name: Web shop, match: [check_id = http] }"
+      const page = `pages:\n  example: { title: Example, groups: [{ title: Shop, lines: [${line}] }] }\n`
+      writeFileSync(join(cwd, "policy.yaml"), text + page)
       const allowed = yield* run({ SERVICE_WATCH_LOOPBACK: "true" }, "policy", "check", "policy.yaml")
-      assert.strictEqual(allowed.code, 0)
+      assert.deepStrictEqual(
+        [allowed.code, allowed.stdout],
+        [0, "policy.yaml is valid\nexample/web-shop shows no check\n"],
+      )
+      const warning = "pages.example.groups[0].lines[0] matches no check, so it shows no data"
+      assert.include(allowed.stderr, `warning: policy.yaml: ${warning}`)
     }),
   )
 })

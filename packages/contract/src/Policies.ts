@@ -1,10 +1,12 @@
 import { Schema, SchemaTransformation } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { closedStruct, named, optional } from "./Fields.ts"
+import { AgentId, CheckId } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { flag } from "./Parameters.ts"
 import { NotifierName } from "./Status.ts"
 import { PolicyDocument, Window } from "./PolicyDocument.ts"
+import { MOST_LINE_CHECKS, PageName } from "./PublicPages.ts"
 import { StoredValues } from "./ReceiverSecrets.ts"
 
 const Occurrence = Schema.Struct({
@@ -128,6 +130,7 @@ const { line: _, ...warned } = PolicyIssue.fields
 const PolicyWarning = Schema.Struct(warned).annotate(
   named("PolicyWarning", "A valid part of a policy that few people mean."),
 )
+export type PolicyWarning = typeof PolicyWarning.Type
 
 export const AppliedPolicy = Schema.Struct({
   ...PolicyVersion.fields,
@@ -164,12 +167,22 @@ export const PolicyVersionList = Schema.Struct({
 }).annotate(named("PolicyVersionList", "The stored versions of the policy."))
 export type PolicyVersionList = typeof PolicyVersionList.Type
 
+const CheckedLine = Schema.Struct({
+  page: PageName,
+  line: Schema.String.annotateKey({ description: "Its id, or the one made of its name." }),
+  checks: Schema.Array(Schema.Struct({ agent_id: AgentId, check_id: CheckId })).annotateKey({
+    description: `Of all checks that match now, the first ${MOST_LINE_CHECKS}: those that the line has.`,
+  }),
+}).annotate(named("CheckedLine", "A line of a public page, and the checks whose worst state it has."))
+export type CheckedLine = typeof CheckedLine.Type
+
 export const PolicyCheck = Schema.Struct({
   issues: Schema.Array(PolicyIssue).annotateKey({ description: "Empty if the policy is valid." }),
   warnings: Schema.optionalKey(Schema.Array(PolicyWarning)).annotateKey({
     description: "Of a valid policy: parts that few people mean.",
   }),
   firings: Schema.optionalKey(firings),
+  lines: optional(Schema.Array(CheckedLine), "Of a valid policy with public pages: their lines."),
 }).annotate(named("PolicyCheck", "Every problem of a policy."))
 export type PolicyCheck = typeof PolicyCheck.Type
 

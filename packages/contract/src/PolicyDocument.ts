@@ -1,32 +1,24 @@
-import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { ExpectedIncident } from "./Expectations.ts"
 import { named } from "./Fields.ts"
 import { DurationText } from "./DurationText.ts"
 import { NotifierName, Severity } from "./Status.ts"
 import { isPlainText } from "./Text.ts"
 import { Receiver } from "./Receiver.ts"
-import { cron, days, hours, receiversTogether, text, TOGETHER_RULE, tz, whole } from "./policyFields.ts"
+import {
+  cron,
+  days,
+  hours,
+  match,
+  receiversTogether,
+  text,
+  TOGETHER_RULE,
+  tz,
+  whole,
+} from "./policyFields.ts"
+import { MOST_PAGES, PageName, PublicPage } from "./PublicPages.ts"
 import { MOST_WATCHES, PolicyWatch } from "./Watches.ts"
-import { MATCHERS_RULE, MAX_MATCHERS, Matcher, MatcherField, parseMatcher } from "./Matcher.ts"
-import { formatMatcher } from "./matcherText.ts"
-
-/** A matcher as a policy writes it: `label:team = db`. */
-const MatcherText = Schema.String.annotate({
-  description: "A field, an operator (=, != or glob) and a value, such as: label:team = db",
-}).pipe(
-  Schema.decodeTo(
-    Schema.toType(Matcher),
-    SchemaTransformation.transformEffect<Matcher, string>({
-      decode: (written, options) =>
-        Result.match(parseMatcher(written), {
-          onSuccess: (matcher) => Effect.succeed(matcher),
-          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, written, options)),
-        }),
-      encode: (matcher) => Effect.succeed(formatMatcher(matcher)),
-    }),
-  ),
-)
-const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
+import { MAX_MATCHERS, MatcherField } from "./Matcher.ts"
 
 const MINUTE = "1 minute"
 const WEEK = "7 days"
@@ -161,6 +153,11 @@ export const PolicyDocument = Schema.Struct({
   watches: Schema.optionalKey(
     Schema.Array(PolicyWatch).check(
       Schema.isMaxLength(MOST_WATCHES, { expected: `at most ${MOST_WATCHES} watches` }),
+    ),
+  ),
+  pages: Schema.optionalKey(
+    Schema.Record(PageName, PublicPage).check(
+      Schema.isMaxProperties(MOST_PAGES, { expected: `at most ${MOST_PAGES} pages` }),
     ),
   ),
 }).annotate({

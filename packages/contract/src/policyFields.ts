@@ -1,5 +1,25 @@
-import { Schema } from "effect"
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { MATCHERS_RULE, MAX_MATCHERS, Matcher, parseMatcher } from "./Matcher.ts"
+import { formatMatcher } from "./matcherText.ts"
 import { NotifierName } from "./Status.ts"
+
+/** A matcher as a policy writes it: `label:team = db`. */
+const MatcherText = Schema.String.annotate({
+  description: "A field, an operator (=, != or glob) and a value, such as: label:team = db",
+}).pipe(
+  Schema.decodeTo(
+    Schema.toType(Matcher),
+    SchemaTransformation.transformEffect<Matcher, string>({
+      decode: (written, options) =>
+        Result.match(parseMatcher(written), {
+          onSuccess: (matcher) => Effect.succeed(matcher),
+          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, written, options)),
+        }),
+      encode: (matcher) => Effect.succeed(formatMatcher(matcher)),
+    }),
+  ),
+)
+export const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
 
 export const whole = (minimum: number, maximum: number) => {
   const rule = { expected: `an integer from ${minimum} to ${maximum}` }

@@ -221,7 +221,12 @@ export const policy: Operations = {
     success: {
       valid: [
         "The policy is valid",
-        { issues: [], warnings: [], firings: [{ receiver: "pager", count: 3 }] },
+        {
+          issues: [],
+          warnings: [],
+          firings: [{ receiver: "pager", count: 3 }],
+          lines: [{ page: "example", line: "web-shop", checks: [{ agent_id: "web-1", check_id: "http" }] }],
+        },
       ],
       problem: [
         "The policy names a receiver that it does not define",

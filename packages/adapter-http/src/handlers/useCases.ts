@@ -130,8 +130,10 @@ const policyUseCases = (policies: Policies["Service"]) => {
         )
         if (Result.isFailure(read)) return { issues: read.failure }
         const policy = compileGiven(read.success, given)
-        const warnings = [...warningsOf(read.success), ...(yield* policies.lost(policy))]
-        return { issues: [], warnings, firings: yield* policies.firings(policy) }
+        const listed = yield* policies.lines(read.success)
+        const lost = yield* policies.lost(policy)
+        const warnings = [...warningsOf(read.success), ...lost, ...listed.warnings]
+        return { issues: [], ...listed, warnings, firings: yield* policies.firings(policy) }
       }),
     tryPolicy: ({ payload, query }) =>
       PolicyReader.pipe(

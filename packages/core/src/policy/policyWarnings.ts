@@ -3,6 +3,7 @@ import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import { isPositive, type Matcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { linesOf } from "@tocsin/contract/PublicPages"
 import type { Receiver } from "@tocsin/contract/Receiver"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import { callWarnings } from "./callWarnings.ts"
@@ -29,13 +30,18 @@ const NAMELESS = "covers every incident whose field is absent or empty; name a v
 const rulesIn = ({
   dependencies = [],
   freshness = [],
+  pages = {},
   routes = [],
   runbooks = [],
   windows = [],
-}: PolicyDocument) =>
-  Object.entries({ routes, dependencies, windows, freshness, runbooks }).flatMap(([list, rules]) =>
+}: PolicyDocument) => [
+  ...Object.entries({ routes, dependencies, windows, freshness, runbooks }).flatMap(([list, rules]) =>
     rules.map((rule: Rule, n) => ({ rule, at: [list, n] })),
-  )
+  ),
+  ...Object.entries(pages).flatMap(([name, page]) =>
+    linesOf(page).map(({ line: rule, path }) => ({ rule, at: ["pages", name, ...path] })),
+  ),
+]
 
 /** Every matcher of a policy, and where it is written. */
 export const matchersOf = (policy: PolicyDocument) =>

@@ -17,8 +17,10 @@ import {
   type Route,
   type Window,
 } from "@tocsin/contract/PolicyDocument"
+import { linesOf, PAGE_NAME_RULE, PageName } from "@tocsin/contract/PublicPages"
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
+import { pageProblems } from "./pageProblems.ts"
 import { at, problem, type Problems } from "./problemsAt.ts"
 import { receiverProblems } from "./receiverProblems.ts"
 import { rotaProblems } from "./Rota.ts"
@@ -95,14 +97,16 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
 /** Faults of a policy that its schema cannot express. */
 const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problems => {
   const { dependencies = [], freshness = [], receivers = {}, watches = [] } = policy
-  const { routes = [], runbooks = [], windows = [] } = policy
+  const { pages = {}, routes = [], runbooks = [], windows = [] } = policy
+  const lines = Object.values(pages).flatMap((page) => linesOf(page).map(({ line }) => line))
   const both = dependencies.map(({ child, parent }) => ({ match: [...parent, ...child] }))
   const nameable = new Set([...known, ...Object.keys(policy.rotas ?? {})])
   const isFirst = firstOfName(windows)
   const isFirstWatch = firstOfName(watches)
   return [
-    ...Object.entries({ routes, windows, freshness, runbooks, dependencies: both }).flatMap(([list, rules]) =>
-      areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
+    ...Object.entries({ routes, windows, freshness, runbooks, dependencies: both, pages: lines }).flatMap(
+      ([list, rules]) =>
+        areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
     ),
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       at(receiverProblems(name, receiver), "receivers", name),
@@ -114,6 +118,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
     ...dependencies.flatMap((rule, n) => at(dependencyProblems(rule), "dependencies", n)),
     ...freshness.flatMap((rule, n) => at(freshnessProblems(rule), "freshness", n)),
     ...watches.flatMap((watch, n) => at(watchProblems(watch, isFirstWatch(watch, n)), "watches", n)),
+    ...pageProblems(policy),
   ]
 }
 
@@ -142,12 +147,16 @@ const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
 
 const isNotifierName = Schema.is(NotifierName)
+const isPageName = Schema.is(PageName)
 const NAMED = ["receivers", "rotas"]
 
 /** A record refuses a key without the form that it must have. */
 const ofName = (found: FieldProblem): FieldProblem => {
   const { path } = found
-  const isName = path.length === 2 && NAMED.some((list) => list === path[0]) && !isNotifierName(path[1])
+  const [list, name] = path
+  if (path.length !== 2) return found
+  if (list === "pages" && !isPageName(name)) return { path, message: `must have a name of ${PAGE_NAME_RULE}` }
+  const isName = NAMED.some((named) => named === list) && !isNotifierName(name)
   const message = "must have a name of 1 to 64 lower-case letters, digits or _, beginning with a letter"
   return isName ? { path, message } : found
 }

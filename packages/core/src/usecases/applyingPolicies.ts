@@ -20,6 +20,7 @@ import { PolicySource } from "../ports/PolicySource.ts"
 import { type OpenedSecrets, SecretCipher } from "../ports/SecretCipher.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
+import { listLines } from "../publicPages/lineChecks.ts"
 import { unusableByAll } from "../replicas/listedReceivers.ts"
 import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
 import { namedSecretsReader, TOO_MANY } from "./Secrets.ts"
@@ -103,6 +104,7 @@ export const applyingPolicies = Effect.gen(function* () {
   const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
     Effect.map(readSecrets(document), ({ open }): OpenedSecrets => new Map([...open(), ...values]))
   const none = policyHash({}, hashing)
+  const lines = (document: PolicyDocument) => listLines(storage, hashing.sha256, document)
 
   const store = Effect.fnUntraced(function* (
     { document, text }: { readonly document: PolicyDocument; readonly text: string },
@@ -141,6 +143,8 @@ export const applyingPolicies = Effect.gen(function* () {
     /** Counts the firings that each receiver would get immediately under a policy. */
     firings,
     lost,
+    /** The checks of each line of its public pages. */
+    lines,
     unusable,
     openWith,
     store,

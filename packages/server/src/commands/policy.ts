@@ -1,4 +1,5 @@
 import process from "node:process"
+import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
 import { secretProblems } from "@tocsin/adapter-notify/receiverSecrets"
@@ -12,12 +13,14 @@ import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/ports/Storage"
+import { listLines } from "@tocsin/core/publicPages/lineChecks"
 import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
+import { linesText } from "../output/linesText.ts"
 import { plural, timeText } from "../output/texts.ts"
 import { fileWarnings, issueLines, readPolicyFile, readPolicyFileText } from "../policy/loadPolicy.ts"
 import { policySource, presentPolicy } from "../policy/policySource.ts"
@@ -176,7 +179,8 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
       // A file that cannot be read changes nothing that is known.
       const present = yield* Effect.orElseSucceed(presentPolicy(settings, storage), () => document)
       const before = compileGiven(present, policyNotifiers(settings))
-      return { firings, lost: yield* findLost(storage, commits)(policy, before) }
+      const { lines, warnings } = yield* listLines(storage, sha256, document)
+      return { firings, lines, lost: [...(yield* findLost(storage, commits)(policy, before)), ...warnings] }
     }),
     Layer.merge(storageOfCommand(settings), RandomIds.layer),
   ).pipe(Effect.scoped)
@@ -217,8 +221,8 @@ const check = command({
   name: "check",
   description:
     "Check a policy, and name its problems by line and path; correcting some may show others. Of a valid one,\n" +
-    "  count the firings that each receiver would get immediately, if the settings name a database, and name the\n" +
-    "  receivers whose secrets this shell cannot read",
+    "  count the firings that each receiver would get immediately and list the checks of each line of its public\n" +
+    "  pages, if the settings name a database, and name the receivers whose secrets this shell cannot read",
   short: "Check a policy",
   parameters: { file: flags.argument("FILE", "A policy in YAML or JSON"), json: flags.json },
   run: Effect.fnUntraced(function* ({ file, json }) {
@@ -230,12 +234,12 @@ const check = command({
       Effect.forEach(some, ({ message, path }) => note(`warning: ${file}: ${path} ${message}\n`))
     if (Result.isSuccess(read)) {
       const counted = yield* Effect.result(effectsOf(read.success))
-      const { firings, lost = [] } = Result.getOrElse(counted, () => ({}) as Partial<Effects>)
+      const { firings, lines, lost = [] } = Result.getOrElse(counted, () => ({}) as Partial<Effects>)
       const all = [...warnings, ...lost]
       yield* writeResult(
         json,
-        { issues: [], warnings: all, ...(firings !== undefined && { firings }) },
-        () => `${file} is valid\n${firingsText(firings ?? [])}`,
+        { issues: [], warnings: all, ...(firings && { firings }), ...(lines && { lines }) },
+        () => `${file} is valid\n${firingsText(firings ?? [])}${linesText(lines)}`,
       )
       yield* warn(all)
       if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)

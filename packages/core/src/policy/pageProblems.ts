@@ -1,0 +1,55 @@
+import { Duration } from "effect"
+import { isPositive, NAMELESS_MESSAGE } from "@tocsin/contract/Matcher"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { linesOf, MOST_LINES, type PageLine, type PublicPage } from "@tocsin/contract/PublicPages"
+import { at, problem, type Problems } from "./problemsAt.ts"
+import { scheduleProblems } from "./Schedule.ts"
+
+/** `badge.svg` is that of the page. */
+const RESERVED = "badge"
+
+/** The faults of public pages that their schema cannot express. */
+export const pageProblems = ({ pages = {} }: Pick<PolicyDocument, "pages">): Problems =>
+  Object.entries(pages).flatMap(([name, page]) => at(problemsOf(page), "pages", name))
+
+const problemsOf = (page: PublicPage): Problems => {
+  const { history, tz = "UTC" } = page
+  const lines = linesOf(page)
+  const firsts = new Map(lines.map((line) => [line.id, line] as const).toReversed())
+  return [
+    // Any schedule of a time zone has its clock.
+    ...scheduleProblems({ cron: "0 * * * *", tz }),
+    ...(history === undefined || Number.isInteger(Duration.toDays(history))
+      ? []
+      : [problem("must be whole days", "history")]),
+    ...(lines.length > MOST_LINES
+      ? [problem(`must have at most ${MOST_LINES} lines together`, "groups")]
+      : []),
+    ...lines.flatMap((each) =>
+      at(lineProblems(each.line, each.id, firsts.get(each.id) === each), ...each.path),
+    ),
+  ]
+}
+
+const lineProblems = ({ id, match }: PageLine, line: string, isFirst: boolean): Problems => {
+  const field = id === undefined ? "name" : "id"
+  const fault =
+    line === ""
+      ? "has no letter a to z and no digit for its address: give it an id"
+      : line.length > 63
+        ? "is too long for its address: give it an id"
+        : line === RESERVED
+          ? "is the address of the page's own badge: choose another id"
+          : isFirst
+            ? undefined
+            : `has the address of another line of the page too (${line}): give it another id`
+  return [
+    ...(fault === undefined ? [] : [problem(fault, field)]),
+    ...(match.some(isPositive) ? [] : [problem(NAMELESS_MESSAGE, "match")]),
+    ...match.flatMap((matcher, n) =>
+      matcher.field === "severity"
+        ? [problem("must not be severity: a line shows the state of its checks", "match", n)]
+        : [],
+    ),
+  ]
+}
