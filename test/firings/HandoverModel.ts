@@ -22,7 +22,7 @@ export const handoverOf = (
     const wasBefore = ({ begun = Infinity }: Row) => Math.ceil(begun) < cameAt + Number(byRefusal)
     const hasNotified = others.some((row) => row.rotas?.includes(rota) === true && wasBefore(row))
     const since = own.filter(({ attempted = 0 }) => Math.ceil(attempted) >= cameAt)
-    // What its coming made owed follows the refusal.
+    // A row that its coming made owed follows the refusal.
     const follows = ({ attempted = 0, cause, rotas: named, written }: Row) =>
       Math.ceil(attempted) > cameAt ||
       (Math.ceil(written) >= cameAt && cause === "escalation" && named?.includes(rota) === true)

@@ -64,7 +64,7 @@ interface TableProps<Item extends Named, Made extends Named> {
   /** The one that the form changes; without one, it creates one. */
   readonly changed: Signal<Item | undefined>
   readonly acts?: ReadonlyArray<FormAct> | undefined
-  /** What to do once the form has created or changed one. */
+  /** Called once the form has created or changed one. */
   readonly onSave?: (() => void) | undefined
 }
 
