@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:b9c9e33381541f73952dc75441f198a9127ee271afa42b69f35459c3efb5a203
+-- 3 separate_tables breaking sha256:07fd2ed68110554bc5e9dc594d992b96ca4301c011731d3a26b0179954541a3c
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -88,6 +88,29 @@ CREATE TABLE alert (
 CREATE INDEX alert_due ON alert (receiver, next_at, incident_id, severity);
 
 CREATE INDEX alert_leased ON alert (receiver, leased_until) WHERE leased_until IS NOT NULL;
+
+CREATE TABLE announcement (
+  id TEXT PRIMARY KEY,
+  page TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  starts_at INTEGER NOT NULL,
+  ends_at INTEGER,
+  ends_order INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(ends_at, 9223372036854775807)) STORED,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  lines TEXT NOT NULL,
+  text TEXT NOT NULL,
+  updates TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX announcement_by_created_at ON announcement (created_at, id);
+
+CREATE INDEX announcement_by_end ON announcement (ends_at);
+
+CREATE INDEX announcement_of_page_by_created_at ON announcement (page, created_at, id);
+
+CREATE INDEX announcement_of_page_by_end ON announcement (page, ends_order, id);
 
 CREATE TABLE audit (
   id TEXT PRIMARY KEY,

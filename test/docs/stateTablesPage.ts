@@ -12,6 +12,7 @@ import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
 import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyRecord"
 import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentRecord"
 import { CutOffTransitions } from "@tocsin/core/watches/cutOff"
+import { AnnouncementTransitions } from "@tocsin/core/model/AnnouncementRecord"
 import { OverrideTransitions } from "@tocsin/core/model/RotaOverrideRecord"
 import { SecretTransitions } from "@tocsin/core/model/SecretRecord"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
@@ -124,6 +125,13 @@ export const subjects: ReadonlyArray<Subject> = [
       "Receivers and a time in which they are on call in a rota. Nothing stores its state: it follows from its times.",
     file: "packages/core/src/model/RotaOverrideRecord.ts",
     rows: OverrideTransitions,
+  },
+  {
+    title: "Announcement",
+    meaning:
+      "A message to the readers of a public page. Nothing stores its state: it follows from its times.",
+    file: "packages/core/src/model/AnnouncementRecord.ts",
+    rows: AnnouncementTransitions,
   },
   {
     title: "Stored secrets",

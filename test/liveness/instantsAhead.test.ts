@@ -105,6 +105,8 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "receiver_secrets.changed_at": HISTORY,
   "silence.starts_at": MAY_BE_AHEAD,
   "silence.ends_at": MAY_BE_AHEAD,
+  "announcement.starts_at": MAY_BE_AHEAD,
+  "announcement.ends_at": MAY_BE_AHEAD,
   "rota_override.starts_at": MAY_BE_AHEAD,
   "rota_override.ends_at": MAY_BE_AHEAD,
 }

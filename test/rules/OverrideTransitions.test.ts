@@ -14,9 +14,7 @@ import { transact } from "@tocsin/testing/transact"
 import { Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-
-type Trigger = (typeof OverrideTransitions)[number]["trigger"]
-type State = (typeof OverrideTransitions)[number]["from" | "to"]
+import { livesOf } from "./livesOf.ts"
 
 const ID = OverrideId.make(uuidV7(0n, "override"))
 const ROTA = NotifierName.make("primary")
@@ -37,14 +35,6 @@ const TOURS: ReadonlyArray<ReadonlyArray<Step>> = [
   [then("create", 1), then("pass", 2), then("pass", 5), then("retain")],
 ]
 
-/** The moves that a step may cause, in order; the time may pass both ends. */
-const MAY: Record<Step["kind"], ReadonlyArray<Trigger>> = {
-  create: ["created", "scheduled"],
-  end: ["ended_by_hand"],
-  pass: ["started", "ended"],
-  retain: ["removed"],
-}
-
 const openLife = () => {
   const tables = new MemoryTables()
   const storage = MemoryStorage.make(tables)
@@ -55,7 +45,7 @@ const openLife = () => {
     const given = { id: ID, rota: ROTA, receivers: [NotifierName.make("bob")], note: undefined }
     return yield* transact(storage, createOverride({ ...given, ...times }, EVA))
   })
-  const state = Effect.map(Instant.now, (now): State => {
+  const state = Effect.map(Instant.now, (now) => {
     const override = tables.keyed.rota_override.get(ID)
     return override === undefined ? "absent" : overrideState(override, now)
   })
@@ -81,30 +71,18 @@ const openLife = () => {
 describe("an override", () => {
   it.effect("moves as its table states, is refused everything else, and every row happens", () =>
     Effect.gen(function* () {
-      const happened = new Set<unknown>()
-      const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
-        const { act, state } = openLife()
-        for (const one of steps) {
-          const from = yield* state
-          const done = yield* act(one)
-          const to = yield* state
-          let reached: State = from
-          for (const trigger of MAY[one.kind]) {
-            const row = OverrideTransitions.find((row) => row.from === reached && row.trigger === trigger)
-            // Of two ways to be created, its start decides.
-            if (row === undefined || !done || (one.kind === "create" && row.to !== to)) continue
-            if (reached === to) continue
-            happened.add(row)
-            reached = row.to
-          }
-          assert.strictEqual(reached, to, `${one.kind} from ${from}`)
-        }
+      const { missing, play } = livesOf<Step["kind"], Step>({
+        table: OverrideTransitions,
+        may: {
+          create: ["created", "scheduled"],
+          end: ["ended_by_hand"],
+          pass: ["started", "ended"],
+          retain: ["removed"],
+        },
+        open: openLife,
       })
       yield* Effect.forEach(TOURS, play)
-      assert.deepStrictEqual(
-        OverrideTransitions.filter((row) => !happened.has(row)),
-        [],
-      )
+      assert.deepStrictEqual(Array.from(missing), [])
       yield* forAll(fc.array(step, { maxLength: 20 }), { runs: 60 }, play)
     }),
   )

@@ -4,7 +4,7 @@ import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/engine
 import {
   type ListName,
   type ListQuery,
-  NEVER_RESOLVED,
+  NEVER,
   orderColumns,
   type Position,
   type SortValue,
@@ -59,7 +59,7 @@ const id = Arbitrary.map(
 
 const instant = Arbitrary.map(
   Arbitrary.all({ day: integer(-719_162, 2_932_896), micro: integer(0, 86_399_999_999), isNever: boolean }),
-  ({ day, micro, isNever }) => (isNever ? NEVER_RESOLVED : BigInt(day) * 86_400_000_000n + BigInt(micro)),
+  ({ day, micro, isNever }) => (isNever ? NEVER : BigInt(day) * 86_400_000_000n + BigInt(micro)),
 )
 
 const cursor = Arbitrary.map(
@@ -101,7 +101,7 @@ describe("a cursor", () => {
     }
     const values = query.types.map((type) => longest[type])
     assert.isAtMost(query.encode("next", { values, isInclusive: false }).length, LONGEST_CURSOR)
-    for (const bigint of [MICROS_OF_YEAR_9999, NEVER_RESOLVED, 0n]) {
+    for (const bigint of [MICROS_OF_YEAR_9999, NEVER, 0n]) {
       const position = {
         values: query.types.map((type) => ({ ...longest, bigint })[type]),
         isInclusive: true,

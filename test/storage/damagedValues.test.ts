@@ -4,7 +4,7 @@ import { inspectStorage as inspectPostgres } from "@tocsin/adapter-pg/inspection
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import { AuditId } from "@tocsin/contract/Audit"
-import { AgentId, CheckId, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
+import { AgentId, AnnouncementId, CheckId, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
 import { NotifierName } from "@tocsin/contract/Status"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { jsonColumns } from "@tocsin/core/model/TableShape"
@@ -170,6 +170,19 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       key_id: "0a1b2c3d",
       changed_by: "eva",
       changed_at: start,
+    })
+    unit.of("announcement").put({
+      id: AnnouncementId.make(idOf("announcement")),
+      page: "public",
+      kind: "notice",
+      title: "",
+      text: "",
+      lines: [],
+      starts_at: start,
+      ends_at: undefined,
+      updates: [],
+      created_by: "eva",
+      created_at: start,
     })
     unit.of("rota_override").put({
       id: OverrideId.make(idOf("override")),

@@ -14,7 +14,14 @@ import { mergeLabels } from "@tocsin/core/firings/loudMembers"
 import { isSilent } from "@tocsin/core/model/AgentRecord"
 import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
-import { type Groups, groupText, type KeyedName, type Keys, keyText } from "@tocsin/core/model/StoredTables"
+import {
+  type CountedName,
+  type Groups,
+  groupText,
+  type KeyedName,
+  type Keys,
+  keyText,
+} from "@tocsin/core/model/StoredTables"
 import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { type AlertRecord, isBehind, isDropped, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 import { type KeyedMaps, labelsOf, type MemoryTables } from "./MemoryTables.ts"
@@ -253,8 +260,15 @@ export class MemoryRowSource implements RowSource {
     return Array.from(this.#tables.keyed.silence.values()).filter(({ ends_at }) => ends_at > now)
   }
 
-  unendedOverrides(now: Instant) {
-    return Array.from(this.#tables.keyed.rota_override.values()).filter(({ ends_at }) => ends_at > now)
+  overridesEndingAfter(moment: Instant) {
+    return Array.from(this.#tables.keyed.rota_override.values()).filter(({ ends_at }) => ends_at > moment)
+  }
+
+  unended(table: CountedName, now: Instant) {
+    let count = 0
+    for (const { ends_at } of this.#tables.keyed[table].values())
+      if (ends_at === undefined || ends_at > now) count += 1
+    return count
   }
 
   newestPolicy() {

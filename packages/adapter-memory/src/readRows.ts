@@ -15,6 +15,7 @@ import {
   type Position,
   type SortColumn,
 } from "@tocsin/core/model/ListDefinitions"
+import { announcementState } from "@tocsin/core/model/AnnouncementRecord"
 import { isHeld } from "@tocsin/core/model/OutboxRecord"
 import { silenceState } from "@tocsin/core/model/SilenceRecord"
 import { type KeyedName, keyText } from "@tocsin/core/model/StoredTables"
@@ -111,6 +112,8 @@ const listFilters: { readonly [L in ListName]?: Passes<L> } = {
     (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)),
   silences: (_, { at, state }, row) =>
     state === undefined || at === undefined || silenceState(row, at) === state,
+  announcements: (_, { at, page, state }, row) =>
+    wants(page, row.page) && (at === undefined || wants(state, announcementState(row, at))),
 }
 
 /** The present registration of an agent; no row has that of an agent that is gone. */

@@ -63,6 +63,10 @@ export type SilenceId = typeof SilenceId.Type
 export const OverrideId = uuidOf("OverrideId", "an override of a rota").pipe(Schema.brand("OverrideId"))
 export type OverrideId = typeof OverrideId.Type
 
+/** ID of an announcement: UUIDv7, lower case (docs/rules.md#announcements). */
+export const AnnouncementId = uuidOf("AnnouncementId", "an announcement").pipe(Schema.brand("AnnouncementId"))
+export type AnnouncementId = typeof AnnouncementId.Type
+
 /** ID of a notification, constant over all attempts, so that receivers can deduplicate (docs/rules.md#delivery). */
 export const OutboxId = uuidOf("OutboxId", "a notification").pipe(Schema.brand("OutboxId"))
 export type OutboxId = typeof OutboxId.Type

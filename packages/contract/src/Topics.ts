@@ -12,6 +12,7 @@ export const TopicNames = {
   silences: "silences",
   rotas: "overrides of rotas",
   policy: "the policy in force, with its windows, and stored secrets",
+  announcements: "announcements of public pages",
   integrations: "integrations",
   watches: "watches",
   operators: "named operators",

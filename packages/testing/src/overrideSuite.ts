@@ -87,12 +87,7 @@ export const overrideSuite = <Place>(subject: StorageUnderTest<Place>): void => 
           search(replica, "overridesEndingAfter", after(seconds), (found) =>
             found.map(({ id }) => id).toSorted(),
           )
-        assert.deepStrictEqual(
-          yield* search(replica, "unendedOverrides", undefined, (found) =>
-            found.map(({ id }) => id).toSorted(),
-          ),
-          unended,
-        )
+        assert.strictEqual(yield* search(replica, "unended", "rota_override", (count) => count), 2)
         assert.deepStrictEqual(yield* endingAfter(0), unended)
         assert.strictEqual((yield* endingAfter(-99)).length, 5)
         yield* expireAll(replica.storage, { rule: "overrides", before: after(-9), limit: 2 })

@@ -1,6 +1,7 @@
 import { describe } from "@effect/vitest"
 import { actSuite } from "./actSuite.ts"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
+import { announcementSuite } from "./announcementSuite.ts"
 import { auditScenarioSuite } from "./model/auditScenarioSuite.ts"
 import { auditSuite } from "./auditSuite.ts"
 import { changeStampSuite } from "./changeStampSuite.ts"
@@ -105,6 +106,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     parentSuite(subject)
     silenceSuite(subject)
     overrideSuite(subject)
+    announcementSuite(subject)
     phoneSuite(subject)
     changeStampSuite(subject)
     actSuite(subject)

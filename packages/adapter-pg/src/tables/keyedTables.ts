@@ -1,4 +1,5 @@
 import {
+  type CountedName,
   storedTables,
   forNames,
   type KeyedName,
@@ -104,7 +105,11 @@ export const findUnendedSilences = `SELECT ${silenceTable.columns} FROM silence 
 
 export const rotaOverrideTable = keyedTables.rota_override
 
-export const findUnendedOverrides = `SELECT ${rotaOverrideTable.columns} FROM rota_override AS ${rotaOverrideTable.alias} WHERE ${rotaOverrideTable.alias}.ends_at > $1`
+export const findOverridesEndingAfter = `SELECT ${rotaOverrideTable.columns} FROM rota_override AS ${rotaOverrideTable.alias} WHERE ${rotaOverrideTable.alias}.ends_at > $1`
+
+/** Counts the rows of a table that end after `$1`. */
+export const countUnended = (table: CountedName): string =>
+  `SELECT count(*)::int AS count FROM ${table} WHERE ends_at > $1 OR ends_at IS NULL`
 
 export const auditTable = makeTable(storedTables.audit, { alias: "u" })
 

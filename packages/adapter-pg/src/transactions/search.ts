@@ -41,9 +41,10 @@ import {
   decodeLabelled,
 } from "../tables/IncidentTable.ts"
 import {
+  countUnended,
   keyedTables,
   findPolicyVersions,
-  findUnendedOverrides,
+  findOverridesEndingAfter,
   findUnendedSilences,
   findSilencesInForce,
   lockGroup,
@@ -85,10 +86,12 @@ const searches: {
     yield* loading.pg.query(lockSilenceCount, [])
     return yield* silencesEndingAfter(loading, now)
   }),
-  overridesEndingAfter: (loading, moment) => overridesEndingAfter(loading, moment),
-  unendedOverrides: Effect.fnUntraced(function* (loading, _asked, now) {
-    yield* loading.pg.query(lockGroup, ["rota_override"])
-    return yield* overridesEndingAfter(loading, now)
+  overridesEndingAfter: ({ pg }, moment) =>
+    Effect.map(pg.query(findOverridesEndingAfter, [moment]), (rows) => rows.map(rotaOverrideTable.decode)),
+  unended: Effect.fnUntraced(function* ({ pg }, table, now) {
+    yield* pg.query(lockGroup, [table])
+    const [found] = yield* pg.query(countUnended(table), [now])
+    return Number(found?.["count"])
   }),
   newestPolicy: Effect.fnUntraced(function* ({ pg }) {
     yield* pg.query(lockGroup, ["policy_version"])
@@ -130,9 +133,6 @@ export const answerStep = (loading: Loading, step: Step, now: Instant.Instant): 
 
 const silencesEndingAfter = ({ pg }: Loading, moment: Instant.Instant) =>
   Effect.map(pg.query(findUnendedSilences, [moment]), (rows) => rows.map(silenceTable.decode))
-
-const overridesEndingAfter = ({ pg }: Loading, moment: Instant.Instant) =>
-  Effect.map(pg.query(findUnendedOverrides, [moment]), (rows) => rows.map(rotaOverrideTable.decode))
 
 const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray<unknown>) =>
   // The column of these statements.

@@ -1,4 +1,6 @@
 import {
+  type CountedName,
+  countedNames,
   type EvaluatedName,
   evaluatedNames,
   forNames,
@@ -61,7 +63,7 @@ export const makeTables = (connection: SqliteConnection) => {
       ),
     })),
     rota_override: withMore(makeKeyedTable(connection, "rota_override"), ({ all }) => ({
-      unended: all<[now: Instant]>("WHERE ends_at > ?"),
+      endingAfter: all<[moment: Instant]>("WHERE ends_at > ?"),
     })),
     silence: withMore(makeKeyedTable(connection, "silence"), ({ all }) => ({
       /** The silences that have begun by the first moment, and end after the second. */
@@ -84,6 +86,12 @@ export const makeTables = (connection: SqliteConnection) => {
       find: one<[EstablishedName]>("WHERE name = ?"),
     })),
     ...searched,
+    unended: forNames<CountedName, Record<CountedName, (now: Instant) => number>>(countedNames, (name) => {
+      const count = connection.query<[bigint]>(
+        `SELECT count(*) FROM ${name} WHERE ends_at > ? OR ends_at IS NULL`,
+      )
+      return (now: Instant) => Number(count.get(now)?.[0] ?? 0)
+    }),
     dueRows: forNames<EvaluatedName, DueRows>(evaluatedNames, (name) => makeDueRows(connection, name)),
     /** All tables that are requested by key or by group. */
     keyed: forNames<KeyedName, KeyedTables>(

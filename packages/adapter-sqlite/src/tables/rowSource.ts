@@ -45,7 +45,8 @@ export const rowSource = (rows: RowCache): RowSource => {
       serviceHeartbeat: keyed.service_heartbeat.find("service"),
     }),
     unendedSilences: silence.unended,
-    unendedOverrides: rota_override.unended,
+    overridesEndingAfter: rota_override.endingAfter,
+    unended: (table, now) => tables.unended[table](now),
     newestPolicy: () => policy_version.newest(0, LAST_VERSION, 1)[0],
     idlePendingAgents: ({ limit, seenBefore }) => agents.idlePending(seenBefore, limit),
   }

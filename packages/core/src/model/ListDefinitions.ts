@@ -1,4 +1,5 @@
 import type { AgentRecord, BlockedKeyRecord } from "./AgentRecord.ts"
+import type { AnnouncementRecord, AnnouncementState } from "./AnnouncementRecord.ts"
 import type { AuditRecord } from "./AuditRecord.ts"
 import type { CheckRecord, StoredHistoryRecord } from "./CheckRecord.ts"
 import type { AuditActionName } from "@tocsin/contract/AuditActions"
@@ -43,6 +44,7 @@ export const listTables = {
   watches: "watch",
   audit: "audit",
   silences: "silence",
+  announcements: "announcement",
   secrets: "receiver_secrets",
 } as const satisfies Record<string, StoredName>
 
@@ -109,6 +111,12 @@ interface Filters {
     /** The moment of which `state` speaks. */
     readonly at?: Instant | undefined
   }
+  readonly announcements: {
+    readonly page?: string | undefined
+    readonly state?: AnnouncementState | undefined
+    /** The moment of which `state` speaks. */
+    readonly at?: Instant | undefined
+  }
 }
 
 export type ListFilters = {
@@ -122,8 +130,8 @@ export interface SortColumn<Row> {
   readonly of: (row: Row) => SortValue
 }
 
-/** Stands for an absent `resolved_at`: later than every instant (docs/rules.md#lists). */
-export const NEVER_RESOLVED = 9_223_372_036_854_775_807n
+/** Stands for an absent `resolved_at` or `ends_at`: later than every instant (docs/rules.md#lists). */
+export const NEVER = 9_223_372_036_854_775_807n
 
 type FieldsOf<Row, Value> = { [N in keyof Row]: Row[N] extends Value ? N : never }[keyof Row] & string
 
@@ -175,7 +183,7 @@ export const ListOrders = {
       {
         name: "resolved_order",
         type: "bigint",
-        of: (row: IncidentRecord) => row.resolved_at ?? NEVER_RESOLVED,
+        of: (row: IncidentRecord) => row.resolved_at ?? NEVER,
       },
       incidentId,
     ],
@@ -198,6 +206,13 @@ export const ListOrders = {
   },
   silences: {
     created_at: [instant<SilenceRecord>("created_at"), text<SilenceRecord>("id")],
+  },
+  announcements: {
+    created_at: [instant<AnnouncementRecord>("created_at"), text<AnnouncementRecord>("id")],
+    ends_at: [
+      { name: "ends_order", type: "bigint", of: (row: AnnouncementRecord) => row.ends_at ?? NEVER },
+      text<AnnouncementRecord>("id"),
+    ],
   },
   secrets: { name: [text<SecretRecord>("name")] },
 } as const satisfies {

@@ -30,7 +30,7 @@ export type OverrideState = Exclude<(typeof OverrideTransitions)[number]["to"], 
 export const overrideState = (
   times: Pick<RotaOverrideRecord, "ends_at" | "starts_at">,
   now: Instant.Instant,
-): OverrideState => spanState(times, "ended", now)
+): OverrideState => spanState(times, "active", "ended", now)
 
 /** Transitions of an override (docs/rules.md#overrides). Its times are stored, its state is computed. */
 export const OverrideTransitions = stateTable({

@@ -29,7 +29,7 @@ export type SilenceState = Exclude<(typeof SilenceTransitions)[number]["to"], "a
 export const silenceState = (
   times: Pick<SilenceRecord, "ends_at" | "starts_at">,
   now: Instant.Instant,
-): SilenceState => spanState(times, "expired", now)
+): SilenceState => spanState(times, "active", "expired", now)
 
 /** Transitions of a silence (docs/rules.md#silences). Its times are stored, its state is computed. */
 export const SilenceTransitions = stateTable({

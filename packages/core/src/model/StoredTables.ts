@@ -1,4 +1,5 @@
 import { agent, agent_key, type AgentKeyRecord, removed_registration } from "./AgentRecord.ts"
+import { announcement } from "./AnnouncementRecord.ts"
 import { audit, audit_subject } from "./AuditRecord.ts"
 import { change_stamp } from "./ChangeStampRecord.ts"
 import { check_label } from "./CheckLabelRecord.ts"
@@ -74,6 +75,7 @@ export const storedTables = {
   audit_subject,
   silence,
   rota_override,
+  announcement,
   service_heartbeat,
   change_stamp,
   removed_registration,
@@ -124,6 +126,10 @@ export const isKeyed = (name: keyof Shapes): name is KeyedName => "locks" in sto
 /** The tables whose rows are evaluated once their `next_evaluation_at` has come, by the key of a check. */
 export const evaluatedNames = ["expectation", "reported_alert"] as const
 export type EvaluatedName = (typeof evaluatedNames)[number]
+
+/** The tables whose rows that have not ended are limited in number. An absent `ends_at` has not come. */
+export const countedNames = ["announcement", "rota_override"] as const
+export type CountedName = (typeof countedNames)[number]
 
 /** In the order in which transactions lock their rows. */
 export const keyedNames = (Object.keys(storedTables) as ReadonlyArray<keyof Shapes>).filter(isKeyed)

@@ -9,6 +9,19 @@ const CHECK = `agent_id text NOT NULL,
  * was the terms of a check, its runs, its log, the lease of an alert and the labels of any check.
  */
 export const separateTables: Readonly<Record<string, string>> = {
+  announcement: `
+  id text PRIMARY KEY,
+  page text NOT NULL,
+  kind text NOT NULL,
+  starts_at bigint NOT NULL,
+  ends_at bigint,
+  ends_order bigint NOT NULL GENERATED ALWAYS AS (coalesce(ends_at, 9223372036854775807)) STORED,
+  created_by text NOT NULL,
+  created_at bigint NOT NULL,
+  title text NOT NULL,
+  lines json NOT NULL,
+  text text NOT NULL,
+  updates json NOT NULL`,
   change_stamp: `
   name text PRIMARY KEY,
   stamp uuid NOT NULL`,
@@ -113,4 +126,8 @@ CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
 CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, ${KEY});
 CREATE INDEX rota_override_by_end ON rota_override (ends_at);
+CREATE INDEX announcement_by_end ON announcement (ends_at);
+CREATE INDEX announcement_by_created_at ON announcement (created_at, id);
+CREATE INDEX announcement_of_page_by_created_at ON announcement (page, created_at, id);
+CREATE INDEX announcement_of_page_by_end ON announcement (page, ends_order, id);
 `

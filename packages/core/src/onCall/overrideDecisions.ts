@@ -6,7 +6,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { move } from "@tocsin/contract/TransitionTable"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { spanStart } from "../model/plannedSpan.ts"
+import { type Refusal, refused, spanStart } from "../model/plannedSpan.ts"
 import { OverrideTransitions, overrideState, type RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { lostOverrides } from "../policy/rotaWarnings.ts"
@@ -37,12 +37,6 @@ const overrideTimes = (
     : Result.succeed({ starts_at, ends_at: to })
 }
 
-/** Why an override was not stored: its times are refused, or those that have not ended are too many. */
-export interface OverrideRefusal {
-  readonly reason: "invalid" | "too_many"
-  readonly message: string
-}
-
 type NewOverride = Pick<RotaOverrideRecord, "id" | "note" | "receivers" | "rota"> & AskedTimes
 
 /** Stores an override, which begins no earlier than its transaction. */
@@ -51,17 +45,14 @@ export const createOverride = loneCommandOf(function* (
   now,
   { from, to, ...given }: NewOverride,
   by: Signature,
-): LoneDecision<Result.Result<RotaOverrideRecord, OverrideRefusal>> {
-  const times = Result.mapError(overrideTimes({ from, to }, now), (message) => ({
-    reason: "invalid" as const,
-    message,
-  }))
-  if (Result.isFailure(times)) return Result.fail(times.failure)
-  if ((yield* find("unendedOverrides", undefined)).length >= MAX_UNENDED_OVERRIDES)
-    return Result.fail({
-      reason: "too_many",
-      message: `there are ${MAX_UNENDED_OVERRIDES} overrides that have not ended; end some first`,
-    })
+): LoneDecision<Result.Result<RotaOverrideRecord, Refusal>> {
+  const times = overrideTimes({ from, to }, now)
+  if (Result.isFailure(times)) return refused("invalid", times.failure)
+  if ((yield* find("unended", "rota_override")) >= MAX_UNENDED_OVERRIDES)
+    return refused(
+      "too_many",
+      `there are ${MAX_UNENDED_OVERRIDES} overrides that have not ended; end some first`,
+    )
   const created = { ...given, ...times.success, created_at: now, created_by: by.actor }
   unit.of("rota_override").put(created)
   unit.raise("overrides", () => by.newAuditId(now))

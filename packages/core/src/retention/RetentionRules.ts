@@ -6,6 +6,7 @@ export const agedTables = {
   audit: { table: "audit", key: "id", agesFrom: "recorded_at" },
   silences: { table: "silence", key: "id", agesFrom: "ends_at" },
   overrides: { table: "rota_override", key: "id", agesFrom: "ends_at" },
+  announcements: { table: "announcement", key: "id", agesFrom: "ends_at" },
   enrolments: { table: "enrolment", key: "id", agesFrom: "expires_at" },
   idempotency_keys: { table: "idempotency_key", key: "id", agesFrom: "acted_at" },
 } as const
@@ -59,6 +60,7 @@ export const removedRows = {
   audit: { table: "audit", by: "id" },
   silences: { table: "silence", by: "id" },
   overrides: { table: "rota_override", by: "id" },
+  announcements: { table: "announcement", by: "id" },
   enrolments: { table: "enrolment", by: "id" },
   idempotency_keys: { table: "idempotency_key", by: "id" },
 } as const satisfies Readonly<Record<string, { readonly table: StoredName; readonly by: string }>>
@@ -150,6 +152,7 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
   audit: aged("a row of the audit", "recorded before the bound", ["audit_subjects", "audit"]),
   silences: aged("a silence", "ended before the bound of incidents", ["silences"]),
   overrides: aged("an override of a rota", "ended before the bound of incidents", ["overrides"]),
+  announcements: aged("an announcement", "ended before the bound of incidents", ["announcements"]),
   enrolments: aged("an enrolment", "its end came before the bound of pending agents", ["enrolments"]),
   idempotency_keys: aged("an idempotency key", "its act was more than 24 hours ago", ["idempotency_keys"]),
 }

@@ -8,7 +8,7 @@ import { find } from "../unitOfWork/Search.ts"
 import { loadRow } from "../unitOfWork/load.ts"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { spanStart } from "../model/plannedSpan.ts"
+import { type Refusal, refused, spanStart } from "../model/plannedSpan.ts"
 import { type SilenceRecord, silenceState, SilenceTransitions } from "../model/SilenceRecord.ts"
 import { areTooMany, MOST_TOGETHER } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
@@ -73,14 +73,6 @@ const TOO_MANY_MATCHERS = `silences that have not ended have at most ${MOST_TOGE
 /** A silence to create, and when it is asked to begin and end. */
 type NewSilence = Pick<SilenceRecord, "comment" | "id" | "matchers"> & AskedTimes
 
-/** Why a silence was not stored: its times are refused, or those that have not ended are too many. */
-export interface SilenceRefusal {
-  readonly reason: "invalid" | "too_many"
-  readonly message: string
-}
-
-const refused = (reason: SilenceRefusal["reason"], message: string) => Result.fail({ reason, message })
-
 /** Stores a silence, which begins no earlier than its transaction. */
 export const createSilence = loneCommandOf(function* (
   unit,
@@ -88,7 +80,7 @@ export const createSilence = loneCommandOf(function* (
   { comment, id, matchers, ...asked }: NewSilence,
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
-): LoneDecision<Result.Result<SilenceRecord, SilenceRefusal>> {
+): LoneDecision<Result.Result<SilenceRecord, Refusal>> {
   const times = silenceTimes(asked, rules, now)
   if (Result.isFailure(times)) return refused("invalid", times.failure)
   const others = yield* find("unendedSilences", undefined)

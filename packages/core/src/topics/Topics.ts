@@ -72,6 +72,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   receiver: topic("policy"),
   secret: topic("policy"),
   silence: topic("silences"),
+  announcement: topic("announcements"),
 }
 
 /** The topics of an act: the audit, and what it is about. */

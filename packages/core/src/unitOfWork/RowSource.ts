@@ -11,7 +11,7 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { AgentKeyRecord, AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName, CheckRecord, CheckRef } from "../model/CheckRecord.ts"
 import type { IncidentRecord, IncidentRef } from "../model/IncidentRecord.ts"
-import type { Groups, KeyedName, KeyedRows, Keys } from "../model/StoredTables.ts"
+import type { CountedName, Groups, KeyedName, KeyedRows, Keys } from "../model/StoredTables.ts"
 import type { MemberRecord } from "../model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
 import { ofEachTable } from "./load.ts"
@@ -74,7 +74,8 @@ export interface RowSource {
   readonly openings: (asked: OneOf<"openings">) => ReadonlyArray<Instant>
   readonly silencesInForce: (asked: SearchAsked<"silencesInForce">, now: Instant) => Found<"silencesInForce">
   readonly unendedSilences: (now: Instant) => Found<"unendedSilences">
-  readonly unendedOverrides: (now: Instant) => Found<"unendedOverrides">
+  readonly overridesEndingAfter: (moment: Instant) => Found<"overridesEndingAfter">
+  readonly unended: (table: CountedName, now: Instant) => number
   readonly newestPolicy: () => Found<"newestPolicy">
   readonly idlePendingAgents: (asked: SearchAsked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
 }
@@ -140,8 +141,8 @@ const searches: { readonly [N in SearchName]: (reading: Reading, asked: SearchAs
   silencesInForce: ({ now, source }, asked) => source.silencesInForce(asked, now),
   silencesEndingAfter: ({ source }, moment) => source.unendedSilences(moment),
   unendedSilences: ({ now, source }) => source.unendedSilences(now),
-  overridesEndingAfter: ({ source }, moment) => source.unendedOverrides(moment),
-  unendedOverrides: ({ now, source }) => source.unendedOverrides(now),
+  overridesEndingAfter: ({ source }, moment) => source.overridesEndingAfter(moment),
+  unended: ({ now, source }, table) => source.unended(table, now),
   newestPolicy: ({ source }) => source.newestPolicy(),
   blockedKeys: ({ source, unit }, ids) => {
     const keys = ids.flatMap((id) => source.blockedKey(id) ?? [])

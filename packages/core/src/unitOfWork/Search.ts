@@ -10,6 +10,7 @@ import type { ServiceHeartbeatRecord } from "../model/ServiceHeartbeatRecord.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
+import type { CountedName } from "../model/StoredTables.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 /** A search for what may hold the firings of other incidents: at most `limit` rows of each, by id. */
@@ -138,8 +139,8 @@ export interface Searches {
   readonly unendedSilences: (asked: undefined) => ReadonlyArray<SilenceRecord>
   /** The overrides of rotas that end after a moment. */
   readonly overridesEndingAfter: (moment: Instant) => ReadonlyArray<RotaOverrideRecord>
-  /** The overrides that end after `now`, counted exactly as {@link Searches.unendedSilences} says. */
-  readonly unendedOverrides: (asked: undefined) => ReadonlyArray<RotaOverrideRecord>
+  /** How many rows of a table have not ended at `now`, as exactly as {@link Searches.unendedSilences} says. */
+  readonly unended: (table: CountedName) => number
   /** The newest version of the policy. Transactions that look for it wait for one another from here on. */
   readonly newestPolicy: (asked: undefined) => PolicyVersionRecord | undefined
 }

@@ -45,15 +45,20 @@ export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/useca
   defaultValue: () => defaultRetention,
 })
 
-const EXPIRING = [
-  "history",
-  "outbox",
-  "incidents",
-  "silences",
-  "overrides",
-  "enrolments",
-  "audit",
-] as const satisfies ReadonlyArray<RetentionName>
+/** Whose time each rule follows. Timelines of incidents name silences, and rotas state who was on call then. */
+const EXPIRING = {
+  history: "history",
+  outbox: "outbox",
+  incidents: "incidents",
+  silences: "incidents",
+  overrides: "incidents",
+  announcements: "incidents",
+  enrolments: "pending",
+  audit: "audit",
+} as const satisfies { readonly [Name in RetentionName]?: keyof typeof defaultRetention }
+
+// The object has no other properties.
+const expiring = Object.keys(EXPIRING) as ReadonlyArray<keyof typeof EXPIRING>
 
 const PURGE_EVERY = Duration.seconds(10)
 const EXPIRE_EVERY = Duration.minutes(10)
@@ -83,13 +88,11 @@ const retentionChores = (
   return [
     { ...purge, pause: idlePause(PURGE_EVERY) },
     expiry("removing idempotency keys after a day", "idempotency_keys", () => IDEMPOTENCY_KEY_TIME),
-    ...EXPIRING.flatMap((rule) => {
-      // The timelines of incidents name silences, and rotas state who was on call then.
-      const isOfIncidents = rule === "incidents" || rule === "silences" || rule === "overrides"
-      const time = retention[isOfIncidents ? "incidents" : rule === "enrolments" ? "pending" : rule]
+    ...expiring.flatMap((rule) => {
+      const time = retention[EXPIRING[rule]]
       if (time === undefined) return []
       return expiry(`removing ${RetentionRules[rule].subject} after its retention`, rule, () =>
-        isOfIncidents ? Duration.max(time, countsFor(incidents.policy())) : time,
+        EXPIRING[rule] === "incidents" ? Duration.max(time, countsFor(incidents.policy())) : time,
       )
     }),
     {

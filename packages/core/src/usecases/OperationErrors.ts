@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { ValidationError } from "@tocsin/contract/Errors"
+import type { Refusal } from "../model/plannedSpan.ts"
 
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
 
@@ -10,3 +12,7 @@ export class AnotherPolicy extends Schema.TaggedError<AnotherPolicy>()("AnotherP
 export class StateConflict extends Schema.TaggedError<StateConflict>()("StateConflict", {
   message: Schema.String,
 }) {}
+
+/** The error of a planned row that was not stored. */
+export const refusalError = ({ message, reason }: Refusal) =>
+  reason === "invalid" ? new ValidationError({ message }) : new StateConflict({ message })

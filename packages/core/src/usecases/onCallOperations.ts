@@ -1,4 +1,4 @@
-import { Duration, Effect, Result } from "effect"
+import { Duration, Effect } from "effect"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { OverrideId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -27,7 +27,7 @@ import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { NotFound, refusalError, StateConflict } from "./OperationErrors.ts"
 
 const SPAN = Duration.days(31)
 const LONGEST_SPAN = Duration.days(366)
@@ -270,9 +270,8 @@ export const onCallOperations = Effect.fnUntraced(function* (signed: ReturnType<
       yield* checkReceivers(ports, asked.receivers)
       const id = newOverrideId(yield* Instant.now)
       const created = yield* signed((by) => createOverride({ ...asked, id, rota, note }, by))
-      if (Result.isSuccess(created)) return toOverride(created.success, rotas, yield* Instant.now)
-      const { message, reason } = created.failure
-      return yield* reason === "invalid" ? invalid(message) : new StateConflict({ message })
+      const override = yield* Effect.mapError(Effect.fromResult(created), refusalError)
+      return toOverride(override, rotas, yield* Instant.now)
     }),
     endOverride: Effect.fn("Operations.endOverride")(function* (rota: NotifierName, id: OverrideId) {
       return { count: yield* signed((by) => endOverride(rota, id, by)) }

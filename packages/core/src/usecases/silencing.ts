@@ -9,14 +9,8 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
-import {
-  createSilence,
-  editSilence,
-  expireSilence,
-  type SilenceRefusal,
-  silenceTimes,
-} from "../silences/silenceDecisions.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { createSilence, editSilence, expireSilence, silenceTimes } from "../silences/silenceDecisions.ts"
+import { NotFound, refusalError, StateConflict } from "./OperationErrors.ts"
 import { toIncident, toSilence } from "./toResources.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
@@ -122,9 +116,6 @@ const needsConfirm = (agents: number) =>
 
 const invalid = (message: string) => new ValidationError({ message })
 
-const refused = ({ message, reason }: SilenceRefusal) =>
-  reason === "invalid" ? invalid(message) : new StateConflict({ message })
-
 /** Refuses times that no silence may have, before anything is counted for it. */
 const checkTimes = (...given: Parameters<typeof silenceTimes>) =>
   Effect.mapError(Effect.fromResult(silenceTimes(...given)), invalid)
@@ -151,7 +142,7 @@ export const silencing = ({ commits, ids, rules, signed, storage }: SilencingPor
       }
       const id = newSilenceId(now)
       const silence = yield* signed((by) => createSilence({ id, ...asked }, rules, by))
-      return toSilence(yield* Effect.mapError(Effect.fromResult(silence), refused), yield* Instant.now)
+      return toSilence(yield* Effect.mapError(Effect.fromResult(silence), refusalError), yield* Instant.now)
     }),
     previewSilence: Effect.fn("Operations.previewSilence")(function* (request: SilenceRequest) {
       yield* checkTimes(request, rules, yield* Instant.now)

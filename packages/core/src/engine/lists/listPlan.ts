@@ -233,17 +233,23 @@ const audit: Plan<"audit"> = ({ action, actor, subject }) =>
     ...(subject === undefined ? {} : { by: "audit_subject" }),
   })
 
-/** Few silences have not ended. They are found by their end, and sorted. */
-const silences: Plan<"silences"> = ({ at, state }) => {
-  if (state === undefined || at === undefined) return one({})
-  if (state === "expired") return one({ conditions: [{ sql: "r.ends_at <= ?", values: [at] }] })
-  return one({
-    few: { sql: "r.ends_at > ?", values: [at] },
-    index: "silence_by_end",
-    conditions: [{ sql: `r.starts_at ${state === "active" ? "<=" : ">"} ?`, values: [at] }],
-    isSorted: true,
-  })
-}
+type PlannedFilter = Omit<ListFilters["announcements"], "state"> & { readonly state?: string | undefined }
+
+/** Few planned rows have not ended. They are found by their end, and sorted. */
+const planned =
+  (index: string, over: string) =>
+  ({ at, page, state }: PlannedFilter): ListPlan => {
+    const ofPage = { fixed: fixed("page", page) }
+    if (state === undefined || at === undefined) return one(ofPage)
+    if (state === over) return one({ ...ofPage, conditions: [{ sql: "r.ends_at <= ?", values: [at] }] })
+    return one({
+      ...ofPage,
+      few: { sql: "(r.ends_at > ? OR r.ends_at IS NULL)", values: [at] },
+      index,
+      conditions: [{ sql: `r.starts_at ${state === "scheduled" ? ">" : "<="} ?`, values: [at] }],
+      isSorted: true,
+    })
+  }
 
 const blacklist: Plan<"blacklist"> = () => one({ conditions: [constant("r.state = 'blocked'")] })
 
@@ -255,7 +261,8 @@ const plans: { readonly [L in ListName]?: Plan<L> } = {
   incidents,
   outbox,
   audit,
-  silences,
+  silences: planned("silence_by_end", "expired"),
+  announcements: planned("announcement_by_end", "ended"),
   blacklist,
 }
 

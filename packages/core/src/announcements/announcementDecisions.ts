@@ -1,0 +1,98 @@
+import { Result } from "effect"
+import type { AnnouncementId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import {
+  type AnnouncementRecord,
+  announcementState,
+  AnnouncementTransitions,
+} from "../model/AnnouncementRecord.ts"
+import { type Refusal, refused, spanStart } from "../model/plannedSpan.ts"
+import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { loadRow } from "../unitOfWork/load.ts"
+import { find } from "../unitOfWork/Search.ts"
+
+/** A page has them all, whatever else happened in its last 14 days. */
+export const MAX_UNENDED_ANNOUNCEMENTS = 100
+
+/** They are one row, which each reader of its page gets. */
+export const MAX_UPDATES = 100
+
+interface NewAnnouncement extends Pick<
+  AnnouncementRecord,
+  "ends_at" | "id" | "kind" | "lines" | "page" | "text" | "title"
+> {
+  readonly starts_at: Instant.Instant | undefined
+}
+
+/** Stores an announcement, which begins no earlier than its transaction. */
+export const createAnnouncement = loneCommandOf(function* (
+  unit,
+  now,
+  { starts_at: asked, ...given }: NewAnnouncement,
+  by: Signature,
+): LoneDecision<Result.Result<AnnouncementRecord, Refusal>> {
+  const { ends_at, id, kind, lines, page, text, title } = given
+  const start = spanStart(asked, "starts_at", now)
+  if (Result.isFailure(start)) return refused("invalid", start.failure)
+  const starts_at = start.success
+  if (ends_at !== undefined && ends_at <= starts_at)
+    return refused("invalid", "ends_at must be in the future, and after starts_at; or leave it out")
+  if ((yield* find("unended", "announcement")) >= MAX_UNENDED_ANNOUNCEMENTS)
+    return refused(
+      "too_many",
+      `there are ${MAX_UNENDED_ANNOUNCEMENTS} announcements that have not ended; end some first`,
+    )
+  const created = { ...given, starts_at, updates: [], created_at: now, created_by: by.actor }
+  unit.of("announcement").put(created)
+  recordAudit(unit, now, by, "announcement.created", [id], {
+    page,
+    kind,
+    title,
+    text,
+    lines: lines.length === 0 ? undefined : lines.join(", "),
+    starts_at: Instant.format(starts_at),
+    ends_at: ends_at && Instant.format(ends_at),
+  })
+  return Result.succeed(created)
+})
+
+/** Adds a text to an announcement that has not ended, and returns how it stands then. */
+export const updateAnnouncement = commandOf(function* (
+  unit,
+  now,
+  id: AnnouncementId,
+  text: string,
+  by: Signature,
+): Decision<AnnouncementRecord | "ended" | "too_many" | "unknown"> {
+  const announcement = yield* loadRow(unit, "announcement", id)
+  if (announcement === undefined) return "unknown"
+  const state = announcementState(announcement, now)
+  if (state === "ended") return "ended"
+  const { updates } = announcement
+  if (updates.length >= MAX_UPDATES) return "too_many"
+  move(AnnouncementTransitions, state, "updated")
+  const updated = { ...announcement, updates: [...updates, { at: Number(now), text, by: by.actor }] }
+  unit.of("announcement").put(updated)
+  recordAudit(unit, now, by, "announcement.updated", [id], { text })
+  return updated
+})
+
+/** Ends an announcement now, and keeps its row. Returns how many it ended. */
+export const endAnnouncement = commandOf(function* (
+  unit,
+  now,
+  id: AnnouncementId,
+  by: Signature,
+): Decision<number> {
+  const announcement = yield* loadRow(unit, "announcement", id)
+  if (announcement === undefined) return 0
+  const state = announcementState(announcement, now)
+  if (state === "ended") return 0
+  move(AnnouncementTransitions, state, "ended_by_hand")
+  unit.of("announcement").put({ ...announcement, ends_at: now })
+  recordAudit(unit, now, by, "announcement.ended", [id], {})
+  return 1
+})
