@@ -69,7 +69,7 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
   ],
   [
     /^ETLS$/,
-    "The TLS connection to the mail server failed: check its certificate, or end its address with ?tls=off to go without.",
+    "The TLS connection to the mail server failed: check its certificate, or go without by tls: off, or by ?tls=off at the end of its address.",
   ],
   [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL/, "The TLS connection failed: check the receiver's certificate."],
 ]

@@ -96,7 +96,8 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
         </button>
       </div>
       <p class="lead">
-        Every route that matches applies. What no route matches goes to every receiver, immediately.
+        Every route that matches applies. What no route matches goes to every receiver, immediately. A late
+        job and a silent host are <i>unknown</i>: <i>all but warnings</i> has them beside what is critical.
       </p>
     </section>
   )
