@@ -13,6 +13,11 @@ type Request = readonly [method: string, path: string, json?: object]
 
 const load = (status: "firing" | "resolved") => ({ labels: { alertname: "Load", team: "db" }, status })
 
+const nrdp = (state: number) =>
+  `/?cmd=submitcheck&json=${encodeURIComponent(
+    JSON.stringify({ checkresults: [{ hostname: "db1", servicename: "disk", state }] }),
+  )}`
+
 /** Two requests of each kind of sender about one check: it is bad, and it is well again. */
 const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Request]>> = {
   ping: [
@@ -30,6 +35,10 @@ const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Re
   webhook: [
     ["POST", "", { version: "4", alerts: [load("firing")] }],
     ["POST", "", { version: "4", alerts: [load("resolved")] }],
+  ],
+  nrdp: [
+    ["GET", nrdp(2)],
+    ["GET", nrdp(0)],
   ],
 }
 

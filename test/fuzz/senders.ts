@@ -1,3 +1,4 @@
+/// <reference lib="es2024.string" />
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import * as fc from "fast-check"
 import { addressOf, type Input } from "./Input.ts"
@@ -11,6 +12,7 @@ export const SENDER_OPTIONS: Readonly<Record<IntegrationKind, object>> = {
   push: {},
   alertmanager: { group_by: ["team"], watchdog: "Watchdog" },
   webhook: { map: { check: "/check", status: "/state", output: "/text" } },
+  nrdp: {},
 }
 
 const text = fc.oneof(
@@ -78,6 +80,12 @@ const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
         `/in/${kind}/${key}/api/v2/alerts`,
         `/in/${kind}/${key}`,
       )
+    case "nrdp":
+      return fc.constantFrom(
+        `/in/${kind}/`,
+        `/in/${kind}/${key}/`,
+        `/in/${kind}/?token=${key}&cmd=submitcheck`,
+      )
     case "webhook":
       return fc.constantFrom(`/in/${kind}`, `/in/${kind}/${key}`, `/in/${kind}/${key}/x`)
   }
@@ -86,13 +94,57 @@ const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
 /** Behind the addresses of other inputs, of which there are fewer. */
 const FIRST_ADDRESS = 65_536
 
+const xml = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "<checkresults>", "</checkresults>", "<checkresult type='service'>", "</checkresult>", "<state>2</state>",
+        "<hostname>a</hostname>", "<servicename>b</servicename>", "<output>", "</output>", "<![CDATA[", "]]>", "<!--",
+        "&amp;", "&#0;", "&#x10ffff;", "<!DOCTYPE a [<!ENTITY b 'c'>]>", "<?xml version='1.0'?>", "<a b='", "/>",
+      ), // oxfmt-ignore
+      text,
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(""))
+const result = fc.record(
+  { hostname: text, servicename: text, state: fc.constantFrom(0, 2, "3", 7, null), output: text, time: text },
+  { requiredKeys: [] },
+)
+const results = fc.record({ checkresults: fc.array(fc.oneof(result, fc.jsonValue()), { maxLength: 4 }) })
+
+/** Forms of NRDP's senders: with the token, as XML or JSON, encoded or as they are. */
+const formOf = (key: string) =>
+  fc
+    .tuple(
+      fc.constantFrom(`token=${key}&`, `token=${key}&`, "token=x&", ""),
+      fc.constantFrom("cmd=submitcheck&", "cmd=hello&", ""),
+      fc.oneof(
+        fc.tuple(fc.constantFrom("xml=", "XMLDATA="), xml),
+        fc.tuple(
+          fc.constantFrom("json=", "JSONDATA="),
+          fc.oneof(results, fc.jsonValue()).map((value) => JSON.stringify(value)),
+        ),
+      ),
+      fc.boolean(),
+    )
+    .map(([token, command, [name, value], isEncoded]) => {
+      const data = isEncoded ? encodeURIComponent(value.toWellFormed()) : value
+      return Buffer.from(`${token}${command}${name}${data}`).toString("latin1")
+    })
+
+const bodyOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
+  kind === "nrdp"
+    ? formOf(placeholderOf(kind))
+    : json.map((value) => Buffer.from(JSON.stringify(value)).toString("latin1"))
+
 const requestOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
   fc
     .tuple(
       fc.constantFrom("POST", "POST", "GET", "HEAD", "PUT"),
       targetOf(kind),
       fc.constantFrom("", `Authorization: Bearer ${placeholderOf(kind)}\r\n`),
-      json.map((value) => Buffer.from(JSON.stringify(value)).toString("latin1")),
+      bodyOf(kind),
     )
     .map(([method, target, authorization, body]) => {
       const framed =

@@ -25,6 +25,7 @@ import { hostileBodySuite } from "./requests/hostileBodySuite.ts"
 import { idempotencySuite } from "./requests/idempotencySuite.ts"
 import { enrolmentSuite } from "./requests/enrolmentSuite.ts"
 import { integrationSuite } from "./requests/integrationSuite.ts"
+import { nagiosSuite } from "./requests/nagiosSuite.ts"
 import { watchSuite } from "./requests/watchSuite.ts"
 import { operatorSuite } from "./requests/operatorSuite.ts"
 import { orderSuite } from "./requests/orderSuite.ts"
@@ -83,6 +84,7 @@ const sampled: Suites = {
 const suites: Suites = {
   operators: operatorSuite,
   integrations: integrationSuite,
+  nagios: nagiosSuite,
   enrolments: enrolmentSuite,
   watches: watchSuite,
   idempotency: idempotencySuite,

@@ -19,6 +19,10 @@ const REQUESTS: Readonly<
   push: (check) => ["GET", `/${check}?status=down`],
   alertmanager: (check) => ["POST", "/api/v2/alerts", [{ labels: { alertname: check } }]],
   webhook: (check) => ["POST", "", { version: "4", alerts: [{ labels: { alertname: check } }] }],
+  nrdp: (check) => [
+    "GET",
+    `/?cmd=submitcheck&json=${encodeURIComponent(JSON.stringify({ checkresults: [{ hostname: check, state: 1 }] }))}`,
+  ],
 }
 
 interface Sender {
@@ -48,7 +52,7 @@ const reportOn = Effect.fnUntraced(function* (server: ServerProcess, sender: Sen
 const checksOf = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
   const { text } = yield* operate(server, "GET", `/ops/v1/checks?agent_id=${kind}&limit=500`)
   const { items } = JSON.parse(text) as { readonly items: ReadonlyArray<{ readonly check_id: string }> }
-  return items.map(({ check_id }) => check_id.replace(/\.[0-9a-f]{12}$/, ""))
+  return items.map(({ check_id }) => check_id.replace(/\.[0-9a-f]{12}$|:host$/, ""))
 })
 
 const survives = Effect.fnUntraced(function* (storage: Environment) {

@@ -94,7 +94,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
   Layer.mergeAll(
     v1Routes(options),
     opsRoutes(options),
-    SenderRoutes.layer,
+    SenderRoutes.layer(options.trustedHops ?? 0),
     CalendarRoutes.layer,
     CallRoutes.layer,
     LinkRoutes.layer,

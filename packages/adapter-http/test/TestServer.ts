@@ -43,13 +43,14 @@ export interface Stubs {
   readonly feed?: Partial<TopicFeed["Service"]>
 }
 
-const visit = { leave: () => {} }
+const visit = { leave: () => {}, forgive: () => {} }
 
 /** Lets every body in. */
 export const unlimitedBodies: Ingest["Service"]["bodies"] = {
   tryEnter: () => visit,
   enterHeartbeat: () => Effect.succeed(visit),
   enterEvents: () => Effect.succeed(visit),
+  enterUnnamed: () => Effect.succeed(visit),
 }
 
 const unexpected = () => Effect.die("no request of these tests concerns enrolments")

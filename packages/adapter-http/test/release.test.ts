@@ -37,12 +37,14 @@ it("a server releases what a connection took, however its client ends", () =>
       )
       const enter = () => {
         under.bodies += 1
-        return { leave: () => void (under.bodies -= 1) }
+        const leave = () => void (under.bodies -= 1)
+        return { leave, forgive: leave }
       }
       const bodies = {
         tryEnter: enter,
         enterHeartbeat: () => Effect.sync(enter),
         enterEvents: () => Effect.sync(enter),
+        enterUnnamed: () => Effect.sync(enter),
       }
       const scope = Scope.makeUnsafe()
       const server = testServer({

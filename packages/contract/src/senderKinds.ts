@@ -49,6 +49,12 @@ groups:
   ]
 }
 
+/** A line for a shell, and the part of NCPA's configuration. */
+const nrdpLines = (address: string, { key }: Made): ReadonlyArray<SenderLine> => [
+  ["send_nrdp.sh", `send_nrdp.sh -u ${address} -t ${key} -H HOST -s SERVICE -S 0 -o "all is well"`],
+  ["ncpa.cfg", `[nrdp]\nparent = ${address}\ntoken = ${key}`],
+]
+
 /** The kinds of integrations that senders report to (docs/rules.md#requests-of-senders). */
 export const SENDER_KINDS = {
   ping: {
@@ -66,6 +72,7 @@ export const SENDER_KINDS = {
     senders: "Alertmanager, Grafana, other JSON",
     options: '{"map": {"check": "/name", "status": "/status"}}',
   },
+  nrdp: { senders: "Nagios, NCPA, send_nrdp", options: '{"max_checks": 500}', lines: nrdpLines },
 } as const satisfies Readonly<Record<string, SenderKind>>
 
 export type SenderKindName = keyof typeof SENDER_KINDS

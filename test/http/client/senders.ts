@@ -31,6 +31,14 @@ const badBodies = (path: string, headers: Call["headers"] = {}): ReadonlyArray<S
     { body, headers },
   ])
 
+const results = (...hosts: ReadonlyArray<string>) =>
+  JSON.stringify({ checkresults: hosts.map((hostname) => ({ hostname, state: 1, output: "down" })) })
+
+/** A form of NRDP, as its senders fill it in. */
+const form = (fields: Readonly<Record<string, string>>): Call => ({
+  body: new URLSearchParams({ cmd: "submitcheck", ...fields }).toString(),
+})
+
 /** The requests of each kind of sender, and the answer that it takes for a success. */
 export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
   ping: {
@@ -94,6 +102,29 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
       ["POST", `/${key}`, { json: { version: "4", alerts: [7] } }],
       ["POST", `/${key}`, { json: { check: "a", state: "odd" } }],
       ["PUT", `/${key}`, { json: {} }],
+    ],
+  },
+  nrdp: {
+    success: JSON.stringify({ result: { status: 0, message: "OK", meta: { output: "1 checks processed" } } }),
+    reports: (key, check) => [
+      ["POST", "/", form({ token: key, json: results(`${check}-form`) })],
+      ["POST", `/${key}/`, form({ JSONDATA: results(`${check}-path`) })],
+      ["GET", `/?token=${key}&cmd=submitcheck&json=${encodeURIComponent(results(`${check}-query`))}`],
+    ],
+    hopeless: (key) => [
+      ["POST", "/", form({ token: UNKNOWN, json: results("a") })],
+      ["POST", `/${UNKNOWN}/`, form({ json: results("a") })],
+      ["POST", "/", form({ json: results("a") })],
+      ["POST", "/", form({ token: key })],
+      ["POST", "/", form({ token: key, cmd: "hello", json: results("a") })],
+      ["POST", "/", form({ token: key, json: "{" })],
+      ["POST", "/", form({ token: key, json: DEEP })],
+      ["POST", "/", form({ token: key, xml: "<a>".repeat(100_000) })],
+      ["POST", "/", form({ token: key, xml: "<!DOCTYPE a><a/>" })],
+      ["POST", "/", form({ token: key, xml: "<a><checkresult><hostname>b</hostname></checkresult></a>" })],
+      ["POST", "/", { body: `token=${key}&cmd=submitcheck&xml=${TOO_LARGE}` }],
+      ["POST", "/more", form({ token: key, json: results("a") })],
+      ["GET", "/"],
     ],
   },
 }

@@ -110,6 +110,8 @@ export const parseJson = (bytes: Uint8Array, contentEncoding?: string): Result.R
 
 const isPlain = (contentEncoding = "identity"): boolean => contentEncoding.toLowerCase() === "identity"
 
+const isChunked = (transferEncoding = "chunked"): boolean => transferEncoding.toLowerCase() === "chunked"
+
 const decodeText = (bytes: Uint8Array, contentEncoding?: string): Result.Result<string, string> =>
   isPlain(contentEncoding)
     ? Result.try({ try: () => decoder.decode(bytes), catch: () => NOT_UTF8 })
@@ -122,8 +124,56 @@ const largeBodies = Semaphore.makeUnsafe(1)
 const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 /** One large body a turn of the event loop: those that arrive together would otherwise block all other requests. */
-const turnOf = (body: Uint8Array) =>
+const turnOf = (body: { readonly length: number }) =>
   body.length > LARGE_BYTES ? largeBodies.withPermit(nextTurn) : Effect.void
+
+/** As much of a body is read before its sender is known. */
+export const MOST_UNNAMED_BYTES = 524_288
+
+interface Naming<A, E, R> {
+  readonly parse: ParseText
+  readonly onRead: OnRead
+  readonly recognise: (start: string) => Effect.Effect<A, E, R>
+}
+
+/**
+ * Reads a body that has its sender's key inside. `recognise` gets the text of the first 512 KiB, or of all if that is
+ * less; more is read only of a sender whom it recognises.
+ */
+export const readNamed = <A, E, R>(
+  request: Request,
+  { onRead, parse, recognise }: Naming<A, E, R>,
+): Effect.Effect<readonly [sender: A, text: string], E | PayloadTooLarge | Validation, R> =>
+  Effect.suspend(() => {
+    const { headers } = request
+    if (Number(headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
+    if (!isPlain(headers["content-encoding"])) return invalid(ENCODED)
+    if (!isChunked(headers["transfer-encoding"])) return invalid(CODED)
+    const parts: Array<Buffer> = []
+    let size = 0
+    let recognised: Effect.Effect<A, E, R> | undefined
+    const taken = Stream.runForEach(
+      Stream.catch(request.stream, () => Stream.fromEffect(cutShort)),
+      (part): Effect.Effect<void, E | PayloadTooLarge, R> => {
+        size += part.length
+        onRead(part.length)
+        if (size > MAX_BODY_BYTES) return tooLarge
+        parts.push(Buffer.from(part))
+        if (recognised !== undefined || size < MOST_UNNAMED_BYTES) return Effect.void
+        const start = Buffer.concat(parts).subarray(0, MOST_UNNAMED_BYTES)
+        return Effect.map(recognise(lenientDecoder.decode(start)), (sender) => {
+          recognised = Effect.succeed(sender)
+        })
+      },
+    )
+    const turn = Effect.suspend(() => turnOf({ length: size }))
+    return Effect.flatMap(Effect.andThen(taken, turn), (): ReturnType<typeof readNamed<A, E, R>> =>
+      Result.match(parse(joined(parts)), {
+        onFailure: invalid,
+        onSuccess: (text) => Effect.map(recognised ?? recognise(text), (sender) => [sender, text] as const),
+      }),
+    )
+  })
 
 const readAs =
   <A>(parse: (bytes: Uint8Array, contentEncoding: string | undefined) => Result.Result<A, string>) =>
@@ -131,7 +181,7 @@ const readAs =
     Effect.flatMap(Effect.tap(read(request, onRead), turnOf), (bytes) => {
       const { headers } = request
       // Node removes the chunks, but decodes nothing inside them.
-      if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked") return invalid(CODED)
+      if (!isChunked(headers["transfer-encoding"])) return invalid(CODED)
       return Result.match(parse(bytes, headers["content-encoding"]), {
         onSuccess: Effect.succeed,
         onFailure: invalid,
@@ -143,11 +193,33 @@ export const readJson = readAs(parseJson)
 /** Reads a body as text, whatever its Content-Type. */
 export const readText = readAs(decodeText)
 
-/** Reads a body as the text of a sender's JSON, which may have more values than the API takes. */
-export const readSenderText = readAs((bytes, contentEncoding) => {
+/** Makes text of a body; fails with the message for its sender. */
+export type ParseText = (bytes: Uint8Array, contentEncoding?: string) => Result.Result<string, string>
+
+/** A body as the text of a sender's JSON, which may have more values than the API takes. */
+export const parseSenderText: ParseText = (bytes, contentEncoding) => {
   const overfull = overfullSenderBody(bytes)
   return overfull === undefined ? decodeText(bytes, contentEncoding) : Result.fail(overfull)
-})
+}
+
+/** A body as the text of a form: of any encoding that has ASCII, as senders are old. */
+export const parseForm: ParseText = (bytes, contentEncoding) => {
+  if (!isPlain(contentEncoding)) return Result.fail(ENCODED)
+  const text = lenientDecoder.decode(bytes)
+  for (const value of new URLSearchParams(text).values()) {
+    const overfull = JSON_START.test(value) ? overfullSenderBody(Buffer.from(value)) : undefined
+    if (overfull !== undefined) return Result.fail(overfull)
+  }
+  return Result.succeed(text)
+}
+
+const JSON_START = /^\s*[[{]/u
+
+/** Reads a body as what a parser makes of it. */
+export const readParsed = (
+  request: Request,
+  parse: ParseText,
+): Effect.Effect<string, PayloadTooLarge | Validation> => readAs(parse)(request)
 
 /** Reads a body as what a schema describes, with the messages of the contract. */
 export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(

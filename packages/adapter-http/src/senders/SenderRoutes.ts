@@ -1,15 +1,26 @@
 import { IntegrationKind } from "@tocsin/contract/Integrations"
+import type { Protocol } from "@tocsin/core/integrations/Kind"
 import { KINDS } from "@tocsin/core/integrations/kinds"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
-import { Effect } from "effect"
+import type { SenderRequest } from "@tocsin/core/integrations/Report"
+import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Integrations, type Sender } from "@tocsin/core/usecases/Integrations"
+import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
+import { requestAddress } from "../request/clientAddress.ts"
 import { AgentIntake } from "../request/Intake.ts"
-import { announcedBytes } from "../request/RequestBody.ts"
+import {
+  announcedBytes,
+  MOST_OF_START,
+  MOST_UNNAMED_BYTES,
+  readNamed,
+  readParsed,
+  readStart,
+} from "../request/RequestBody.ts"
 import { type Failure, failureOfCause } from "../response/failures.ts"
 import type { KnownRoute } from "../routes.ts"
-import { addressed, answerOf, BODIES, responseOf } from "./dialects.ts"
+import { addressed, answerOf, hasBody, PARSERS, responseOf, withBody } from "./dialects.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -24,53 +35,116 @@ export const routes: ReadonlyArray<KnownRoute> = NAMES.flatMap((kind) =>
   ),
 )
 
-/** Whether a request has a body that matters. */
-const hasBody = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD"
-
 /** A body that could not be read. */
 const unread =
   (code: "payload_too_large" | "validation") =>
   ({ message }: PayloadTooLarge | Validation): Effect.Effect<Failure> =>
     Effect.succeed({ code, message })
 
-/** Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). */
-export const layer = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    const integrations = yield* Integrations
-    const intake = yield* AgentIntake
-    const { noteToken } = yield* FailedAuthentications
-    const taking = (kind: IntegrationKind) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const { protocol } = KINDS[kind]
-        const { mostBytes, read } = BODIES[protocol.body]
-        const { headers, method, url } = request
-        const { key, ...given } = addressed(
-          { authorization: headers["authorization"], method, url },
-          protocol,
-        )
-        const take = Effect.gen(function* () {
-          // Bodies of unknown senders stay unread, and their keys count as failed authentications.
-          const sender = yield* Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
-          const report = (body: string) => integrations.report(kind, sender, { ...given, body })
-          const bytes = Math.min(announcedBytes(request), mostBytes)
-          const place = { bytes, sender: sender.key_hash }
-          return yield* hasBody(request)
-            ? intake.within(request, place, Effect.flatMap(read(request), report))
-            : report("")
-        })
-        return yield* take.pipe(
-          Effect.map((taken) => answerOf(protocol, undefined, taken)),
-          Effect.catchTags({
-            PayloadTooLarge: unread("payload_too_large"),
-            Validation: unread("validation"),
-          }),
-          Effect.catchCause(failureOfCause),
-          Effect.map((said) => responseOf("code" in said ? answerOf(protocol, said) : said)),
-        )
-      })
-    for (const kind of NAMES)
-      for (const method of KINDS[kind].protocol.methods)
-        yield* router.add(method, pathsOf(kind), taking(kind))
+/** A request whose body is to be read, and what is done with it then. */
+interface Unread {
+  readonly request: Request
+  readonly protocol: Protocol
+  /** The request with what was read of its body. */
+  readonly readAs: (body: string) => SenderRequest
+  readonly report: (sender: Sender, body: string) => ReturnType<Integrations["Service"]["report"]>
+}
+
+/** Takes requests whose key is known before their bodies are read: those of unknown senders stay unread. */
+const takingByKey = Effect.map(AgentIntake, (intake) =>
+  Effect.fnUntraced(function* <E, R>(
+    { protocol: { body }, report, request }: Unread,
+    recognised: Effect.Effect<Sender, E, R>,
+  ) {
+    const sender = yield* recognised
+    if (!hasBody(request.method)) return yield* report(sender, "")
+    const announced = announcedBytes(request)
+    const bytes = body === "start" ? Math.min(announced, MOST_OF_START) : announced
+    const read = body === "start" ? readStart(request) : readParsed(request, PARSERS[body])
+    const taken = Effect.flatMap(read, (text) => report(sender, text))
+    return yield* intake.within(request, { bytes, sender: sender.key_hash }, taken)
   }),
 )
+
+/**
+ * Takes requests whose key is in their bodies: within the budget for data with unknown keys of the client's address,
+ * which gets it back once the key is recognised.
+ */
+const takingByBody = Effect.fnUntraced(function* (trustedHops: number) {
+  const { bodies } = yield* Ingest
+  const intake = yield* AgentIntake
+  const addressOf = requestAddress(trustedHops)
+  return <E, R>(
+    { protocol: { body, keyOf }, readAs, report, request }: Unread,
+    recognise: (key: Redacted.Redacted) => Effect.Effect<Sender, E, R>,
+  ) => {
+    const address = addressOf(request)
+    const announced = announcedBytes(request)
+    const isStated = request.headers["content-length"] !== undefined
+    let read = 0
+    return Effect.acquireUseRelease(
+      bodies.enterUnnamed({ address, bytes: isStated ? Math.min(announced, MOST_UNNAMED_BYTES) : undefined }),
+      ({ forgive }) => {
+        const named = readNamed(request, {
+          parse: PARSERS[body === "form" ? body : "whole"],
+          onRead: (bytes) => (read += bytes),
+          recognise: (start) => {
+            const key = Redacted.make(keyOf?.(readAs(start)) ?? "")
+            return Effect.tap(recognise(key), () => Effect.sync(forgive))
+          },
+        })
+        const taken = Effect.flatMap(named, ([sender, text]) => report(sender, text))
+        return intake.within(request, { bytes: announced, sender: address ?? "" }, taken)
+      },
+      ({ leave }) => Effect.sync(() => leave(read)),
+    )
+  }
+})
+
+/**
+ * Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). `trustedHops` is
+ * how many proxies stand before the server.
+ */
+export const layer = (trustedHops: number) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const integrations = yield* Integrations
+      const { noteToken } = yield* FailedAuthentications
+      const [takeByKey, takeByBody] = [yield* takingByKey, yield* takingByBody(trustedHops)]
+      // Unknown keys count as failed authentications.
+      const recognise = (key: Redacted.Redacted) =>
+        Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
+      const taking = (kind: IntegrationKind) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const { protocol } = KINDS[kind]
+          const { headers, method, url } = request
+          const { key, ...given } = addressed(
+            { authorization: headers["authorization"], method, url },
+            protocol,
+          )
+          let asked: SenderRequest = { ...given, body: "" }
+          const readAs = (body: string) => (asked = withBody(protocol, given, body))
+          const received: Unread = {
+            request,
+            protocol,
+            readAs,
+            report: (sender, body) => integrations.report(kind, sender, readAs(body)),
+          }
+          const take =
+            key === undefined ? takeByBody(received, recognise) : takeByKey(received, recognise(key))
+          return yield* take.pipe(
+            Effect.map((taken) => answerOf(protocol, asked, undefined, taken)),
+            Effect.catchTags({
+              PayloadTooLarge: unread("payload_too_large"),
+              Validation: unread("validation"),
+            }),
+            Effect.catchCause(failureOfCause),
+            Effect.map((said) => responseOf("code" in said ? answerOf(protocol, asked, said) : said)),
+          )
+        })
+      for (const kind of NAMES)
+        for (const method of KINDS[kind].protocol.methods)
+          yield* router.add(method, pathsOf(kind), taking(kind))
+    }),
+  )

@@ -7,7 +7,7 @@ import { isTokenOf } from "@tocsin/core/operators/tokens"
 import type { TakenRequest } from "@tocsin/core/usecases/Integrations"
 import { Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { MOST_OF_START, readStart, readSenderText } from "../request/RequestBody.ts"
+import { parseForm, parseSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
 
@@ -19,30 +19,40 @@ export interface SenderAnswer {
 }
 
 export const answerOf = (
-  { contentType, fields, say }: Protocol,
+  { contentType, fields, say, statuses = {} }: Protocol,
+  request: SenderRequest,
   failure?: Failure,
   taken?: TakenRequest,
 ): SenderAnswer => {
-  const body = taken?.answer?.body ?? say(failure, taken?.ignored ?? "")
+  const body = taken?.answer?.body ?? say(failure, taken?.ignored ?? "", request)
+  const status = failure && (statuses[failure.code] ?? errorStatus[failure.code])
   return {
-    status: failure === undefined ? (taken?.answer?.status ?? 200) : errorStatus[failure.code],
+    status: status ?? taken?.answer?.status ?? 200,
     body,
     fields: {
       "cache-control": "no-store",
       ...(failure !== undefined && errorFields(failure)),
       ...fields,
-      ...(body !== "" && { "content-type": contentType }),
+      ...(body !== "" && {
+        "content-type": typeof contentType === "string" ? contentType : contentType(request),
+      }),
       "content-length": String(Buffer.byteLength(body)),
     },
   }
 }
 
-/** Reads a body as senders of a kind send it, and states how much of a longer one is read. */
-export const BODIES = {
-  start: { read: readStart, mostBytes: MOST_OF_START },
-  // A longer one is refused.
-  whole: { read: readSenderText, mostBytes: Number.POSITIVE_INFINITY },
-} as const
+/** Makes text of whole bodies. */
+export const PARSERS = { whole: parseSenderText, form: parseForm } as const
+
+const fieldsIn = (text: string): SenderRequest["query"] => Array.from(new URLSearchParams(text))
+
+/** A request with its body, or with as much of it as was read. */
+export const withBody = (
+  { body: form }: Pick<Protocol, "body">,
+  given: Omit<SenderRequest, "body">,
+  body: string,
+): SenderRequest =>
+  form === "form" ? { ...given, query: [...given.query, ...fieldsIn(body)], body: "" } : { ...given, body }
 
 export const responseOf = ({ body, fields: headers, status }: SenderAnswer) =>
   body === ""
@@ -56,6 +66,7 @@ export const unroutedAnswer = (url: string, failure: Failure): SenderAnswer | un
   if (kind === undefined) return undefined
   return answerOf(
     KINDS[kind].protocol,
+    { method: "", path: [], query: queryOf(url), body: "" },
     failure.headers === undefined ? { ...failure, message: "not found" } : failure,
   )
 }
@@ -76,12 +87,16 @@ const NO_QUERY: SenderRequest["query"] = []
 const queryOf = (url: string): SenderRequest["query"] => {
   const start = url.indexOf("?")
   if (start === -1) return NO_QUERY
-  return Array.from(new URLSearchParams(url.slice(start + 1).replaceAll(SECOND_QUERY, "&")))
+  return fieldsIn(url.slice(start + 1).replaceAll(SECOND_QUERY, "&"))
 }
+
+/** Whether requests by a method have a body that matters. */
+export const hasBody = (method: string): boolean => method !== "GET" && method !== "HEAD"
 
 /** A sender's request before its key is recognised and its body is read. */
 export interface Addressed extends Omit<SenderRequest, "body"> {
-  readonly key: Redacted.Redacted
+  /** Absent if only the body can have it. */
+  readonly key: Redacted.Redacted | undefined
 }
 
 /** The key of a request, and what it is about. A slash at the end of its path means nothing. */
@@ -91,19 +106,22 @@ export const addressed = (
     method,
     url,
   }: Readonly<Record<"method" | "url", string>> & { readonly authorization: string | undefined },
-  { hasHeader }: Protocol,
+  { hasHeader, keyOf }: Pick<Protocol, "hasHeader" | "keyOf">,
 ): Addressed => {
   const [, , , ...segments] = pathOf(url).split("/")
   const path = segments.at(-1) === "" ? segments.slice(0, -1) : segments
   const [first = "", ...rest] = path
-  const inHeader = hasHeader ? keyOfHeader(authorization) : undefined
+  const query = queryOf(url)
+  const elsewhere = hasHeader ? keyOfHeader(authorization) : keyOf?.({ query, body: "" })
+  const mayBeElsewhere = elsewhere !== undefined || (keyOf !== undefined && hasBody(method))
   const key = Redacted.make(first)
   // A key in the path counts alone: a proxy may have added a header.
-  const isInPath = inHeader === undefined || isTokenOf("integration", key)
+  const isInPath = !mayBeElsewhere || isTokenOf("integration", key)
+  const known = elsewhere === undefined ? undefined : Redacted.make(elsewhere)
   return {
-    key: isInPath ? key : Redacted.make(inHeader),
+    key: isInPath ? key : known,
     method,
     path: (isInPath ? rest : path).map(decodeURIComponent),
-    query: queryOf(url),
+    query,
   }
 }

@@ -1,18 +1,22 @@
 import type { ErrorCode } from "@tocsin/contract/Errors"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
-import type { Translate } from "./Report.ts"
+import type { SenderRequest, Translate } from "./Report.ts"
 
 /** How senders of a kind make their requests, and how they are answered. */
 export interface Protocol {
   readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
-  /** How much of a body is read: the start of any text, or a whole one of at most 1 MiB. */
-  readonly body: "start" | "whole"
+  /** How much of a body is read: the start of any text, or a whole one of at most 1 MiB. A form joins the query. */
+  readonly body: "start" | "whole" | "form"
   /** Whether the header Authorization may have the key, instead of the path. */
   readonly hasHeader: boolean
-  readonly contentType: "application/json" | "text/plain"
+  /** Finds the key in a query and a body, of which it gets the first 512 KiB. A key in the path counts alone. */
+  readonly keyOf?: (request: Pick<SenderRequest, "body" | "query">) => string | undefined
+  readonly contentType: string | ((request: SenderRequest) => string)
   readonly fields?: Readonly<Record<string, string>>
-  /** Its text about a failure, or about none and what was ignored. */
-  readonly say: (failure: Failed | undefined, ignored: string) => string
+  /** Statuses of failures that differ from those of the API. */
+  readonly statuses?: Partial<Record<ErrorCode, number>>
+  /** Its text about a failure, or about none and what was ignored. The request is what was read of it. */
+  readonly say: (failure: Failed | undefined, ignored: string, request: SenderRequest) => string
 }
 
 interface Failed {

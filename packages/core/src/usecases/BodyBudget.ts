@@ -97,10 +97,20 @@ export class UnknownSenders {
 
   /** `read` is the length of a body that stated none: it counts now, also beyond the limit. */
   release(address: string, bytes: number | undefined, read: number, now: Instant.Instant): void {
+    this.#leave(address, bytes)
+    if (bytes === undefined) this.#volumes.spend(address, now, read)
+  }
+
+  /** Releases a request whose body had a key that is valid after all: it counts as if it had never come. */
+  forgive(address: string, bytes: number | undefined, now: Instant.Instant): void {
+    this.#leave(address, bytes)
+    this.#volumes.spend(address, now, -(bytes ?? 0) - REQUEST_BYTES)
+  }
+
+  #leave(address: string, bytes: number | undefined): void {
     const held = this.#heldWith(address, bytes, -1)
     if (held > 0) this.#underWay.set(address, held)
     else this.#underWay.delete(address)
-    if (bytes === undefined) this.#volumes.spend(address, now, read)
   }
 
   #heldWith(address: string, bytes = UNSTATED_BYTES, change: 1 | -1): number {
@@ -128,7 +138,13 @@ export interface Visit {
   readonly leave: (read?: number) => void
 }
 
-const FREE: Visit = { leave: () => {} }
+/** The visit of a body that has its key inside. */
+export interface UnnamedVisit extends Visit {
+  /** Leaves as a sender whose key is valid: its data does not count. */
+  readonly forgive: () => void
+}
+
+const FREE: UnnamedVisit = { leave: () => {}, forgive: () => {} }
 
 // At most about 10 MB.
 const KEYS_KEPT = 50_000
@@ -208,16 +224,36 @@ export class BodyBudget {
     })
   }
 
-  #enter({ key, address, bytes }: Arrival, now: () => Instant.Instant): Visit | Refused {
-    if (address === undefined || this.#isAccepted(key)) return FREE
+  /** Admits a body of which only its beginning names the sender, or fails: its address has spent the budget. */
+  enterUnnamed(arrival: Omit<Arrival, "key">): Effect.Effect<UnnamedVisit, RateLimited> {
+    return Effect.flatMap(Instant.now, (now): Effect.Effect<UnnamedVisit, RateLimited> => {
+      const entry = this.#enterUnknown(arrival, () => now)
+      if ("leave" in entry) return Effect.succeed(entry)
+      const refusal = tooMany.ofUnknownKeys(entry.retryAfterSeconds)
+      return Effect.andThen(this.#noteRefusal(entry.address, now), refusal)
+    })
+  }
+
+  #enter(arrival: Arrival, now: () => Instant.Instant): Visit | Refused {
+    const isFree = arrival.address === undefined || this.#isAccepted(arrival.key)
+    return isFree ? FREE : this.#enterUnknown(arrival, now)
+  }
+
+  #enterUnknown(
+    { address, bytes }: Omit<Arrival, "key">,
+    now: () => Instant.Instant,
+  ): UnnamedVisit | Refused {
+    if (address === undefined) return FREE
     const permission = this.#unknown.take(address, bytes, now())
     if (!permission.allowed) return { address, retryAfterSeconds: permission.retryAfterSeconds }
     let isInside = true
+    const once = (end: () => void) => {
+      if (isInside) end()
+      isInside = false
+    }
     return {
-      leave: (read = 0) => {
-        if (isInside) this.#unknown.release(address, bytes, read, now())
-        isInside = false
-      },
+      leave: (read = 0) => once(() => this.#unknown.release(address, bytes, read, now())),
+      forgive: () => once(() => this.#unknown.forgive(address, bytes, now())),
     }
   }
 

@@ -134,7 +134,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
     const transact = repeatingUnsettled(commits)
     const answer = unlessOperatorToken(transact)
     const bodies = new BodyBudget({ commits, hashing, rules, instruments })
-    const entrance: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents"> = bodies
+    const entrance: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents" | "enterUnnamed"> = bodies
 
     const parts = { bodies, hashing, heartbeats, ids, instruments, incidents, rules, transact }
 

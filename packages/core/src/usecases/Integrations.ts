@@ -71,7 +71,7 @@ const UNKNOWN_KEY = new NotFound({ message: "not found" })
 type SenderError = NotFound | RateLimited | StateConflict | StorageError | ValidationError
 
 /** A sender by its key, and the integration that had the key when it was last looked up. */
-type Sender = Pick<SenderInput, "key_hash" | "known">
+export type Sender = Pick<SenderInput, "key_hash" | "known">
 
 const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   const perIntegration = new TokenBuckets(integrationRate, KEYS_KEPT)

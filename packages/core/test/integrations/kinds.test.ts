@@ -83,6 +83,7 @@ const OPTIONS: Readonly<Record<IntegrationKind, IntegrationOptions>> = {
   push: {},
   alertmanager: { group_by: ["alertname", ""], watchdog: "__proto__", severity: { ignore: [""] } },
   webhook: { map: { check: "/name", status: "/state", output: "/name/0" } },
+  nrdp: {},
 }
 
 const problemsOf = (report: AnyReport): ReadonlyArray<string> => {
@@ -108,7 +109,7 @@ describe("any request to an integration", () => {
           if ("refused" in reading) return assert.match(reading.message, /^.{1,200}$/u)
           assert.deepStrictEqual(reading.reports.flatMap(problemsOf), [])
           for (const { message } of reading.refusals)
-            assert.match(message, /^(?:alert \d+ must|the parameter|the rid|ping must) .{1,200}$/u)
+            assert.match(message, /^(?:(?:alert|result) \d+ must|the parameter|the rid|ping must) .{1,200}$/u)
         }),
         { numRuns: propertyRuns(1_000) },
       )

@@ -114,7 +114,7 @@ interface NodeListenerOptions {
 
 const METRICS = /^\/metrics(?:\?|$)/
 const OURS = new RegExp(
-  `^/(?:api/v1|ops/v1|docs|in/(?:${senderKindNames.join("|")}))/|^/(?:openapi\\.json|docs|a/[0-9a-f]{96})(?:\\?|$)`,
+  `^/(?:api/v1|ops/v1)/|^/(?:docs|in/(?:${senderKindNames.join("|")}))(?:[/?]|$)|^/(?:openapi\\.json|a/[0-9a-f]{96})(?:\\?|$)`,
 )
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/

@@ -1,0 +1,187 @@
+/// <reference lib="es2024.string" />
+import { Predicate } from "effect"
+import type { CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckStatus } from "@tocsin/contract/Status"
+import { readJsonBody, resultOf } from "./alerts.ts"
+import { attributeOf, readXml, type XmlElement } from "./readXml.ts"
+import type { Kind, Protocol } from "./Kind.ts"
+import {
+  checkIdOf,
+  hashedId,
+  NOT_FOUND,
+  NOTHING_EXPECTED,
+  type Refusal,
+  type Report,
+  type SenderRequest,
+  type Translate,
+  unexplained,
+} from "./Report.ts"
+
+/** The statuses of the states 0 to 3 of a service. */
+const STATES = ["ok", "warning", "critical", "unknown"] as const satisfies ReadonlyArray<CheckStatus>
+
+/** The check of a service, or of a host. A colon in the host's name would leave open where it ends. */
+const nagiosId = (host: string, service: string, sha256: (text: string) => string): CheckId =>
+  host.includes(":")
+    ? hashedId(`${host.replaceAll(":", "_")}:${service}`, sha256(JSON.stringify([host, service])))
+    : checkIdOf(`${host}:${service}`, sha256)
+
+/** A result of a service or host, with or without a text. Ok creates a check, too. */
+const nagiosResult = (
+  check_id: CheckId,
+  status: CheckStatus,
+  text: string,
+  expects: Report["expects"],
+): Report => ({
+  ...resultOf(check_id, status, text, expects),
+  isOfKnownCheck: false,
+  ...(status !== "ok" && unexplained(status)),
+})
+
+const FIELDS = ["hostname", "servicename", "state", "output", "time"] as const
+
+/** A result as its sender states it, all as text; empty where it states nothing. */
+type Given = Readonly<Record<(typeof FIELDS)[number] | "type", string>>
+
+const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+
+const textIn = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : ""
+
+const givenOf = (type: string, textOf: (field: string) => string): Given => {
+  const [hostname = "", servicename = "", state = "", output = "", time = ""] = FIELDS.map(textOf)
+  return { type, hostname, servicename, state, output, time }
+}
+
+const inXml = (element: XmlElement): Given =>
+  givenOf(
+    attributeOf(element, "type"),
+    (field) => element.children.findLast(({ name }) => name === field)?.text.trim() ?? "",
+  )
+
+const inJson = (value: unknown): Given => {
+  const fields = Predicate.isObject(value) ? value : {}
+  const attributes = Predicate.isObject(fields["checkresult"]) ? fields["checkresult"] : {}
+  return givenOf(textIn(attributes["type"]), (field) => textIn(fields[field]))
+}
+
+/** The data of a request: the last value of each name counts, and XML before JSON. */
+const dataIn = (query: SenderRequest["query"]) => {
+  const fields = new Map(query)
+  const first = (...names: ReadonlyArray<string>) => names.map((name) => fields.get(name) ?? "").find(Boolean)
+  return {
+    command: (fields.get("cmd") ?? "").toLowerCase(),
+    xml: first("xml", "xmldata", "XMLDATA"),
+    json: first("json", "jsondata", "JSONDATA"),
+  }
+}
+
+/** Whether a request has its data as JSON: its answer is JSON, too. */
+const isJson = ({ query }: Pick<SenderRequest, "query">): boolean => {
+  const { json, xml } = dataIn(query)
+  return xml === undefined && json !== undefined
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
+
+/** The text of an answer; `count` is how many results were taken. */
+const answerText = (
+  request: Pick<SenderRequest, "query">,
+  [status, message]: readonly [number, string],
+  count?: number,
+): string => {
+  const output = count === undefined ? undefined : `${count} checks processed`
+  if (isJson(request)) {
+    const meta = output === undefined ? {} : { meta: { output } }
+    return JSON.stringify({ result: { status, message, ...meta } })
+  }
+  const text = message.replaceAll(/[&<>]/gu, (character) => ESCAPES[character] ?? "")
+  const meta = output === undefined ? "" : `\n  <meta><output>${output}</output></meta>`
+  return `<?xml version="1.0" encoding="utf-8"?>
+<result>
+  <status>${status}</status>
+  <message>${text}</message>${meta}
+</result>
+`
+}
+
+/** A form. Its senders read the status in the answer, and keep what has another HTTP status than 200, if they keep any. */
+const protocol: Protocol = {
+  methods: ["GET", "POST"],
+  body: "form",
+  hasHeader: false,
+  keyOf: ({ query }) => query.findLast(([name]) => name === "token")?.[1],
+  contentType: (request) => (isJson(request) ? "application/json" : "text/xml"),
+  statuses: { not_found: 403 },
+  say: (failure, _, request) =>
+    answerText(request, failure === undefined ? [0, "OK"] : [-1, failure.message]),
+}
+
+const resultsIn = (query: SenderRequest["query"]): ReadonlyArray<Given> | Refusal => {
+  const { command, json, xml } = dataIn(query)
+  if (command !== "submitcheck") return invalid("the field cmd must be submitcheck")
+  if (xml !== undefined) {
+    const root = readXml(xml)
+    if ("refused" in root) return root
+    return root.children.filter(({ name }) => name === "checkresult").map(inXml)
+  }
+  if (json === undefined) return invalid("the request must have results in the field xml or json")
+  const read = readJsonBody(json)
+  if ("refused" in read) return invalid("the field json must be valid JSON")
+  const results = Predicate.isObject(read.json) ? read.json["checkresults"] : undefined
+  return Array.isArray(results) ? results.map(inJson) : invalid("the JSON must have a list checkresults")
+}
+
+const SECONDS = /^\d{9,10}$/u
+const MILLIS = 1_000
+
+/** Results are written as Nagios writes them: with `\n` for a line's end. */
+const textOf = ({ output, time }: Given): string => {
+  const text = output.replaceAll("\\n", "\n")
+  if (!SECONDS.test(time)) return text
+  return `${text}\nchecked ${Instant.momentText(Instant.fromMillis(Number(time) * MILLIS))}`
+}
+
+const reportOf = (given: Given, place: number, sha256: (text: string) => string): Report | Refusal => {
+  const { hostname, servicename, state, type } = given
+  if (hostname === "") return invalid(`result ${place} must have a hostname`)
+  const isHost = type === "host" || servicename === ""
+  if (isHost && type === "service") return invalid(`result ${place} must have a servicename`)
+  const status = STATES.find((_, index) => String(index) === state)
+  if (status === undefined) return invalid(`result ${place} must have a state from 0 to 3`)
+  const id = nagiosId(hostname, isHost ? "host" : servicename, sha256)
+  const judged = isHost && status !== "ok" ? "critical" : status
+  return nagiosResult(id, judged, textOf(given), NOTHING_EXPECTED)
+}
+
+const MOST_RESULTS = 10_000
+
+const translate: Translate = ({ path, query }, { sha256 }) => {
+  if (path.some((segment) => segment !== "")) return NOT_FOUND
+  const results = resultsIn(query)
+  if ("refused" in results) return results
+  if (results.length > MOST_RESULTS)
+    return invalid(`the request must contain at most ${MOST_RESULTS} results`)
+  const reports: Array<Report> = []
+  const refusals: Array<Refusal> = []
+  for (const [index, given] of results.entries()) {
+    const read = reportOf(given, index + 1, sha256)
+    if ("refused" in read) refusals.push(read)
+    else reports.push(read)
+  }
+  const body = answerText({ query }, [0, "OK"], reports.length)
+  return { reports, refusals, heard: [], answer: { status: 200, body } }
+}
+
+/** Passive results of Nagios by its Remote Data Processor, in XML or JSON (docs/rules.md#nagios). */
+export const nrdp: Kind = {
+  protocol,
+  translate,
+  isLimited: false,
+  isRefusedForNow: true,
+  hasRuns: false,
+  mostChecks: 10_000,
+  options: [],
+  paths: (key) => ["/", `/${key}/`],
+}
