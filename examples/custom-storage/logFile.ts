@@ -53,7 +53,8 @@ const readLog = async (path: string): Promise<Map<string, string>> => {
     if (line.slice(0, 16) !== checksum(text)) {
       // A write that was cut short was never answered. Anything else is damage.
       if (lines.slice(number + 1).every((rest) => rest === "")) break
-      throw new Error(`line ${number + 1} of ${path} is damaged; put a copy of the file in its place`)
+      const problem = `line ${number + 1} of ${path} is damaged; put a copy of the file in its place`
+      throw Object.assign(new Error(problem), { reason: "damaged" })
     }
     for (const [key, value] of JSON.parse(text) as ReadonlyArray<[string, string | null]>) {
       if (value === null) entries.delete(key)
@@ -67,7 +68,8 @@ const readLog = async (path: string): Promise<Map<string, string>> => {
 const lock = async (path: string): Promise<void> => {
   const owner = Number(await readFile(`${path}.lock`, "utf8").catch(ifMissing("0")))
   if (owner !== 0 && owner !== process.pid && isRunning(owner)) {
-    throw new Error(`${path} is open in process ${owner}; stop that process, or use another file`)
+    const problem = `${path} is open in process ${owner}; stop that process, or use another file`
+    throw Object.assign(new Error(problem), { reason: "in_use" })
   }
   await writeFile(`${path}.lock`, String(process.pid))
 }

@@ -93,7 +93,7 @@ describe("a log file", () => {
       lines.map((line, n) => (n === damaged ? line.replace("critical", "CRITICAL") : line)).join("\n"),
     )
     const error = await failureOf(path)
-    assert.deepStrictEqual([error.code, error.reason], ["storage", "unavailable"])
+    assert.deepStrictEqual([error.code, error.reason], ["storage", "damaged"])
     assert.include(error.message, `line ${damaged + 1} of ${path} is damaged`)
   })
 
@@ -119,6 +119,7 @@ describe("a log file", () => {
     })
     while (answered < 20) await once(writer.stdout, "data")
     const error = await failureOf(path)
+    assert.strictEqual(error.reason, "in_use")
     assert.match(error.message, /is open in process \d+; stop that process/)
     writer.kill("SIGKILL")
     await once(writer, "close")

@@ -1,8 +1,10 @@
 /**
  * For tests: of agents and integrations against a monitor on a controllable clock, and of notifiers
- * of your own.
+ * and key-value stores of your own.
  */
 import "./requireNode.ts"
 
 export { createTestMonitor, type TestMonitor, type TestMonitorOptions } from "./testing/createTestMonitor.ts"
-export { notifierSuite, type NotifierUnderTest, type TestRunner } from "./testing/notifierSuite.ts"
+export { keyValueSuite, type StoreUnderTest } from "./testing/keyValueSuite.ts"
+export { notifierSuite, type NotifierUnderTest } from "./testing/notifierSuite.ts"
+export type { TestRunner } from "./testing/TestRunner.ts"

@@ -5,12 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { NotifierOption } from "../notifiers/notifiers.ts"
 import { type TestMonitor, createTestMonitor } from "./createTestMonitor.ts"
-
-/** The functions of a test runner: vitest, node:test or another. */
-export interface TestRunner {
-  readonly describe: (name: string, body: () => void) => unknown
-  readonly it: (name: string, body: () => Promise<void>) => unknown
-}
+import type { TestRunner } from "./TestRunner.ts"
 
 /** A notifier that posts over HTTP, as the suite needs it. */
 export interface NotifierUnderTest {
@@ -19,6 +14,8 @@ export interface NotifierUnderTest {
   /** Makes the notifier that sends to this address of a receiver on this machine, or below it. */
   readonly make: (address: string) => NotifierOption
 }
+
+const TIMEOUT_MILLIS = 30_000
 
 interface Trial {
   readonly receiver: HttpReceiver
@@ -43,7 +40,7 @@ interface Trial {
  */
 export const notifierSuite = ({ describe, it }: TestRunner, subject: NotifierUnderTest): void => {
   describe(`notifier: ${subject.name}`, () => {
-    for (const [name, body] of Object.entries(trials)) it(name, () => attempt(subject, body))
+    for (const [name, body] of Object.entries(trials)) it(name, () => attempt(subject, body), TIMEOUT_MILLIS)
   })
 }
 

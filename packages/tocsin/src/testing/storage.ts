@@ -6,6 +6,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer } from "effect"
 import { layersOf, type StorageChoice } from "../storages/storages.ts"
+import { ReopenedStore } from "./stores/ReopenedStore.ts"
 
 export { storageSuite } from "@tocsin/testing/storageSuite"
 export type { StorageUnderTest }
@@ -18,13 +19,28 @@ export interface StoragePlaces<Place> {
   readonly make: () => Promise<Place> | Place
   /** Removes it with all that is in it. */
   readonly remove?: (place: Place) => Promise<void> | void
-  /** The storage there. Called once for each place. */
+  /** The storage there. Called once for each place. A `keyValue` storage is opened again after each test. */
   readonly storage: (place: Place) => StorageChoice
   /** Why a place cannot have two clients at once: tests that need two are skipped and print this. */
   readonly onlyOneClient?: string
 }
 
-class Place extends Context.Service<Place, { readonly storage: StorageChoice }>()("tocsin/testing/Place") {}
+interface Opened {
+  readonly storage: StorageChoice
+  /** Compares all rows with those that the storage acknowledged. */
+  readonly verify: () => Promise<void>
+}
+
+class Place extends Context.Service<Place, Opened>()("tocsin/testing/Place") {}
+
+const openedAt = (storage: StorageChoice): Opened => {
+  if (storage.kind !== "keyValue") return { storage, verify: async () => {} }
+  const store = new ReopenedStore(storage.options.open)
+  return {
+    storage: { ...storage, options: { ...storage.options, open: store.open } },
+    verify: store.verify,
+  }
+}
 
 /**
  * Describes a storage for the shared suite by promises:
@@ -53,10 +69,13 @@ export const storageUnderTest = <Made>({
     Place,
     Effect.map(
       Effect.acquireRelease(
-        Effect.promise(async () => make()),
-        (made) => Effect.promise(async () => remove?.(made)),
+        Effect.promise(async () => {
+          const made = await make()
+          return { made, opened: openedAt(storage(made)) }
+        }),
+        ({ made, opened }) => Effect.promise(() => opened.verify().finally(() => remove?.(made))),
       ),
-      (made) => Place.of({ storage: storage(made) }),
+      ({ opened }) => opened,
     ),
   ),
   client: Layer.unwrap(Effect.map(Place, (place) => layersOf(place.storage).storage)),

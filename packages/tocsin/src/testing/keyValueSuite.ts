@@ -1,0 +1,244 @@
+import assert from "node:assert/strict"
+import process from "node:process"
+import type { Entries } from "@tocsin/adapter-memory/keyValue/entries"
+import type { TestRunner } from "./TestRunner.ts"
+import { after, assertRows, changesOf, type Rows, stateOf, textOf } from "./stores/rows.ts"
+import { type StoreUnderTest, StoreTrial } from "./stores/StoreTrial.ts"
+import { difficultRows } from "./stores/difficultRows.ts"
+
+export type { StoreUnderTest }
+
+/** Of one test. The suite takes less than a minute. */
+const TIMEOUT_MILLIS = 60_000
+
+/**
+ * Tests of the promises of a key-value store that its storage suite cannot see, because Tocsin reads a store
+ * only at the start. Other processes open it too, and are killed.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm } from "node:fs/promises"
+ * import { tmpdir } from "node:os"
+ * import { join } from "node:path"
+ * import { describe, it } from "vitest"
+ * import { keyValueSuite } from "tocsin/testing"
+ *
+ * keyValueSuite({ describe, it }, {
+ *   module: new URL("../src/level.ts", import.meta.url).href,
+ *   export: "level",
+ *   place: () => mkdtemp(join(tmpdir(), "level-")),
+ *   remove: (folder) => rm(folder, { recursive: true }),
+ * })
+ * ```
+ */
+export const keyValueSuite = ({ describe, it }: TestRunner, subject: StoreUnderTest): void => {
+  describe(`key-value store: ${subject.export}`, () => {
+    for (const [name, body] of Object.entries(trials))
+      it(name, () => StoreTrial.run(subject, body), TIMEOUT_MILLIS)
+  })
+}
+
+const SMALL = 200
+const MANY = 500
+const LARGE = 1_048_576
+/** Texts that exceed the limit of a process together. */
+const TOO_MANY = 48
+const SIXTEENTH = LARGE / 16
+
+/** Changes of several sizes, each by rows of its own or over earlier ones. */
+const acknowledged = (): ReadonlyArray<Entries> => [
+  changesOf({ count: 1 }, () => textOf(SMALL)),
+  changesOf({ count: MANY }, () => textOf(SMALL)),
+  changesOf({ count: MANY }, (row) => (row % 2 === 0 ? undefined : textOf(SMALL))),
+  changesOf({ first: MANY, count: 1 }, () => textOf(LARGE)),
+  changesOf({ first: MANY, count: 1 }, () => undefined),
+  changesOf({ count: 2 }, () => textOf(SMALL)),
+]
+
+/** How many times a process is killed within a large write: first at moments spread over it, then near its end. */
+const KILLS = { spread: 4, near: 8 }
+/** Rows of a large write: the first number of them that takes long enough to be killed in between. */
+const LARGE_WRITES = [500, 2_000, 8_000]
+const LONG_ENOUGH_MILLIS = 5
+const NANOS_PER_MILLI = 1e6
+
+const millisNow = (): number => Number(process.hrtime.bigint()) / NANOS_PER_MILLI
+
+/** Waits more exactly than a timer. */
+const pause = async (millis: number): Promise<void> => {
+  const end = millisNow() + millis
+  while (millisNow() < end) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Changes of so many rows, small and large ones; another third is deleted each time. */
+const largeWrite = (count: number, number: number): Entries =>
+  changesOf({ count }, (row) => {
+    if ((row + number) % 3 === 0) return undefined
+    return textOf(row % 10 === 0 ? 5 * SMALL : SMALL)
+  })
+
+/** Fills the store, and finds how many rows to write and how long that takes. */
+const measure = async (
+  trial: StoreTrial,
+): Promise<{ readonly rows: Rows; readonly count: number; readonly millis: number }> => {
+  const child = await trial.start()
+  let rows: Rows = new Map()
+  let found = { count: 0, millis: 0 }
+  for (const count of LARGE_WRITES) {
+    const changes = largeWrite(count, 0)
+    child.write([changes])
+    await child.hear("begins")
+    const start = millisNow()
+    await child.hear("kept")
+    found = { count, millis: millisNow() - start }
+    rows = after(rows, changes)
+    if (found.millis >= LONG_ENOUGH_MILLIS) break
+  }
+  child.finish()
+  await child.hear("closed")
+  await child.ended()
+  return { rows, ...found }
+}
+
+const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
+  "gives back keys and texts byte for byte, up to their bounds": async (trial) => {
+    let rows: Rows = new Map()
+    for (const { changes, name } of difficultRows()) {
+      const opened = await trial.open()
+      assertRows(opened.entries, rows, `before ${name}`)
+      await opened.write(changes)
+      rows = after(rows, changes)
+      await opened.close()
+      assertRows(await trial.read(), rows, `after ${name}, opened again`)
+    }
+  },
+
+  "takes a write in the tick in which another one ends": async (trial) => {
+    const { store, close } = await trial.open().then((opened) => ({
+      store: opened.store,
+      close: () => opened.close(),
+    }))
+    let rows: Rows = new Map()
+    const steps = Array.from({ length: 40 }, (_, step) =>
+      changesOf({ first: step, count: 3 }, (row) => (row % 3 === step % 3 ? undefined : textOf(SMALL))),
+    )
+    const writeFrom = (step: number): Promise<void> => {
+      const changes = steps[step]
+      if (changes === undefined) return Promise.resolve()
+      rows = after(rows, changes)
+      return Promise.resolve(store.write(changes)).then(() => writeFrom(step + 1))
+    }
+    await writeFrom(0)
+    await close()
+    assertRows(await trial.read(), rows, "after writes one behind another")
+  },
+
+  "keeps a write of a process that is killed in the tick in which it resolves": async (trial) => {
+    let rows: Rows = new Map()
+    for (const [round, changes] of acknowledged().entries()) {
+      const before = changesOf({ first: LARGE + round, count: 1 }, () => textOf(SMALL))
+      const child = await trial.start()
+      child.write([before, changes], { isLast: true })
+      const said = await child.next()
+      assert.equal(said, undefined, `a process was not killed, because it said: ${said?.join(": ")}`)
+      rows = after(after(rows, before), changes)
+      assertRows(await trial.read(), rows, "after a process was killed as its write resolved")
+    }
+  },
+
+  "keeps all of a large write or nothing, whenever its process is killed": async (trial) => {
+    const { count, millis, rows: written } = await measure(trial)
+    let rows = written
+    /** Kills a process so long after its write began; whether the write was kept. */
+    const killAfter = async (number: number, delay: number): Promise<boolean> => {
+      const next = largeWrite(count, number)
+      const child = await trial.start()
+      child.write([next])
+      await child.hear("begins")
+      await pause(delay)
+      await child.kill()
+      const when = `killed ${delay.toFixed(1)} ms after a write of ${count} keys began`
+      const before = rows
+      rows = stateOf(await trial.read(), [before, after(before, next)], when)
+      return rows !== before
+    }
+    for (let kill = 0; kill < KILLS.spread; kill += 1) await killAfter(kill, (kill / KILLS.spread) * millis)
+    // A store with several steps is torn after the first of them: the search for its moment ends there.
+    let delay = millis / 2
+    for (let kill = 0; kill < KILLS.near; kill += 1) {
+      const step = millis / Math.min(4 + 2 * kill, 16)
+      const isKept = await killAfter(KILLS.spread + kill, delay)
+      delay = Math.max(0, isKept ? delay - step : delay + step)
+    }
+  },
+
+  "refuses a second process until the first is killed": async (trial) => {
+    const first = await trial.start()
+    const [before, later] = [0, 1].map((row) => changesOf({ first: row, count: 1 }, () => textOf(SMALL)))
+    assert.ok(before !== undefined && later !== undefined)
+    first.write([before])
+    await first.hear("begins")
+    await first.hear("kept")
+    for (const attempt of ["a second", "a third"]) {
+      const opened = await trial.open().then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof assert.AssertionError) throw error
+          return false
+        },
+      )
+      assert.ok(
+        !opened,
+        `open resolved in ${attempt} process: it must reject while another one has the store`,
+      )
+    }
+    first.write([later])
+    await first.hear("begins")
+    await first.hear("kept")
+    await first.kill()
+    const rows = after(after(new Map(), before), later)
+    assertRows(await trial.read(), rows, "after the first process was killed")
+  },
+
+  "takes a write after a rejected one": async (trial) => {
+    // The limit is a shell's.
+    if (process.platform === "win32") return
+    const small = (row: number) => changesOf({ first: row, count: 1 }, () => textOf(SMALL))
+    const first = small(0)
+    const tooLarge = changesOf({ first: 1, count: TOO_MANY }, () => textOf(SIXTEENTH))
+    const undone = changesOf({ first: 1, count: TOO_MANY }, () => undefined)
+    const last = small(LARGE)
+    const child = await trial.start(true)
+    // A store that needs large files cannot be tried in this way.
+    if ((await child.next())?.[0] !== "open") return
+    const writes = [first, tooLarge, undone, last]
+    child.write(writes)
+    let rows: ReadonlyArray<Rows> = [new Map()]
+    for (const changes of writes) {
+      await child.hear("begins")
+      const [end, text] = (await child.next()) ?? ["ended"]
+      assert.notEqual(
+        end,
+        "repeated",
+        `write rejects with the error of an earlier write, without a try: ${text}`,
+      )
+      assert.ok(end === "kept" || end === "rejected", `the process ${end} after a write was rejected`)
+      // A rejected write may have been kept.
+      rows = rows.flatMap((each) => (end === "kept" ? [after(each, changes)] : [each, after(each, changes)]))
+    }
+    child.finish()
+    await child.ended()
+    const found = await trial.read()
+    assert.ok(
+      rows.some((each) => isAlike(found, each)),
+      "after a rejected write, the store has neither what it acknowledged nor what it could have kept",
+    )
+    const opened = await trial.open()
+    await opened.write(undone)
+    await opened.close()
+    assertRows(await trial.read(), after(found, undone), "after the former values were restored")
+  },
+}
+
+const isAlike = (found: Rows, expected: Rows): boolean =>
+  found.size === expected.size && Array.from(expected).every(([key, text]) => found.get(key) === text)

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict"
+import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
+import type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import type { StorageChoice } from "../../storages/storages.ts"
+import { type StoreModule, StoreProcess } from "./StoreProcess.ts"
+
+/** A store as its suite needs it. Child processes make it from the same module. */
+export interface StoreUnderTest extends StoreModule {
+  /** Names a place with nothing in it, such as a folder: the function makes the store from this text. */
+  readonly place: () => Promise<string> | string
+  /** Removes the place with all that is in it. */
+  readonly remove?: (place: string) => Promise<void> | void
+}
+
+const PATIENCE_MILLIS = 5_000
+
+/** Refuses to wait for ever. */
+const inTime = async <A>(promise: Promise<A> | A, complaint: string): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({ message: complaint })), PATIENCE_MILLIS)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+const optionsOf = (made: StorageChoice | KeyValueOptions, name: string): KeyValueOptions => {
+  const options = "options" in made ? made.options : made
+  if ("open" in options) return options
+  return assert.fail(`${name} must return keyValue(…), or an object { name, open }`)
+}
+
+/** A store that is open in this process. */
+export class OpenedStore {
+  readonly store: KeyValueStore
+  readonly entries: ReadonlyMap<string, string>
+  readonly #closed: () => void
+
+  constructor(store: KeyValueStore, entries: ReadonlyMap<string, string>, closed: () => void) {
+    this.store = store
+    this.entries = entries
+    this.#closed = closed
+  }
+
+  async write(changes: Entries): Promise<void> {
+    await inTime(this.store.write(changes), "write did not settle within 5 s")
+  }
+
+  async close(): Promise<void> {
+    this.#closed()
+    await inTime(this.store.close?.(), "close did not settle within 5 s")
+  }
+}
+
+/** One test at its own place. It closes and kills what it opened. */
+export class StoreTrial {
+  readonly #subject: StoreUnderTest
+  readonly #place: string
+  readonly #opened = new Set<OpenedStore>()
+  readonly #processes: Array<StoreProcess> = []
+
+  private constructor(subject: StoreUnderTest, place: string) {
+    this.#subject = subject
+    this.#place = place
+  }
+
+  static async run(subject: StoreUnderTest, body: (trial: StoreTrial) => Promise<void>): Promise<void> {
+    const place = await subject.place()
+    const trial = new StoreTrial(subject, place)
+    try {
+      await body(trial)
+    } finally {
+      await Promise.allSettled(Array.from(trial.#opened, (store) => store.close()))
+      await Promise.allSettled(trial.#processes.map((child) => child.kill()))
+      await subject.remove?.(place)
+    }
+  }
+
+  /** Opens the store in this process. */
+  async open(): Promise<OpenedStore> {
+    const { module, export: name } = this.#subject
+    const { [name]: make }: Record<string, unknown> = await import(/* @vite-ignore */ module)
+    if (typeof make !== "function") return assert.fail(`${module} exports no function ${name}`)
+    const { open } = optionsOf(await make(this.#place), name)
+    const opening = open()
+    const store = await inTime(opening, "open did not settle within 5 s").catch((error: unknown) => {
+      // It may still open.
+      void Promise.resolve(opening)
+        .then((late) => late.close?.())
+        .catch(() => {})
+      throw error
+    })
+    const opened: OpenedStore = new OpenedStore(store, await entriesIn(store), () =>
+      this.#opened.delete(opened),
+    )
+    this.#opened.add(opened)
+    return opened
+  }
+
+  /** The entries, of the store opened in this process and closed again. */
+  async read(): Promise<ReadonlyMap<string, string>> {
+    const opened = await this.open()
+    await opened.close()
+    return opened.entries
+  }
+
+  /** Starts another process, which opens the store; `undefined` if it cannot with a limit on files. */
+  async start(isLimited = false): Promise<StoreProcess> {
+    const started = StoreProcess.start(this.#subject, this.#place, isLimited)
+    this.#processes.push(started)
+    if (!isLimited) await started.hear("open")
+    return started
+  }
+}
+
+const entriesIn = async (store: KeyValueStore): Promise<ReadonlyMap<string, string>> => {
+  const entries = new Map<string, string>()
+  for await (const [key, value] of store.load()) {
+    assert.ok(!entries.has(key), `load gives the key ${JSON.stringify(key)} twice`)
+    entries.set(key, value)
+  }
+  return entries
+}

@@ -1,0 +1,144 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { openReplica } from "@tocsin/testing/Replica"
+import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
+import { Cause, Effect, Exit } from "effect"
+import { keyValue } from "tocsin"
+import { keyValueSuite, type StoreUnderTest } from "tocsin/testing"
+import { storageUnderTest } from "tocsin/testing/storage"
+import { AT_LENGTH } from "../properties/atLength.ts"
+import * as faultyStores from "./stores/faultyStores.ts"
+
+const stores = { ...faultyStores }
+
+const subjectOf = (store: keyof typeof stores) => ({
+  module: new URL("stores/faultyStores.ts", import.meta.url).href,
+  export: store,
+  place: () => mkdtemp(join(tmpdir(), "tocsin-store-")),
+  remove: (folder: string) => rm(folder, { recursive: true }),
+})
+
+/** The tests of the suite, by name. */
+const testsOf = (subject: StoreUnderTest): ReadonlyMap<string, () => Promise<void>> => {
+  const tests = new Map<string, () => Promise<void>>()
+  const runner = {
+    describe: (_: string, body: () => void) => body(),
+    it: (name: string, body: () => Promise<void>) => tests.set(name, body),
+  }
+  keyValueSuite(runner, subject)
+  return tests
+}
+
+const bytes = "gives back keys and texts byte for byte"
+const tick = "takes a write in the tick in which another one ends"
+const acknowledged = "keeps a write of a process that is killed in the tick"
+const torn = "keeps all of a large write or nothing"
+const second = "refuses a second process"
+const rejected = "takes a write after a rejected one"
+
+/** The test that sees each fault. */
+const seenBy: Readonly<Record<Exclude<keyof typeof stores, "good" | "queued">, string>> = {
+  fireAndForget: acknowledged,
+  awaitsSmallWrites: acknowledged,
+  writesLater: acknowledged,
+  writesAtTheNextWrite: acknowledged,
+  writesWhenItCloses: acknowledged,
+  losesLast: bytes,
+  notAtomic: torn,
+  deletesAfterwards: torn,
+  writesInChunks: torn,
+  largeTextsFirst: torn,
+  lowerCaseKeys: bytes,
+  normalizedKeys: bytes,
+  shortKeys: bytes,
+  decodedKeys: bytes,
+  lossyText: bytes,
+  latinText: bytes,
+  withoutMarks: bytes,
+  shortText: bytes,
+  replacedText: bytes,
+  dropsDeletes: bytes,
+  emptiesInsteadOfDeleting: bytes,
+  refusesAbsentKeys: bytes,
+  deletesTwins: bytes,
+  noLock: second,
+  locksForever: second,
+  waitsForTheLock: second,
+  breaksTheLock: second,
+  emptiesBeforeItLocks: second,
+  noClose: acknowledged,
+  closesNever: bytes,
+  busyUntilTheNextTick: tick,
+  joinsTheWriteBefore: tick,
+  dropsAWriteInTheTick: tick,
+  brokenQueue: rejected,
+  stuckQueue: rejected,
+  keepsAPart: rejected,
+}
+
+/** It takes as long as the suite waits. */
+const HANGING = new Set(["waitsForTheLock", "closesNever", "stuckQueue"])
+const isRun = (store: string): boolean => AT_LENGTH || !HANGING.has(store)
+
+keyValueSuite({ describe, it }, subjectOf("good"))
+
+describe.skipIf(!AT_LENGTH)("the JSON file of the page on storages", () => {
+  it("passes all tests but that of its lock, which it lacks", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tocsin-store-"))
+    const [, program = ""] =
+      /```ts name=jsonFile.ts\n([^]*?)```/.exec(await readFile("docs/writing-a-storage.md", "utf8")) ?? []
+    const module = join(folder, "jsonFile.ts")
+    await writeFile(
+      module,
+      program.replace(/import \{ keyValue.*/, "const keyValue = (options: object) => options"),
+    )
+    const place = () => join(folder, `${crypto.randomUUID()}.json`)
+    const failed: Array<string> = []
+    for (const [name, test] of testsOf({ module: `file://${module}`, export: "jsonFile", place }))
+      await test().catch(() => failed.push(name))
+    await rm(folder, { recursive: true })
+    assert.deepStrictEqual(failed, ["refuses a second process until the first is killed"])
+  })
+})
+if (AT_LENGTH) keyValueSuite({ describe, it }, subjectOf("queued"))
+
+describe("a test of a storage", () => {
+  const subjectWith = (store: keyof typeof stores) =>
+    storageUnderTest({
+      ...subjectOf(store),
+      name: store,
+      make: subjectOf(store).place,
+      storage: (folder) => keyValue(stores[store](folder)),
+    })
+  const registered = (store: keyof typeof stores) =>
+    Effect.flatMap(openReplica(subjectWith(store)), ({ ingest }) =>
+      ingest.heartbeat(keyOf("a"), heartbeatOf("a", { hostname: "cafe\u0301" })),
+    )
+
+  it.effect("fails if the storage has other rows when it is opened again", () =>
+    Effect.gen(function* () {
+      yield* Effect.scoped(registered("good"))
+      const failed = yield* Effect.exit(Effect.scoped(registered("lossyText")))
+      assert.include(Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "", "1 of 2 keys are wrong")
+    }),
+  )
+})
+
+describe("the suite of key-value stores", () => {
+  it.each(Object.entries(seenBy).filter(([store]) => isRun(store)))(
+    "sees %s",
+    async (store, name) => {
+      const [test] = Array.from(testsOf(subjectOf(store as keyof typeof stores))).filter(([each]) =>
+        each.startsWith(name),
+      )
+      const failure = await test?.[1]().then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      assert.instanceOf(failure, Error)
+    },
+    60_000,
+  )
+})
