@@ -13,6 +13,7 @@ type Request = readonly [method: string, path: string, json?: object]
 
 const load = (status: "firing" | "resolved") => ({ labels: { alertname: "Load", team: "db" }, status })
 
+const ICINGA = "/v1/actions/process-check-result?service=db1!disk"
 const nrdp = (state: number) =>
   `/?cmd=submitcheck&json=${encodeURIComponent(
     JSON.stringify({ checkresults: [{ hostname: "db1", servicename: "disk", state }] }),
@@ -39,6 +40,10 @@ const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Re
   nrdp: [
     ["GET", nrdp(2)],
     ["GET", nrdp(0)],
+  ],
+  icinga: [
+    ["POST", ICINGA, { exit_status: 2, plugin_output: "full" }],
+    ["POST", ICINGA, { exit_status: 0, plugin_output: "well" }],
   ],
 }
 

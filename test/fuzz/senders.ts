@@ -13,6 +13,7 @@ export const SENDER_OPTIONS: Readonly<Record<IntegrationKind, object>> = {
   alertmanager: { group_by: ["team"], watchdog: "Watchdog" },
   webhook: { map: { check: "/check", status: "/state", output: "/text" } },
   nrdp: {},
+  icinga: {},
 }
 
 const text = fc.oneof(
@@ -80,6 +81,13 @@ const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
         `/in/${kind}/${key}/api/v2/alerts`,
         `/in/${kind}/${key}`,
       )
+    case "icinga":
+      return fc
+        .tuple(
+          fc.constantFrom("", `/${key}`),
+          fc.constantFrom("", "?service=a!b", "?host=a", "?host=a!b", "?ttl=x"),
+        )
+        .map(([before, query]) => `/in/${kind}${before}/v1/actions/process-check-result${query}`)
     case "nrdp":
       return fc.constantFrom(
         `/in/${kind}/`,
@@ -133,10 +141,31 @@ const formOf = (key: string) =>
       return Buffer.from(`${token}${command}${name}${data}`).toString("latin1")
     })
 
-const bodyOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
-  kind === "nrdp"
-    ? formOf(placeholderOf(kind))
-    : json.map((value) => Buffer.from(JSON.stringify(value)).toString("latin1"))
+const icingaResult = fc.record(
+  {
+    type: fc.constantFrom("Service", "Host", "host", 7),
+    filter: fc.oneof(
+      fc.constantFrom(
+        'host.name=="a"', 'host.name=="a\\"" && service.name==b', "service.name==a&&host.name==b", 'match("*", host.name)',
+        'host.name=="a" || host.name=="b"', 'host.name=="a" && host.name=="b"', 'host.name==', "x".repeat(5_000),
+      ), // oxfmt-ignore
+      text,
+    ),
+    filter_vars: fc.oneof(fc.dictionary(fc.constantFrom("a", "b", "__proto__"), text), fc.jsonValue()),
+    exit_status: fc.constantFrom(0, 1, 2, 3, 4, -1, 1.5, "2", "", null),
+    plugin_output: fc.oneof(text, fc.jsonValue()),
+    performance_data: fc.oneof(fc.array(fc.oneof(text, fc.constant("a b=1;2;3"))), text, fc.jsonValue()),
+    execution_end: fc.constantFrom(0, 1_772_539_200.5, 1e300, "soon"),
+    ttl: fc.constantFrom(0, -1, 60, 1e300, "90", "x"),
+  },
+  { requiredKeys: [] },
+)
+
+const bodyOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
+  if (kind === "nrdp") return formOf(placeholderOf(kind))
+  const bodies = kind === "icinga" ? fc.oneof({ weight: 9, arbitrary: icingaResult }, fc.jsonValue()) : json
+  return bodies.map((value) => Buffer.from(JSON.stringify(value)).toString("latin1"))
+}
 
 const requestOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
   fc

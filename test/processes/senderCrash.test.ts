@@ -19,6 +19,11 @@ const REQUESTS: Readonly<
   push: (check) => ["GET", `/${check}?status=down`],
   alertmanager: (check) => ["POST", "/api/v2/alerts", [{ labels: { alertname: check } }]],
   webhook: (check) => ["POST", "", { version: "4", alerts: [{ labels: { alertname: check } }] }],
+  icinga: (check) => [
+    "POST",
+    `/v1/actions/process-check-result?host=${check}`,
+    { exit_status: 1, plugin_output: "down" },
+  ],
   nrdp: (check) => [
     "GET",
     `/?cmd=submitcheck&json=${encodeURIComponent(JSON.stringify({ checkresults: [{ hostname: check, state: 1 }] }))}`,

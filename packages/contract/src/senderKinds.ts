@@ -55,6 +55,14 @@ const nrdpLines = (address: string, { key }: Made): ReadonlyArray<SenderLine> =>
   ["ncpa.cfg", `[nrdp]\nparent = ${address}\ntoken = ${key}`],
 ]
 
+/** A request as Icinga documents it. */
+const icingaLines = (address: string, { key }: Made): ReadonlyArray<SenderLine> => [
+  [
+    "curl",
+    `curl -fsS -u icinga:${key} "${address}/v1/actions/process-check-result?service=HOST!SERVICE" -d '{"exit_status": 0, "plugin_output": "all is well", "ttl": 3600}'`,
+  ],
+]
+
 /** The kinds of integrations that senders report to (docs/rules.md#requests-of-senders). */
 export const SENDER_KINDS = {
   ping: {
@@ -73,6 +81,11 @@ export const SENDER_KINDS = {
     options: '{"map": {"check": "/name", "status": "/status"}}',
   },
   nrdp: { senders: "Nagios, NCPA, send_nrdp", options: '{"max_checks": 500}', lines: nrdpLines },
+  icinga: {
+    senders: "what reports to Icinga's API",
+    options: '{"max_checks": 500}',
+    lines: icingaLines,
+  },
 } as const satisfies Readonly<Record<string, SenderKind>>
 
 export type SenderKindName = keyof typeof SENDER_KINDS

@@ -9,7 +9,7 @@ export type Sent = readonly [method: string, path: string, made?: Call]
 
 interface Sender {
   /** The text of a success: each sends again, or drops, whatever has another answer. */
-  readonly success: string
+  readonly success: RegExp
   /** Requests that report a bad result of a check each, by each way that the kind knows. */
   readonly reports: (key: string, check: string) => ReadonlyArray<Sent>
   /** Requests that can never succeed. */
@@ -31,6 +31,10 @@ const badBodies = (path: string, headers: Call["headers"] = {}): ReadonlyArray<S
     { body, headers },
   ])
 
+const basic = (key: string) => ({ authorization: `Basic ${Buffer.from(`icinga:${key}`).toString("base64")}` })
+const ICINGA = "/v1/actions/process-check-result"
+const DOWN = { exit_status: 1, plugin_output: "down" }
+
 const results = (...hosts: ReadonlyArray<string>) =>
   JSON.stringify({ checkresults: hosts.map((hostname) => ({ hostname, state: 1, output: "down" })) })
 
@@ -42,7 +46,7 @@ const form = (fields: Readonly<Record<string, string>>): Call => ({
 /** The requests of each kind of sender, and the answer that it takes for a success. */
 export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
   ping: {
-    success: "OK",
+    success: /^OK$/,
     reports: (key, check) => [
       ["GET", `/${key}/${check}-get/fail`],
       ["POST", `/${key}/${check}-post/3?every=1d`, { body: "disk full" }],
@@ -60,7 +64,7 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
     ],
   },
   push: {
-    success: '{"ok":true}',
+    success: /^\{"ok":true\}$/,
     reports: (key, check) => [
       ["GET", `/${key}/${check}-get?status=down`],
       ["POST", `/${key}/api/push/${check}-post?status=down&msg=no`, { body: "" }],
@@ -75,7 +79,7 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
     ],
   },
   alertmanager: {
-    success: "",
+    success: /^$/,
     reports: (key, check) => [
       ["POST", "/api/v2/alerts", { json: alerts(`${check}-header`), headers: bearer(key) }],
       ["POST", `/${key}/api/v2/alerts`, { json: alerts(`${check}-path`) }],
@@ -90,7 +94,7 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
     ],
   },
   webhook: {
-    success: "",
+    success: /^$/,
     reports: (key, check) => [
       ["POST", "", { json: { version: "4", alerts: alerts(`${check}-header`) }, headers: bearer(key) }],
       ["POST", `/${key}`, { json: { check: `${check}-map`, state: "critical", text: "full" } }],
@@ -104,8 +108,28 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
       ["PUT", `/${key}`, { json: {} }],
     ],
   },
+  icinga: {
+    success: /^\{"results":\[\{"code":200,"status":"Successfully processed /,
+    reports: (key, check) => [
+      ["POST", `${ICINGA}?service=${check}!a`, { json: { ...DOWN, exit_status: 2 }, headers: basic(key) }],
+      ["POST", `/${key}${ICINGA}`, { json: { ...DOWN, type: "Host", filter: `host.name=="${check}"` } }],
+    ],
+    hopeless: (key) => [
+      ...badBodies(ICINGA, bearer(key)),
+      ["POST", `/${UNKNOWN}${ICINGA}?host=a`, { json: DOWN }],
+      [
+        "POST",
+        `/${key}${ICINGA}`,
+        { json: { ...DOWN, type: "Service", filter: 'match("*", service.name)' } },
+      ],
+      ["POST", `/${key}${ICINGA}?host=a`, { json: { ...DOWN, exit_status: 2 } }],
+      ["POST", `/${key}${ICINGA}?host=a`, { json: { exit_status: 1 } }],
+      ["POST", `/${key}/v1/actions/reschedule-check?host=a`, { json: DOWN }],
+      ["GET", `/${key}/v1/status`],
+    ],
+  },
   nrdp: {
-    success: JSON.stringify({ result: { status: 0, message: "OK", meta: { output: "1 checks processed" } } }),
+    success: /^\{"result":\{"status":0,"message":"OK",/,
     reports: (key, check) => [
       ["POST", "/", form({ token: key, json: results(`${check}-form`) })],
       ["POST", `/${key}/`, form({ JSONDATA: results(`${check}-path`) })],

@@ -86,13 +86,15 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
             endsIn(fault)
             for (const { kind, report, status, text } of yield* sendAll(round)) {
               assert.deepStrictEqual([status, isRetried(status)], [500, true], `${kind} ${report[1]}`)
-              assert.notStrictEqual(text, SENDERS[kind].success)
+              assert.notMatch(text, SENDERS[kind].success)
             }
             endsIn(undefined)
             assert.strictEqual(yield* known(), before)
             const taken = yield* sendAll(round)
-            for (const { kind, report, status, text } of taken)
-              assert.deepStrictEqual([status, text], [200, SENDERS[kind].success], `${kind} ${report[1]}`)
+            for (const { kind, report, status, text } of taken) {
+              assert.strictEqual(status, 200, `${kind} ${report[1]}`)
+              assert.match(text, SENDERS[kind].success)
+            }
             assert.strictEqual(yield* known(), before + taken.length)
           }
         }),
@@ -117,7 +119,8 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
               }),
             )
             const taken = yield* send(kind, report)
-            assert.deepStrictEqual([taken.status, taken.text], [200, success], report[1])
+            assert.strictEqual(taken.status, 200, report[1])
+            assert.match(taken.text, success)
           }
         }
       }),

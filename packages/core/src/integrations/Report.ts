@@ -34,6 +34,8 @@ export type Expects =
   | { readonly by: "terms"; readonly terms: Readonly<Record<string, string>> }
   /** An alert: while it fires, its source sends it again within the lease, if it repeats alerts at all. */
   | ({ readonly by: "source" } & AlertAtSource)
+  /** The next report within a time, and no sooner than any check is overdue. */
+  | { readonly by: "within"; readonly millis: number }
   /** The alert that always fires. */
   | { readonly by: "watchdog" }
 

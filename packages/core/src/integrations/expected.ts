@@ -59,6 +59,8 @@ export const expectedTerms = (
   switch (expects.by) {
     case "terms":
       return declaredTerms(report, expects.terms, staleAfter)
+    case "within":
+      return Result.succeed(within(expects.millis, "unknown", staleAfter))
     case "source":
       return Result.succeed(undefined)
     case "watchdog":

@@ -1,12 +1,20 @@
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { IntegrationKind, IntegrationOptions, ShownKind } from "@tocsin/contract/Integrations"
 import { alertmanager } from "./prometheus.ts"
+import { icinga } from "./icinga.ts"
 import type { Kind } from "./Kind.ts"
 import { nrdp } from "./nrdp.ts"
 import { ping, push } from "./pings.ts"
 import { webhook } from "./webhook.ts"
 
-export const KINDS: Readonly<Record<IntegrationKind, Kind>> = { ping, push, alertmanager, webhook, nrdp }
+export const KINDS: Readonly<Record<IntegrationKind, Kind>> = {
+  ping,
+  push,
+  alertmanager,
+  webhook,
+  nrdp,
+  icinga,
+}
 
 const COMMON: ReadonlyArray<string> = ["create", "max_checks", "incident"]
 

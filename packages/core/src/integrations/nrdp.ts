@@ -1,43 +1,17 @@
 /// <reference lib="es2024.string" />
 import { Predicate } from "effect"
-import type { CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import { readJsonBody, resultOf } from "./alerts.ts"
+import { readJsonBody } from "./alerts.ts"
 import { attributeOf, readXml, type XmlElement } from "./readXml.ts"
 import type { Kind, Protocol } from "./Kind.ts"
+import { OF_HOST, passiveResult, STATES } from "./nagios.ts"
 import {
-  checkIdOf,
-  hashedId,
   NOT_FOUND,
-  NOTHING_EXPECTED,
   type Refusal,
   type Report,
   type SenderRequest,
   type Translate,
-  unexplained,
+  type TranslationContext,
 } from "./Report.ts"
-
-/** The statuses of the states 0 to 3 of a service. */
-const STATES = ["ok", "warning", "critical", "unknown"] as const satisfies ReadonlyArray<CheckStatus>
-
-/** The check of a service, or of a host. A colon in the host's name would leave open where it ends. */
-const nagiosId = (host: string, service: string, sha256: (text: string) => string): CheckId =>
-  host.includes(":")
-    ? hashedId(`${host.replaceAll(":", "_")}:${service}`, sha256(JSON.stringify([host, service])))
-    : checkIdOf(`${host}:${service}`, sha256)
-
-/** A result of a service or host, with or without a text. Ok creates a check, too. */
-const nagiosResult = (
-  check_id: CheckId,
-  status: CheckStatus,
-  text: string,
-  expects: Report["expects"],
-): Report => ({
-  ...resultOf(check_id, status, text, expects),
-  isOfKnownCheck: false,
-  ...(status !== "ok" && unexplained(status)),
-})
 
 const FIELDS = ["hostname", "servicename", "state", "output", "time"] as const
 
@@ -97,13 +71,16 @@ const answerText = (
     return JSON.stringify({ result: { status, message, ...meta } })
   }
   const text = message.replaceAll(/[&<>]/gu, (character) => ESCAPES[character] ?? "")
-  const meta = output === undefined ? "" : `\n  <meta><output>${output}</output></meta>`
-  return `<?xml version="1.0" encoding="utf-8"?>
-<result>
-  <status>${status}</status>
-  <message>${text}</message>${meta}
-</result>
-`
+  const meta = output === undefined ? [] : ["    <meta>", `        <output>${output}</output>`, "    </meta>"]
+  // An element a line: some senders read it with grep.
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    "<result>",
+    `    <status>${status}</status>`,
+    `    <message>${text}</message>`,
+    ...meta,
+    "</result>\n",
+  ].join("\n")
 }
 
 /** A form. Its senders read the status in the answer, and keep what has another HTTP status than 200, if they keep any. */
@@ -133,31 +110,23 @@ const resultsIn = (query: SenderRequest["query"]): ReadonlyArray<Given> | Refusa
   return Array.isArray(results) ? results.map(inJson) : invalid("the JSON must have a list checkresults")
 }
 
-const SECONDS = /^\d{9,10}$/u
-const MILLIS = 1_000
-
-/** Results are written as Nagios writes them: with `\n` for a line's end. */
-const textOf = ({ output, time }: Given): string => {
-  const text = output.replaceAll("\\n", "\n")
-  if (!SECONDS.test(time)) return text
-  return `${text}\nchecked ${Instant.momentText(Instant.fromMillis(Number(time) * MILLIS))}`
-}
-
-const reportOf = (given: Given, place: number, sha256: (text: string) => string): Report | Refusal => {
-  const { hostname, servicename, state, type } = given
-  if (hostname === "") return invalid(`result ${place} must have a hostname`)
+/** A result as Nagios writes it: `\\n` is the end of a line. */
+const reportOf = (given: Given, place: number, context: TranslationContext): Report | Refusal => {
+  const { hostname: host, output, servicename, state, time, type } = given
+  if (host === "") return invalid(`result ${place} must have a hostname`)
   const isHost = type === "host" || servicename === ""
   if (isHost && type === "service") return invalid(`result ${place} must have a servicename`)
-  const status = STATES.find((_, index) => String(index) === state)
-  if (status === undefined) return invalid(`result ${place} must have a state from 0 to 3`)
-  const id = nagiosId(hostname, isHost ? "host" : servicename, sha256)
-  const judged = isHost && status !== "ok" ? "critical" : status
-  return nagiosResult(id, judged, textOf(given), NOTHING_EXPECTED)
+  const stated = STATES.find((_, index) => String(index) === state)
+  if (stated === undefined) return invalid(`result ${place} must have a state from 0 to 3`)
+  const status = isHost && stated !== "ok" ? "critical" : stated
+  const text = output.replaceAll("\\n", "\n")
+  const service = isHost ? OF_HOST : servicename
+  return passiveResult({ host, service, status, text, seconds: Number(time) }, context)
 }
 
 const MOST_RESULTS = 10_000
 
-const translate: Translate = ({ path, query }, { sha256 }) => {
+const translate: Translate = ({ path, query }, context) => {
   if (path.some((segment) => segment !== "")) return NOT_FOUND
   const results = resultsIn(query)
   if ("refused" in results) return results
@@ -166,7 +135,7 @@ const translate: Translate = ({ path, query }, { sha256 }) => {
   const reports: Array<Report> = []
   const refusals: Array<Refusal> = []
   for (const [index, given] of results.entries()) {
-    const read = reportOf(given, index + 1, sha256)
+    const read = reportOf(given, index + 1, context)
     if ("refused" in read) refusals.push(read)
     else reports.push(read)
   }

@@ -84,6 +84,7 @@ const OPTIONS: Readonly<Record<IntegrationKind, IntegrationOptions>> = {
   alertmanager: { group_by: ["alertname", ""], watchdog: "__proto__", severity: { ignore: [""] } },
   webhook: { map: { check: "/name", status: "/state", output: "/name/0" } },
   nrdp: {},
+  icinga: {},
 }
 
 const problemsOf = (report: AnyReport): ReadonlyArray<string> => {

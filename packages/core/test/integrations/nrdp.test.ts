@@ -6,7 +6,12 @@ import { nrdp } from "../../src/integrations/nrdp.ts"
 import { readXml } from "../../src/integrations/readXml.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
-const context = { name: AgentId.make("nagios"), options: {}, now: Instant.fromMillis(0), sha256 }
+const context = {
+  name: AgentId.make("nagios"),
+  options: {},
+  now: Instant.fromMillis(1_772_600_000_000),
+  sha256,
+}
 
 /** The results of a form as `ID status output`, or why they are refused. */
 const read = (field: string, data: string, command = "submitcheck") => {
@@ -47,7 +52,7 @@ describe("results of Nagios", () => {
         ["web1:disk", "critical", 'status "critical"'],
         ["web1:disk", "unknown", "?"],
         ["web1:host", "ok", "up"],
-        ["web2:host", "critical", "\nchecked 2026-03-03 12:00:00 UTC"],
+        ["web2:host", "critical", "checked 2026-03-03 12:00:00 UTC"],
       ],
     )
   })

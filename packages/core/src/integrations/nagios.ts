@@ -1,0 +1,51 @@
+/// <reference lib="es2024.string" />
+import { Duration } from "effect"
+import type { CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
+import type { CheckStatus } from "@tocsin/contract/Status"
+import { resultOf } from "./alerts.ts"
+import { checkIdOf, hashedId, NOTHING_EXPECTED, type Report, unexplained } from "./Report.ts"
+
+/** The statuses of the states 0 to 3 of a service. */
+export const STATES = ["ok", "warning", "critical", "unknown"] as const satisfies ReadonlyArray<CheckStatus>
+
+/** What a host has instead of a service's name. */
+export const OF_HOST = "host"
+
+/** The check of a service or host. A colon in the host's name would leave open where it ends. */
+const idOf = (host: string, service: string, sha256: (text: string) => string): CheckId =>
+  host.includes(":")
+    ? hashedId(`${host.replaceAll(":", "_")}:${service}`, sha256(JSON.stringify([host, service])))
+    : checkIdOf(`${host}:${service}`, sha256)
+
+/** Results arrive within seconds. One that is older was kept somewhere. */
+const LATE_AFTER = Duration.minutes(1)
+const MILLIS = 1_000
+
+const isSeconds = (seconds: number): boolean => seconds >= 1e9 && seconds < 1e10
+
+interface Stated {
+  readonly host: string
+  readonly service: string
+  readonly status: CheckStatus
+  readonly text: string
+  /** When it was found, in seconds since 1970, if the sender says so. */
+  readonly seconds: number
+  readonly expects?: Report["expects"]
+}
+
+/** A passive result of Nagios or Icinga. Ok creates a check, too; a late one says of when it is. */
+export const passiveResult = (
+  { expects = NOTHING_EXPECTED, host, seconds, service, status, text }: Stated,
+  { now, sha256 }: { readonly now: Instant.Instant; readonly sha256: (text: string) => string },
+): Report => {
+  const at = isSeconds(seconds) ? Instant.fromMillis(Math.floor(seconds * MILLIS)) : now
+  const isLate = at < Instant.minus(now, LATE_AFTER)
+  const late = isLate ? `checked ${Instant.momentText(at)}` : ""
+  const shown = [text, late].filter((line) => line !== "").join("\n")
+  return {
+    ...resultOf(idOf(host, service, sha256), status, shown, expects),
+    isOfKnownCheck: false,
+    ...(status !== "ok" && unexplained(status)),
+  }
+}
