@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -42,9 +43,13 @@ export async function bundleConsole() {
   })
   const [main, ...others] = output
   const scripts = others.filter((file) => file.type === "chunk")
+  const style = styleText()
+  // The first script's version is that of the whole console: open pages compare it with the server's.
+  const hash = createHash("sha256")
+  for (const text of [style, ...scripts.map(({ code }) => code)]) hash.update(text)
   return {
-    script: main.code,
-    style: styleText(),
+    script: `${main.code}//${hash.digest("hex").slice(0, 16)}`,
+    style,
     scripts: Object.fromEntries(scripts.map((chunk) => [chunk.fileName, chunk.code])),
     pages: pageTexts(),
     modules: [main, ...scripts].flatMap((chunk) => Object.keys(chunk.modules)),

@@ -9,7 +9,7 @@ import { startLive } from "./state/live.ts"
 import { route } from "./state/location.ts"
 import { revisionOf } from "./state/revisions.ts"
 import { HOME, linkTo } from "./state/Route.ts"
-import { followStorage, loadMe, token } from "./state/session.ts"
+import { followStorage, loadMe, token, WALL } from "./state/session.ts"
 import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
 import { question } from "./state/useAction.ts"
 import { QuietButton } from "./view/forms.tsx"
@@ -95,24 +95,28 @@ const App = () => {
     if (document.activeElement === document.body)
       document.getElementById("main")?.focus({ preventScroll: true })
   }, [key])
-  if (!isSignedIn) return <SignIn />
+  if (!isSignedIn) return <SignIn key={page} />
   const name = `${page} ${subject.length}`
   const First = FIRST_PAGES.get(name)
-  return (
+  const shown =
+    First !== undefined ? (
+      <First key={key} />
+    ) : (
+      <Loaded
+        key={key}
+        of={DECIDED.includes(page) ? decide : others}
+        draw={({ PAGES }) => {
+          const Page = PAGES.get(name) ?? Missing
+          return <Page />
+        }}
+      />
+    )
+  return name === `${WALL} 0` ? (
+    shown
+  ) : (
     <Shell>
       <Confirmation key={`question of ${key}`} />
-      {First !== undefined ? (
-        <First key={key} />
-      ) : (
-        <Loaded
-          key={key}
-          of={DECIDED.includes(page) ? decide : others}
-          draw={({ PAGES }) => {
-            const Page = PAGES.get(name) ?? Missing
-            return <Page />
-          }}
-        />
-      )}
+      {shown}
     </Shell>
   )
 }

@@ -15,57 +15,48 @@ import { mayAdminister } from "../state/session.ts"
 import { aliveAgents, isWatching, summary } from "../state/summary.ts"
 import { mainLink } from "../view/Listing.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
-import { Mark, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { Part, useMost } from "../view/Part.tsx"
+import { Mark, Time, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { didText, Subjects } from "../view/Subjects.tsx"
-import { type Reading, useRead, useResource } from "../view/usePages.ts"
+import { useRead, useResource } from "../view/usePages.ts"
 
 /** Rows of the long parts and of the short ones, so that all fit into a window. */
 const [MANY, SOME] = [6, 4]
 
 /** The first rows of some lists, each after the one before. */
-const firstOf = async <Item,>(lists: Parameters<typeof inOrder<Item>>[0]): Promise<ReadonlyArray<Item>> =>
-  (await readAll({ read: inOrder(lists) }, { most: MANY })).slice(0, MANY)
+const firstOf = async <Item,>(
+  lists: Parameters<typeof inOrder<Item>>[0],
+  most = MANY,
+): Promise<ReadonlyArray<Item>> => (await readAll({ read: inOrder(lists) }, { most })).slice(0, most)
 
-interface PartProps<Item> {
-  readonly title: string
-  /** The page that has all of it. */
-  readonly to: string
-  readonly reading: Reading<unknown>
-  readonly items: ReadonlyArray<Item> | undefined
-  readonly row: (item: Item) => ComponentChildren
-  /** The columns of its rows on a wide screen. */
-  readonly columns: string
-  readonly empty: ComponentChildren
+interface OpenProps {
+  /** Puts the worst first, acknowledged or not. */
+  readonly bySeverity?: boolean
 }
 
-const Part = <Item,>({ title, to, reading, items = [], row, columns, empty }: PartProps<Item>) => (
-  <section class="part" aria-label={title}>
-    <h2>
-      <a href={to}>{title}</a>
-    </h2>
-    <ReadingNote reading={reading} />
-    {items.length === 0 && reading.value !== undefined && <p class="lead nothing">{empty}</p>}
-    <ul class="plain" style={{ "--columns": columns }}>
-      {items.map(row)}
-    </ul>
-  </section>
-)
+const rankOf = ({ severity }: HeldIncident): number => SEVERITIES.findIndex((each) => each === severity)
 
-const Open = () => {
-  const open = (acknowledged: boolean) => incidentsOf({ state: "open", acknowledged }, "", MANY).read
+export const Open = ({ bySeverity = false }: OpenProps) => {
+  const most = useMost(MANY)
+  const open = (acknowledged: boolean) => incidentsOf({ state: "open", acknowledged }, "", most).read
   const reading = useResource("worst incidents", topicsOf("ops/v1/incidents"), () =>
-    firstOf([open(false), open(true)]),
+    firstOf([open(false), open(true)], most),
   )
+  const { value: items } = reading
   return (
     <Part<HeldIncident>
       title="Open incidents"
       to={linkTo("incidents")}
       reading={reading}
-      items={reading.value}
+      items={bySeverity ? items?.toSorted((a, b) => rankOf(a) - rankOf(b)) : items}
+      total={summary.value?.open_incidents}
       columns="5.5rem minmax(0, 1fr) auto"
       row={(incident) => (
-        <li class={`row is-${incident.severity}`} key={incident.id}>
+        <li
+          class={`row is-${incident.severity}${incident.acknowledgement === null ? "" : " taken"}`}
+          key={incident.id}
+        >
           <Mark state={incident.severity} />
           <span class="what">
             {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
@@ -117,17 +108,18 @@ const FirstChecks = () => {
   )
 }
 
-const useSome = <Item,>(path: string, query: Query) =>
-  useRead<Answered<Item>>(path, { ...query, limit: SOME })
+const useSome = <Item,>(path: string, query: Query, limit = SOME) =>
+  useRead<Answered<Item>>(path, { ...query, limit })
 
-const Late = () => {
-  const reading = useSome<ExpectedCheckState>("ops/v1/checks", { is_overdue: true })
+export const Late = () => {
+  const reading = useSome<ExpectedCheckState>("ops/v1/checks", { is_overdue: true }, useMost(SOME))
   return (
     <Part
       title="Late jobs and checks"
       to={linkTo("checks", [], { overdue: "yes" })}
       reading={reading}
       items={reading.value?.items}
+      hasMore={typeof reading.value?.next_cursor === "string"}
       columns="minmax(0, 1fr) auto"
       row={(check) => (
         <li class="row" key={`${check.agent_id}/${check.check_id}`}>
@@ -142,14 +134,15 @@ const Late = () => {
   )
 }
 
-const OnCallNow = () => {
+export const OnCallNow = () => {
+  const most = useMost(SOME)
   const reading = useRead<RotaList>("ops/v1/rotas")
   return (
     <Part
       title="Who is on call"
       to={linkTo("on-call")}
       reading={reading}
-      items={reading.value?.items.slice(0, SOME)}
+      items={reading.value?.items.slice(0, most)}
       columns="minmax(0, 1fr) minmax(0, 1fr) auto"
       row={({ name, now: { receivers, until } }) => (
         <li class="row" key={name}>
@@ -163,7 +156,7 @@ const OnCallNow = () => {
   )
 }
 
-const Health = () => {
+export const Health = () => {
   const reading = useRead<ServiceState>("", {}, ["policy", "outbox"])
   const counts = summary.value
   const isRead = reading.value !== undefined && counts !== undefined
@@ -188,7 +181,7 @@ const Health = () => {
 type Change = readonly [at: string, id: string, what: ComponentChildren, by: ComponentChildren]
 
 /** The latest acts of people, and the latest ends of incidents. */
-const Changes = () => {
+export const Changes = ({ most = SOME }: { readonly most?: number }) => {
   const audit = useSome<AuditEntry>("ops/v1/audit", {})
   const ended = useSome<HeldIncident>("ops/v1/incidents", { state: "resolved", sort: "resolved_at" })
   const made = (audit.value?.items ?? []).map(({ action, actor, at, id, subjects }): Change => [
@@ -207,10 +200,10 @@ const Changes = () => {
   ])
   return (
     <Part
-      title="Last changes"
+      title={most === 1 ? "Last change" : "Last changes"}
       to={linkTo("audit")}
       reading={audit}
-      items={[...made, ...over].toSorted(([a], [b]) => (a < b ? 1 : -1)).slice(0, SOME)}
+      items={[...made, ...over].toSorted(([a], [b]) => (a < b ? 1 : -1)).slice(0, most)}
       columns="minmax(0, 1fr) auto"
       row={([at, id, what, by]) => (
         <li class="row" key={id}>
@@ -227,7 +220,7 @@ const Changes = () => {
 }
 
 /** Counts that say in a second whether something is wrong, each with its page. */
-const Figures = () => {
+export const Figures = () => {
   const counts = summary.value
   if (counts === undefined) return null
   const figures = [

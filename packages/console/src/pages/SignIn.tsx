@@ -1,13 +1,49 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-import { ApiFailure } from "../api/ApiFailure.ts"
-import { notice, signIn } from "../state/session.ts"
-import { Box, Fault } from "../view/forms.tsx"
+import { ApiFailure, asFailure, messageOf } from "../api/ApiFailure.ts"
+import { momentText } from "../format/times.ts"
+import { now } from "../state/clock.ts"
+import { route } from "../state/location.ts"
+import { notice, signIn, signOut, WALL, wallToken } from "../state/session.ts"
+import { Box, Fault, QuietButton } from "../view/forms.tsx"
 import { Bell } from "../view/states.tsx"
 
+const HINT = (
+  <>
+    An operator token from an administrator, or the service's: <code>SERVICE_AUTH_TOKEN</code> or, without it,
+    the file <code>ui-token</code> in the data folder (<code>data</code> unless <code>SERVICE_DATA_DIR</code>{" "}
+    is set).
+  </>
+)
+const WALL_HINT =
+  "A token of the role read: all who come to this device can read what it reads. An administrator creates one under Operators."
+
+const TRY_MILLIS = 30_000
+
+/** The token of a wall, which the server refuses: tried until it is accepted again. */
+const Refused = ({ kept }: { readonly kept: string }) => {
+  const [since, reason] = [useRef(now.peek()).current, useSignal("")]
+  useEffect(() => {
+    const attempt = () =>
+      signIn(kept, "wall").catch((error: unknown) => (reason.value = messageOf(asFailure(error))))
+    void attempt()
+    const timer = setInterval(() => void attempt(), TRY_MILLIS)
+    return () => clearInterval(timer)
+  }, [kept])
+  return (
+    <div class="stale" role="alert">
+      <strong>Nothing shown since {momentText(since, now.peek())}</strong>
+      <p>{reason.value === "" ? "Trying the token of this device" : reason}. It is tried again every 30 s.</p>
+      <QuietButton does={() => signOut()}>Forget the token</QuietButton>
+    </div>
+  )
+}
+
 export const SignIn = () => {
+  const isWall = route.value.page === WALL
+  const kept = wallToken()
   const typed = useSignal("")
-  const isKept = useSignal(false)
+  const isKept = useSignal(isWall)
   const isBusy = useSignal(false)
   const fault = useSignal(notice.value)
   const field = useRef<HTMLInputElement>(null)
@@ -22,12 +58,12 @@ export const SignIn = () => {
     isBusy.value = true
     fault.value = ""
     try {
-      await signIn(given, isKept.value)
+      await signIn(given, !isKept.value ? "tab" : isWall ? WALL : "device")
     } catch (error) {
       fault.value =
         error instanceof ApiFailure && error.status === 401
           ? "This token is not valid. Check it, or ask an administrator for another one."
-          : `Signing in failed: ${error instanceof Error ? error.message : "unknown"}. Try again.`
+          : `Signing in failed: ${error instanceof Error ? error.message : "unknown"}.`
     } finally {
       isBusy.value = false
     }
@@ -36,7 +72,8 @@ export const SignIn = () => {
     <main class="sign-in">
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Bell size={44} />
-        <h1>Tocsin</h1>
+        <h1>{isWall ? "Tocsin on a wall" : "Tocsin"}</h1>
+        {kept !== undefined && <Refused kept={kept} />}
         <label for="token">Token</label>
         <input
           id="token"
@@ -47,13 +84,9 @@ export const SignIn = () => {
           aria-describedby="token-hint"
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <p id="token-hint">
-          An operator token from an administrator, or the service's: <code>SERVICE_AUTH_TOKEN</code> or,
-          without it, the file <code>ui-token</code> in the data folder (<code>data</code> unless{" "}
-          <code>SERVICE_DATA_DIR</code> is set).
-        </p>
+        <p id="token-hint">{isWall ? WALL_HINT : HINT}</p>
         <Box
-          label="Stay signed in on this device"
+          label={isWall ? "This is a wall: stay signed in on this device" : "Stay signed in on this device"}
           isOn={isKept.value}
           onChange={(isWanted) => (isKept.value = isWanted)}
         />

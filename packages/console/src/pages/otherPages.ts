@@ -13,6 +13,7 @@ import { Outbox } from "./Outbox.tsx"
 import { Silences } from "./Silences.tsx"
 import { StartPage } from "./Start.tsx"
 import { System } from "./System.tsx"
+import { Wall } from "./Wall.tsx"
 import { Watches } from "./Watches.tsx"
 
 /** Each page but the first ones by its name, and by the number of names after it in its address. */
@@ -27,6 +28,7 @@ export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["on-call 0", OnCall],
   ["outbox 0", Outbox],
   ["audit 0", Audit],
+  ["wall 0", Wall],
   ["watches 0", Watches],
   ["integrations 0", Integrations],
   ["operators 0", Operators],

@@ -9,14 +9,31 @@ import {
   type UnansweredActs,
 } from "../api/request.ts"
 import { attempt } from "./kept.ts"
+import { parseRoute } from "./Route.ts"
 
 const KEY = "tocsin.token"
+/** The token of a screen that nobody touches. It is that of the wall alone, so that no sign-out elsewhere ends it. */
+const WALL_KEY = "tocsin.wall"
+export const WALL = "wall"
+
+/** How long a browser keeps a token: as long as its tab is open, until a sign-out, or for its wall. */
+export type Keeping = "tab" | "device" | "wall"
 
 /** The script is at BASE/console/app.js, whatever prefix a proxy strips. */
 export const base = new URL("../", import.meta.url).href
 
+// Outside of a browser, there is no address.
+const { location } = globalThis as { readonly location?: { readonly hash: string } }
+
+const keptForWall = (): string | null => attempt(() => localStorage.getItem(WALL_KEY)) ?? null
+
+/** The token that the wall of this browser keeps; undefined on other pages, and without one. */
+export const wallToken = (): string | undefined =>
+  (parseRoute(location?.hash ?? "").page === WALL ? keptForWall() : null) ?? undefined
+
 // A browser may refuse storage; then the token lives as long as the page.
-const stored = (): string => attempt(() => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)) ?? ""
+const stored = (): string =>
+  wallToken() ?? attempt(() => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)) ?? ""
 
 /** The operator's token, empty without one. It goes into no address and no other place. */
 export const token = signal(stored())
@@ -38,11 +55,8 @@ export const mayAdminister = includes("admin")
 const known: KnownAnswers = new Map()
 const unanswered: UnansweredActs = new Map()
 
-/** Forgets the token. The address stays, so that the next sign-in leads back. */
-export const signOut = (reason = "", lost = ""): void => {
-  attempt(() => sessionStorage.removeItem(KEY))
-  // Another tab may have kept another token since.
-  if (attempt(() => localStorage.getItem(KEY)) === token.peek()) attempt(() => localStorage.removeItem(KEY))
+/** Ends what the token gave. The address stays, so that the next sign-in leads back. */
+const leave = (reason: string, lost = ""): void => {
   known.clear()
   unanswered.clear()
   lostName.value = lost
@@ -51,9 +65,20 @@ export const signOut = (reason = "", lost = ""): void => {
   notice.value = reason
 }
 
+/** Forgets a token: of a wall, the one that it keeps, also while the server refuses it. */
+export const signOut = (reason = "", lost = ""): void => {
+  const forgotten = token.peek() === "" ? wallToken() : token.peek()
+  attempt(() => sessionStorage.removeItem(KEY))
+  // Another tab may have kept another token since.
+  for (const key of [KEY, WALL_KEY])
+    if (attempt(() => localStorage.getItem(key)) === forgotten) attempt(() => localStorage.removeItem(key))
+  leave(reason, lost)
+}
+
 /** Signs out with the tab that removes a kept token, which all tabs share. */
 export const followStorage = ({ key }: { readonly key: string | null }): void => {
-  if (key === KEY && token.value !== "" && stored() === "") signOut("You were signed out in another tab.")
+  if ((key === KEY || key === WALL_KEY) && token.value !== "" && stored() === "")
+    signOut("You were signed out in another tab.")
 }
 
 /** When the last answer of the server arrived, and whether the last request failed to reach it. */
@@ -85,8 +110,11 @@ export const call = async <Answer>(
         contact.value = { ...contact.value, isLost: true }
         isMissed ||= method === "GET"
       } else contact.value = { at: performance.now(), isLost: false }
-      if (error.status === 401 && used === token.value)
-        signOut("Your token is no longer valid. Sign in again.", me.peek()?.name)
+      if (error.status === 401 && used === token.value) {
+        // A wall keeps it: the refusal may be that of a server that is being set up again.
+        if (used === wallToken()) leave("")
+        else signOut("Your token is no longer valid. Sign in again.", me.peek()?.name)
+      }
     }
     throw error
   }
@@ -105,10 +133,14 @@ export const loadMe = async (): Promise<void> => {
   me.value = await call<Me>("GET", "ops/v1/me")
 }
 
-/** Signs in with a token, which is kept only once the server has accepted it. */
-export const signIn = async (given: string, isKept: boolean): Promise<void> => {
+/** Signs in with a token, which is kept only once the server has accepted it. A wall takes only one that reads. */
+export const signIn = async (given: string, keeping: Keeping): Promise<void> => {
   const found = await request<Me>({ base, token: given }, "GET", "ops/v1/me")
-  attempt(() => (isKept ? localStorage : sessionStorage).setItem(KEY, given))
+  if (keeping === "wall" && found.role !== "read")
+    throw new ApiFailure("forbidden", `its role is ${found.role}, and a wall takes only the role read`)
+  attempt(() =>
+    (keeping === "tab" ? sessionStorage : localStorage).setItem(keeping === "wall" ? WALL_KEY : KEY, given),
+  )
   notice.value = ""
   me.value = found
   lostName.value = ""

@@ -23,6 +23,8 @@ export const scriptOf = <Module,>(read: () => Promise<Module>): Script<Module> =
   return { module, load }
 }
 
+const AGAIN_MILLIS = 10_000
+
 interface LoadedProps<Module> {
   readonly of: Script<Module>
   readonly draw: (module: Module) => ComponentChildren
@@ -32,6 +34,11 @@ interface LoadedProps<Module> {
 export const Loaded = <Module extends object>({ of, draw }: LoadedProps<Module>) => {
   useEffect(of.load, [of])
   const module = of.module.value
+  useEffect(() => {
+    if (module !== "failed") return undefined
+    const timer = setTimeout(of.load, AGAIN_MILLIS)
+    return () => clearTimeout(timer)
+  }, [module])
   if (typeof module === "object") return <>{draw(module)}</>
   return module === "failed" ? (
     <Empty title="This could not be loaded">

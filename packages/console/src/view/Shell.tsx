@@ -8,7 +8,7 @@ import { isOutdated } from "../state/live.ts"
 import { route } from "../state/location.ts"
 import { prefer, preferences } from "../state/preferences.ts"
 import { HOME, linkTo } from "../state/Route.ts"
-import { contact, mayAdminister, mayRespond, me, signOut } from "../state/session.ts"
+import { contact, mayAdminister, mayRespond, me, signOut, WALL } from "../state/session.ts"
 import { aliveAgents, sound, summary } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
@@ -22,7 +22,7 @@ const RECENT_MILLIS = 5_000
 const STALE_MILLIS = 7_000
 
 /** How current the page is; amber when it no longer is. */
-const Updated = () => {
+export const Updated = () => {
   // The clock makes it count.
   const moves = now.value > 0
   const { at, isLost } = contact.value
@@ -127,6 +127,7 @@ const Preferences = () => {
         }}
       />
       {refusal.value !== "" && <p role="alert">{refusal}</p>}
+      <a href={linkTo(WALL)}>Put up a wall on this screen</a>
     </>
   )
 }

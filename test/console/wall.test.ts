@@ -1,0 +1,166 @@
+import { setTimeout } from "node:timers/promises"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Locator, Page, Request } from "playwright-core"
+import { AT_LENGTH } from "../properties/atLength.ts"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { Browser, chromium, isWide, openConsole, openNewContext, skipped, violationsOf } from "./Console.ts"
+import type { DemoClient } from "./demo.ts"
+import type { TestMonitor } from "tocsin/testing"
+import { startMonitor } from "./Site.ts"
+
+const KEPT = `localStorage.getItem("tocsin.wall")`
+const IS_TALL = "document.documentElement.scrollHeight > innerHeight"
+
+/** How many incidents a screen shows in whole rows, and counts. */
+const COUNTED = `Array.from(document.querySelectorAll(".wall .part:first-child")).map((part) => {
+  const rest = Number(/and (\\d+) more/.exec(part.innerText)?.[1] ?? 0)
+  const ends = part.querySelector("ul").getBoundingClientRect().bottom
+  const rows = Array.from(part.querySelectorAll("li:not(.rest)"))
+  return rows.filter((row) => row.getBoundingClientRect().bottom <= ends + 1).length + rest
+})[0]`
+
+const readerOf = async (demo: DemoClient): Promise<string> => {
+  const made = (await demo.call("POST", "ops/v1/operators", { name: "lobby", role: "read" })) as {
+    readonly token: string
+  }
+  return made.token
+}
+
+const signIn = async (page: Page, token: string): Promise<void> => {
+  await page.getByLabel("Token").fill(token)
+  await page.getByRole("button", { name: "Sign in" }).click()
+}
+
+/** Drives the clocks of the browser and of the service: the seconds until something is there, or gone. */
+const clockOf = (page: Page, monitor: TestMonitor) => {
+  const asked = new Set<Request>()
+  page.on("request", (request) => void (request.url().endsWith("/stream") || asked.add(request)))
+  page.on("requestfinished", (request) => void asked.delete(request))
+  page.on("requestfailed", (request) => void asked.delete(request))
+  return async (wanted: Locator, isThere = true): Promise<number> => {
+    for (let seconds = 0; seconds < 180; seconds += 2) {
+      if ((await wanted.isVisible()) === isThere) return seconds
+      // A load of the page ends it.
+      await page.clock.runFor(2_000).catch(() => undefined)
+      await monitor.advance("2s")
+      // No request times out because the clock is driven.
+      for (let wait = 0; asked.size > 0 && wait < 500; wait += 1) await setTimeout(20)
+    }
+    return Infinity
+  }
+}
+
+const pages = new Map([
+  ["wide", [1280, 720]],
+  ["large", [3840, 2160]],
+  ["phone", [320, 568]],
+] as const)
+
+describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("keeps a token that only reads, fits each screen, and is back after each outage", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openNewContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          const checks = Array.from({ length: 14 }, (_, n) => `check-${n}`)
+          await demo.report(
+            "web-1",
+            checks.map((check_id, n) => ({
+              check_id,
+              status: n === 7 ? "critical" : "warning",
+              output: `${check_id} is slow`,
+            })),
+          )
+          await context.clock.install()
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/wall`)
+          const secondsUntil = clockOf(page, monitor)
+          await signIn(page, OPERATOR_TOKEN)
+          await page.getByRole("alert").getByText("its role is admin").waitFor()
+          assert.isNull(await page.evaluate(KEPT))
+          await signIn(page, await readerOf(demo))
+          await page.getByText("token of lobby, kept on this device").waitFor()
+          const first = page.getByRole("region", { name: "Open incidents" }).getByRole("listitem").first()
+          await first.getByText("check-7 is slow").waitFor()
+          for (const [name, [width, height]] of pages) {
+            await page.setViewportSize({ width, height })
+            await page.waitForFunction(`${COUNTED} === 14`)
+            assert.isFalse((await isWide(page)) || (await page.evaluate<boolean>(IS_TALL)), name)
+          }
+          await page.setViewportSize({ width: 1280, height: 720 })
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+
+          const stale = page.getByText(/^Not current since/)
+          assert.strictEqual(await stale.count(), 0)
+          await page.route("**/ops/**", (route) => route.fulfill({ status: 502, body: "Bad Gateway" }))
+          assert.isAtMost(await secondsUntil(stale), 30)
+          await page.unroute("**/ops/**")
+          await secondsUntil(stale, false)
+
+          const body = { error: { code: "unauthorized", message: "the token is not valid" } }
+          await page.route("**/ops/**", (route) => route.fulfill({ status: 401, json: body }))
+          await secondsUntil(page.getByText(/^Nothing shown since/))
+          assert.strictEqual(await page.getByText("check-7").count(), 0)
+          await page.unroute("**/ops/**")
+          const worst = first.getByText("check-7 is slow")
+          assert.isAtMost(await secondsUntil(worst), 60)
+
+          const html = '<script src="console/app.js?v=0123456789abcdef"></script>'
+          await page.route(`${baseUrl}/`, (route) =>
+            route.request().resourceType() === "fetch"
+              ? route.fulfill({ contentType: "text/html", body: html })
+              : route.continue(),
+          )
+          await page.evaluate("document.body.id = 'old'")
+          assert.isAtMost(await secondsUntil(page.locator("#old"), false), 60)
+          await page.unroute(`${baseUrl}/`)
+          await worst.waitFor()
+          assert.deepStrictEqual(faults, [])
+          await page.getByRole("button", { name: "Forget the token" }).click()
+          await page.getByLabel("This is a wall").waitFor()
+          assert.isNull(await page.evaluate(KEPT))
+        })
+      }),
+    )
+
+    it.effect.skipIf(!AT_LENGTH)(
+      "takes no more memory after a night of changes",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo, monitor } = yield* startMonitor()
+          const context = yield* openNewContext
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await context.clock.install()
+            const { page } = await openConsole(context, `${baseUrl}/#/wall`)
+            await signIn(page, await readerOf(demo))
+            await page.getByText("token of lobby, kept on this device").waitFor()
+            const session = await context.newCDPSession(page)
+            const heap = async (): Promise<number> => {
+              await session.send("HeapProfiler.collectGarbage")
+              return (await session.send("Runtime.getHeapUsage")).usedSize
+            }
+            // Each of them is one of the changes of a minute, in less time.
+            const change = async (count: number): Promise<void> => {
+              for (let turn = 0; turn < count; turn += 1) {
+                const status = turn % 2 === 0 ? "critical" : "ok"
+                await demo.report("web-1", [{ check_id: `check-${turn % 7}`, status, output: `in ${turn}` }])
+                await page.clock.runFor(20_000)
+                await monitor.advance("20s")
+                await demo.heartbeat("web-1")
+              }
+            }
+            await change(60)
+            const before = await heap()
+            await change(8 * 60)
+            const after = await heap()
+            console.log(`heap of a wall: ${before} bytes, and ${after} after eight hours`)
+            assert.isBelow(after, before * 1.1)
+          })
+        }),
+      1_200_000,
+    )
+  })
+})
