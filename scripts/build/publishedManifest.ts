@@ -11,6 +11,9 @@ const PEERS = ["effect", "@effect/vitest", "fast-check"]
 const rangeOf = (name: string, version: string): string =>
   name === "effect" || name.startsWith("@effect/") ? `~${version}` : `^${version}`
 
+/** Modules for the server, which is published as one file. */
+const INTERNAL = "./internal/*"
+
 /** An entry of the sources as the build writes it. */
 const built = (source: string) => {
   const file = fileOf(source.replace("./src/", "").replace(/\.ts$/, ""))
@@ -40,7 +43,11 @@ export const publishedManifest = (root: string): object => {
     engines: ENGINES,
     sideEffects: false,
     exports: {
-      ...Object.fromEntries(Object.entries(exports).map(([path, source]) => [path, built(source)])),
+      ...Object.fromEntries(
+        Object.entries(exports)
+          .filter(([path]) => path !== INTERNAL)
+          .map(([path, source]) => [path, built(source)]),
+      ),
       "./package.json": "./package.json",
     },
     bin: { [name]: "bin/tocsin.mjs" },

@@ -32,6 +32,9 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
           Layer.succeed(Storage, storage),
           Layer.succeed(PolicyInForce, {
             current: () => ({ ...compilePolicy({}, configured), ...inForce }),
+            given: () => ({ notifiers: configured, keepsNotifiers: true }),
+            elsewhere: () => [],
+            giveElsewhere: () => Effect.void,
             replace: () => Effect.void,
             replaced: Stream.empty,
           }),

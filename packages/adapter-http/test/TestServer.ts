@@ -85,7 +85,8 @@ export const stubServices = ({
     Layer.mock(Queries, { numbers: noNumbers, ...queries }),
     Layer.mock(Operators, { ...operators }),
     Layer.mock(Policies, {
-      given: { notifiers: [], keepsNotifiers: false },
+      given: () => ({ notifiers: [], keepsNotifiers: false }),
+      elsewhere: () => [],
       source: { source: "given", advice: "" },
       unavailable: () => [],
       followedVersion: () => undefined,

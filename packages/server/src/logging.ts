@@ -39,7 +39,10 @@ const prettyLogger = () => {
 }
 
 /** The log on standard error: standard output is for results. */
-export const loggingLayer = (settings: Settings, isTerminal: boolean) => {
+export const loggingLayer = (
+  settings: Pick<Settings, "SERVICE_LOG_FORMAT" | "SERVICE_LOG_LEVEL">,
+  isTerminal: boolean,
+) => {
   const format = settings.SERVICE_LOG_FORMAT ?? (isTerminal ? "pretty" : "json")
   const logger = format === "json" ? Logger.withConsoleError(Logger.make(toJsonLine)) : prettyLogger()
   return Layer.mergeAll(

@@ -21,5 +21,5 @@ if (!isMainThread) await (await import("./threads/runThread.ts")).runThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
   const { serve } = await import("./serve.ts")
-  serve(import.meta.url)
+  await serve(import.meta.url)
 } else (await import("./commandLine.ts")).runCommandLine(args, import.meta.url)

@@ -5,8 +5,8 @@ import type { ReceiverSecrets } from "@tocsin/adapter-notify/receiverSecrets"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import type { Receiver } from "@tocsin/contract/Receiver"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Notifier, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
-import { Effect, type Layer, Redacted, Result } from "effect"
+import { type Notifier, Notifiers, type WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 
@@ -21,7 +21,7 @@ export const postingOf = (settings: Settings) => ({
  * The receivers of a policy that defines none, each named by its type, or else its kind. An invalid setting was
  * reported before; here it is a defect.
  */
-export const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
+const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
   const enabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))
   const made = new Map<NotifierName, Notifier>()
   for (const [definition, secrets] of definable(settings)) {
@@ -30,6 +30,30 @@ export const receiversOfSettings = Effect.fnUntraced(function* (settings: Settin
     made.set(name, yield* Effect.orDie(makeReceiver(definition, secrets, postingOf(settings))))
   }
   return made
+})
+
+/** The notifiers of modules, which are receivers whatever a policy and SERVICE_NOTIFIERS say. */
+const notifiersOfExtensions = Effect.fnUntraced(function* (settings: Settings) {
+  const options = settings.extensions?.notifiers ?? []
+  if (options.length === 0) return new Map<NotifierName, Notifier>()
+  const { notifiersLayer } = yield* Effect.promise(() => import("tocsin/internal/notifiers/notifiers"))
+  const layer = notifiersLayer(
+    options.map(([, notifier]) => notifier),
+    postingOf(settings),
+  )
+  // What is wrong with them was reported with the settings.
+  return Context.get(yield* Effect.orDie(Layer.build(layer)), Notifiers)
+})
+
+/** The notifiers of a policy's receivers, those of the settings if it defines none, and those of modules. */
+export const withOutsiders = Effect.fnUntraced(function* (
+  settings: Settings,
+  made: ReadonlyMap<NotifierName, Notifier> | undefined,
+) {
+  return new Map([
+    ...(yield* notifiersOfExtensions(settings)),
+    ...(made ?? (yield* receiversOfSettings(settings))),
+  ])
 })
 
 /** Every receiver that settings can define; only those with an address are ever enabled. */

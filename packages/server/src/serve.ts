@@ -5,6 +5,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { ProgramModule } from "@tocsin/simulation/backtestThread"
 import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./CommandFailure.ts"
+import { loadExtensions } from "./extensions/loadExtensions.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import { checkedSettings, unknownSettings } from "./settings/checkedSettings.ts"
@@ -120,11 +121,13 @@ const endLost = (lost: Deferred.Deferred<never, StorageError>): Effect.Effect<ne
  * Runs the server as the main program of this process, which ends with it. `module` is the URL of the
  * process's first module.
  */
-export const serve = (module: string): void => {
+export const serve = async (module: string): Promise<void> => {
+  await Effect.runPromise(loadExtensions(process.env))
   const settings = checkedSettings(process.env)
   if (Result.isFailure(settings)) {
     complain(settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):"))
-    return
+    // An extension may have begun work that keeps the process alive.
+    process.exit()
   }
   outliveReaders()
   const lost = Deferred.makeUnsafe<never, StorageError>()

@@ -34,19 +34,35 @@ export const connectionWarning = ({ DATABASE_URL: place }: Settings): Layer.Laye
   return Layer.effectDiscard(Effect.forkScoped(Effect.ignore(warn)))
 }
 
-/** The file of the embedded database. */
-export const databaseFile = ({ SERVICE_DATA_DIR }: Pick<Settings, "SERVICE_DATA_DIR">): string =>
-  join(SERVICE_DATA_DIR, "tocsin.db")
+/** The settings that name the storage. */
+export type StorageSettings = Pick<Settings, "DATABASE_URL" | "SERVICE_DATA_DIR" | "extensions">
+
+/** The file of the embedded database: that of the settings, unless a module names one. */
+export const databaseFile = ({
+  SERVICE_DATA_DIR,
+  extensions,
+}: Pick<StorageSettings, "SERVICE_DATA_DIR" | "extensions">): string => {
+  const choice = extensions?.storage?.choice
+  return choice?.kind === "sqlite" ? choice.file() : join(SERVICE_DATA_DIR, "tocsin.db")
+}
+
+/** The storage that a module writes to, if it has one of its own form. */
+export const storageOfModule = ({ DATABASE_URL, extensions }: Omit<StorageSettings, "SERVICE_DATA_DIR">) => {
+  const choice = extensions?.storage?.choice
+  return DATABASE_URL === undefined && choice?.kind === "keyValue" ? choice : undefined
+}
 
 /** The kind of storage, as people read it. */
-export const storageKind = ({ DATABASE_URL }: Settings): string => {
-  if (DATABASE_URL === undefined) return "SQLite"
+export const storageKind = (settings: StorageSettings): string => {
+  const { DATABASE_URL } = settings
+  if (DATABASE_URL === undefined) return storageOfModule(settings)?.name ?? "SQLite"
   return DATABASE_URL.kind === "memory" ? "memory" : "PostgreSQL"
 }
 
 /** The name of the storage in the log, without an address, which may hold a password. */
-export const storageName = (settings: Settings): string => {
+export const storageName = (settings: StorageSettings): string => {
   const kind = storageKind(settings)
+  if (storageOfModule(settings) !== undefined) return `${kind} of ${settings.extensions?.storage?.module}`
   if (settings.DATABASE_URL === undefined) return `${kind} in ${databaseFile(settings)}`
   return settings.DATABASE_URL.kind === "memory" ? `${kind}: data is lost when this process ends` : kind
 }
@@ -56,9 +72,16 @@ export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => voi
 
 /** The storage of these settings. */
 export const storageLayer = (
-  settings: Settings,
+  settings: StorageSettings & Partial<Pick<Settings, "SERVICE_STORAGE_TIMEOUT">>,
   onLost?: OnStorageLost,
 ): Layer.Layer<Storage, StorageError> => {
+  const ofModule = storageOfModule(settings)
+  if (ofModule !== undefined)
+    return Layer.unwrap(
+      Effect.promise(
+        async () => (await import("tocsin/internal/storages/storages")).layersOf(ofModule).storage,
+      ),
+    )
   if (settings.DATABASE_URL === undefined) {
     return SqliteStorage.layer({
       file: databaseFile(settings),
@@ -129,17 +152,17 @@ export const sqlitePlace = (file: string): StoragePlace => ({
   withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
 })
 
-const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
+/** A database of PostgreSQL. */
+export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
   name: "PostgreSQL",
   state: PgInspection.inspectStorage({ url }),
   withSource: (use) => PgCopy.withCopySource(url, use),
   withTarget: (use) => PgCopy.withCopyTarget(url, use),
 })
 
-/** The storage of the settings; nothing for memory, which no other process can open. */
-export const placeOfSettings = (
-  settings: Pick<Settings, "DATABASE_URL" | "SERVICE_DATA_DIR">,
-): StoragePlace | undefined => {
+/** The storage of the settings, if other processes can read it: not memory, nor that of a module. */
+export const placeOfSettings = (settings: StorageSettings): StoragePlace | undefined => {
+  if (storageOfModule(settings) !== undefined) return undefined
   if (settings.DATABASE_URL === undefined) return sqlitePlace(databaseFile(settings))
   return settings.DATABASE_URL.kind === "postgres" ? postgresPlace(settings.DATABASE_URL.url) : undefined
 }
@@ -179,4 +202,15 @@ export const requireSchema = Effect.fnUntraced(function* (place: StoragePlace) {
     )
   }
   return state
+})
+
+/** Requires a storage that commands can open, with the current schema. */
+export const requireStorage = Effect.fnUntraced(function* (settings: StorageSettings) {
+  const place = placeOfSettings(settings)
+  if (place !== undefined) return yield* Effect.asVoid(requireSchema(place))
+  // One process has it: while a server runs, opening it fails.
+  if (storageOfModule(settings) !== undefined) return
+  return yield* usageFailure(
+    "with DATABASE_URL=memory: the data exists only in the server's process; use its API instead",
+  )
 })

@@ -124,9 +124,12 @@ const policyUseCases = (policies: Policies["Service"]) => {
       changeReceiver({ name: params.name, receiver: undefined }, headers, query),
     checkPolicy: ({ payload }) =>
       Effect.gen(function* () {
-        const { given, source } = policies
+        const { elsewhere, source } = policies
+        const given = policies.given()
         const read = yield* Effect.result(
-          source.source === "stored" ? source.read(payload) : (yield* PolicyReader)(payload, given),
+          source.source === "stored"
+            ? source.read(payload, elsewhere())
+            : (yield* PolicyReader)(payload, given),
         )
         if (Result.isFailure(read)) return { issues: read.failure }
         const policy = compileGiven(read.success, given)
@@ -137,7 +140,7 @@ const policyUseCases = (policies: Policies["Service"]) => {
       }),
     tryPolicy: ({ payload, query }) =>
       PolicyReader.pipe(
-        Effect.flatMap((read) => read(payload, policies.given)),
+        Effect.flatMap((read) => read(payload, policies.given())),
         Effect.mapError(invalidPolicy),
         Effect.flatMap((document) => policies.try(document, query)),
       ),

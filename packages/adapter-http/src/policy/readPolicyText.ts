@@ -1,9 +1,15 @@
 import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
-import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
+import { lastingReceivers, type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { FollowedPolicy } from "@tocsin/core/ports/PolicySource"
-import { followedDespite, readPolicy, soundParts } from "@tocsin/core/policy/readPolicy"
+import {
+  definedTwice,
+  followedDespite,
+  isOfLacked,
+  readPolicy,
+  soundParts,
+} from "@tocsin/core/policy/readPolicy"
 import { Result } from "effect"
 import {
   type Document,
@@ -66,16 +72,18 @@ export const openPolicyText = (
   const locate = locator(yaml, lines)
   const others = receiversGiven(Object(value), given)
   const read = readPolicy(value, others, given.watchProblem)
-  const problems = Result.isFailure(read) ? read.failure : []
+  const twice = definedTwice(value, lastingReceivers(given))
+  const problems = [...(Result.isFailure(read) ? read.failure : []), ...twice]
   return Result.succeed({
     value,
     sound: () => soundParts(value, read),
     followed: () => {
       const document = Result.isSuccess(read) ? read.success : followedDespite(value, others, read.failure)
-      return document && { document, outdated: problems.map(locate).toSorted(byLine) }
+      const outdated = problems.filter((one) => !isOfLacked(one))
+      return document && { document, outdated: outdated.map(locate).toSorted(byLine) }
     },
     accept: (found) =>
-      found.length === 0 && Result.isSuccess(read)
+      found.length === 0 && twice.length === 0 && Result.isSuccess(read)
         ? Result.succeed(read.success)
         : Result.fail([...problems, ...found].map(locate).toSorted(byLine)),
   })

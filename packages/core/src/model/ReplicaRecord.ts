@@ -7,6 +7,8 @@ export interface ReceiverListing {
   readonly name: NotifierName
   /** When a reload removed it, in milliseconds since 1970; absent while the replica sends to it. */
   readonly left_millis?: number
+  /** Whether a module of the replica gives it, or the program around. */
+  readonly given?: true
   /** Why the replica cannot send to it; absent if it can. */
   readonly unavailable?: string
   /** Since when, in milliseconds since 1970; an earlier version did not state it. */

@@ -1,6 +1,14 @@
 import { Context, Effect, Layer, PubSub, Stream } from "effect"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { compileGiven, type Policy } from "./compilePolicy.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
+import {
+  compileGiven,
+  LACKED,
+  lastingReceivers,
+  type Policy,
+  type PolicyNotifiers,
+  withUnavailable,
+} from "./compilePolicy.ts"
 
 /** The policy that decisions follow at this moment. Another one may replace it while the service runs. */
 export class PolicyInForce extends Context.Service<PolicyInForce>()("@tocsin/core/policy/PolicyInForce", {
@@ -8,14 +16,40 @@ export class PolicyInForce extends Context.Service<PolicyInForce>()("@tocsin/cor
     const settings = yield* RuleSettings
     const replacements = yield* PubSub.unbounded<void>()
     let policy: Policy = compileGiven(settings.policy, settings)
+    let elsewhere: ReadonlyArray<NotifierName> = []
+    /** The receivers outside policies, those of other live servers included. */
+    const given = (): PolicyNotifiers => ({ ...settings, elsewhere })
+    /** A policy with the receivers of other servers, and without those that none gives any more. */
+    const beside = (next: Policy): Policy => {
+      const compiled = compileGiven(next.document, given())
+      const others = Array.from(next.unavailable ?? []).filter(([, reason]) => reason !== LACKED)
+      return withUnavailable(
+        { ...next, ...compiled, unavailable: compiled.unavailable ?? new Map() },
+        new Map(others),
+      )
+    }
+    const putInForce = (next: Policy) => {
+      policy = next
+      return Effect.asVoid(PubSub.publish(replacements, undefined))
+    }
     return {
       /** The policy now. A decision reads it once; a use case reads it for each decision. */
       current: () => policy,
+      given,
+      elsewhere: () => elsewhere,
       /** Puts another policy in force for every decision from now on. */
       replace: (next: Policy) =>
+        Effect.suspend(() => putInForce(elsewhere.length === 0 ? next : beside(next))),
+      /** Has the receivers that other live servers give among every receiver. */
+      giveElsewhere: (names: Iterable<NotifierName>) =>
         Effect.suspend(() => {
-          policy = next
-          return Effect.asVoid(PubSub.publish(replacements, undefined))
+          const own = lastingReceivers(settings)
+          const next = Array.from(names)
+            .filter((name) => !own.includes(name))
+            .toSorted()
+          if (next.join() === elsewhere.join()) return Effect.void
+          elsewhere = next
+          return putInForce(beside(policy))
         }),
       replaced: Stream.fromPubSub(replacements),
     }

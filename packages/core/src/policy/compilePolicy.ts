@@ -50,18 +50,66 @@ export type Policy = ReturnType<typeof compilePolicy> & {
 /** Notifiers outside a policy, of the settings or of the host program, and the targets that its watches may have. */
 export type PolicyNotifiers = Pick<
   RuleOptions,
-  "notifiers" | "notifierKinds" | "keepsNotifiers" | "watchProblem"
->
+  "extensions" | "notifiers" | "notifierKinds" | "keepsNotifiers" | "watchProblem"
+> & {
+  /** Receivers that modules or programs of other live servers give (docs/rules.md#extensions). */
+  readonly elsewhere?: ReadonlyArray<NotifierName> | undefined
+}
+
+/** The receivers that are there whatever a policy defines; it must not define them. */
+export const lastingReceivers = ({
+  elsewhere = [],
+  extensions = [],
+  keepsNotifiers,
+  notifiers,
+}: PolicyNotifiers): ReadonlyArray<NotifierName> => [
+  ...(keepsNotifiers ? notifiers : []),
+  ...extensions,
+  ...elsewhere,
+]
 
 /** The receivers that a policy may name without defining them; it need not be valid. */
 export const receiversGiven = (
   document: { readonly receivers?: unknown },
-  { keepsNotifiers, notifiers }: PolicyNotifiers,
-): ReadonlyArray<NotifierName> => (document.receivers === undefined || keepsNotifiers ? notifiers : [])
+  given: PolicyNotifiers,
+): ReadonlyArray<NotifierName> =>
+  Array.from(
+    new Set([...(document.receivers === undefined ? given.notifiers : []), ...lastingReceivers(given)]),
+  )
 
-/** Compiles a valid policy beside the notifiers outside it. */
-export const compileGiven = (document: PolicyDocument, given: PolicyNotifiers): Policy =>
-  compilePolicy(document, receiversGiven(document, given), given.notifierKinds)
+/** The receivers that a valid policy names, and neither it nor any of `known` is. */
+export const lackedReceivers = (
+  { receivers = {}, rotas = {}, routes = [] }: PolicyDocument,
+  known: ReadonlyArray<NotifierName>,
+): ReadonlyArray<NotifierName> => {
+  const others = new Set([...known, ...Object.keys(receivers), ...Object.keys(rotas)])
+  const named = [
+    ...routes.flatMap(({ steps = [], to = [] }) => [...to, ...steps.flatMap((step) => step.to)]),
+    ...Object.values(rotas).flatMap(namesIn),
+  ]
+  return Array.from(new Set(named)).filter((name) => !others.has(name))
+}
+
+export const LACKED = "neither a module nor a setting of this server gives it"
+
+/**
+ * Compiles a valid policy beside the notifiers outside it. Receivers that only other servers give, and those that a
+ * stored policy names and no server gives, are unavailable.
+ */
+export const compileGiven = (document: PolicyDocument, given: PolicyNotifiers): Policy => {
+  const here = receiversGiven(document, { ...given, elsewhere: [] })
+  const all = receiversGiven(document, given)
+  const lacked = [
+    ...lackedReceivers(document, all),
+    ...all.filter((name) => !here.includes(name) && document.receivers?.[name] === undefined),
+  ]
+  const compiled = compilePolicy(document, [...here, ...lacked], given.notifierKinds)
+  return withUnavailable(compiled, new Map(lacked.map((name) => [name, LACKED])))
+}
+
+/** A policy of which this process cannot use some receivers more. */
+export const withUnavailable = (policy: Policy, more: ReadonlyMap<NotifierName, string>): Policy =>
+  more.size === 0 ? policy : { ...policy, unavailable: new Map([...(policy.unavailable ?? []), ...more]) }
 
 /** Compiles a valid policy. `notifiers` are the receivers that it may name without defining them. */
 export const compilePolicy = (

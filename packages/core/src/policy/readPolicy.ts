@@ -2,6 +2,7 @@ import { Duration, Result, Schema, SchemaParser } from "effect"
 import { type FieldProblem, problemsOf, UNKNOWN_FIELD } from "@tocsin/contract/describeIssue"
 import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import { NotifierName } from "@tocsin/contract/Status"
+import { lackedReceivers } from "./compilePolicy.ts"
 import { termsProblems } from "./decideTerms.ts"
 import {
   areTooMany,
@@ -65,7 +66,8 @@ export const soundParts = (value: unknown, read: ReturnType<typeof readPolicy>):
 
 /**
  * A stored policy that an earlier version took, despite its problems by the rules of this one. Decisions do without
- * {@link LATER_RULES}, and a malformed watch is left out. Any other problem may be of a later version's policy.
+ * {@link LATER_RULES}, a malformed watch is left out, and receivers that this process lacks are unavailable. Any
+ * other problem may be of a later version's policy.
  */
 export const followedDespite = (
   value: unknown,
@@ -78,8 +80,12 @@ export const followedDespite = (
   const kept = Array.isArray(watches)
     ? { ...Object(value), watches: watches.filter((_, n) => !places.has(n)) }
     : value
+  const lacked = Result.match(decode(kept), {
+    onSuccess: (document) => lackedReceivers(document, others),
+    onFailure: () => [],
+  })
   // A malformed watch may have hidden problems of other parts.
-  const read = readPolicy(kept, others)
+  const read = readPolicy(kept, [...others, ...lacked])
   if (Result.isSuccess(read)) return read.success
   const isBearable = ({ message, path }: FieldProblem): boolean =>
     LATER_RULES.has(message) ||
@@ -174,7 +180,12 @@ export const listedReceivers = (known: ReadonlySet<string>): string => {
 const unknownTo =
   (known: ReadonlySet<string>) =>
   (...path: ReadonlyArray<PropertyKey>): FieldProblem =>
-    problem(`names no receiver; ${listedReceivers(known)}`, ...path)
+    problem(`${NO_RECEIVER}; ${listedReceivers(known)}`, ...path)
+
+const NO_RECEIVER = "names no receiver"
+
+/** Whether a policy names a receiver that this process lacks. Another one may have it. */
+export const isOfLacked = ({ message }: Pick<FieldProblem, "message">): boolean => message.startsWith(NO_RECEIVER)
 
 const unknownReceivers = (
   names: ReadonlyArray<NotifierName>,
@@ -226,6 +237,14 @@ const freshnessProblems = (rule: Freshness): Problems => [
   ...matchProblems(rule.match),
   ...termsProblems(rule),
 ]
+
+const GIVEN_RULE = "is the name of a notifier of a module or a program: rename one of them"
+
+/** Receivers that a document defines under names that are given already, whatever it defines. */
+export const definedTwice = (value: unknown, lasting: ReadonlyArray<NotifierName>): Problems =>
+  receiversIn(value)
+    .filter((name) => lasting.includes(name))
+    .map((name) => problem(GIVEN_RULE, "receivers", name))
 
 /** Rules of people's intent, which decisions do without. A rule that a later version adds belongs here if it can. */
 const LATER_RULES: ReadonlySet<string> = new Set([NAMELESS_MESSAGE, PARENT_RULE, TOGETHER_RULE])

@@ -23,12 +23,19 @@ export interface ReceiverChange {
 /** How this process reads the policy that the storage keeps (docs/rules.md#a-stored-policy). */
 interface StoredPolicySource {
   readonly source: "stored"
-  /** Reads a new text, and opens nothing that it names. It may name only what this process could read. */
-  readonly read: (text: string) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
+  /**
+   * Reads a new text, and opens nothing that it names. It may name only what this process could read, and the
+   * receivers that live servers give `elsewhere`.
+   */
+  readonly read: (
+    text: string,
+    elsewhere: ReadonlyArray<NotifierName>,
+  ) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
   /** Changes one receiver in a text, of which the rest stays as it is, and reads it as a new one. */
   readonly edit: (
     text: string,
     change: ReceiverChange,
+    elsewhere: ReadonlyArray<NotifierName>,
   ) => Effect.Effect<{ readonly text: string; readonly document: PolicyDocument }, ReadonlyArray<PolicyIssue>>
   /** Reads the text that the storage keeps. */
   readonly follow: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>

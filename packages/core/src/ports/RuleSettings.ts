@@ -13,6 +13,8 @@ export interface RateLimit {
 export interface RuleOptions {
   /** Receivers that a policy may name without defining them (docs/rules.md#policy). */
   readonly notifiers: ReadonlyArray<NotifierName>
+  /** Receivers of modules, or of the program around, that remain whatever a policy defines (docs/rules.md#extensions). */
+  readonly extensions?: ReadonlyArray<NotifierName> | undefined
   /** The kinds of those that are not named by their kinds. */
   readonly notifierKinds?: Readonly<Record<NotifierName, NotifierKind>> | undefined
   /** Whether they remain receivers where a policy defines some, as a program's own notifiers do. */

@@ -36,6 +36,14 @@ export const unavailableReceivers = (
     )
     .toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
 
+/** The receivers that modules or programs give to some replicas (docs/rules.md#extensions). */
+export const givenReceivers = (replicas: ReadonlyArray<ReplicaRecord>): ReadonlyArray<NotifierName> =>
+  replicas.flatMap(({ receivers }) =>
+    receivers
+      .filter((listing) => listing.given === true && listing.left_millis === undefined)
+      .map(({ name }) => name),
+  )
+
 /** A receiver that some of the running replicas cannot use for one reason. */
 export interface UnusableReceiver extends UnavailableReceiver {
   readonly replicas: number

@@ -14,6 +14,8 @@ export interface ReplicaReport extends Pick<
   "id" | "version" | "policy_hash" | "probes" | "started_at"
 > {
   readonly receivers: ReadonlyArray<NotifierName>
+  /** Those that its modules give, or the program around. */
+  readonly given?: ReadonlyArray<NotifierName> | undefined
   /** As in its row. */
   readonly agent_sha256?: string | undefined
   /** Those that it cannot use, each with the reason. */
@@ -22,12 +24,11 @@ export interface ReplicaReport extends Pick<
   readonly isEmptyPolicy: boolean
 }
 
-/** The listings of a replica that now sends to `current`, after those of its former row. */
+/** The listings of a replica by its report, after those of its former row. */
 const listingsOf = (
   former: ReadonlyArray<ReceiverListing>,
-  current: ReadonlyArray<NotifierName>,
+  { given = [], receivers: current, unavailable = new Map() }: ReplicaReport,
   now: Instant.Instant,
-  unavailable: ReadonlyMap<NotifierName, string> = new Map(),
 ): ReadonlyArray<ReceiverListing> => {
   const nowMillis = Number(now / 1_000n)
   const oldest = nowMillis - Duration.toMillis(LISTED_FOR)
@@ -38,8 +39,9 @@ const listingsOf = (
   const sinceOf = new Map(former.map((listing) => [listing.name, listing.unavailable_since_millis]))
   const present = current.map((name) => {
     const reason = unavailable.get(name)
-    if (reason === undefined) return { name }
-    return { name, unavailable: reason, unavailable_since_millis: sinceOf.get(name) ?? nowMillis }
+    const listing = { name, ...(given.includes(name) && { given: true as const }) }
+    if (reason === undefined) return listing
+    return { ...listing, unavailable: reason, unavailable_since_millis: sinceOf.get(name) ?? nowMillis }
   })
   return [...present, ...left]
 }
@@ -102,11 +104,11 @@ export const reportReplica = commandOf(function* (
     const former = known?.policy_hash
     recordAudit(unit, now, signature, "policy.replaced", [report.policy_hash], { former })
   }
-  const { isEmptyPolicy: _, unavailable, ...row } = report
+  const { given: _, isEmptyPolicy: __, unavailable: ___, ...row } = report
   unit.of("replica").put({
     ...row,
     agent_sha256: report.agent_sha256,
-    receivers: listingsOf(known?.receivers ?? [], report.receivers, now, unavailable),
+    receivers: listingsOf(known?.receivers ?? [], report, now),
     seen_at: now,
     ended_at: undefined,
   })

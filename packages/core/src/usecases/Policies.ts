@@ -4,7 +4,7 @@ import { currentSignature } from "../audit/Signature.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Receivers } from "../notifications/Receivers.ts"
 import { policyHash } from "../policy/applyPolicy.ts"
-import { type Policy, type PolicyNotifiers, receiversGiven } from "../policy/compilePolicy.ts"
+import { type Policy, receiversGiven } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { PolicyBacktest, PolicySource } from "../ports/PolicySource.ts"
@@ -21,7 +21,12 @@ import { applyingPolicies } from "./applyingPolicies.ts"
 import { changingReceivers } from "./changingReceivers.ts"
 import { followStoredPolicy } from "./followStoredPolicy.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
-import { currentReceivers, unavailableReceivers, unusableReceivers } from "../replicas/listedReceivers.ts"
+import {
+  currentReceivers,
+  givenReceivers,
+  unavailableReceivers,
+  unusableReceivers,
+} from "../replicas/listedReceivers.ts"
 import { policyHashes } from "../replicas/policyDifference.ts"
 import { liveReplicas } from "../replicas/replicaState.ts"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -45,10 +50,13 @@ const ANOTHER = "this server tries another policy now: try again once that has e
 export const tryingPolicy = Effect.gen(function* () {
   const inForce = yield* PolicyInForce
   const hashing = yield* Hashing
-  const given = yield* RuleSettings
+  const { staleAfter } = yield* RuleSettings
   const backtest = yield* PolicyBacktest
   const unlessBusy = (yield* Semaphore.make(1)).withPermitsIfAvailable(1)
-  const withReceivers = (policy: PolicyDocument) => ({ policy, notifiers: receiversGiven(policy, given) })
+  const withReceivers = (policy: PolicyDocument) => ({
+    policy,
+    notifiers: receiversGiven(policy, inForce.given()),
+  })
   return Effect.fn("Policies.try")(function* (
     document: PolicyDocument,
     { since = SPAN }: { readonly since?: Duration.Duration | undefined },
@@ -62,7 +70,7 @@ export const tryingPolicy = Effect.gen(function* () {
       tried: withReceivers(document),
       since: from,
       until,
-      staleAfter: given.staleAfter,
+      staleAfter,
       most: RESULTS,
     }).pipe(
       Effect.timeoutOrElse({
@@ -178,11 +186,11 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
     const storage = yield* Storage
     const { current: sending } = yield* Receivers
     const source = yield* PolicySource
-    const rules = yield* RuleSettings
-    const given: PolicyNotifiers = rules
     const { begin, replace } = yield* replacing
     const { openWith, store, ...applying } = yield* applyingPolicies
-    const followed = yield* followStoredPolicy(given, { begin, replace })
+    // Before anything is decided; the report to the other servers finds later ones.
+    yield* inForce.giveElsewhere(givenReceivers(liveReplicas(yield* storage.replicas, yield* Instant.now)))
+    const followed = yield* followStoredPolicy(inForce.given, { begin, replace })
     return {
       ...followed,
       ...applying,
@@ -201,8 +209,10 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
        * while a server runs that would not follow it.
        */
       replace,
-      /** Notifiers that a policy may name without defining them. */
-      given,
+      /** Notifiers that a policy may name without defining them, at this moment. */
+      given: inForce.given,
+      /** Those of them that only other servers give. */
+      elsewhere: inForce.elsewhere,
       /** Where the policy of this process comes from, which is how a new one is read. */
       source,
       /** The policy in force in this process, and what the live replicas follow. */

@@ -4,26 +4,30 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { AgentDownload } from "../ports/AgentDownload.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
-import { outOfReach } from "../replicas/listedReceivers.ts"
+import { givenReceivers, outOfReach } from "../replicas/listedReceivers.ts"
 import { compareReplicas, type PolicyDifference, policyHashes } from "../replicas/policyDifference.ts"
-import { liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
+import { isNear, liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
 import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
 import type { AuditId } from "@tocsin/contract/Audit"
 import { Commits } from "../engine/commits/Commits.ts"
 import { keepRepeating } from "../engine/commits/keepRepeating.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
+import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { policyHash } from "../policy/applyPolicy.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
+import { RuleSettings } from "../ports/RuleSettings.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
 
 /** The version that this process reports; a host program's own is not known here. */
 export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
   defaultValue: () => "embedded",
 })
+
+/** A notifier whose notifications other processes would not see. */
+const ONLY_LOGS = "debug"
 
 /** The row of this process among the replicas (docs/rules.md#replicas). */
 export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
@@ -39,6 +43,7 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
       const system = systemSignature(newId<AuditId>(ids))
       // Hashing a large policy takes milliseconds.
       let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
+      const given = lastingReceivers(yield* RuleSettings).filter((name) => name !== ONLY_LOGS)
       const probes = (yield* WatchProbes) !== undefined
       const agent_sha256 = (yield* AgentDownload)?.sha256
       return {
@@ -50,7 +55,7 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
               hashed = { document, policy_hash: policyHash(document, hashing) }
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
-            const process = { id, version, probes, agent_sha256, started_at }
+            const process = { id, version, given, probes, agent_sha256, started_at }
             const report = { ...process, policy_hash, receivers, unavailable }
             return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
@@ -110,14 +115,21 @@ const makeComparison = Effect.sync(() => {
   })
 })
 
+/** A server that restarts gives its receivers again: incidents that open meanwhile notify them too. */
+const GIVEN_FOR = Duration.minutes(2)
+
 /**
- * Puts the policy in force again once no replica decides by another one: what those decided meanwhile, such as when
+ * Has the receivers of other servers' modules among every receiver. Puts the policy in force again once no replica decides by another one: what those decided meanwhile, such as when
  * to evaluate an incident, does not follow it. And when rotas have other receivers out of reach.
  */
-const makeRenewal = ({ current, replace }: PolicyInForce["Service"]) => {
+const makeRenewal = ({ current, giveElsewhere, replace }: PolicyInForce["Service"]) => {
   let isMixed = false
+  const given = new Map<NotifierName, Instant.Instant>()
   return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
     const now = yield* Instant.now
+    for (const name of givenReceivers(liveReplicas(all, now))) given.set(name, now)
+    for (const [name, at] of given) if (!isNear(at, now, GIVEN_FOR)) given.delete(name)
+    yield* giveElsewhere(given.keys())
     const wasMixed = isMixed
     isMixed = policyHashes(all.filter((replica) => mayDecide(replica, now))).length > 1
     const policy = current()

@@ -113,7 +113,7 @@ export const applyingPolicies = Effect.gen(function* () {
     values?: OpenedSecrets,
   ) {
     if (source.source === "given") return yield* new StateConflict({ message: source.advice })
-    const policy = compileGiven(document, given)
+    const policy = compileGiven(document, inForce.given())
     const counts = yield* firings(policy)
     const warnings = yield* lost(policy)
     if (!confirm) {
@@ -137,7 +137,7 @@ export const applyingPolicies = Effect.gen(function* () {
      */
     apply: Effect.fn("Policies.apply")(function* (text: string, application: Application) {
       if (source.source === "given") return yield* new StateConflict({ message: source.advice })
-      const document = yield* Effect.mapError(source.read(text), invalidPolicy)
+      const document = yield* Effect.mapError(source.read(text, inForce.elsewhere()), invalidPolicy)
       return yield* store({ document, text }, application)
     }),
     /** Counts the firings that each receiver would get immediately under a policy. */

@@ -100,7 +100,7 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
       if (values !== undefined && cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
       const [newest] = yield* storage.policyVersions(0, 1)
       const { hash, text, version } = newest ?? { hash: none, text: `${NO_RULES}\n`, version: 0 }
-      const edited = yield* Effect.mapError(source.edit(text, change), invalidPolicy)
+      const edited = yield* Effect.mapError(source.edit(text, change, inForce.elsewhere()), invalidPolicy)
       const isMade = edited.text === text
       const isPresent = application.replaces === hash
       if (isMade && (isPresent || newest === undefined) && change.receiver === undefined)
@@ -124,7 +124,7 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
     tryReceiver: Effect.fn("Policies.tryReceiver")(function* ({ values, ...given }: ReceiverWithSecrets) {
       const change = namingSecrets({ values, ...given })
       if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
-      const { document } = yield* Effect.mapError(source.edit(NO_RULES, change), invalidPolicy)
+      const { document } = yield* Effect.mapError(source.edit(NO_RULES, change, []), invalidPolicy)
       const row = secretsOf(document, change.name)
       if (values === undefined) yield* refusePlain(row, document, inForce.current().document)
       const opened = yield* openWith(document, valuesOf(row, values))

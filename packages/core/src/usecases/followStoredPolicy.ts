@@ -7,7 +7,7 @@ import { single } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { SecretRecord } from "../model/SecretRecord.ts"
-import { compileGiven, type Policy, type PolicyNotifiers } from "../policy/compilePolicy.ts"
+import { compileGiven, type Policy, type PolicyNotifiers, withUnavailable } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { PolicySource } from "../ports/PolicySource.ts"
 import { SecretCipher } from "../ports/SecretCipher.ts"
@@ -38,12 +38,12 @@ export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationErr
 /** Makes what puts texts of the stored policy in force, with receivers that have the stored secrets. */
 const puttingInForce = Effect.fnUntraced(function* (
   source: Extract<PolicySource, { readonly source: "stored" }>,
-  given: PolicyNotifiers,
+  given: () => PolicyNotifiers,
 ) {
   const readSecrets = namedSecretsReader(yield* Storage, yield* SecretCipher)
   let current: { readonly text: string; readonly policy: Policy } = {
     text: NO_RULES,
-    policy: compileGiven({}, given),
+    policy: compileGiven({}, given()),
   }
   let ciphertexts: ReadonlyMap<NotifierName, string> = new Map()
   const putWith = Effect.fnUntraced(function* <E>(
@@ -52,7 +52,7 @@ const puttingInForce = Effect.fnUntraced(function* (
     put: Put<E>,
   ) {
     const { made, unavailable } = yield* source.notifiers(next.policy.document, open())
-    yield* put({ ...next.policy, unavailable }, made)
+    yield* put(withUnavailable(next.policy, unavailable), made)
     current = next
     ciphertexts = new Map(rows.map(({ ciphertext, name }) => [name, ciphertext]))
   })
@@ -60,7 +60,7 @@ const puttingInForce = Effect.fnUntraced(function* (
     const read = yield* Effect.result(source.follow(text))
     if (read._tag === "Failure") return issuesText(read.failure)
     const { document, outdated } = read.success
-    const policy = { ...compileGiven(document, given), outdated }
+    const policy = { ...compileGiven(document, given()), outdated }
     yield* putWith(yield* readSecrets(document), { text, policy }, put)
     return undefined
   })
@@ -91,7 +91,7 @@ const hasOnly = (
  * follow the first of them: without its policy, a server would notify every receiver.
  */
 export const followStoredPolicy = Effect.fnUntraced(function* <E>(
-  given: PolicyNotifiers,
+  given: () => PolicyNotifiers,
   { begin, replace }: { readonly begin: Put<never>; readonly replace: Put<E> },
 ) {
   const source = yield* PolicySource

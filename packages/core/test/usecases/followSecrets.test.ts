@@ -65,7 +65,7 @@ it.effect("receivers are made again once the rows that the policy names have cha
     })
     yield* Effect.gen(function* () {
       const { follow, followedVersion } = yield* followStoredPolicy(
-        { notifiers: [], keepsNotifiers: false },
+        () => ({ notifiers: [], keepsNotifiers: false }),
         { begin: () => Effect.void, replace: () => Effect.void },
       )
       yield* follow

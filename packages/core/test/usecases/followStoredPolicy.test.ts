@@ -43,7 +43,7 @@ it.effect("a version that a process cannot read is refused once, and a later one
     const log = Logger.layer([Logger.make(({ logLevel }) => void refused.push(logLevel))])
     yield* Effect.gen(function* () {
       const { follow } = yield* followStoredPolicy(
-        { notifiers: [], keepsNotifiers: false },
+        () => ({ notifiers: [], keepsNotifiers: false }),
         {
           begin: () => Effect.void,
           replace: () => Effect.sync(() => void replaced.push("replaced")),

@@ -19,9 +19,8 @@ import { Policies } from "@tocsin/core/usecases/Policies"
 import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Result } from "effect"
-import { usageFailure } from "../CommandFailure.ts"
 import { presentLinkKey, presentSecretCipher } from "../keptSecret.ts"
-import { clockLayer, placeOfSettings, requireSchema, storageLayer } from "../storage.ts"
+import { clockLayer, requireStorage, storageLayer } from "../storage.ts"
 import { loggingLayer } from "../logging.ts"
 import { Output } from "../output/Output.ts"
 import { type LoadedPolicy, loadPolicy } from "../policy/loadPolicy.ts"
@@ -106,13 +105,7 @@ const notingOtherPolicy = Layer.effectDiscard(
 export const useCases = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* settingsOfCommand
-    const place = placeOfSettings(settings)
-    if (place === undefined) {
-      return yield* usageFailure(
-        "with DATABASE_URL=memory: the data exists only in the server's process; use its API instead",
-      )
-    }
-    yield* requireSchema(place)
+    yield* requireStorage(settings)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
     const source = yield* Effect.provide(policySource(settings), RandomIds.layer)
     const all = Layer.mergeAll(

@@ -1,3 +1,4 @@
+import process from "node:process"
 import type { CsvName } from "@tocsin/contract/csvText"
 import type { ValidationError } from "@tocsin/contract/Errors"
 import * as Instant from "@tocsin/contract/Instant"
@@ -8,6 +9,7 @@ import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErr
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import { loadExtensions } from "../extensions/loadExtensions.ts"
 import type { Column } from "../output/makeTable.ts"
 import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
 import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
@@ -42,7 +44,7 @@ const described = <Name extends string, Input, Context, E, R>(
     ),
   )
 
-/** A command that writes its output itself. */
+/** A command that writes its output itself, once the modules of SERVICE_EXTENSIONS are imported. */
 export const command = <const Name extends string, const Parameters extends Config, E, R>({
   name,
   parameters,
@@ -51,7 +53,11 @@ export const command = <const Name extends string, const Parameters extends Conf
 }: Described<Name> & {
   readonly parameters: Parameters
   readonly run: (given: Command.Command.Config.Infer<Parameters>) => Effect.Effect<void, E, R>
-}) => described(Command.make(name, parameters, run), texts)
+}) =>
+  described(
+    Command.make(name, parameters, (given) => Effect.andThen(loadExtensions(process.env), run(given))),
+    texts,
+  )
 
 /** A command that only has others below it. */
 export const group = <

@@ -1,7 +1,7 @@
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
@@ -13,7 +13,7 @@ import {
   unknownSettings,
 } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { databaseFile } from "../storage.ts"
+import { databaseFile, storageLayer, storageName, storageOfModule, type StorageSettings } from "../storage.ts"
 import {
   examineWatchdog,
   examineDelivery,
@@ -104,10 +104,23 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
   if (DATABASE_URL?.kind === "memory") {
     return [attention("storage", "memory: data is lost when the server stops; unset DATABASE_URL to keep it")]
   }
-  return SERVICE_DATA_DIR === undefined
-    ? []
-    : yield* examineSqlite(databaseFile({ SERVICE_DATA_DIR }), pepperCheck)
+  if (SERVICE_DATA_DIR === undefined) return []
+  const { extensions } = values
+  const settings = { DATABASE_URL, SERVICE_DATA_DIR, extensions }
+  return storageOfModule(settings) === undefined
+    ? yield* examineSqlite(databaseFile(settings), pepperCheck)
+    : yield* examineOwn(settings)
 })
+
+/** The storage of a module: this command opens it, which fails while a server has it. */
+const examineOwn = (settings: StorageSettings) =>
+  Effect.scoped(Layer.build(storageLayer(settings))).pipe(
+    Effect.as([
+      ok("storage", storageName(settings)),
+      ok("schema", "that of a key-value store, which needs none"),
+    ]),
+    Effect.catch(({ message }) => Effect.succeed([failed("storage", message, "storage")])),
+  )
 
 const isFailed = ({ level }: Finding): boolean => level === "failed"
 

@@ -16,7 +16,7 @@ import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
-import { enabledNotifiers } from "../rules.ts"
+import { receiversOutside } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand, useCases } from "./UseCases.ts"
@@ -175,7 +175,7 @@ const windowsInForce = Effect.gen(function* () {
       Policies.use(({ windows }) => windows),
       useCases,
     )).items
-  const { policy } = yield* givenPolicy(file, enabledNotifiers(settings))
+  const { policy } = yield* givenPolicy(file, receiversOutside(settings))
   return withOccurrences(compilePolicy(policy, []).windows, yield* Instant.now)
 })
 

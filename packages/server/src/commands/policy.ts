@@ -16,8 +16,8 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import { listLines } from "@tocsin/core/publicPages/lineChecks"
 import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { CommandFailure, notFound, refusal, usageFailure } from "../CommandFailure.ts"
-import { placeOfSettings, requireSchema } from "../storage.ts"
+import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import { requireStorage } from "../storage.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { linesText } from "../output/linesText.ts"
@@ -27,6 +27,7 @@ import { policySource, presentPolicy } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
+import { liveReceivers } from "./liveReceivers.ts"
 import { unusableText } from "./doctor/replicaFindings.ts"
 import { testPolicy } from "./policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
@@ -156,21 +157,22 @@ const versions = act({
   return { answer: { items }, text: tableText(VERSIONS, items, yield* Output) }
 })
 
-/** The receivers of a policy that defines none; invalid settings leave all kinds possible. */
-const knownNotifiers = (): PolicyNotifiers => {
+/**
+ * The receivers of a policy that defines none, those that live servers give included; invalid settings leave all kinds
+ * possible.
+ */
+const knownNotifiers = Effect.gen(function* (): Effect.fn.Return<PolicyNotifiers> {
   const settings = commandSettings(process.env)
-  return Result.isSuccess(settings)
-    ? policyNotifiers(settings.success)
-    : { notifiers: NotifierKind.literals, keepsNotifiers: false }
-}
+  if (Result.isFailure(settings)) return { notifiers: NotifierKind.literals, keepsNotifiers: false }
+  const elsewhere = yield* Effect.orElseSucceed(liveReceivers(settings.success), () => [])
+  return { ...policyNotifiers(settings.success), elsewhere }
+})
 
 /** The firings that a policy would send immediately, and its warnings, by a database of the settings. */
-const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
+const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument, known: PolicyNotifiers) {
   const settings = yield* settingsOfCommand
-  const place = placeOfSettings(settings)
-  if (place === undefined) return yield* usageFailure("with DATABASE_URL=memory, only its API can count them")
-  yield* requireSchema(place)
-  const policy = compileGiven(document, policyNotifiers(settings))
+  yield* requireStorage(settings)
+  const policy = compileGiven(document, known)
   const options = { policy: () => policy, staleAfter: settings.SERVICE_STALE_AFTER }
   return yield* Effect.provide(
     Effect.gen(function* () {
@@ -178,7 +180,7 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument) {
       const firings = yield* countFirings(storage, commits, options)
       // A file that cannot be read changes nothing that is known.
       const present = yield* Effect.orElseSucceed(presentPolicy(settings, storage), () => document)
-      const before = compileGiven(present, policyNotifiers(settings))
+      const before = compileGiven(present, known)
       const { lines, warnings } = yield* listLines(storage, sha256, document)
       return { firings, lines, lost: [...(yield* findLost(storage, commits)(policy, before)), ...warnings] }
     }),
@@ -199,14 +201,16 @@ const withoutStored = ({ receivers, ...others }: PolicyDocument): PolicyDocument
  * Where the settings have neither a file nor a folder of secrets, it may be either.
  */
 const readAsGiven = Effect.fnUntraced(
-  function* (file: string) {
-    const asFile = yield* Effect.result(readPolicyFile(file, knownNotifiers()))
+  function* (file: string, known: PolicyNotifiers) {
+    const asFile = yield* Effect.result(readPolicyFile(file, known))
     const settings = Result.getOrUndefined(commandSettings(process.env))
     const source = settings && (yield* policySource(settings))
     const receivers = (Result.isSuccess(asFile) && asFile.success.receivers) || {}
     const unavailable = unavailableBy(secretProblems(receivers))
     if (source?.source !== "stored") return { read: asFile, refusal: [], unavailable }
-    const applied = yield* Effect.result(Effect.flatMap(readPolicyFileText(file), source.read))
+    const applied = yield* Effect.result(
+      Effect.flatMap(readPolicyFileText(file), (text) => source.read(text, known.elsewhere ?? [])),
+    )
     if (settings?.SERVICE_SECRETS_DIR === undefined)
       return { read: asFile, refusal: Result.isFailure(applied) ? applied.failure : [], unavailable }
     const lacking = Result.isSuccess(applied)
@@ -226,14 +230,15 @@ const check = command({
   short: "Check a policy",
   parameters: { file: flags.argument("FILE", "A policy in YAML or JSON"), json: flags.json },
   run: Effect.fnUntraced(function* ({ file, json }) {
-    const { read, refusal: refused, unavailable } = yield* readAsGiven(file)
-    const found = yield* fileWarnings(file, knownNotifiers())
+    const known = yield* knownNotifiers
+    const { read, refusal: refused, unavailable } = yield* readAsGiven(file, known)
+    const found = yield* fileWarnings(file, known)
     const warnings = found.map((one) => ({ ...one, path: fieldPath(one.path) }))
     const { note } = yield* Output
     const warn = (some: typeof warnings) =>
       Effect.forEach(some, ({ message, path }) => note(`warning: ${file}: ${path} ${message}\n`))
     if (Result.isSuccess(read)) {
-      const counted = yield* Effect.result(effectsOf(read.success))
+      const counted = yield* Effect.result(effectsOf(read.success, known))
       const { firings, lines, lost = [] } = Result.getOrElse(counted, () => ({}) as Partial<Effects>)
       const all = [...warnings, ...lost]
       yield* writeResult(

@@ -6,10 +6,13 @@ import { Argument, Flag } from "effect/cli"
 import { CommandFailure } from "../CommandFailure.ts"
 import { writeResult } from "../output/Output.ts"
 import { plural, sectionsText, timeText } from "../output/texts.ts"
+import { isOfLacked } from "@tocsin/core/policy/readPolicy"
+import { BadPolicy } from "../policy/loadPolicy.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
+import { liveReceivers } from "./liveReceivers.ts"
 import { linesOf, notifier, simulationOf } from "./simulate.ts"
 
 interface TestPoint {
@@ -138,13 +141,18 @@ const TIMES = Struct.pick(Result.getOrThrow(commandSettings({})), [
   "SERVICE_STALE_AFTER",
 ])
 
+/** Whether a policy fails because this shell lacks a receiver that it names, which a live server may give. */
+const isLacking = (failure: unknown): boolean =>
+  failure instanceof BadPolicy && failure.issues.some(isOfLacked)
+
 /** `tocsin policy test` */
 export const testPolicy = command({
   name: "test",
   description:
     "Play stories by a policy, and compare the messages with what the stories expect (docs/policy.md).\n" +
-    "  Opens no storage, no file and no variable that the policy names. Whatever the settings, times such as that\n" +
-    "  after which an agent is dead are the defaults. Exit code 1 if an expectation fails.",
+    "  Opens no file and no variable that the policy names, and the storage only to find a receiver that this shell\n" +
+    "  lacks. Whatever the settings, times such as that after which an agent is dead are the defaults. Exit code 1\n" +
+    "  if an expectation fails.",
   short: "Test a policy by stories",
   examples: ["tocsin policy test stories/*.jsonl --policy policy.yaml --format junit"],
   parameters: {
@@ -175,11 +183,18 @@ export const testPolicy = command({
   }) {
     const policy = given ?? (yield* settingsOfCommand).SERVICE_POLICY_FILE
     const simulated = { notifier: kinds, policy, deadAfter, until: Option.none() }
-    const settings = yield* simulationOf(simulated, {
-      ...(yield* settingsOfCommand),
+    const ofShell = yield* settingsOfCommand
+    const timed = {
+      ...ofShell,
       ...TIMES,
       ...(Option.isSome(staleAfter) && { SERVICE_STALE_AFTER: staleAfter.value }),
-    })
+    }
+    const settings = yield* Effect.catchIf(simulationOf(simulated, timed), isLacking, () =>
+      Effect.flatMap(
+        Effect.orElseSucceed(liveReceivers(ofShell), () => []),
+        (elsewhere) => simulationOf(simulated, timed, elsewhere),
+      ),
+    )
     const stories = yield* Effect.forEach(files, (file) =>
       Effect.map(linesOf(file), (lines): Story => ({ file, report: simulate(lines, settings) })),
     )

@@ -1,5 +1,5 @@
 import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
-import { receiversGiven } from "@tocsin/core/policy/compilePolicy"
+import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import * as Instant from "@tocsin/contract/Instant"
 import type { HeldCount, TriedReceiver } from "@tocsin/contract/Policies"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
@@ -14,10 +14,11 @@ import { withProgress } from "../output/withProgress.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { startTrial } from "@tocsin/simulation/backtestThread"
-import { enabledNotifiers, policyNotifiers } from "../rules.ts"
+import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
+import { liveReceivers } from "./liveReceivers.ts"
 import { settingsOfCommand, useCases } from "./UseCases.ts"
 
 const RECEIVERS: ReadonlyArray<Column<TriedReceiver>> = [
@@ -41,34 +42,35 @@ const HELD: ReadonlyArray<Column<HeldCount>> = [
 ]
 
 /** The policy in force by the settings, if they name a file, and its name for people. */
-const policyOfFile = Effect.fnUntraced(function* (settings: Settings) {
+const policyOfFile = Effect.fnUntraced(function* (settings: Settings, given: PolicyNotifiers) {
   const { SERVICE_POLICY_FILE: file } = settings
   if (file === undefined) return undefined
-  return { name: file, ...(yield* givenPolicy(file, enabledNotifiers(settings))) }
+  return { name: file, ...(yield* givenPolicy(file, { ...given, watchProblem: undefined })) }
 })
 
 /** The policy that servers without a file follow. */
-const storedPolicy = Effect.fnUntraced(function* (settings: Settings) {
+const storedPolicy = Effect.fnUntraced(function* (given: PolicyNotifiers) {
   const { document: policy } = yield* Effect.provide(
     PolicyInForce.useSync((inForce) => inForce.current()),
     useCases,
   )
   const name = isEmptyPolicy(policy) ? "no policy" : "the stored policy"
-  return { name, policy, notifiers: receiversGiven(policy, policyNotifiers(settings)) }
+  return { name, policy, notifiers: receiversGiven(policy, given) }
 })
 
 const compare = Effect.fnUntraced(function* (file: string, from: Instant.Instant, asLines: boolean) {
   const settings = yield* settingsOfCommand
-  const ofFile = yield* policyOfFile(settings)
-  const { notifiers, watchProblem } = policyNotifiers(settings)
-  const tried = yield* givenPolicy(file, notifiers, watchProblem)
   const place = placeOfSettings(settings)
+  const elsewhere = place === undefined ? [] : yield* Effect.orElseSucceed(liveReceivers(settings), () => [])
+  const given = { ...policyNotifiers(settings), elsewhere }
+  const ofFile = yield* policyOfFile(settings, given)
+  const tried = yield* givenPolicy(file, given)
   if (place === undefined)
     return yield* usageFailure(
-      "with DATABASE_URL=memory: the history exists only in the server's process; use tocsin simulate --policy with lines of its API instead",
+      `with ${settings.DATABASE_URL === undefined ? "a storage of a module" : "DATABASE_URL=memory"}: the history exists only in the server's process; use tocsin simulate --policy with lines of its API instead`,
     )
   yield* requireSchema(place)
-  const inForce = ofFile ?? (yield* storedPolicy(settings))
+  const inForce = ofFile ?? (yield* storedPolicy(given))
   const until = yield* Instant.now
   const backtested = yield* withProgress({ asLines }, ({ report }) =>
     place.withSource((source) =>

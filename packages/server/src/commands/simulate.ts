@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
-import { NotifierKind } from "@tocsin/contract/Status"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { NotifierKind, type NotifierName } from "@tocsin/contract/Status"
+import { compilePolicy, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { simulate as simulateLines } from "@tocsin/simulation/simulate"
 import {
   type SimulatedNotification,
@@ -15,7 +15,7 @@ import { Output, writeResult } from "../output/Output.ts"
 import { plural, sectionsText, spanText, timeText } from "../output/texts.ts"
 import { drawTimeline } from "../output/timeline.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
-import { enabledNotifiers } from "../rules.ts"
+import { receiversOutside } from "../rules.ts"
 import { command } from "./define.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as flags from "./flags.ts"
@@ -121,11 +121,19 @@ interface Given {
 }
 
 /** The settings, overridden by the flags. */
-export const simulationOf = Effect.fnUntraced(function* (given: Given, settings: Settings) {
-  const notifiers = given.notifier.length === 0 ? enabledNotifiers(settings) : given.notifier
-  const loaded = given.policy === undefined ? undefined : yield* givenPolicy(given.policy, notifiers)
+export const simulationOf = Effect.fnUntraced(function* (
+  given: Given,
+  settings: Settings,
+  elsewhere: ReadonlyArray<NotifierName> = [],
+) {
+  const ofSettings = receiversOutside(settings)
+  const notifiers = given.notifier.length === 0 ? ofSettings.notifiers : given.notifier
+  const outside = { ...ofSettings, notifiers, elsewhere }
+  const loaded =
+    given.policy === undefined
+      ? { notifiers: receiversGiven({}, outside) }
+      : yield* givenPolicy(given.policy, outside)
   return {
-    notifiers,
     ...loaded,
     acknowledgedFor: settings.SERVICE_ACK_FOR,
     longestAcknowledgement: settings.SERVICE_ACK_MAX,
@@ -184,7 +192,10 @@ export const simulate = command({
     const lines = yield* linesOf(file)
     const report = simulateLines(lines, settings)
     if (!json) yield* noteRefused(report.refused)
-    const { holdsReadAgents, routesReadAgents } = compilePolicy(settings.policy ?? {}, settings.notifiers)
+    const { holdsReadAgents, routesReadAgents } = compilePolicy(
+      "policy" in settings ? settings.policy : {},
+      settings.notifiers,
+    )
     if ((holdsReadAgents || routesReadAgents) && !lines.some((line) => line.includes('"hostname"')))
       yield* output.note(NO_LABELS)
     if (report.from === null && report.refused.length > 0)

@@ -24,6 +24,7 @@ import {
   sqlitePlace,
   storageLayer,
   storageName,
+  storageOfModule,
   type StoragePlace,
 } from "../storage.ts"
 import { command } from "./define.ts"
@@ -73,6 +74,9 @@ export const backup = command({
     const settings = yield* settingsOfCommand
     if (settings.DATABASE_URL !== undefined) {
       return yield* refusal("this command backs up SQLite only: for PostgreSQL, use pg_dump")
+    }
+    if (storageOfModule(settings) !== undefined) {
+      return yield* refusal("this command backs up SQLite only: use tocsin copy --from extension")
     }
     const source = databaseFile(settings)
     if (existsSync(file) && !force)

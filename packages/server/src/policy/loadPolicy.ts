@@ -5,12 +5,12 @@ import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Result, Schema, type Scope } from "effect"
-import { postingOf, receiversOfSettings } from "../notifiers.ts"
+import { postingOf, withOutsiders } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { readGiven } from "./policyReading.ts"
@@ -72,20 +72,13 @@ export const fileWarnings = (file: string, given: PolicyNotifiers) =>
 
 const refuse = (message: string) => Effect.fail([{ path: "", line: 1, message }])
 
-/**
- * A policy that a command is given, without its secrets, and the receivers that it does not define:
- * `others` if it defines none.
- */
-export const givenPolicy = Effect.fnUntraced(function* (
-  file: string,
-  others: ReadonlyArray<NotifierName>,
-  watchProblem?: PolicyNotifiers["watchProblem"],
-) {
+/** A policy that a command is given, without its secrets, and the receivers that it does not define. */
+export const givenPolicy = Effect.fnUntraced(function* (file: string, given: PolicyNotifiers) {
   const policy = yield* Effect.mapError(
-    readPolicyFile(file, { notifiers: others, keepsNotifiers: false, watchProblem }),
+    readPolicyFile(file, given),
     (issues) => new BadPolicy({ file, issues }),
   )
-  return { policy, notifiers: policy.receivers === undefined ? others : [] }
+  return { policy, notifiers: receiversGiven(policy, given) }
 })
 
 /** A valid policy, and the notifiers of all its receivers. */
@@ -125,13 +118,12 @@ export const loadPolicy = Effect.fnUntraced(function* (
 ): Effect.fn.Return<LoadedPolicy, BadPolicy, Scope.Scope | Ids> {
   const { SERVICE_POLICY_FILE: file } = settings
   if (file === undefined) {
-    return { document: {}, receivers: yield* receiversOfSettings(settings) }
+    return { document: {}, receivers: yield* withOutsiders(settings, undefined) }
   }
   const { document, made } = yield* readPolicyFileText(file).pipe(
     Effect.flatMap((text) => openGiven(text, settings)),
     Effect.flatMap((opened) => acceptedReceivers(opened, postingOf(settings))),
     Effect.mapError((issues) => new BadPolicy({ file, issues })),
   )
-  const receivers = document.receivers === undefined ? yield* receiversOfSettings(settings) : made
-  return { document, receivers }
+  return { document, receivers: yield* withOutsiders(settings, document.receivers && made) }
 })

@@ -2,6 +2,7 @@ import { PolicyReader } from "@tocsin/adapter-http/policy/PolicyReader"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import { secretPlaceProblems } from "@tocsin/adapter-notify/receiverSecrets"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
@@ -101,16 +102,29 @@ const read = Effect.fnUntraced(function* (
 })
 
 /** As plain data. */
-const plain = ({ keepsNotifiers, notifierKinds, notifiers }: PolicyNotifiers) => ({
+const plain = ({
+  elsewhere,
+  extensions,
+  keepsNotifiers,
+  notifierKinds,
+  notifiers,
+}: PolicyNotifiers): PolicyReading["given"] => ({
+  elsewhere,
+  extensions,
   keepsNotifiers,
   notifierKinds,
   notifiers,
 })
 
 /** Reads a new policy by these settings; with a change, the policy of that text with one receiver changed. */
-export const readApplied = (text: string, settings: Settings, change?: ReceiverChange) => {
+export const readApplied = (
+  text: string,
+  settings: Settings,
+  elsewhere: ReadonlyArray<NotifierName>,
+  change?: ReceiverChange,
+) => {
   const isFolderMissing = settings.SERVICE_SECRETS_DIR === undefined
-  const [given, targets] = [plain(policyNotifiers(settings)), watchTargets(settings)]
+  const [given, targets] = [plain({ ...policyNotifiers(settings), elsewhere }), watchTargets(settings)]
   const changing = change && { change }
   return Effect.map(
     read({ text, given, targets, as: "applied", isFolderMissing, ...changing }),

@@ -1,7 +1,6 @@
 import { policyReceivers, unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
-import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { compileGiven } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven, LACKED, lackedReceivers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { refusedHere } from "@tocsin/core/ports/Notifiers"
@@ -11,7 +10,7 @@ import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Effect, Layer, Result, Scope } from "effect"
-import { postingOf, receiversOfSettings } from "../notifiers.ts"
+import { postingOf, withOutsiders } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Secrets } from "../Secrets.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -40,9 +39,7 @@ export const policySource = Effect.fnUntraced(function* (
   let settings = initial
   secrets?.follow((read) => Effect.sync(() => void (settings = read)))
   const context = yield* Effect.context<Ids | Scope.Scope>()
-  const make = Effect.fnUntraced(function* ({ receivers }: PolicyDocument, stored: OpenedSecrets) {
-    if (receivers === undefined)
-      return { made: yield* receiversOfSettings(settings), unavailable: new Map<NotifierName, string>() }
+  const make = Effect.fnUntraced(function* ({ receivers = {} }: PolicyDocument, stored: OpenedSecrets) {
     const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), {
       folder: { path: settings.SERVICE_SECRETS_DIR },
       stored,
@@ -50,9 +47,9 @@ export const policySource = Effect.fnUntraced(function* (
     })
     return { made, unavailable: unavailableBy(problems) }
   })
-  const warn = ({ unavailable }: { readonly unavailable: ReadonlyMap<string, string> }) =>
+  const warn = (problems: ReadonlyArray<string>) =>
     // A command sends nothing.
-    Effect.forEach(secrets === undefined ? [] : unavailable.values(), (problem) =>
+    Effect.forEach(secrets === undefined ? [] : problems, (problem) =>
       Effect.annotateLogs(Effect.logWarning(UNAVAILABLE), { problem }),
     )
   const warnOfOutdated = ({ outdated }: FollowedPolicy) =>
@@ -62,11 +59,17 @@ export const policySource = Effect.fnUntraced(function* (
     )
   return {
     source: "stored",
-    read: (text) => Effect.map(readApplied(text, settings), ({ document }) => document),
-    edit: (text, change) => readApplied(text, settings, change),
+    read: (text, elsewhere) => Effect.map(readApplied(text, settings, elsewhere), ({ document }) => document),
+    edit: (text, change, elsewhere) => readApplied(text, settings, elsewhere, change),
     follow: (text) => Effect.tap(readStored(text, settings), warnOfOutdated),
     notifiers: (document, stored) =>
-      make(document, stored).pipe(Effect.tap(warn), Effect.provideContext(context)),
+      Effect.gen(function* () {
+        const { made, unavailable } = yield* make(document, stored)
+        const known = receiversGiven(document, policyNotifiers(settings))
+        const lacked = lackedReceivers(document, known).map((name) => `${name}: ${LACKED}`)
+        yield* warn([...unavailable.values(), ...lacked])
+        return { made: yield* withOutsiders(settings, document.receivers && made), unavailable }
+      }).pipe(Effect.provideContext(context)),
     test: (document, stored) =>
       Effect.gen(function* () {
         const { made, unavailable } = yield* make(document, stored)

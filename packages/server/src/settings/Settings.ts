@@ -1,3 +1,4 @@
+import type { Extensions } from "../extensions/Extensions.ts"
 import * as type from "./settingTypes.ts"
 import { telemetrySettings } from "./telemetrySettings.ts"
 
@@ -94,6 +95,11 @@ export const definitions = {
   SERVICE_NOTIFIERS: setting(type.settingsReceivers, "notifiers to use", {
     whenUnset: "debug, and each one that is configured",
   }),
+  SERVICE_EXTENSIONS: setting(
+    type.modules,
+    "modules of your own with notifiers or a storage (docs/writing-a-notifier.md)",
+    NONE,
+  ),
   SERVICE_POLICY_FILE: setting(
     type.text("the path of a file"),
     "policy: receivers, routes and maintenance windows (docs/policy.md); SIGHUP reads it again",
@@ -252,4 +258,7 @@ type ValueOf<S> =
   S extends type.SettingType<infer A> ? (S extends { readonly fallback: string } ? A : A | undefined) : never
 
 /** The settings as parsed; those without a fallback are `undefined` when unset. */
-export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> }
+export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> } & {
+  /** What the modules of SERVICE_EXTENSIONS give; absent without any. */
+  readonly extensions?: Extensions | undefined
+}

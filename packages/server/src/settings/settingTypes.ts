@@ -150,6 +150,17 @@ export const fingerprints: SettingType<ReadonlyArray<string>> = {
   },
 }
 
+const MODULES =
+  "modules, separated by commas: absolute paths, or from the working directory paths that begin with ./ and packages"
+
+export const modules: SettingType<ReadonlyArray<string>> = {
+  takes: MODULES,
+  parse: (given) => {
+    const names = given.split(",").map((name) => name.trim())
+    return names.every((name) => name !== "") ? Array.from(new Set(names)) : undefined
+  },
+}
+
 /** The receivers that settings can define: one of each kind without a type, and of some types. */
 export const SETTINGS_RECEIVERS = [
   ...NotifierKind.literals,

@@ -5,7 +5,7 @@ import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import { backtestHistory } from "@tocsin/simulation/backtestHistory"
 import { startTrialHere } from "@tocsin/simulation/backtestThread"
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
-import { placeOfSettings } from "../storage.ts"
+import { databaseFile, placeOfSettings, postgresPlace, sqlitePlace } from "../storage.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { askThread, type Order } from "./askThread.ts"
 
@@ -16,7 +16,8 @@ interface SentPolicy extends Pick<BacktestedPolicy, "notifiers"> {
 
 interface HistoryOrder extends Order {
   readonly work: "history"
-  readonly folder: string
+  /** Of SQLite. */
+  readonly file: string
   /** Of PostgreSQL. It stays inside the process, where a redacted one would lose its value. */
   readonly url: string | undefined
   readonly inForce: SentPolicy
@@ -48,12 +49,13 @@ export const policyBacktest = (settings: Settings): Layer.Layer<never> =>
   placeOfSettings(settings) === undefined ? Layer.empty : Layer.succeed(PolicyBacktest, onThread(settings))
 
 const onThread = (settings: Settings): PolicyBacktest => {
-  const { DATABASE_URL: database, SERVICE_DATA_DIR: folder } = settings
+  const { DATABASE_URL: database } = settings
+  const file = databaseFile(settings)
   const url = database?.kind === "postgres" ? Redacted.value(database.url) : undefined
   return Effect.fnUntraced(function* ({ inForce, staleAfter, tried, ...times }) {
     const order: HistoryOrder = {
       work: "history",
-      folder,
+      file,
       url,
       ...times,
       inForce: sent(inForce),
@@ -67,18 +69,14 @@ const onThread = (settings: Settings): PolicyBacktest => {
 
 /** Reads a snapshot in the thread, and plays both policies on it. */
 export const runHistoryThread = ({
-  folder,
+  file,
   inForce,
   staleAfter,
   tried,
   url,
   ...times
 }: HistoryOrder): Promise<Reply> => {
-  const place = placeOfSettings({
-    SERVICE_DATA_DIR: folder,
-    DATABASE_URL: url === undefined ? undefined : { kind: "postgres", url: Redacted.make(url) },
-  })
-  if (place === undefined) throw new Error("a thread was started without a database")
+  const place = url === undefined ? sqlitePlace(file) : postgresPlace(Redacted.make(url))
   const backtested = place.withSource((source) =>
     backtestHistory(source, {
       ...times,

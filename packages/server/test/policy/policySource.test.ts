@@ -24,7 +24,7 @@ const problemsIn = Effect.fnUntraced(function* (
 ) {
   const source = yield* sourceWith(environment)
   if (source.source === "given") return [source.advice]
-  const read = yield* Effect.result(source.read(text))
+  const read = yield* Effect.result(source.read(text, []))
   return read._tag === "Success" ? [] : read.failure.map(({ message, path }) => `${path} ${message}`)
 })
 

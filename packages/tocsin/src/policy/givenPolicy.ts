@@ -4,7 +4,7 @@ import { describeIssue, type FieldProblem, fieldPath } from "@tocsin/contract/de
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven, withUnavailable } from "@tocsin/core/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { readPolicy, soundParts } from "@tocsin/core/policy/readPolicy"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -100,7 +100,7 @@ export const replacePolicy = Effect.fnUntraced(function* (
 ) {
   const { by, input } = yield* Effect.fromResult(readSigned([options], 1))
   const { confirm } = yield* Effect.fromResult(readOptions(input[0]))
-  const { firings, replace, unusable } = Context.get(services, Policies)
+  const { firings, given: outside, replace, unusable } = Context.get(services, Policies)
   const mayLack = (lacking: ReadonlyMap<NotifierName, string>) =>
     confirm === true ? Effect.succeed(true) : Effect.map(unusable(lacking), ({ length }) => length === 0)
   const opened = { ...openGivenPolicy(given, notifiers), mayLack }
@@ -112,7 +112,7 @@ export const replacePolicy = Effect.fnUntraced(function* (
     Effect.provideService(Scope.Scope, scope),
   )
   const own = Array.from(Context.get(services, Notifiers)).filter(([name]) => notifiers.includes(name))
-  const policy = { ...compilePolicy(document, notifiers), unavailable }
+  const policy = withUnavailable(compileGiven(document, outside()), unavailable)
   if (confirm !== true) yield* refuseMany(yield* firings(policy))
   yield* Effect.provideService(
     replace(policy, new Map([...own, ...made])),

@@ -1,0 +1,21 @@
+import * as Instant from "@tocsin/contract/Instant"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { givenReceivers } from "@tocsin/core/replicas/listedReceivers"
+import { liveReplicas } from "@tocsin/core/replicas/replicaState"
+import { Effect, Layer } from "effect"
+import type { Settings } from "../settings/Settings.ts"
+import { clockLayer, requireStorage } from "../storage.ts"
+import { storageOfCommand } from "./UseCases.ts"
+
+/** The receivers that modules, or programs, of live servers give on the storage of the settings. */
+export const liveReceivers = (settings: Settings) =>
+  Effect.andThen(
+    requireStorage(settings),
+    Effect.provide(
+      Effect.gen(function* () {
+        const { replicas } = yield* Storage
+        return givenReceivers(liveReplicas(yield* replicas, yield* Instant.now))
+      }),
+      Layer.merge(storageOfCommand(settings), clockLayer(settings)),
+    ),
+  )

@@ -1,0 +1,36 @@
+import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
+import type { StorageChoice } from "tocsin/internal/storages/storages"
+
+/** What modules of SERVICE_EXTENSIONS give this process (docs/rules.md#extensions). */
+export interface Extensions {
+  /** Each with the module that gives it. */
+  readonly notifiers: ReadonlyArray<readonly [module: string, notifier: NotifierOption]>
+  readonly storage?: { readonly module: string; readonly choice: StorageChoice } | undefined
+}
+
+export const NO_EXTENSIONS: Extensions = { notifiers: [] }
+
+/** Extensions, and why some of their modules give none. */
+export interface ReadExtensions {
+  readonly extensions: Extensions
+  readonly problems: ReadonlyArray<string>
+}
+
+let loaded: ReadExtensions & { readonly modules: string } = {
+  modules: "",
+  extensions: NO_EXTENSIONS,
+  problems: [],
+}
+
+/** Keeps what modules give, which this process imports once. */
+export const keepExtensions = (modules: ReadonlyArray<string>, read: ReadExtensions): void => {
+  loaded = { modules: modules.join(), ...read }
+}
+
+/** What these modules give, if this process has imported them. */
+export const loadedExtensions = (modules: ReadonlyArray<string> = []): ReadExtensions | undefined =>
+  loaded.modules === modules.join() ? loaded : undefined
+
+/** A problem of the setting, which begins with the module. */
+export const moduleProblem = (module: string, problem: string): string =>
+  `SERVICE_EXTENSIONS names ${module}, ${problem}`

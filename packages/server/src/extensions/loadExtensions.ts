@@ -1,0 +1,127 @@
+import process from "node:process"
+import { plainLine } from "@tocsin/contract/plainLine"
+import { Cause, Duration, Effect, Result } from "effect"
+import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
+import type { StorageChoice } from "tocsin/internal/storages/storages"
+import { loggingLayer } from "../logging.ts"
+import { withoutSecrets } from "../output/texts.ts"
+import { type Environment, readSettings } from "../settings/checkedSettings.ts"
+import type { Settings } from "../settings/Settings.ts"
+import {
+  type Extensions,
+  keepExtensions,
+  loadedExtensions,
+  moduleProblem,
+  NO_EXTENSIONS,
+} from "./Extensions.ts"
+import { importModule } from "./importModule.ts"
+
+const LOAD_WITHIN = Duration.seconds(30)
+
+const LONGEST_REASON = 300
+
+const reasonOf = (cause: unknown): string =>
+  withoutSecrets(plainLine(cause instanceof Error ? cause.message : String(cause))).slice(0, LONGEST_REASON)
+
+const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: connect in send or open, not at import`
+const FORM = "whose default export must be an object { notifiers?, storage? }, as createMonitor takes them"
+
+/** What one module gives. */
+interface Given {
+  readonly notifiers: ReadonlyArray<NotifierOption>
+  readonly storage?: StorageChoice | undefined
+}
+
+// Loaded where a module is named: other servers do without it.
+const library = Effect.promise(async () => ({
+  ...(await import("tocsin/internal/notifiers/notifiers")),
+  ...(await import("tocsin/internal/storages/storages")),
+}))
+
+/** Reads the default export of a module, or says what is wrong with it. */
+const readExport = Effect.fnUntraced(function* (
+  exported: unknown,
+  { SERVICE_DENY_PRIVATE_TARGETS: denyPrivateTargets = false }: Partial<Settings>,
+): Effect.fn.Return<Given, ReadonlyArray<string>> {
+  const { isStorageChoice, keyValue, notifierProblems } = yield* library
+  if (typeof exported !== "object" || exported === null) return yield* Effect.fail([FORM])
+  const { notifiers = [], storage, ...others }: Readonly<Record<string, unknown>> = { ...exported }
+  if (Object.keys(others).length > 0) return yield* Effect.fail([FORM])
+  const isOwn = storage !== undefined && !isStorageChoice(storage)
+  const choice = isOwn ? keyValue(storage as Parameters<typeof keyValue>[0]) : storage
+  const problems = [...notifierProblems(notifiers, { denyPrivateTargets }), ...(choice?.problems ?? [])]
+  if (problems.length > 0) return yield* Effect.fail(problems.map((problem) => `where ${problem}`))
+  // No problem was found.
+  return { notifiers: notifiers as Given["notifiers"], storage: choice }
+})
+
+/** Imports and reads one module. */
+const load = (module: string, values: Partial<Settings>, within: Duration.Duration) =>
+  importModule(module).pipe(
+    Effect.mapError((cause) => [`which cannot be imported: ${reasonOf(cause)}`]),
+    Effect.timeoutOrElse({ duration: within, orElse: () => Effect.fail([TOO_SLOW]) }),
+    Effect.flatMap((imported) => readExport(imported.default, values)),
+    Effect.mapError((problems) => problems.map((problem) => moduleProblem(module, problem))),
+  )
+
+/** Puts together what modules give. A name, and the storage, belong to the first. */
+const together = (given: ReadonlyArray<Given & { readonly module: string }>) => {
+  const problems: Array<string> = []
+  const owners = new Map<string, string>()
+  let storage: Extensions["storage"]
+  for (const { module, notifiers, storage: choice } of given) {
+    for (const { name } of notifiers) {
+      const owner = owners.get(name)
+      if (owner === undefined) owners.set(name, module)
+      else
+        problems.push(
+          moduleProblem(module, `whose notifier ${name} has the name of one of ${owner}: rename it`),
+        )
+    }
+    if (choice === undefined) continue
+    if (storage === undefined) storage = { module, choice }
+    else
+      problems.push(moduleProblem(module, `which gives a storage as ${storage.module} does: leave one out`))
+  }
+  const notifiers = given.flatMap((one) => one.notifiers.map((each) => [one.module, each] as const))
+  return { extensions: { notifiers, storage }, problems }
+}
+
+const REJECTED =
+  "a promise was rejected and nothing handles it: look for a missing await or catch in an extension"
+
+let isSurviving = false
+/** Logs unhandled rejections, which would end the process. */
+const surviveRejections = (values: Partial<Settings>): void => {
+  if (isSurviving) return
+  isSurviving = true
+  const { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" } = values
+  const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
+  process.on("unhandledRejection", (cause) => {
+    Effect.runFork(Effect.provide(Effect.logError(REJECTED, Cause.die(cause)), logging))
+  })
+}
+
+/**
+ * Imports the modules of SERVICE_EXTENSIONS once, before settings are checked, which refuse what is wrong with them
+ * (docs/rules.md#extensions).
+ */
+export const loadExtensions = Effect.fnUntraced(function* (environment: Environment, within = LOAD_WITHIN) {
+  const { values } = readSettings(environment)
+  const { SERVICE_EXTENSIONS: modules = [] } = values
+  if (loadedExtensions(modules) !== undefined) return
+  if (modules.length === 0) return keepExtensions(modules, { extensions: NO_EXTENSIONS, problems: [] })
+  surviveRejections(values)
+  const read = yield* Effect.forEach(
+    modules,
+    (module) => Effect.result(Effect.map(load(module, values, within), (given) => ({ module, ...given }))),
+    { concurrency: "unbounded" },
+  )
+  const { extensions, problems } = together(
+    read.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
+  )
+  keepExtensions(modules, {
+    extensions,
+    problems: [...read.flatMap((one) => (Result.isFailure(one) ? one.failure : [])), ...problems],
+  })
+})

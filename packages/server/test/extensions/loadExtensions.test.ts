@@ -1,0 +1,213 @@
+import { execFileSync } from "node:child_process"
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+
+const CASES = fileURLToPath(new URL("loadCases.mjs", import.meta.url))
+
+interface Loaded {
+  readonly problems: ReadonlyArray<string>
+  readonly notifiers: ReadonlyArray<string>
+  readonly storage: string | null
+  readonly database: string | null
+}
+
+const NOTIFIER = `{ name: "pager", send: async () => {} }`
+const OPENS = `{ name: "a store", open: async () => ({ load: () => [], write: async () => {} }) }`
+const giving = (content: string): string => `export default { ${content} }\n`
+
+const FILES: Readonly<Record<string, string>> = {
+  "pager.mjs": giving(`notifiers: [${NOTIFIER}]`),
+  "again.mjs": giving(`notifiers: [${NOTIFIER}]`),
+  "store.mjs": giving(`storage: ${OPENS}`),
+  "other.mjs": giving(`storage: ${OPENS}`),
+  "shop.mjs": giving(
+    `storage: { kind: "postgres", name: "PostgreSQL", url: () => "postgres://a:b@db.example/c" }`,
+  ),
+  "debug.mjs": giving(`notifiers: [{ name: "debug", send: () => {} }]`),
+  "webhook.mjs": giving(`notifiers: [{ name: "webhook", send: () => {} }]`),
+  "name.mjs": giving(`notifiers: [{ name: "Matrix room", send: () => {} }]`),
+  "form.mjs": giving(`notifier: ${NOTIFIER}`),
+  "list.mjs": giving(`notifiers: ${NOTIFIER}`),
+  "closed.mjs": giving(`storage: { name: "a store" }`),
+  "named.mjs": `export const notifiers = [${NOTIFIER}]\n`,
+  "throws.mjs": `throw new Error("the pager's address is missing: set PAGER_URL")\n`,
+  "text.mjs": `throw "no"\n`,
+  "hangs.mjs": `await new Promise(() => {})\nexport default {}\n`,
+  "syntax.mjs": `export default {{\n`,
+  "imports.mjs": `import "./shared.mjs"\nexport default {}\n`,
+  "shared.mjs": `export {}\n`,
+  "node_modules/tocsin-pager/package.json": `{ "type": "module", "exports": { ".": { "import": "./main.js" } } }`,
+  "node_modules/tocsin-pager/main.js": giving(`notifiers: [${NOTIFIER}]`),
+  "open/pager.mjs": giving(`notifiers: [${NOTIFIER}]`),
+}
+
+describe("the modules of SERVICE_EXTENSIONS", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tocsin-extensions-")))
+  const at = (name: string) => join(folder, name)
+  const loaded = new Map<string, Loaded>()
+  const cases: ReadonlyArray<Readonly<Record<string, string>>> = [
+    ...["pager", "store", "shop", "debug", "webhook", "name", "form", "list", "closed", "named"],
+    ...["throws", "text", "hangs", "syntax", "imports", "absent"],
+  ].map((name) => ({ SERVICE_EXTENSIONS: at(`${name}.mjs`) }))
+  const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    "a package": { SERVICE_EXTENSIONS: "tocsin-pager" },
+    "a relative path": { SERVICE_EXTENSIONS: "./pager.mjs, ./store.mjs" },
+    "no package": { SERVICE_EXTENSIONS: "tocsin-nothing" },
+    "one name twice": { SERVICE_EXTENSIONS: `${at("pager.mjs")},${at("again.mjs")}` },
+    "two storages": { SERVICE_EXTENSIONS: `${at("store.mjs")},${at("other.mjs")}` },
+    "a storage and a database": { SERVICE_EXTENSIONS: at("store.mjs"), DATABASE_URL: "memory:" },
+    "a webhook of settings": {
+      SERVICE_EXTENSIONS: at("webhook.mjs"),
+      SERVICE_WEBHOOK_URL: "https://hooks.example.org",
+      SERVICE_WEBHOOK_SECRET: `whsec_${"A".repeat(43)}=`,
+    },
+    "nothing between commas": { SERVICE_EXTENSIONS: `${at("pager.mjs")},,` },
+    "an open folder": { SERVICE_EXTENSIONS: at("open/pager.mjs") },
+    "a link into an open folder": { SERVICE_EXTENSIONS: at("link.mjs") },
+    "a file of another user": { SERVICE_EXTENSIONS: at("foreign.mjs") },
+  }
+  const outcomeOf = (name: string): Loaded => {
+    const found = loaded.get(name)
+    if (found === undefined) throw new Error(`no case ${name}`)
+    return found
+  }
+  const problemsOf = (name: string) => outcomeOf(name).problems.map((each) => each.replaceAll(folder, "…"))
+
+  beforeAll(() => {
+    for (const [name, text] of Object.entries(FILES)) {
+      mkdirSync(dirname(at(name)), { recursive: true })
+      writeFileSync(at(name), text)
+    }
+    writeFileSync(at("foreign.mjs"), "export default {}\n")
+    if (process.getuid?.() === 0) chownSync(at("foreign.mjs"), 12_345, 0)
+    chmodSync(at("shared.mjs"), 0o666)
+    chmodSync(at("open"), 0o777)
+    symlinkSync(at("open/pager.mjs"), at("link.mjs"))
+    const all = [...cases, ...Object.values(others)]
+    const output = execFileSync(process.execPath, [CASES, JSON.stringify(all)], {
+      cwd: folder,
+      encoding: "utf8",
+    })
+    const results: ReadonlyArray<Loaded> = JSON.parse(output)
+    const names = [
+      ...cases.map(({ SERVICE_EXTENSIONS = "" }) => SERVICE_EXTENSIONS.slice(folder.length + 1)),
+      ...Object.keys(others),
+    ]
+    for (const [index, name] of names.entries()) {
+      const result = results[index]
+      if (result !== undefined) loaded.set(name, result)
+    }
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it("give notifiers and a storage, from a path, a package and the working directory", () => {
+    const pager = { problems: [], notifiers: ["pager"], storage: null, database: null }
+    expect(outcomeOf("pager.mjs")).toEqual(pager)
+    expect(outcomeOf("a package")).toEqual(pager)
+    expect(outcomeOf("a relative path")).toEqual({ ...pager, storage: "a store" })
+    expect(outcomeOf("store.mjs")).toEqual({ ...pager, notifiers: [], storage: "a store" })
+    expect(outcomeOf("webhook.mjs")).toEqual({ ...pager, notifiers: ["webhook"] })
+    expect(outcomeOf("shop.mjs")).toMatchObject({ database: "postgres" })
+    expect(problemsOf("shop.mjs")).toEqual([expect.stringContaining("PostgreSQL requires it")])
+  })
+
+  it("refuse a start with the module and the reason", () => {
+    const refused = Object.fromEntries(
+      ["throws", "text", "hangs", "syntax", "absent", "name", "form", "named", "list", "closed", "debug"].map(
+        (name) => [name, problemsOf(`${name}.mjs`)],
+      ),
+    )
+    expect(refused).toMatchInlineSnapshot(`
+      {
+        "absent": [
+          "SERVICE_EXTENSIONS names …/absent.mjs, which cannot be imported: Cannot find module '…/absent.mjs' imported from …/",
+        ],
+        "closed": [
+          "SERVICE_EXTENSIONS names …/closed.mjs, where keyValue: open must be a function that opens the store",
+        ],
+        "debug": [
+          "SERVICE_EXTENSIONS names …/debug.mjs, whose notifier debug has the name of one that settings give: rename it",
+        ],
+        "form": [
+          "SERVICE_EXTENSIONS names …/form.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        ],
+        "hangs": [
+          "SERVICE_EXTENSIONS names …/hangs.mjs, which was not imported within 30 s: connect in send or open, not at import",
+        ],
+        "list": [
+          "SERVICE_EXTENSIONS names …/list.mjs, where notifiers must be an array",
+        ],
+        "name": [
+          "SERVICE_EXTENSIONS names …/name.mjs, where notifiers[0].name must be 1 to 64 lower-case letters, digits or _, and begin with a letter",
+        ],
+        "named": [
+          "SERVICE_EXTENSIONS names …/named.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        ],
+        "syntax": [
+          "SERVICE_EXTENSIONS names …/syntax.mjs, which cannot be imported: Unexpected token '{'",
+        ],
+        "text": [
+          "SERVICE_EXTENSIONS names …/text.mjs, which cannot be imported: no",
+        ],
+        "throws": [
+          "SERVICE_EXTENSIONS names …/throws.mjs, which cannot be imported: the pager's address is missing: set PAGER_URL",
+        ],
+      }
+    `)
+    expect(
+      [
+        "no package",
+        "one name twice",
+        "two storages",
+        "a storage and a database",
+        "a webhook of settings",
+      ].flatMap(problemsOf),
+    ).toMatchInlineSnapshot(`
+      [
+        "SERVICE_EXTENSIONS names tocsin-nothing, which cannot be imported: Cannot find package 'tocsin-nothing' imported from …/",
+        "SERVICE_EXTENSIONS names …/again.mjs, whose notifier pager has the name of one of …/pager.mjs: rename it",
+        "SERVICE_EXTENSIONS names …/other.mjs, which gives a storage as …/store.mjs does: leave one out",
+        "SERVICE_EXTENSIONS names …/store.mjs, which gives a storage beside DATABASE_URL: unset DATABASE_URL, or leave the module out and move the data with tocsin copy",
+        "SERVICE_EXTENSIONS names …/webhook.mjs, whose notifier webhook has the name of one that settings give: rename it",
+      ]
+    `)
+    expect(problemsOf("nothing between commas")).toEqual([
+      expect.stringContaining("must be modules, separated by"),
+    ])
+  })
+
+  it.skipIf(process.getuid === undefined)(
+    "are refused where others can write them, or what they import",
+    () => {
+      expect(["imports.mjs", "an open folder", "a link into an open folder"].flatMap(problemsOf))
+        .toMatchInlineSnapshot(`
+        [
+          "SERVICE_EXTENSIONS names …/imports.mjs, which cannot be imported: other users can write …/shared.mjs: run chmod go-w on it",
+          "SERVICE_EXTENSIONS names …/open/pager.mjs, which cannot be imported: other users can write …/open: run chmod go-w on it",
+          "SERVICE_EXTENSIONS names …/link.mjs, which cannot be imported: other users can write …/open: run chmod go-w on it",
+        ]
+      `)
+    },
+  )
+
+  it.skipIf(process.getuid?.() !== 0)("are refused where they belong to another user", () => {
+    expect(problemsOf("a file of another user")).toMatchInlineSnapshot(`
+      [
+        "SERVICE_EXTENSIONS names …/foreign.mjs, which cannot be imported: …/foreign.mjs belongs to user 12345: make root or the user of Tocsin (0) its owner",
+      ]
+    `)
+  })
+})

@@ -1,0 +1,51 @@
+import { assert, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { AGENT, enroll, report } from "../service/agents.ts"
+import { openService } from "../service/Service.ts"
+import { settled } from "../service/settled.ts"
+
+const RULES = { notifiers: ["webhook"], keepsNotifiers: false }
+
+it.effect(
+  "an incident notifies the receiver of a module that only another server has, also while that restarts",
+  () =>
+    Effect.gen(function* () {
+      const service = yield* openService({ ...RULES, deadAfter: Duration.days(365) })
+      const opened = { keepsHouse: true, reports: true }
+      const openWith = (name: string) =>
+        service.open(name, { ...opened, configured: ["webhook", "lamp"], rules: { extensions: ["lamp"] } })
+      const plain = yield* service.open("plain", opened)
+      const lamp = yield* openWith("lamp")
+      yield* enroll(plain, AGENT)
+      const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
+      const reports = (check: string) => Effect.orDie(report(plain, [{ check, status: "critical" }]))
+      const messages = () =>
+        service.receivers.arrivals.map(({ notification }) => notification.receiver).toSorted()
+      yield* after("30 seconds")
+      yield* reports("disk")
+      yield* after("20 seconds")
+      assert.deepStrictEqual(messages(), ["lamp", "webhook"])
+      // Its row has ended, and the other server has reported again.
+      yield* lamp.close
+      yield* after("30 seconds")
+      yield* reports("memory")
+      yield* openWith("lamp again")
+      yield* after("30 seconds")
+      assert.deepStrictEqual(messages(), ["lamp", "lamp", "webhook", "webhook"])
+      assert.deepStrictEqual(plain.policy.current().unavailable?.has("lamp"), true)
+    }),
+)
+
+it.effect("an incident does not notify the receiver of a module that no server has had for minutes", () =>
+  Effect.gen(function* () {
+    const service = yield* openService({ ...RULES, deadAfter: Duration.days(365) })
+    const plain = yield* service.open("plain", { reports: true })
+    const lamp = yield* service.open("lamp", { reports: true, rules: { extensions: ["lamp"] } })
+    yield* service.passes("30 seconds")
+    assert.deepStrictEqual(plain.policy.elsewhere(), ["lamp"])
+    yield* lamp.close
+    yield* service.passes("5 minutes")
+    assert.deepStrictEqual(plain.policy.elsewhere(), [])
+    assert.deepStrictEqual(Array.from(plain.policy.current().receivers.keys()), ["webhook"])
+  }),
+)

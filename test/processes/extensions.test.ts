@@ -1,0 +1,135 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { EXIT_CODES } from "@tocsin/server/CommandFailure"
+import { Effect } from "effect"
+import { tocsin } from "../cli/tocsin.ts"
+import { enroll, report } from "./Agent.ts"
+import { OPERATOR_TOKEN, operate } from "./api.ts"
+import { scratchFolder } from "./scratch.ts"
+import { launch, startServer } from "./ServerProcess.ts"
+import { until } from "./until.ts"
+
+const PAGER = `import { appendFileSync } from "node:fs"
+appendFileSync("imports.log", "imported\\n")
+setTimeout(() => Promise.reject(new Error("a promise of the module")), 0)
+export default {
+  notifiers: [{ name: "pager", send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n") }],
+}
+`
+
+const STORE = `import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+const open = async () => {
+  writeFileSync("store.lock", "", { flag: "wx" })
+  let entries = new Map(existsSync("store.json") ? JSON.parse(readFileSync("store.json", "utf8")) : [])
+  return {
+    load: () => entries,
+    write: async (changes) => {
+      const next = new Map(entries)
+      for (const [key, value] of changes) value === undefined ? next.delete(key) : next.set(key, value)
+      writeFileSync("store.new", JSON.stringify([...next]), { flush: true })
+      renameSync("store.new", "store.json")
+      entries = next
+    },
+    close: async () => rmSync("store.lock"),
+  }
+}
+export default { storage: { name: "a JSON file", open } }
+`
+
+const POLICY = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
+
+const AUTH = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
+
+const siteWith = (files: Readonly<Record<string, string>>) =>
+  Effect.tap(scratchFolder, (cwd) =>
+    Effect.sync(() => {
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+    }),
+  )
+
+const linesOf = (path: string) =>
+  Effect.try(() => readFileSync(path, "utf8").trim().split("\n")).pipe(Effect.orElseSucceed(() => []))
+
+describe("SERVICE_EXTENSIONS", () => {
+  it.live("gives one of two servers a notifier, which policies of both may name", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "pager.mjs": PAGER, "policy.yaml": POLICY })
+      const having = yield* startServer({ cwd, environment: { ...AUTH, SERVICE_EXTENSIONS: "./pager.mjs" } })
+      const lacking = yield* startServer({ cwd, environment: AUTH })
+      const shell = { cwd, environment: {} }
+      const checked = yield* tocsin(shell, "policy", "check", "policy.yaml")
+      assert.deepStrictEqual([checked.code, checked.stdout], [0, "policy.yaml is valid\n"])
+      const applied = yield* tocsin(shell, "policy", "apply", "policy.yaml")
+      assert.strictEqual(applied.code, 0, applied.stderr)
+      assert.include(applied.stdout, "pager")
+      const listed = yield* tocsin(shell, "incidents")
+      assert.deepStrictEqual([listed.code, listed.stderr], [0, "no incidents\n"])
+
+      const agent = yield* enroll(lacking, "web-1")
+      yield* report(lacking, agent, { check_id: "disk", status: "critical" })
+      const pages = join(cwd, "pages.log")
+      yield* until(
+        "the page arrives",
+        Effect.map(linesOf(pages), (lines) => lines.length > 0),
+      )
+      assert.deepStrictEqual(yield* linesOf(pages), ["CRITICAL: web-1/disk"])
+      const { text } = yield* operate(lacking, "GET", "/ops/v1/policy")
+      assert.deepStrictEqual(
+        Object(JSON.parse(text)).receivers.map(({ name, unavailable = false }: Record<string, unknown>) => [
+          name,
+          unavailable,
+        ]),
+        [
+          ["debug", false],
+          ["pager", true],
+        ],
+      )
+
+      yield* having.signal("SIGHUP")
+      yield* until(
+        "the settings were read",
+        Effect.sync(() => having.output.stderr.includes("were read again")),
+      )
+      assert.deepStrictEqual((yield* linesOf(join(cwd, "imports.log"))).length, 1)
+      assert.include(having.output.stderr, "nothing handles it")
+      assert.include(having.output.stderr, "a promise of the module")
+
+      // Without the module, whatever the policy names, a server starts and does the rest.
+      assert.deepStrictEqual((yield* having.stop).code, 0)
+      yield* lacking.stop
+      const removed = yield* startServer({ cwd, environment: AUTH })
+      assert.include(removed.output.stderr, "a receiver of the stored policy is unavailable here")
+      yield* report(removed, agent, { check_id: "disk", status: "ok" })
+      const after = yield* tocsin(shell, "doctor", "--json")
+      assert.include(after.stdout, "neither a module nor a setting of this server gives it")
+    }),
+  )
+
+  it.live("gives a server a storage, which commands open while none has it", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "store.mjs": STORE, "policy.yaml": "routes: []\n" })
+      const environment = { ...AUTH, SERVICE_EXTENSIONS: join(cwd, "store.mjs") }
+      const shell = { cwd, environment }
+      const server = yield* startServer({ cwd, environment })
+      assert.include(server.output.stderr, `"storage":"a JSON file of ${join(cwd, "store.mjs")}"`)
+      yield* enroll(server, "web-1")
+      assert.strictEqual((yield* tocsin(shell, "agents", "list")).code, EXIT_CODES.storage.code)
+      const tried = yield* tocsin(shell, "policy", "try", "policy.yaml")
+      assert.deepStrictEqual([tried.code, tried.stdout], [EXIT_CODES.usage.code, ""])
+      assert.strictEqual((yield* tocsin(shell, "backup", "copy.db")).code, EXIT_CODES.refused.code)
+      yield* server.stop
+      const listed = yield* tocsin(shell, "agents", "list")
+      assert.deepStrictEqual([listed.code, listed.stdout.includes("web-1")], [0, true])
+      assert.strictEqual((yield* tocsin(shell, "doctor")).code, EXIT_CODES.ok.code)
+
+      const broken = { cwd, environment: { ...environment, DATABASE_URL: "memory:" } }
+      const refused = yield* launch(broken)
+      assert.deepStrictEqual(yield* refused.ended, { code: EXIT_CODES.failed.code, signal: null })
+      assert.include(refused.output.stderr, "which gives a storage beside DATABASE_URL")
+      const command = yield* tocsin(broken, "agents", "list")
+      assert.deepStrictEqual([command.code, command.stdout], [EXIT_CODES.usage.code, ""])
+      assert.include(command.stderr, "which gives a storage beside DATABASE_URL")
+    }),
+  )
+})
