@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { createMonitor, type CustomNotifier, memory, type PolicyOption, TocsinError } from "tocsin"
 import { createTestMonitor } from "tocsin/testing"
-import { enroll, resultOf, send } from "./requests.ts"
+import { enroll, resultOf, send, until } from "./requests.ts"
 
 /** Two notifiers of a program, and the checks that each was notified of, with the cause. */
 const recording = () => {
@@ -243,5 +246,69 @@ describe("the policy of a monitor", () => {
     )
     assert.deepStrictEqual((await monitor.policy.check("routes: [{ to: [x] }]")).issues.length, 1)
     assert.strictEqual((await monitor.policy.schema())["title"], "Tocsin policy")
+  })
+})
+
+describe("a stored policy", () => {
+  it("is applied, followed by its notifiers and those of its receivers, and not set", async () => {
+    const { notifiers, sent } = recording()
+    const storage = memory()
+    await using monitor = await createMonitor({ storage, notifiers, policy: "stored", log: false })
+    const routed = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
+    const { hash, version } = await monitor.policy.apply(routed)
+    assert.deepStrictEqual([version, (await monitor.policy.get()).hash], [1, hash])
+    await enroll(monitor, "a")
+    await send(monitor, "a", critical("disk"))
+    await until(() => sent.length > 0)
+    assert.deepStrictEqual(sent, ["pager firing opened disk"])
+    const mixed = "receivers: { quiet: { kind: debug } }\nroutes: [ { to: [quiet, chat] } ]\n"
+    await monitor.policy.apply(mixed)
+    assert.deepStrictEqual(
+      (await monitor.policy.get()).receivers.map(({ name }) => name),
+      ["chat", "pager", "quiet"],
+    )
+    assert.deepStrictEqual(await problemsOf(monitor.setPolicy({})), [
+      "conflict",
+      ["the policy is stored: change it with policy.apply or PUT /ops/v1/policy"],
+    ])
+    const [code, [problem]] = await problemsOf(monitor.policy.apply("routes: [ { to: [sms] } ]\n"))
+    assert.strictEqual(code, "validation")
+    assert.include(problem, "routes[0].to[0] names no receiver; the receivers are chat, pager")
+    const named = "receivers: { pager: { kind: debug } }\n"
+    assert.include(
+      (await problemsOf(monitor.policy.apply(named)))[1][0],
+      "is the name of a notifier of a module",
+    )
+  })
+
+  it("has the secrets of its receivers in a folder, or encrypted", async () => {
+    const options = { storage: memory(), policy: "stored", log: false } as const
+    const chat = "receivers: { chat: { kind: messenger, url_file: chat-url } }\n"
+    await using without = await createMonitor(options)
+    assert.include((await problemsOf(without.policy.apply(chat)))[1][0], "chat")
+    const secretsDir = mkdtempSync(join(tmpdir(), "tocsin-secrets-"))
+    writeFileSync(join(secretsDir, "chat-url"), "https://chat.example/hook")
+    await using monitor = await createMonitor({
+      ...options,
+      storage: memory(),
+      secretsDir,
+      secretsKey: "0123456789abcdef".repeat(4),
+    })
+    await monitor.policy.apply(chat)
+    const { name } = await monitor.secrets.put("mail", { values: { url: "https://mail.example/x" } })
+    assert.strictEqual(name, "mail")
+    rmSync(secretsDir, { recursive: true })
+  })
+
+  it("alone has a folder and a key of secrets", async () => {
+    const secretsKey = "short"
+    const [code, problems] = await problemsOf(
+      createMonitor({ storage: memory(), secretsKey, secretsDir: "/x" }),
+    )
+    assert.strictEqual(code, "options")
+    assert.deepStrictEqual(problems, [
+      "secretsKey must be 64 hex digits, or two such keys separated by a comma",
+      'secretsDir counts only with policy: "stored"',
+    ])
   })
 })

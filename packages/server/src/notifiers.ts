@@ -41,7 +41,7 @@ const notifiersOfExtensions = Effect.fnUntraced(function* (settings: Settings) {
     options.map(([, notifier]) => notifier),
     postingOf(settings),
   )
-  // What is wrong with them was reported with the settings.
+  // Their problems were reported with the settings.
   return Context.get(yield* Effect.orDie(Layer.build(layer)), Notifiers)
 })
 

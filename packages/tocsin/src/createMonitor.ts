@@ -3,6 +3,9 @@ import { TestAdvice } from "@tocsin/core/notifications/attemptItems"
 import { roleOf } from "@tocsin/core/operators/roleOf"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import type { StorageError } from "@tocsin/core/ports/Storage"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
+import { StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import { policyFollower } from "@tocsin/core/usecases/policyFollower"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
@@ -21,11 +24,13 @@ import type { Monitor } from "./Monitor.ts"
 import { logLayer } from "./options/log.ts"
 import type { MonitorOptions } from "./options/MonitorOptions.ts"
 import { replacePolicy } from "./policy/givenPolicy.ts"
+import { ownPolicySource } from "./policy/ownPolicySource.ts"
 import { readOptions, type ReadOptions } from "./options/readOptions.ts"
 import { TocsinError } from "./TocsinError.ts"
 
 type MonitorServices = Tocsin.TocsinServices | HttpApp
 
+const STORED = "the policy is stored: change it with policy.apply or PUT /ops/v1/policy"
 const NO_CALLBACK = "onIncident takes a function, which it calls with each change"
 const CALLBACK_FAILED = "a callback of onIncident failed; it is called again with the next change"
 
@@ -58,16 +63,23 @@ const testAdvice = Layer.succeed(TestAdvice, (receiver) => `call monitor.notifie
 
 /** The services of a monitor. Tests replace parts of the options. */
 export const start = async (
-  { tocsin, http, delivers, keepsHouse, watchdog }: ReadOptions,
+  { tocsin, http, delivers, keepsHouse, stored, watchdog }: ReadOptions,
   log: Layer.Layer<never>,
 ): Promise<{ readonly services: Context.Context<MonitorServices>; readonly scope: Scope.Closeable }> => {
+  const services =
+    stored === undefined
+      ? Tocsin.services(tocsin)
+      : Layer.unwrap(
+          Effect.map(ownPolicySource(stored), (policySource) => Tocsin.services({ ...tocsin, policySource })),
+        ).pipe(Layer.provide(tocsin.ids ?? RandomIds.layer))
   const layer = Layer.mergeAll(
     HttpApp.layer(http),
+    stored === undefined ? Layer.empty : policyFollower,
     Replicas.layer,
     delivers ? Delivery.layer : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),
-  ).pipe(Layer.provideMerge(Tocsin.services(tocsin)), Layer.provideMerge(log), Layer.provide(testAdvice))
+  ).pipe(Layer.provideMerge(services), Layer.provideMerge(log), Layer.provide(testAdvice))
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
   if (Exit.isSuccess(built)) return { services: built.value, scope }
@@ -87,7 +99,7 @@ const startError = (cause: Cause.Cause<TocsinError | StorageError | PepperChange
 
 /** The monitor on running services. */
 export const assemble = (
-  { http, surroundings }: ReadOptions,
+  { http, stored, surroundings }: ReadOptions,
   services: Context.Context<MonitorServices>,
   scope: Scope.Closeable,
 ): Monitor => {
@@ -129,7 +141,11 @@ export const assemble = (
     ...ofApi,
     agent: agents.open,
     setPolicy: (policy, options) =>
-      calls.reply(replacePolicy({ policy, options }, surroundings, services, scope)),
+      calls.reply(
+        stored === undefined
+          ? replacePolicy({ policy, options }, surroundings, services, scope)
+          : Effect.fail(new StateConflict({ message: STORED })),
+      ),
     changes: (...given: ReadonlyArray<unknown>) =>
       watch(given, isClosed(), (signal) => new LiveChanges(topicChanges(services), signal)),
     incidentChanges: (...given: ReadonlyArray<unknown>) => watch(given, isClosed(), subscribe),

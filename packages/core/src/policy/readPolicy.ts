@@ -185,7 +185,8 @@ const unknownTo =
 const NO_RECEIVER = "names no receiver"
 
 /** Whether a policy names a receiver that this process lacks. Another one may have it. */
-export const isOfLacked = ({ message }: Pick<FieldProblem, "message">): boolean => message.startsWith(NO_RECEIVER)
+export const isOfLacked = ({ message }: Pick<FieldProblem, "message">): boolean =>
+  message.startsWith(NO_RECEIVER)
 
 const unknownReceivers = (
   names: ReadonlyArray<NotifierName>,
@@ -238,7 +239,7 @@ const freshnessProblems = (rule: Freshness): Problems => [
   ...termsProblems(rule),
 ]
 
-const GIVEN_RULE = "is the name of a notifier of a module or a program: rename one of them"
+const GIVEN_RULE = "is the name of a notifier of a module or a program: give the receiver another"
 
 /** Receivers that a document defines under names that are given already, whatever it defines. */
 export const definedTwice = (value: unknown, lasting: ReadonlyArray<NotifierName>): Problems =>

@@ -42,13 +42,10 @@ it.effect("a version that a process cannot read is refused once, and a later one
     })
     const log = Logger.layer([Logger.make(({ logLevel }) => void refused.push(logLevel))])
     yield* Effect.gen(function* () {
-      const { follow } = yield* followStoredPolicy(
-        () => ({ notifiers: [], keepsNotifiers: false }),
-        {
-          begin: () => Effect.void,
-          replace: () => Effect.sync(() => void replaced.push("replaced")),
-        },
-      )
+      const { follow } = yield* followStoredPolicy(() => ({ notifiers: [], keepsNotifiers: false }), {
+        begin: () => Effect.void,
+        replace: () => Effect.sync(() => void replaced.push("replaced")),
+      })
       versions.push(versionOf(2, "newer"))
       yield* follow
       yield* follow

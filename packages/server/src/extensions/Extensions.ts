@@ -1,7 +1,7 @@
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
 import type { StorageChoice } from "tocsin/internal/storages/storages"
 
-/** What modules of SERVICE_EXTENSIONS give this process (docs/rules.md#extensions). */
+/** The notifiers and the storage that modules of SERVICE_EXTENSIONS give (docs/rules.md#extensions). */
 export interface Extensions {
   /** Each with the module that gives it. */
   readonly notifiers: ReadonlyArray<readonly [module: string, notifier: NotifierOption]>
@@ -27,7 +27,7 @@ export const keepExtensions = (modules: ReadonlyArray<string>, read: ReadExtensi
   loaded = { modules: modules.join(), ...read }
 }
 
-/** What these modules give, if this process has imported them. */
+/** The notifiers and the storage of these modules, if this process has imported them. */
 export const loadedExtensions = (modules: ReadonlyArray<string> = []): ReadExtensions | undefined =>
   loaded.modules === modules.join() ? loaded : undefined
 

@@ -23,10 +23,10 @@ const LONGEST_REASON = 300
 const reasonOf = (cause: unknown): string =>
   withoutSecrets(plainLine(cause instanceof Error ? cause.message : String(cause))).slice(0, LONGEST_REASON)
 
-const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: connect in send or open, not at import`
+const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: move work from its import to send or open`
 const FORM = "whose default export must be an object { notifiers?, storage? }, as createMonitor takes them"
 
-/** What one module gives. */
+/** The notifiers and the storage of one module. */
 interface Given {
   readonly notifiers: ReadonlyArray<NotifierOption>
   readonly storage?: StorageChoice | undefined
@@ -34,6 +34,7 @@ interface Given {
 
 // Loaded where a module is named: other servers do without it.
 const library = Effect.promise(async () => ({
+  ...(await import("tocsin/internal/notifiers/maskSecrets")),
   ...(await import("tocsin/internal/notifiers/notifiers")),
   ...(await import("tocsin/internal/storages/storages")),
 }))
@@ -97,8 +98,14 @@ const surviveRejections = (values: Partial<Settings>): void => {
   isSurviving = true
   const { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" } = values
   const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
+  const log = Effect.fnUntraced(function* (cause: unknown) {
+    const { maskOf } = yield* library
+    const { extensions } = loadedExtensions(values.SERVICE_EXTENSIONS) ?? { extensions: NO_EXTENSIONS }
+    const secrets = extensions.notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : []))
+    yield* Effect.logError(`${REJECTED}: ${maskOf(secrets)(Cause.pretty(Cause.die(cause)))}`)
+  })
   process.on("unhandledRejection", (cause) => {
-    Effect.runFork(Effect.provide(Effect.logError(REJECTED, Cause.die(cause)), logging))
+    Effect.runFork(Effect.provide(log(cause), logging))
   })
 }
 

@@ -1,71 +1,27 @@
 import { PolicyReader } from "@tocsin/adapter-http/policy/PolicyReader"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/Target"
-import { secretPlaceProblems } from "@tocsin/adapter-notify/receiverSecrets"
 import type { PolicyIssue } from "@tocsin/contract/Policies"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/ports/PolicySource"
-import { Effect, Layer, Result, Schema, Semaphore } from "effect"
+import { Effect, Layer, Schema, Semaphore } from "effect"
+import { type PolicyReading, readHere, type ReadPolicy } from "tocsin/internal/policy/policyReading"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { askThread, type Order } from "../threads/askThread.ts"
 import { watchProblem, watchTargets } from "../watchTargets.ts"
 
-/** A text of a policy and how it is judged, as plain data. */
-interface PolicyReading {
-  readonly text: string
-  /** Changes the text before it is read. */
-  readonly change?: ReceiverChange
-  readonly given: Omit<PolicyNotifiers, "watchProblem">
+/** A reading that the watches' targets may judge, as plain data. */
+interface ServerReading extends PolicyReading {
   /** The targets that its watches may have; absent if they are not judged. */
   readonly targets?: TargetPolicy
-  /** One that is applied names only what servers may read; one that is stored may be of an earlier version. */
-  readonly as: "file" | "applied" | "stored"
-  readonly isFolderMissing: boolean
 }
 
-/** A valid policy, or why there is none. One that is stored may have issues and be followed. */
-interface ReadPolicy<Document = PolicyDocument> {
-  readonly document?: Document | undefined
-  /** The text that it has; absent where it was read unchanged. */
-  readonly text?: string | undefined
-  readonly issues: ReadonlyArray<PolicyIssue>
-}
+const readWith = ({ targets, ...reading }: ServerReading) =>
+  readHere(reading, targets && watchProblem(targets))
 
-/** The text of a policy, after a change if there is one. The parser of YAML is loaded by the first that is read. */
-const open = Effect.fnUntraced(function* (
-  { change, text }: PolicyReading,
-  judged: PolicyNotifiers,
-): Effect.fn.Return<PolicyText & { readonly text?: string }, ReadonlyArray<PolicyIssue>> {
-  if (change === undefined) {
-    const { openPolicyText } = yield* Effect.promise(
-      () => import("@tocsin/adapter-http/policy/readPolicyText"),
-    )
-    return yield* Effect.fromResult(openPolicyText(text, judged))
-  }
-  const { openEditedText } = yield* Effect.promise(() => import("@tocsin/adapter-http/policy/editReceiver"))
-  return yield* Effect.fromResult(openEditedText(text, change, judged))
-})
-
-const readHere = Effect.fnUntraced(function* (reading: PolicyReading): Effect.fn.Return<ReadPolicy> {
-  const { as, given, isFolderMissing, targets } = reading
-  const judged = { ...given, watchProblem: targets && watchProblem(targets) }
-  const opened = yield* Effect.result(open(reading, judged))
-  if (Result.isFailure(opened)) return { issues: opened.failure }
-  const { accept, followed, sound, text } = opened.success
-  const kept = as === "stored" ? followed() : undefined
-  const named = kept?.document.receivers ?? sound().receivers ?? {}
-  const misplaced = as === "file" ? [] : secretPlaceProblems(named, isFolderMissing)
-  if (kept !== undefined && misplaced.length === 0) return { document: kept.document, issues: kept.outdated }
-  return Result.match(accept(misplaced), {
-    onSuccess: (document) => ({ document, text, issues: [] }),
-    onFailure: (issues) => ({ issues }),
-  })
-})
-
-interface PolicyOrder extends Order, PolicyReading {
+interface PolicyOrder extends Order, ServerReading {
   readonly work: "policy"
 }
 
@@ -74,7 +30,7 @@ type Reply = ReadPolicy<typeof PolicyDocument.Encoded>
 /** Reads a policy in the thread. Durations do not survive the way back. */
 export const runPolicyThread = (order: PolicyOrder): Promise<Reply> =>
   Effect.runPromise(
-    Effect.map(readHere(order), ({ document, ...others }) => ({
+    Effect.map(readWith(order), ({ document, ...others }) => ({
       document: document && Schema.encodeSync(PolicyDocument)(document),
       ...others,
     })),
@@ -87,13 +43,13 @@ const oneAtATime = Semaphore.makeUnsafe(1).withPermits(1)
 
 /** Reads a policy: a long one on a thread, because it takes a second, and heartbeats wait for no policy. */
 const read = Effect.fnUntraced(function* (
-  reading: PolicyReading,
+  reading: ServerReading,
 ): Effect.fn.Return<FollowedPolicy & Pick<ReadPolicy, "text">, ReadonlyArray<PolicyIssue>> {
   const { change = "", text: given } = reading
   const isShort = given.length + JSON.stringify(change).length <= SHORT
   const order: PolicyOrder = { work: "policy", ...reading }
   const { document, issues, text } = isShort
-    ? yield* readHere(reading)
+    ? yield* readWith(reading)
     : yield* Effect.map(oneAtATime(askThread<Reply>(order, LIMITS)), ({ document: sent, ...others }) => ({
         document: sent && Schema.decodeSync(PolicyDocument)(sent),
         ...others,

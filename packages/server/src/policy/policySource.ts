@@ -1,11 +1,8 @@
-import { policyReceivers, unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { compileGiven, LACKED, lackedReceivers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
+import { storedPolicySource } from "@tocsin/adapter-notify/storedPolicySource"
+import { compileGiven } from "@tocsin/core/policy/compilePolicy"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { Ids } from "@tocsin/core/ports/Ids"
-import { refusedHere } from "@tocsin/core/ports/Notifiers"
-import type { FollowedPolicy, PolicySource } from "@tocsin/core/ports/PolicySource"
-import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
+import type { PolicySource } from "@tocsin/core/ports/PolicySource"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import type { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -20,12 +17,6 @@ import { readApplied, readStored } from "./policyReading.ts"
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
 
-const OUTDATED =
-  "the stored policy breaks a rule of this version, and stays in force: correct it, and apply it again"
-
-const UNAVAILABLE =
-  "a receiver of the stored policy is unavailable here; its notifications wait for a server that can use it"
-
 /**
  * Where the policy of a process with these settings comes from. One that is stored follows `secrets`.
  * Notifiers live as long as the scope, because attempts may be under way.
@@ -38,50 +29,19 @@ export const policySource = Effect.fnUntraced(function* (
     return { source: "given", advice: FILE_DECIDES, follow: (text) => readStored(text, initial) }
   let settings = initial
   secrets?.follow((read) => Effect.sync(() => void (settings = read)))
-  const context = yield* Effect.context<Ids | Scope.Scope>()
-  const make = Effect.fnUntraced(function* ({ receivers = {} }: PolicyDocument, stored: OpenedSecrets) {
-    const { made, problems } = yield* policyReceivers(receivers, postingOf(settings), {
-      folder: { path: settings.SERVICE_SECRETS_DIR },
-      stored,
+  return yield* storedPolicySource({
+    readApplied: (text, elsewhere, change) => readApplied(text, settings, elsewhere, change),
+    readStored: (text) => readStored(text, settings),
+    places: () => ({
+      posting: postingOf(settings),
+      folder: settings.SERVICE_SECRETS_DIR,
       mayReachLoopback: settings.SERVICE_WATCH_LOOPBACK,
-    })
-    return { made, unavailable: unavailableBy(problems) }
+    }),
+    outside: () => policyNotifiers(settings),
+    withOutsiders: (made) => withOutsiders(settings, made),
+    // A command sends nothing.
+    sends: secrets !== undefined,
   })
-  const warn = (problems: ReadonlyArray<string>) =>
-    // A command sends nothing.
-    Effect.forEach(secrets === undefined ? [] : problems, (problem) =>
-      Effect.annotateLogs(Effect.logWarning(UNAVAILABLE), { problem }),
-    )
-  const warnOfOutdated = ({ outdated }: FollowedPolicy) =>
-    // A command sends nothing.
-    Effect.forEach(secrets === undefined ? [] : outdated, ({ line, message, path }) =>
-      Effect.annotateLogs(Effect.logWarning(OUTDATED), { problem: `line ${line}: ${path} ${message}` }),
-    )
-  return {
-    source: "stored",
-    read: (text, elsewhere) => Effect.map(readApplied(text, settings, elsewhere), ({ document }) => document),
-    edit: (text, change, elsewhere) => readApplied(text, settings, elsewhere, change),
-    follow: (text) => Effect.tap(readStored(text, settings), warnOfOutdated),
-    notifiers: (document, stored) =>
-      Effect.gen(function* () {
-        const { made, unavailable } = yield* make(document, stored)
-        const known = receiversGiven(document, policyNotifiers(settings))
-        const lacked = lackedReceivers(document, known).map((name) => `${name}: ${LACKED}`)
-        yield* warn([...unavailable.values(), ...lacked])
-        return { made: yield* withOutsiders(settings, document.receivers && made), unavailable }
-      }).pipe(Effect.provideContext(context)),
-    test: (document, stored) =>
-      Effect.gen(function* () {
-        const { made, unavailable } = yield* make(document, stored)
-        const [[notifier], [reason = ""]] = [made.values(), unavailable.values()]
-        return notifier === undefined ? refusedHere(reason) : yield* notifier.test
-      }).pipe(Effect.scoped, Effect.provideContext(context)),
-    unavailable: (document, stored) =>
-      Effect.provideContext(
-        Effect.map(Effect.scoped(make(document, stored)), (made) => made.unavailable),
-        context,
-      ),
-  }
 })
 
 /** The policy in force by the settings: that of their file, or of their database. */

@@ -259,6 +259,6 @@ type ValueOf<S> =
 
 /** The settings as parsed; those without a fallback are `undefined` when unset. */
 export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> } & {
-  /** What the modules of SERVICE_EXTENSIONS give; absent without any. */
+  /** Of the modules of SERVICE_EXTENSIONS; absent without any. */
   readonly extensions?: Extensions | undefined
 }

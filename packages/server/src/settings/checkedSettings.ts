@@ -3,9 +3,8 @@ import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBo
 import { nearestName } from "@tocsin/contract/nearestName"
 import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledge"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
-import { Redacted, Result, Schema } from "effect"
-import type { StorageChoice } from "tocsin/internal/storages/storages"
-import { type Extensions, loadedExtensions, moduleProblem } from "../extensions/Extensions.ts"
+import { Result, Schema } from "effect"
+import { withExtensions } from "../extensions/withExtensions.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
 import { definitions, type Settings } from "./Settings.ts"
@@ -227,52 +226,14 @@ const refusedTargets = (values: Values): ReadonlyArray<SettingProblem> => {
   })
 }
 
-/** Notifiers of modules whose names settings give to others, and a storage of modules beside DATABASE_URL. */
-const extensionConflicts = (
-  { notifiers, storage }: Extensions,
-  values: Values,
-  isApart: boolean,
-): ReadonlyArray<string> => {
-  const taken: ReadonlySet<string> = configuredNotifiers(values)
-  return [
-    ...notifiers.flatMap(([module, { name }]) =>
-      taken.has(name)
-        ? [moduleProblem(module, `whose notifier ${name} has the name of one that settings give: rename it`)]
-        : [],
-    ),
-    ...(storage !== undefined && values.DATABASE_URL !== undefined && !isApart
-      ? [moduleProblem(storage.module, BESIDE_DATABASE)]
-      : []),
-  ]
-}
-
-const BESIDE_DATABASE =
-  "which gives a storage beside DATABASE_URL: unset DATABASE_URL, or leave the module out and move the data with tocsin copy"
-
-/** Memory and PostgreSQL count as DATABASE_URL does, whoever names them. */
-const databaseOf = (choice: StorageChoice | undefined): Values["DATABASE_URL"] =>
-  choice?.kind === "postgres"
-    ? { kind: "postgres", url: Redacted.make(choice.url()) }
-    : choice?.kind === "memory"
-      ? { kind: "memory" }
-      : undefined
-
-/** The settings with what the modules of SERVICE_EXTENSIONS give; their storage is for `copy` alone where it is apart. */
-const withExtensions = ({ problems, values }: SettingsRead, isApart: boolean): SettingsRead => {
-  const read = loadedExtensions(values.SERVICE_EXTENSIONS)
-  if (read === undefined || values.SERVICE_EXTENSIONS === undefined) return { problems, values }
-  const { extensions } = read
-  const found = [...read.problems, ...extensionConflicts(extensions, values, isApart)]
-  const DATABASE_URL = values.DATABASE_URL ?? (isApart ? undefined : databaseOf(extensions.storage?.choice))
-  return {
-    values: { ...values, extensions, DATABASE_URL },
-    problems: [...problems, ...found.map((message) => ({ name: "SERVICE_EXTENSIONS", message }))],
-  }
-}
-
 /** The settings with all problems: of each one, and of several together. */
 export const examinedSettings = (environment: Environment, isApart = false): SettingsRead => {
-  const { values, problems } = withExtensions(readSettings(environment), isApart)
+  const read = readSettings(environment)
+  const { values, problems: ofModules } = withExtensions(read.values, isApart)
+  const problems = [
+    ...read.problems,
+    ...ofModules.map((message) => ({ name: "SERVICE_EXTENSIONS", message })),
+  ]
   const invalid = new Set(problems.map(({ name }) => name))
   const conflicting = conflicts(values)
     .filter(({ names, holds }) => holds && !names.some((name) => invalid.has(name)))

@@ -59,6 +59,8 @@ const windowOf = (match: string, tz = ZONE) => `windows: [{ ${NIGHTLY}, tz: ${tz
 const quietOf = (tz: string) =>
   `receivers: { a: { kind: messenger, url_file: chat, quiet: { hours: "22:00-07:00", tz: ${tz}, below: critical } } }`
 
+const BOTH = "routes: [{ to: [debug], steps: [{ to: [debug] }] }]"
+
 describe("a stored policy of an earlier version", () => {
   it.effect("is followed as it is where it breaks a rule that decisions do without", () =>
     Effect.gen(function* () {
@@ -102,17 +104,27 @@ describe("a stored policy of an earlier version", () => {
     }),
   )
 
+  it.effect("is followed where it names receivers that this server lacks", () =>
+    Effect.gen(function* () {
+      const rotas = `rotas: { ops: { order: [lamp], every: 7d, from: "2026-01-05T09:00" } }`
+      const { document, outdated } = yield* followed(`${rotas}\nroutes: [{ to: [nobody, ops] }]`)
+      assert.deepStrictEqual([document.routes?.[0]?.to, outdated], [["nobody", "ops"], []])
+      const beside = yield* followed(`${windowOf("label:node = ")}\nroutes: [{ to: [nobody] }]`)
+      assert.strictEqual(beside.outdated.length, 1)
+    }),
+  )
+
   it.effect("is not followed where a later version may have meant more, or a secret is elsewhere", () =>
     Effect.gen(function* () {
       for (const text of [
         "routes: [{ soon: 1m }]",
         "watches: [{ name: a, soon: 1m, tcp: { host: a, port: 1 } }]",
         'watches: [{ name: a, soon: 1m, dns: { name: "dns://x" } }]',
-        "watches: [{ name: Not a name, tcp: { host: a, port: 1 } }]\nroutes: [{ to: [nobody] }]",
-        "watches: [{ name: [], tcp: { host: a, port: 1 } }]\nroutes: [{ to: [nobody], after: 1m }]",
+        `watches: [{ name: Not a name, tcp: { host: a, port: 1 } }]\n${BOTH}`,
+        `watches: [{ name: [], tcp: { host: a, port: 1 } }]\n${BOTH}`,
         windowOf("agent_id = a", "Mars/Olympus"),
         windowOf("agent_id ~~ a"),
-        `${windowOf("label:node = ")}\nroutes: [{ to: [nobody] }]`,
+        `${windowOf("label:node = ")}\n${BOTH}`,
         quietOf("BST").replace("chat", "/etc/passwd"),
       ])
         assert.isFalse(yield* isFollowed(text), text)

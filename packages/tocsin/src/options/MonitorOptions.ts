@@ -42,9 +42,17 @@ export interface MonitorOptions {
   /**
    * The routes of notifications: the document of a policy file, as an object. Notifiers are receivers by
    * their names; `receivers` defines more, whose secrets are in files or environment variables. Without a
-   * policy, every notifier is notified of everything.
+   * policy, every notifier is notified of everything. With `"stored"`, the storage keeps the policy, as for a server:
+   * `policy.apply` and `PUT /ops/v1/policy` change it in all processes, and `setPolicy` rejects.
    */
-  readonly policy?: PolicyOption | undefined
+  readonly policy?: PolicyOption | "stored" | undefined
+  /** The folder of the only files that a stored policy may name. None unless given; only with `policy: "stored"`. */
+  readonly secretsDir?: string | undefined
+  /**
+   * Encrypts the stored secrets of receivers: 64 hex digits, the same in all processes; a second key after a comma only
+   * decrypts. Without it, none can be stored. Only with `policy: "stored"`.
+   */
+  readonly secretsKey?: string | undefined
   /** Operators' tokens for `fetch` and `node`; without any, their part of the HTTP API answers 401. The methods need none. */
   readonly operatorTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */

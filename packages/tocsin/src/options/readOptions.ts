@@ -18,6 +18,7 @@ import {
   texts,
 } from "@tocsin/client/options/readers"
 import type { DurationOption } from "@tocsin/client"
+import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { TOKEN } from "@tocsin/contract/BearerToken"
 import { KeyFingerprint } from "@tocsin/contract/Identifiers"
@@ -116,10 +117,15 @@ const rate: Reader<RateOption | false, RateOption> = (name, given, complain) => 
 const kept: Reader<DurationOption | false, Duration.Duration | "forever"> = (name, given, complain) =>
   given === false ? "forever" : duration(name, given, complain)
 
-const options = group<MonitorOptions>()({
+const optionsOf = group<MonitorOptions>()({
   storage,
   notifiers: asGiven<ReadonlyArray<NotifierOption>>(),
-  policy: asGiven<PolicyOption>(),
+  policy: asGiven<PolicyOption | "stored">(),
+  secretsDir: text,
+  secretsKey: checked<string>(
+    (given) => typeof given === "string" && SECRETS_KEYS.test(given),
+    "64 hex digits, or two such keys separated by a comma",
+  ),
   operatorTokens: tokens,
   readTokens: tokens,
   basePath: checked<string>(
@@ -166,19 +172,26 @@ const options = group<MonitorOptions>()({
   ),
 })
 
-type Given = NonNullable<ReturnType<typeof options>>
+type Given = NonNullable<ReturnType<typeof optionsOf>>
 
 /** Reads options. Throws a {@link TocsinError} with code `options` that lists all problems. */
-export const readOptions = (given: MonitorOptions) => {
+export const readOptions = (options: MonitorOptions) => {
   const problems: Array<string> = []
   const complain = (problem: string) => void problems.push(problem)
-  const read: Partial<Given> = options("", Object(given), complain) ?? {}
+  const read: Partial<Given> = optionsOf("", Object(options), complain) ?? {}
   const denyPrivateTargets = read.denyPrivateTargets ?? false
   const lease = read.deliveryLease ?? defaultDelivery.lease
   const rules = rulesOf(read)
   problems.push(...ruleProblems({ ...defaultRules, ...rules }))
-  const { policy: document = {}, notifiers = document?.receivers === undefined ? [debug()] : [] } =
-    read satisfies Pick<MonitorOptions, "policy" | "notifiers">
+  const { policy: given = {} } = read satisfies Pick<MonitorOptions, "policy">
+  const isStored = given === "stored"
+  for (const name of ["secretsDir", "secretsKey"] as const)
+    if (!isStored && read[name] !== undefined) problems.push(`${name} counts only with policy: "stored"`)
+  const document = isStored ? {} : given
+  const { notifiers = document?.receivers === undefined ? [debug()] : [] } = read satisfies Pick<
+    MonitorOptions,
+    "notifiers"
+  >
   const problemsOfNotifiers = notifierProblems(notifiers, { denyPrivateTargets })
   problems.push(...problemsOfNotifiers)
   const names = problemsOfNotifiers.length === 0 ? notifiers.map(({ name }) => name) : []
@@ -188,18 +201,23 @@ export const readOptions = (given: MonitorOptions) => {
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
   const posting = { denyPrivateTargets, timeout: sendTimeout(lease) }
+  const { secretsDir, secretsKey } = read
+  // Debug stands in for notifiers, and policies replace it.
+  const outside = { notifiers: names, keepsNotifiers: !isStored || read.notifiers !== undefined }
   const tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError> = {
     ...layersOf(read.storage),
     notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
-    rules: { ...rules, notifiers: names, policy: policy.success },
+    rules: { ...rules, ...outside, policy: policy.success },
     retention: retentionOf(read.retention),
     delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
     storageTimeout: read.storageTimeout,
     linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),
+    secretCipher: secretsKey === undefined ? undefined : secretCipher(Redacted.make(secretsKey)),
     pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
   }
   return {
     surroundings: { notifiers: names, posting },
+    stored: isStored ? { notifiers, outside, posting, folder: secretsDir } : undefined,
     tocsin,
     http: {
       operatorTokens: read.operatorTokens ?? [],
