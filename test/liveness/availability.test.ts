@@ -27,7 +27,7 @@ const open = Effect.gen(function* () {
 describe("the availability of a check", () => {
   it.effect("counts its states from its first result, and no data while its agent is dead", () =>
     Effect.gen(function* () {
-      const { after, agent, disk, incidents, seconds } = yield* open
+      const { after, agent, disk, incidents, read, seconds } = yield* open
       yield* after("10 seconds")
       yield* disk.turns("ok")
       yield* after("30 seconds")
@@ -41,7 +41,11 @@ describe("the availability of a check", () => {
       assert.isAbove(dead["no_data"] ?? 0, 3_000)
       // Its agent is back, and no result of the check has come since.
       yield* agent(AGENT).heartbeats
-      yield* after("20 seconds")
+      yield* after("1 second")
+      const later = yield* Instant.now
+      yield* after("19 seconds")
+      const [rest] = (yield* read({ from: later })).items
+      assert.strictEqual(rest?.seconds.no_data, 19)
       assert.deepStrictEqual(yield* seconds, { ...dead, no_data: (dead["no_data"] ?? 0) + 20 })
       yield* disk.turns("ok")
       yield* after("40 seconds")

@@ -151,7 +151,7 @@ const silencesOf = Effect.fnUntraced(function* (
     known.deaths.set(agent_id, deaths)
   }
   const silences: Array<Span> = deaths.map((death) =>
-    // Its agent is back, and the check is not.
+    // Its agent is back, maybe since before the span, and the check is not.
     received_at < death.to ? { from: death.from, to: span.to } : death,
   )
   const keys = [overdueRef(agent_id), ownOverdueRef(check, sha256)].map((ref) => ref.incident_key)
@@ -175,14 +175,17 @@ const silencesOf = Effect.fnUntraced(function* (
   return silences
 })
 
-/** The incidents in which a check was a member, and that were open during a span. */
+/** The incidents in which a check was a member, and that were open during a span; and the last one before it. */
 const incidentsIn = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   filter: { readonly agent_id: AgentId; readonly check_id: CheckRecord["check_id"] },
   { from, to }: Span,
 ): Effect.fn.Return<ReadonlyArray<IncidentRecord>, StorageError> {
   const query = { list: "incidents", filter, sort: "resolved_at", direction: "desc" } as const
-  const isBefore = ({ resolved_at }: IncidentRecord) => resolved_at !== undefined && resolved_at <= from
-  const rows = yield* rowsThrough(storage, query, isBefore)
-  return rows.filter((row) => row.opened_at < to && !isBefore(row))
+  const rows = yield* rowsThrough(
+    storage,
+    query,
+    ({ resolved_at }) => resolved_at !== undefined && resolved_at <= from,
+  )
+  return rows.filter((row) => row.opened_at < to)
 })
