@@ -64,3 +64,50 @@ export const linesOf = ({ groups }: Pick<PublicPage, "groups">) =>
   groups.flatMap(({ lines }, group) =>
     lines.map((line, n) => ({ line, id: lineIdOf(line), path: ["groups", group, "lines", n] as const })),
   )
+
+/** The states of a line, the worst first. */
+export const LINE_STATES = ["down", "degraded", "maintenance", "operational", "no_data"] as const
+export type LineState = (typeof LINE_STATES)[number]
+
+/** The bar of one day. */
+export interface PageDay {
+  /** By the calendar of the page. */
+  readonly date: string
+  /** The worst of the day, and how long it lasted in all; a minute that has begun counts. */
+  readonly state: LineState
+  readonly minutes: number
+}
+
+/** An announcement as everyone may read it. */
+export interface ShownAnnouncement {
+  readonly id: string
+  readonly kind: "incident" | "maintenance" | "notice"
+  readonly title: string
+  readonly text: string
+  readonly state: "scheduled" | "open" | "ended"
+  readonly lines: ReadonlyArray<string>
+  readonly starts_at: string
+  readonly ends_at: string | null
+  readonly updates: ReadonlyArray<{ readonly at: string; readonly text: string }>
+}
+
+/** The body of `/status/NAME.json`. */
+export interface PublicPageBody {
+  readonly title: string
+  /** The worst of its lines. */
+  readonly state: LineState
+  readonly as_of: string
+  readonly groups: ReadonlyArray<{
+    readonly title: string
+    readonly lines: ReadonlyArray<{
+      readonly name: string
+      readonly id: string
+      readonly state: LineState
+      /** Of all days, in percent, cut to three decimals; null without data. */
+      readonly availability: number | null
+      readonly days: ReadonlyArray<PageDay>
+    }>
+  }>
+  /** Those that have not ended first, then the latest. */
+  readonly announcements: ReadonlyArray<ShownAnnouncement>
+}

@@ -8,18 +8,23 @@ export interface Span {
   readonly to: Instant.Instant
 }
 
+/** A time in which nothing was known of a check, because of its agent or because it was overdue. */
+export interface Silence extends Span {
+  readonly isOfAgent?: true
+}
+
 /** The facts that decide in which state a check was, in any order but for its changes. */
 export interface AvailabilityFacts {
   /** Its changes of status, in the order in which they were stored. */
   readonly changes: ReadonlyArray<{ readonly at: Instant.Instant; readonly status: CheckStatus }>
   /** When nothing was known of it: its agent was dead, or it was overdue. */
-  readonly silent: ReadonlyArray<Span>
+  readonly silent: ReadonlyArray<Silence>
   /** When a window covered it, and at which severities; a check without data counts as critical. */
   readonly planned: ReadonlyArray<Span & { readonly covered: ReadonlyArray<Severity> }>
 }
 
 const SECOND = 1_000_000n
-const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
+export const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
 
 /**
  * The phases of a check during a span, without gaps (docs/rules.md#availability). Each begins with a

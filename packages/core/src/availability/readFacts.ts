@@ -19,7 +19,7 @@ import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
-import type { AvailabilityFacts, Span } from "./availability.ts"
+import type { AvailabilityFacts, Silence, Span } from "./availability.ts"
 
 const MOST_OCCURRENCES = 10_000
 
@@ -141,7 +141,7 @@ const silencesOf = Effect.fnUntraced(function* (
   check: CheckRecord,
   span: Span,
   known: SharedFacts,
-): Effect.fn.Return<ReadonlyArray<Span>, StorageError> {
+): Effect.fn.Return<ReadonlyArray<Silence>, StorageError> {
   const { agent_id, check_id, received_at } = check
   let deaths = known.deaths.get(agent_id)
   if (deaths === undefined) {
@@ -150,10 +150,12 @@ const silencesOf = Effect.fnUntraced(function* (
     )
     known.deaths.set(agent_id, deaths)
   }
-  const silences: Array<Span> = deaths.map((death) =>
+  const silences: Array<Silence> = deaths.map(({ from, to }) => ({
+    from,
     // Its agent is back, maybe since before the span, and the check is not.
-    received_at < death.to ? { from: death.from, to: span.to } : death,
-  )
+    to: received_at < to ? span.to : to,
+    isOfAgent: true,
+  }))
   const keys = [overdueRef(agent_id), ownOverdueRef(check, sha256)].map((ref) => ref.incident_key)
   for (const { id, incident_key, kind } of yield* incidentsIn(storage, { agent_id, check_id }, span)) {
     if (kind !== "automatic" || !keys.includes(incident_key)) continue

@@ -32,7 +32,7 @@ const agentsOf = (lines: ReadonlyArray<PageLine>): ReadonlySet<AgentId> | undefi
 }
 
 /** Finds the checks of the lines of pages. Passes over all checks, unless each line names an agent. */
-const findLineChecks = Effect.fnUntraced(function* (
+export const findLineChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
   pages: Pages,

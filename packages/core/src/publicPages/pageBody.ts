@@ -1,0 +1,60 @@
+import * as Instant from "@tocsin/contract/Instant"
+import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+import { linesOf } from "@tocsin/contract/PublicPages"
+import type { FoldedDay } from "./LineFold.ts"
+import { worstOf } from "./lineStates.ts"
+import type { FoldedToday, PageHistory } from "./PageHistory.ts"
+
+/** What a page is made of, as it was read. */
+export interface ReadPage {
+  readonly asOf: Instant.Instant
+  readonly today: FoldedToday
+  /** The state of each line, in the order of the page. */
+  readonly states: ReadonlyArray<LineState>
+  readonly announcements: ReadonlyArray<ShownAnnouncement>
+}
+
+const MINUTE = 60
+
+const shownDay = (date: string, { seconds, state }: Pick<FoldedDay, "seconds" | "state">): PageDay => ({
+  date,
+  state,
+  minutes: Math.ceil(seconds / MINUTE),
+})
+
+/** In percent, cut to three decimals as that of a check (docs/rules.md#availability). */
+const availabilityOf = (days: ReadonlyArray<FoldedDay>): number | null => {
+  const judged = days.reduce((sum, day) => sum + day.judged, 0)
+  const ok = days.reduce((sum, day) => sum + day.ok, 0)
+  return judged === 0 ? null : Math.floor((ok * 100_000) / judged) / 1_000
+}
+
+/** The content of a page, and nothing else of what is monitored (docs/rules.md#public-pages). */
+export const pageBody = (history: PageHistory, read: ReadPage): PublicPageBody => {
+  const { page } = history
+  const { announcements, asOf, states, today } = read
+  const shown = linesOf(page).map(({ id, line: { name } }, n) => {
+    const folded = [today.lines[n]?.today, ...history.daysOf(n, today.days)]
+    const days = today.days.map(({ date }, day) =>
+      shownDay(date, folded[day] ?? { state: "no_data", seconds: 0 }),
+    )
+    return {
+      name,
+      id,
+      state: states[n] ?? "no_data",
+      availability: availabilityOf(folded.filter((day) => day !== undefined)),
+      days: days.toReversed(),
+    }
+  })
+  let next = 0
+  return {
+    title: page.title,
+    state: worstOf(new Set(states)),
+    as_of: Instant.format(asOf),
+    groups: page.groups.map(({ lines, title }) => ({
+      title,
+      lines: shown.slice(next, (next += lines.length)),
+    })),
+    announcements,
+  }
+}
