@@ -43,6 +43,7 @@ import { linkSuite } from "./semantics/linkSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
 import { longStreamSuite, streamSuite } from "./semantics/streamSuite.ts"
+import { publicPageSuite } from "./semantics/publicPageSuite.ts"
 import { rotaSuite } from "./semantics/rotaSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
@@ -105,6 +106,7 @@ const suites: Suites = {
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,
   links: linkSuite,
+  "public pages": publicPageSuite,
   calls: callSuite,
   rotas: rotaSuite,
   audit: auditSuite,

@@ -18,6 +18,7 @@ import * as CalendarRoutes from "./pages/CalendarRoutes.ts"
 import * as CallRoutes from "./pages/CallRoutes.ts"
 import * as LinkRoutes from "./pages/LinkRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
+import * as StatusRoutes from "./pages/StatusRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 /** The options of the API. */
@@ -54,6 +55,7 @@ const knownToOps = [
   ...CalendarRoutes.routes,
   ...CallRoutes.routes,
   ...LinkRoutes.routes,
+  ...StatusRoutes.routes,
 ]
 
 /** Names the spans of requests. */
@@ -98,6 +100,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     CalendarRoutes.layer,
     CallRoutes.layer,
     LinkRoutes.layer,
+    StatusRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),

@@ -11,6 +11,7 @@ import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { PublicPages } from "@tocsin/core/usecases/PublicPages"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Logger, Redacted, References } from "effect"
@@ -94,6 +95,15 @@ export const stubServices = ({
     }),
     PolicyInForce.layer,
     Layer.mock(TopicFeed, { ...feed }),
+    Layer.succeed(
+      PublicPages,
+      PublicPages.of({
+        publicUrl: undefined,
+        has: () => false,
+        fresh: () => undefined,
+        find: () => Effect.succeed("unknown"),
+      }),
+    ),
     Layer.mock(Commits, {}),
     Layer.succeed(
       Readiness,

@@ -8,6 +8,7 @@ import { StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { policyFollower } from "@tocsin/core/usecases/policyFollower"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
+import { PublicPages } from "@tocsin/core/usecases/PublicPages"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
@@ -161,6 +162,7 @@ export const assemble = (
       basePath: http.basePath,
       hasMetrics: http.metrics !== undefined,
       hasConsole: http.pages !== undefined,
+      hasPage: Context.get(services, PublicPages).has,
       isClosed,
       activity,
     }),

@@ -57,8 +57,8 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
 export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string> => {
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")
-  // Senders that do not speak the API are answered in their own language, and readers of messages by a page.
-  const isSenders = ["/in/", "/a/", "/on-call/"].some((start) => asked.path.startsWith(start))
+  // Senders that do not speak the API are answered in their own language, and readers of messages and public pages by pages.
+  const isSenders = ["/in/", "/a/", "/on-call/", "/status/"].some((start) => asked.path.startsWith(start))
   const hasBody = asked.method !== "HEAD"
   return [
     ...ofRequestId(answer, asked),
@@ -71,7 +71,7 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
       `Content-Type is ${headers["content-type"]}`,
     ),
     ...whenFalse(
-      hasBody === (answer.text !== "") || (isSenders && status === 200),
+      hasBody === (answer.text !== "") || (isSenders && (status === 200 || status === 304)),
       hasBody ? "there is no body" : "HEAD was answered with a body",
     ),
     ...(hasBody && status >= 400 && !isSenders ? ofError(answer) : []),

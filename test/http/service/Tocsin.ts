@@ -26,6 +26,7 @@ import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
+import { PublicPages } from "@tocsin/core/usecases/PublicPages"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -128,6 +129,7 @@ export class Tocsin extends Context.Service<
             Watches.layer,
             Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
             TopicFeed.layer,
+            PublicPages.layer,
           ]),
           Layer.merge(
             options.notifiers === undefined

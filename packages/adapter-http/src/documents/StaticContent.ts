@@ -43,7 +43,8 @@ export const makeVersioned = (text: string, type: string) =>
     "cache-control": "public, max-age=31536000, immutable",
   })
 
-const wantsGzip = (header = ""): boolean => /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
+export const wantsGzip = (header = ""): boolean =>
+  /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
 
 const weak = (etag: string): string => etag.trim().replace(/^W\//, "")
 

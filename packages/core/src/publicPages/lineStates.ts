@@ -7,19 +7,18 @@ import { type AvailabilityFacts, phasesOf, type Span, wholeSecond } from "../ava
 import type { CheckRecord } from "../model/CheckRecord.ts"
 
 /** What a page shows of a check in each state (docs/rules.md#public-pages). */
-export const STATE_OF: Readonly<
-  Record<Exclude<AvailabilityState, "no_data"> | "silent" | "unreported", LineState>
-> = {
-  ok: "operational",
-  warning: "degraded",
-  critical: "down",
-  unknown: "down",
-  /** A window covers it, and it is not ok. */
-  planned: "maintenance",
-  /** It has had no data for longer than {@link GRACE}. */
-  silent: "down",
-  unreported: "no_data",
-}
+const STATE_OF: Readonly<Record<Exclude<AvailabilityState, "no_data"> | "silent" | "unreported", LineState>> =
+  {
+    ok: "operational",
+    warning: "degraded",
+    critical: "down",
+    unknown: "down",
+    /** A window covers it, and it is not ok. */
+    planned: "maintenance",
+    /** It has had no data for longer than {@link GRACE}. */
+    silent: "down",
+    unreported: "no_data",
+  }
 
 /** So long, a check without data has the state that it would have with its last result. */
 export const GRACE = Duration.minutes(5)

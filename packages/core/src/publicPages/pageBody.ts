@@ -1,6 +1,8 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+import { Duration } from "effect"
 import { linesOf } from "@tocsin/contract/PublicPages"
+import { type AnnouncementRecord, announcementState } from "../model/AnnouncementRecord.ts"
 import type { FoldedDay } from "./LineFold.ts"
 import { worstOf } from "./lineStates.ts"
 import type { FoldedToday, PageHistory } from "./PageHistory.ts"
@@ -11,8 +13,12 @@ export interface ReadPage {
   readonly today: FoldedToday
   /** The state of each line, in the order of the page. */
   readonly states: ReadonlyArray<LineState>
-  readonly announcements: ReadonlyArray<ShownAnnouncement>
+  /** All that are kept: those that have not ended first, then the latest. */
+  readonly announcements: ReadonlyArray<AnnouncementRecord>
 }
+
+/** A page has the announcements that ended within this; its feed has all. */
+const SHOWN_FOR = Duration.days(14)
 
 const MINUTE = 60
 
@@ -21,6 +27,25 @@ const shownDay = (date: string, { seconds, state }: Pick<FoldedDay, "seconds" | 
   state,
   minutes: Math.ceil(seconds / MINUTE),
 })
+
+const shownAnnouncement = (record: AnnouncementRecord, at: Instant.Instant): ShownAnnouncement => ({
+  id: record.id,
+  kind: record.kind,
+  title: record.title,
+  text: record.text,
+  state: announcementState(record, at),
+  lines: record.lines,
+  starts_at: Instant.format(record.starts_at),
+  ends_at: record.ends_at === undefined ? null : Instant.format(record.ends_at),
+  updates: record.updates.map((update) => ({
+    at: Instant.format(Instant.fromMicros(BigInt(update.at))),
+    text: update.text,
+  })),
+})
+
+/** All announcements of a page, as its feed shows them. */
+export const feedOf = ({ announcements, asOf }: ReadPage): ReadonlyArray<ShownAnnouncement> =>
+  announcements.map((record) => shownAnnouncement(record, asOf))
 
 /** In percent, cut to three decimals as that of a check (docs/rules.md#availability). */
 const availabilityOf = (days: ReadonlyArray<FoldedDay>): number | null => {
@@ -46,6 +71,7 @@ export const pageBody = (history: PageHistory, read: ReadPage): PublicPageBody =
       days: days.toReversed(),
     }
   })
+  const shownSince = Instant.minus(asOf, SHOWN_FOR)
   let next = 0
   return {
     title: page.title,
@@ -55,6 +81,8 @@ export const pageBody = (history: PageHistory, read: ReadPage): PublicPageBody =
       title,
       lines: shown.slice(next, (next += lines.length)),
     })),
-    announcements,
+    announcements: announcements
+      .filter(({ ends_at }) => ends_at === undefined || ends_at > shownSince)
+      .map((record) => shownAnnouncement(record, asOf)),
   }
 }

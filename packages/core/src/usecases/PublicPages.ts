@@ -1,7 +1,15 @@
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { compileMatchers } from "@tocsin/contract/Matcher"
-import type { LineState, PublicPage, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+import {
+  type LineState,
+  linesOf,
+  type PublicPage,
+  type PublicPageBody,
+  type ShownAnnouncement,
+} from "@tocsin/contract/PublicPages"
+import { announcedMaintenance } from "../announcements/announcedMaintenance.ts"
+import { readAnnouncements } from "../announcements/readAnnouncements.ts"
 import type { Severity } from "@tocsin/contract/Status"
 import { type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -12,7 +20,7 @@ import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { stateNow, worstOf } from "../publicPages/lineStates.ts"
-import { pageBody, type ReadPage } from "../publicPages/pageBody.ts"
+import { feedOf, pageBody, type ReadPage } from "../publicPages/pageBody.ts"
 import { type FoldedCheck, type FoldedToday, PageHistory } from "../publicPages/PageHistory.ts"
 
 /** A page is read no more often. */
@@ -52,24 +60,25 @@ const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
 const readStates = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   policy: Policy,
+  page: PublicPage,
   { at, lines }: FoldedToday,
-): Effect.fn.Return<ReadonlyArray<LineState>, StorageError> {
+  announcements: ReadPage["announcements"],
+): Effect.fn.Return<Pick<ReadPage, "asOf" | "states">, StorageError> {
   const all = lines.flatMap(({ checks }) => checks)
   const recordOf = findByCheck<CheckRecord>(all.length === 0 ? [] : yield* storage.checks(all))
   const now = yield* Instant.now
   const isCovered = coveredNow(policy, now)
-  return lines.map(({ checks }) =>
-    worstOf(
-      new Set(
-        checks.flatMap((check) => {
-          const record = recordOf(check)
-          return record === undefined
-            ? []
-            : [stateNow(record, { at, silence: check.silence }, isCovered(check), now)]
-        }),
-      ),
-    ),
+  const stateOf = (check: FoldedCheck): ReadonlyArray<LineState> => {
+    const record = recordOf(check)
+    return record === undefined
+      ? []
+      : [stateNow(record, { at, silence: check.silence }, isCovered(check), now)]
+  }
+  const maintained = announcedMaintenance(announcements, now)
+  const states = linesOf(page).map(({ id }, n) =>
+    maintained.has(id) ? "maintenance" : worstOf(new Set(lines[n]?.checks.flatMap(stateOf))),
   )
+  return { asOf: now, states }
 })
 
 /** One page of the policy, and what is known of it. */
@@ -133,7 +142,7 @@ export class PublicPages extends Context.Service<PublicPages>()("@tocsin/core/us
       served.read = read
       const { history } = served
       const { tz = "UTC" } = history.page
-      served.built = { name, tz, body: pageBody(history, read), feed: read.announcements, isOutdated: false }
+      served.built = { name, tz, body: pageBody(history, read), feed: feedOf(read), isOutdated: false }
     }
 
     const foldEnded = Effect.fnUntraced(function* (name: string, served: ServedPage, today: FoldedToday) {
@@ -155,8 +164,9 @@ export class PublicPages extends Context.Service<PublicPages>()("@tocsin/core/us
         yield* Effect.timeoutOption(Fiber.await(served.folding), PATIENCE)
       }
       served.readAt = yield* Instant.now
-      const states = yield* readStates(storage, policy, today)
-      assemble(name, served, { asOf: yield* Instant.now, today, states, announcements: [] })
+      const announcements = yield* readAnnouncements(storage, name)
+      const { asOf, states } = yield* readStates(storage, policy, history.page, today, announcements)
+      assemble(name, served, { asOf, today, states, announcements })
     })
 
     const readOrKeep = (name: string, served: ServedPage) =>

@@ -1,5 +1,7 @@
 import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
+import { statusFileOf } from "@tocsin/adapter-http/pages/StatusRoutes"
+import { pathOf } from "@tocsin/adapter-http/routes"
 import { pipelining } from "@tocsin/adapter-http/response/pipelining"
 import { type ErrorCode, errorStatus } from "@tocsin/contract/Errors"
 import { senderKindNames } from "@tocsin/contract/senderKinds"
@@ -108,6 +110,8 @@ interface NodeListenerOptions {
   readonly basePath: string
   readonly hasMetrics: boolean
   readonly hasConsole: boolean
+  /** Whether the policy has this public page. */
+  readonly hasPage: (name: string) => boolean
   readonly isClosed: () => boolean
   readonly activity: Activity
 }
@@ -137,10 +141,23 @@ const answer = (response: ServerResponse, { status, headers, body }: HostError):
 
 /** The API as a listener. A body that `express.json()` has read is taken from `request.body`. */
 export const nodeListener =
-  ({ node, basePath, hasMetrics, hasConsole, isClosed, activity }: NodeListenerOptions): NodeListener =>
+  ({
+    node,
+    basePath,
+    hasMetrics,
+    hasConsole,
+    hasPage,
+    isClosed,
+    activity,
+  }: NodeListenerOptions): NodeListener =>
   (request: ParsedRequest, response, next) => {
     const path = pathBelow(basePath, request)
-    const isOurs = OURS.test(path) || (hasMetrics && METRICS.test(path)) || (hasConsole && CONSOLE.test(path))
+    const page = statusFileOf(pathOf(path))
+    const isOurs =
+      OURS.test(path) ||
+      (hasMetrics && METRICS.test(path)) ||
+      (hasConsole && CONSOLE.test(path)) ||
+      (page !== undefined && hasPage(page.name))
     if (typeof next === "function" && !isOurs) return next()
     // An answer would not arrive, and requests without an address have no limits.
     if (isReset(request.socket)) return void request.socket.destroy()

@@ -19,6 +19,7 @@ import { Watches } from "@tocsin/core/usecases/Watches"
 import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
+import { PublicPages } from "@tocsin/core/usecases/PublicPages"
 import { policyFollower } from "@tocsin/core/usecases/policyFollower"
 import { HealthExamination } from "@tocsin/core/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
@@ -84,6 +85,7 @@ export type TocsinServices =
   | Policies
   | ReplicaIdentity
   | TopicFeed
+  | PublicPages
   | HealthExamination
   | IncidentFeed
   | Readiness
@@ -141,6 +143,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Operators.layer,
     Policies.layer.pipe(Layer.provideMerge(ReplicaIdentity.layer)),
     TopicFeed.layer,
+    PublicPages.layer,
     HealthExamination.layer,
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }

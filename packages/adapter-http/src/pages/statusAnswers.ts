@@ -1,0 +1,150 @@
+import { hash } from "node:crypto"
+import { promisify } from "node:util"
+import { gzip } from "node:zlib"
+import type { PublicPageBody } from "@tocsin/contract/PublicPages"
+import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
+import { statusBadge, statusFeed } from "./statusFeed.ts"
+import { AS_OF, asOfHtml, PAGE_FIELDS, statusPage } from "./statusPage.ts"
+
+const compress = promisify(gzip)
+
+/** The bytes of an answer, ready to be sent. */
+export interface StatusAnswer {
+  readonly fields: Readonly<Record<string, string>>
+  readonly etag: string
+  readonly plain: Buffer
+  readonly gzip: Buffer
+}
+
+/** More bytes, compressed, leave out what is least needed: old announcements, details of days, old days. */
+const MOST_BYTES = 60 * 1_024
+
+/** Other pages may show them. */
+const PUBLIC_FIELDS = {
+  "access-control-allow-origin": "*",
+  "cross-origin-resource-policy": "cross-origin",
+} as const
+
+const everyFields = { "cache-control": "public, max-age=15", vary: "accept-encoding" } as const
+
+/** A text whose tag leaves the time out: it changes with each read, and nothing else may have. */
+const answerOf = async (
+  text: string,
+  time: { readonly at: string; readonly text: string },
+  fields: Readonly<Record<string, string>>,
+): Promise<StatusAnswer> => {
+  const plain = Buffer.from(text.replaceAll(time.at, () => time.text))
+  // Weak, because texts of several times and the compressed one share it.
+  const etag = `W/"${hash("sha256", text).slice(0, 16)}"`
+  return { fields: { ...fields, ...everyFields, etag }, etag, plain, gzip: await compress(plain) }
+}
+
+/** How much of a page is shown. */
+interface Part {
+  readonly announcements: number
+  readonly hasDetails: boolean
+  readonly days: number
+}
+
+/** Ever smaller parts of a page. */
+function* partsOf({ announcements, groups }: PublicPageBody): Generator<Part> {
+  const days = Math.max(0, ...groups.flatMap(({ lines }) => lines.map((line) => line.days.length)))
+  let part: Part = { announcements: announcements.length, hasDetails: true, days }
+  for (;;) {
+    yield part
+    const { announcements: shown, hasDetails } = part
+    if (shown > 0) part = { ...part, announcements: Math.floor(shown / 2) }
+    else if (hasDetails) part = { ...part, hasDetails: false }
+    else part = { ...part, days: Math.floor(part.days / 2) }
+    if (part.days === 0) return
+  }
+}
+
+const cut = (body: PublicPageBody, { announcements, days }: Part): PublicPageBody => ({
+  ...body,
+  announcements: body.announcements.slice(0, announcements),
+  groups: body.groups.map((group) => ({
+    ...group,
+    lines: group.lines.map((line) => ({ ...line, days: line.days.slice(-days) })),
+  })),
+})
+
+/** The largest part of a page that fits. */
+const fitting = async (
+  body: PublicPageBody,
+  make: (part: Part) => Promise<StatusAnswer>,
+): Promise<StatusAnswer> => {
+  let answer: StatusAnswer | undefined
+  for (const part of partsOf(body)) {
+    answer = await make(part)
+    if (answer.gzip.length <= MOST_BYTES) break
+  }
+  return answer ?? make({ announcements: 0, hasDetails: false, days: 0 })
+}
+
+const JSON_AS_OF = JSON.stringify(AS_OF).slice(1, -1)
+const FEED_TYPE = "application/atom+xml; charset=utf-8"
+
+/** Makes one file of a page; absent if the page has no such file. `publicUrl` is that of the settings. */
+const makeAnswer = (
+  page: BuiltPage,
+  file: string,
+  publicUrl: string | undefined,
+): Promise<StatusAnswer> | undefined => {
+  const { body } = page
+  const time = { at: AS_OF, text: asOfHtml(page) }
+  if (file === "")
+    return fitting(body, (part) => {
+      const parts = { body: cut(body, part), hasDetails: part.hasDetails, hasFeed: publicUrl !== undefined }
+      return answerOf(statusPage(page, parts), time, PAGE_FIELDS)
+    })
+  if (file === ".json")
+    return fitting(body, (part) => {
+      const text = JSON.stringify({ ...cut(body, part), as_of: AS_OF })
+      const fields = { ...PUBLIC_FIELDS, "content-type": "application/json" }
+      return answerOf(text, { at: JSON_AS_OF, text: body.as_of }, fields)
+    })
+  if (file === ".atom") {
+    if (publicUrl === undefined) return undefined
+    const whole = { ...body, announcements: page.feed }
+    const fields = { ...PUBLIC_FIELDS, "content-type": FEED_TYPE }
+    return fitting(whole, ({ announcements }) =>
+      answerOf(statusFeed(page, publicUrl, announcements), { at: AS_OF, text: body.as_of }, fields),
+    )
+  }
+  const lines = body.groups.flatMap((group) => group.lines)
+  const shown =
+    file === "/badge.svg"
+      ? { name: body.title, state: body.state }
+      : lines.find(({ id }) => file === `/${id}.svg`)
+  const fields = { ...PUBLIC_FIELDS, "content-type": "image/svg+xml" }
+  return shown && answerOf(statusBadge(shown.name, shown.state), time, fields)
+}
+
+/** The answers of a page by their files, each made once. */
+const made = new WeakMap<
+  BuiltPage,
+  Map<string, { readonly making: Promise<StatusAnswer>; answer?: StatusAnswer }>
+>()
+
+/** The answer with a file of a page, if it is made already. */
+export const readyAnswer = (page: BuiltPage, file: string): StatusAnswer | undefined =>
+  made.get(page)?.get(file)?.answer
+
+/** The answer with a file of a page; absent if there is no such file. */
+export const statusAnswer = (
+  page: BuiltPage,
+  file: string,
+  publicUrl: string | undefined,
+): Promise<StatusAnswer> | undefined => {
+  const answers = made.get(page) ?? new Map()
+  made.set(page, answers)
+  const known = answers.get(file)
+  if (known !== undefined) return known.making
+  const making = makeAnswer(page, file, publicUrl)
+  if (making === undefined) return undefined
+  const entry: { readonly making: Promise<StatusAnswer>; answer?: StatusAnswer } = { making }
+  answers.set(file, entry)
+  void making.then((answer) => (entry.answer = answer))
+  return making
+}

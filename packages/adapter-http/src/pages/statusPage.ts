@@ -1,0 +1,213 @@
+import { createHash } from "node:crypto"
+import { escapeHtml } from "@tocsin/contract/escapeHtml"
+import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
+
+/** Stands for the time of a page, which its tag leaves out. */
+export const AS_OF = "\u0001as of\u0001"
+
+export const STATE_WORDS: Readonly<Record<LineState, string>> = {
+  operational: "Operational",
+  degraded: "Degraded",
+  down: "Down",
+  maintenance: "Maintenance",
+  no_data: "No data",
+}
+
+const HEADLINES: Readonly<Record<LineState, string>> = {
+  operational: "All services are operational",
+  degraded: "Some services are degraded",
+  down: "Some services are down",
+  maintenance: "Some services are under maintenance",
+  no_data: "There is no data yet",
+}
+
+/** The first letter names a state in classes: there are thousands of bars. */
+const classOf = (state: LineState): string => state.slice(0, 1) + (state === "degraded" ? "g" : "")
+
+/** Of bars, badges and the icon. */
+export const COLOURS: Readonly<Record<LineState, string>> = {
+  operational: "#2c9a4b",
+  degraded: "#e0a100",
+  down: "#c5221f",
+  maintenance: "#3b73d1",
+  no_data: "#9aa0a8",
+}
+
+const variables = (prefix: string, colours: Readonly<Record<LineState, string>>): string =>
+  Object.entries(colours)
+    .map(([state, colour]) => `--${prefix}${classOf(state as LineState)}:${colour};`)
+    .join("")
+
+const rules = (of: (name: string) => string): string =>
+  Object.keys(COLOURS)
+    .map((state) => of(classOf(state as LineState)))
+    .join("")
+
+const LIGHT = {
+  operational: "#17692f",
+  degraded: "#7d5200",
+  down: "#a81c19",
+  maintenance: "#22539f",
+  no_data: "#565d67",
+}
+const DARK = {
+  operational: "#6fd38b",
+  degraded: "#f2bd5c",
+  down: "#ff8f85",
+  maintenance: "#93b9ff",
+  no_data: "#a7afba",
+}
+
+const STYLE = `:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--ink:#1d2228;--soft:#565d67;--line:#dfe3e8;${variables("b", COLOURS)}${variables("t", LIGHT)}}
+@media(prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e8eaed;--soft:#a7afba;--line:#30353d;${variables("t", DARK)}}}
+*{box-sizing:border-box}
+body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+main,header,footer{max-width:52rem;margin:0 auto}
+header{padding:1.5rem 0 1rem}h1{font-size:1.625rem;line-height:1.2;margin:0}
+h2{font-size:1.0625rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0}p{margin:.25rem 0 0}
+time,.s,footer{color:var(--soft);font-size:.875rem}
+.state{padding:1rem 1.25rem;border-radius:.5rem;background:var(--card);border:1px solid var(--line);border-left:.5rem solid;font-size:1.25rem;font-weight:600}
+.state p{font-size:.875rem;font-weight:400}
+ul{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
+li{padding:.875rem 1.25rem}li+li{border-top:1px solid var(--line)}
+.row{display:flex;justify-content:space-between;gap:1rem}.row b{font-weight:600}
+.w{white-space:nowrap;font-weight:600}.w:before{content:"";display:inline-block;width:.625rem;height:.625rem;border-radius:50%;margin-right:.4rem;background:currentColor}
+svg{display:block;width:100%;height:2.125rem;margin:.5rem 0 .25rem}path{fill:none;stroke-width:.72}
+article{margin:.75rem 0 0;padding:.875rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--soft);border-radius:.5rem}
+article.incident{border-left-color:var(--bd)}article.maintenance{border-left-color:var(--bm)}
+article p{white-space:pre-line}
+${rules((name) => `.t${name}{color:var(--t${name})}.state.${name}{border-left-color:var(--b${name})}path.${name}{stroke:var(--b${name})}`)}
+footer{padding:2rem 0 1rem}a{color:inherit}
+@media print{body{background:none;padding:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}li,article{break-inside:avoid}footer{display:none}}`
+
+const HASH = createHash("sha256").update(STYLE).digest("base64")
+
+/** It runs nothing and loads nothing. The console of its own origin may frame it. */
+export const PAGE_FIELDS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${HASH}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
+} as const
+
+const iconOf = (state: LineState): string =>
+  `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${COLOURS[state].slice(1)}'/%3E%3C/svg%3E`
+
+const plural = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`
+
+const spanText = (minutes: number): string =>
+  minutes < 60
+    ? plural(minutes, "minute")
+    : [
+        plural(Math.floor(minutes / 60), "hour"),
+        ...(minutes % 60 === 0 ? [] : [plural(minutes % 60, "minute")]),
+      ].join(" ")
+
+const isFaulty = ({ state }: PageDay): boolean => state !== "operational" && state !== "no_data"
+
+const dayText = ({ date, minutes, state }: PageDay): string =>
+  `${date}: ${STATE_WORDS[state].toLowerCase()}, ${spanText(minutes)}`
+
+/** So many days are named to those who do not see the bars. */
+const MOST_NAMED = 10
+
+/** A stroke for each day; those that were not operational say more, unless the page would be too long. */
+const bars = (days: ReadonlyArray<PageDay>, hasDetails: boolean): string => {
+  const faulty = days.filter(isFaulty)
+  const stroke = (n: number) => `M${n}.5 0v9`
+  const plain = new Map<LineState, string>()
+  const detailed: Array<string> = []
+  for (const [n, day] of days.entries())
+    if (hasDetails && isFaulty(day))
+      detailed.push(
+        `<path class="${classOf(day.state)}" d="${stroke(n)}"><title>${dayText(day)}</title></path>`,
+      )
+    else plain.set(day.state, (plain.get(day.state) ?? "") + stroke(n))
+  const label = [
+    `Last ${plural(days.length, "day")}`,
+    ...(faulty.length === 0 ? ["no fault"] : faulty.slice(-MOST_NAMED).toReversed().map(dayText)),
+    ...(faulty.length > MOST_NAMED ? [`and ${faulty.length - MOST_NAMED} more`] : []),
+  ].join("; ")
+  return `<svg viewBox="0 0 ${days.length} 9" preserveAspectRatio="none" role="img" aria-label="${label}">${Array.from(plain, ([state, d]) => `<path class="${classOf(state)}" d="${d}"/>`).join("")}${detailed.join("")}</svg>`
+}
+
+type Line = PublicPageBody["groups"][number]["lines"][number]
+
+const lineHtml = ({ availability, days, name, state }: Line, hasDetails: boolean): string =>
+  `<li><div class="row"><b>${escapeHtml(name)}</b><span class="w t${classOf(state)}">${STATE_WORDS[state]}</span></div>
+${bars(days, hasDetails)}
+<div class="row s"><span>${plural(days.length, "day")}</span><span>${availability === null ? "no data" : `${availability} % available`}</span><span>today</span></div></li>`
+
+/** A moment as people of a time zone write it. */
+const momentIn = (tz: string) => {
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone: tz, dateStyle: "medium", timeStyle: "short" })
+  return (at: string): string =>
+    at === AS_OF ? AS_OF : `<time datetime="${at}">${format.format(new Date(at))}</time>`
+}
+
+const ENDS = { scheduled: "Ends", open: "Ends", ended: "Ended" } as const
+const BEGINS = { scheduled: "Begins", open: "Since", ended: "From" } as const
+
+const announcementHtml = (
+  { ends_at, kind, lines, starts_at, state, text, title, updates }: ShownAnnouncement,
+  moment: (at: string) => string,
+  nameOf: ReadonlyMap<string, string>,
+): string => {
+  const names = lines.flatMap((line) => nameOf.get(line) ?? [])
+  const about = names.length === 0 ? "" : ` · ${escapeHtml(names.join(", "))}`
+  const end = ends_at === null ? "" : ` · ${ENDS[state]} ${moment(ends_at)}`
+  return `<article class="${kind}"><h3>${escapeHtml(title)}</h3>
+<p class="s">${BEGINS[state]} ${moment(starts_at)}${end}${about}</p>
+${updates
+  .toReversed()
+  .map((update) => `<p>${moment(update.at)}\n${escapeHtml(update.text)}</p>\n`)
+  .join("")}<p>${escapeHtml(text)}</p></article>`
+}
+
+export interface PageParts {
+  readonly body: PublicPageBody
+  readonly hasDetails: boolean
+  readonly hasFeed: boolean
+}
+
+/** A page as HTML. Its links are relative to `/status/`, whatever stands before that. */
+export const statusPage = (
+  { isOutdated, name, tz }: Pick<BuiltPage, "isOutdated" | "name" | "tz">,
+  { body, hasDetails, hasFeed }: PageParts,
+): string => {
+  const { announcements, groups, state, title } = body
+  const moment = momentIn(tz)
+  const nameOf = new Map(groups.flatMap(({ lines }) => lines.map((line) => [line.id, line.name] as const)))
+  const articles = (ended: boolean) =>
+    announcements
+      .filter((each) => (each.state === "ended") === ended)
+      .map((each) => announcementHtml(each, moment, nameOf))
+      .join("\n")
+  const past = articles(true)
+  const outdated = isOutdated ? " Newer states cannot be read now." : ""
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="60">
+<title>${escapeHtml(title)}: ${STATE_WORDS[state].toLowerCase()}</title>
+<link rel="icon" href="${iconOf(state)}">
+${hasFeed ? `<link rel="alternate" type="application/atom+xml" title="Announcements" href="${name}.atom">\n` : ""}<style>${STYLE}</style>
+</head>
+<body>
+<header><h1>${escapeHtml(title)}</h1></header>
+<main>
+<div class="state ${classOf(state)}">${HEADLINES[state]}<p>As of ${AS_OF}.${outdated}</p></div>
+${articles(false)}
+${groups.map((group) => `<section><h2>${escapeHtml(group.title)}</h2>\n<ul>${group.lines.map((line) => lineHtml(line, hasDetails)).join("\n")}</ul></section>`).join("\n")}
+${past === "" ? "" : `<section><h2>Past announcements</h2>\n${past}</section>`}
+</main>
+<footer>This page renews itself every minute. Also as <a href="${name}.json">JSON</a>${hasFeed ? ` and as a <a href="${name}.atom">feed</a>` : ""}.</footer>
+</body>
+</html>
+`
+}
+
+/** The time of a page in its zone. */
+export const asOfHtml = ({ body, tz }: BuiltPage): string => momentIn(tz)(body.as_of)
