@@ -6,7 +6,7 @@ import type { Severity } from "@tocsin/contract/Status"
 import { type AvailabilityFacts, phasesOf, type Span, wholeSecond } from "../availability/availability.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 
-/** What a page shows of a check in each state (docs/rules.md#public-pages). */
+/** The state on a page of a check in each state (docs/rules.md#public-pages). */
 const STATE_OF: Readonly<Record<Exclude<AvailabilityState, "no_data"> | "silent" | "unreported", LineState>> =
   {
     ok: "operational",

@@ -7,7 +7,7 @@ import type { FoldedDay } from "./LineFold.ts"
 import { worstOf } from "./lineStates.ts"
 import type { FoldedToday, PageHistory } from "./PageHistory.ts"
 
-/** What a page is made of, as it was read. */
+/** The parts of a page, as they were read. */
 export interface ReadPage {
   readonly asOf: Instant.Instant
   readonly today: FoldedToday
