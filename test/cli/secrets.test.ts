@@ -1,27 +1,16 @@
-import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
-import { COMPILE_CACHE, SERVER } from "../processes/program.ts"
 import { secretOf } from "../processes/secrecy.ts"
 import { scratchFolder } from "../processes/scratch.ts"
+import { feed } from "./feed.ts"
 import { jsonOf, type Place, tocsin } from "./tocsin.ts"
 
 const [OLD, NEW] = ["0a".repeat(32), "b1".repeat(32)]
 const idOf = (key: string) => secretCipher(Redacted.make(key)).keyIds[0]
-
-/** Runs a command with a text at its standard input. */
-const feed = ({ cwd, environment }: Place, input: string, ...args: ReadonlyArray<string>) =>
-  execFileSync(process.execPath, [SERVER, ...args], {
-    cwd,
-    input,
-    env: { ...process.env, ...COMPILE_CACHE, ...environment },
-    encoding: "utf8",
-  })
 
 describe("tocsin secrets", () => {
   it.live("are stored, listed with their use and deleted; doctor, backup and copy name their key", () =>

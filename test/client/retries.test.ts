@@ -281,6 +281,13 @@ const calls: Readonly<
     (client) => client.rotas.overrides.create("primary", { to: "2026-12-08T09:00:00Z", receivers: ["bob"] }),
   ],
   "rotas.overrides.end": [true, (client) => client.rotas.overrides.end({ name: "primary", id: ID })],
+  "announcements.list": [true, (client) => client.announcements.list(page)],
+  "announcements.create": [
+    true,
+    (client) => client.announcements.create({ page: "shop", kind: "notice", title: "Hello", text: "World" }),
+  ],
+  "announcements.update": [true, (client) => client.announcements.update(ID, { text: "Better" })],
+  "announcements.end": [true, (client) => client.announcements.end(ID)],
   "silences.list": [true, (client) => client.silences.list(page)],
   "silences.get": [true, (client) => client.silences.get(ID)],
   "silences.create": [true, (client) => client.silences.create(SILENCE)],

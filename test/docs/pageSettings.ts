@@ -31,6 +31,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/numbers.md": { server: "sqlite", atLength: true },
   "docs/watches.md": { server: "sqlite", atLength: true },
   "docs/on-call.md": { server: "sqlite", atLength: true },
+  "docs/status-page.md": { server: "sqlite", atLength: true },
   "docs/overdue.md": { server: "sqlite", atLength: true },
   "docs/acknowledge-and-silence.md": { server: "sqlite", atLength: true },
   "docs/errors.md": { server: "sqlite" },

@@ -35,6 +35,7 @@ import { policySuite } from "./requests/policySuite.ts"
 import { secretSuite } from "./requests/secretSuite.ts"
 import { querySuite } from "./requests/querySuite.ts"
 import { throttlingSuite } from "./requests/throttlingSuite.ts"
+import { announcementSuite } from "./semantics/announcementSuite.ts"
 import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
@@ -109,6 +110,7 @@ const suites: Suites = {
   "public pages": publicPageSuite,
   calls: callSuite,
   rotas: rotaSuite,
+  announcements: announcementSuite,
   audit: auditSuite,
   delivery: deliverySuite,
   stream: streamSuite,

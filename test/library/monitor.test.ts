@@ -114,6 +114,28 @@ describe.each<[string, () => StorageChoice]>([
   })
 })
 
+describe("announcements", () => {
+  it("are published on a page of the policy, under the name of who asks", async () => {
+    const lines = [{ name: "Web shop", match: ["check_id = http"] }] as const
+    await using monitor = await createMonitor({
+      ...quiet,
+      storage: memory(),
+      policy: { pages: { shop: { title: "Example", groups: [{ title: "Shop", lines }] } } },
+    })
+    const slow = { page: "shop", kind: "incident", title: "Slow", text: "We look into it." } as const
+    const made = await monitor.announcements.create({ ...slow, lines: ["web-shop"], by: "eva" })
+    assert.deepInclude(made, { ...slow, state: "open", created_by: "eva" })
+    await monitor.announcements.update(made.id, { text: "Better", by: "ann" })
+    const [found] = await collect(monitor.announcements.all({ page: "shop" }))
+    assert.deepInclude(found?.updates[0], { text: "Better", by: "ann" })
+    assert.deepStrictEqual(await monitor.announcements.end(made.id), { count: 1 })
+    const late = await monitor.announcements.update(made.id, { text: "Late" }).outcome()
+    assert.strictEqual(!late.ok && late.error.code, "conflict")
+    const gone = await monitor.announcements.end(newEventId()).outcome()
+    assert.match(gone.ok ? "" : gone.error.message, /list announcements with monitor\.announcements\.list/)
+  })
+})
+
 describe("silences", () => {
   it("hold what they cover until they are ended, under the name of who asks", async () => {
     const sent: Array<string> = []

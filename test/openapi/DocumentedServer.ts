@@ -32,6 +32,9 @@ const notifiers = new Map([
 /** Everything goes to all of them; the rotas have names that the documents and the pools know. */
 const rota = { order: ["debug", "webhook"], every: Duration.days(1), from: "2026-03-01T09:00" } as const
 const POLICY: PolicyDocument = {
+  pages: {
+    example: { title: "Example", groups: [{ title: "Shop", lines: [{ name: "Web shop", match: [] }] }] },
+  },
   rotas: { primary: rota, ann: rota },
   routes: [{ to: ["debug", "webhook", "messenger"] }],
 }

@@ -20,6 +20,8 @@ const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.
   ["listAvailability", "readNumbers"].includes(placed.operation.operationId) ||
+  // An announcement names a page of the policy, and its lines.
+  placed.operation.operationId === "createAnnouncement" ||
   // The turns of a rota have an order and a length, and an override names receivers of the policy.
   ["getRota", "createOverride"].includes(placed.operation.operationId) ||
   // Each kind of integration has its options.

@@ -52,6 +52,7 @@ const ELSEWHERE = new Set([
   ...[
     "createSilence",
     "createOverride",
+    "createAnnouncement",
     "applyPolicy",
     "tryPolicy",
     "tryWatch",
@@ -72,6 +73,8 @@ const ELSEWHERE = new Set([
   "pauseWatch 200",
   // Few times are in the month to come, and few spans have few steps.
   "createOverride 201",
+  // Few names are those of a page.
+  "createAnnouncement 201",
   "readNumbers 200",
   "readNumbers 404",
 ])

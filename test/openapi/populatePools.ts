@@ -95,6 +95,19 @@ const silences = Effect.gen(function* () {
   return [active, ended]
 })
 
+/** An announcement that is open and one that has ended. Returns their IDs. */
+const announcements = Effect.gen(function* () {
+  const { ask } = yield* DocumentedServer
+  const path = "/ops/v1/announcements"
+  const create = Effect.map(
+    ask("POST", path, UI_TOKEN, { page: "example", kind: "notice", title: "Hello", text: "World" }),
+    ({ body }) => (body as { readonly id: string }).id,
+  )
+  const [open, ended] = [yield* create, yield* create]
+  yield* ask("POST", `${path}/${ended}/end`, UI_TOKEN)
+  return [open, ended]
+})
+
 /** Enrolments that nobody uses. Returns their IDs. */
 const enrolments = Effect.gen(function* () {
   const { ask } = yield* DocumentedServer
@@ -165,6 +178,7 @@ export const populatePools: Effect.Effect<Pools, never, DocumentedServer> = Effe
     // Only these can be replayed.
     OutboxId: [...outbox, ...outbox.flatMap(() => dead), ...held],
     SilenceId: yield* silences,
+    AnnouncementId: yield* announcements,
     // A rota and a receiver.
     NotifierName: ["ann", "debug"],
     key_id: yield* idsAt("/agents/admission/blacklist"),

@@ -1,4 +1,4 @@
-// Silences, rotas and policies, as `Resources.ts` has the others.
+// Silences, announcements, rotas and policies, as `Resources.ts` has the others.
 import type { Answer, Body, Headers, Path, Query } from "./calls/endpoints.ts"
 
 /** A silence, and its state at the moment of the answer. */
@@ -18,6 +18,18 @@ export interface SilenceChanges extends Body<"changeSilence"> {}
 
 /** The agents and rows that a silence would cover now. */
 export type SilencePreview = Exclude<Answer<"createSilence">, Silence>
+
+/** A message to the readers of a public page, and its state at the moment of the answer. */
+export interface Announcement extends Answer<"createAnnouncement"> {}
+
+/** The page and the state of announcements, and paging. */
+export interface AnnouncementListParameters extends Query<"listAnnouncements"> {}
+
+/** A new announcement: `starts_at` is now unless given. */
+export interface NewAnnouncement extends Body<"createAnnouncement"> {}
+
+/** A text to add to an announcement. */
+export interface AnnouncementUpdate extends Body<"updateAnnouncement"> {}
 
 /** Who is on call in each rota, and who comes next. */
 export interface RotaList extends Answer<"listRotas"> {}

@@ -1,3 +1,5 @@
+import { AnnouncementStateName } from "./Announcements.ts"
+import { PageName } from "./PublicPages.ts"
 import { SilenceStateName } from "./Silences.ts"
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { optional, timestamp } from "./Fields.ts"
@@ -125,6 +127,12 @@ export const SilenceListParameters = Schema.Struct({
   ...paging,
 })
 export type SilenceListParameters = typeof SilenceListParameters.Type
+
+export const AnnouncementListParameters = Schema.Struct({
+  page: optional(PageName, "Only announcements of this page."),
+  state: optional(AnnouncementStateName, "Only announcements in this state."),
+  ...paging,
+})
 
 export const SilenceCreationParameters = Schema.Struct({
   dry_run: flag("Whether to report what the silence would cover, without creating it."),

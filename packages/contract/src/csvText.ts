@@ -2,6 +2,7 @@
 export const csvColumns = {
   agents:
     "agent_id hostname status admission_state rotation_pending key_fingerprint last_seen_at features labels",
+  announcements: "id page state kind title text lines starts_at ends_at updates created_by created_at",
   audit: "id at actor via action subjects parameters request_id",
   availability:
     "agent_id check_id from to percent seconds.ok seconds.warning seconds.critical seconds.unknown seconds.planned seconds.no_data",

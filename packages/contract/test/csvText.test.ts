@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { csvColumns, csvLines, type CsvName } from "../src/csvText.ts"
 import { ExpectedCheckStatePage, HeldIncident, HeldOutboxItem } from "../src/api/opsResources.ts"
+import { Announcement } from "../src/Announcements.ts"
 import { AuditEntry } from "../src/Audit.ts"
 import { CheckAvailability } from "../src/Availability.ts"
 import { Enrolment } from "../src/Enrolments.ts"
@@ -64,6 +65,7 @@ describe("CSV", () => {
   it("has every field of the API's items", () => {
     const items: Readonly<Record<Exclude<CsvName, "numbers" | "shadow">, { readonly fields: object }>> = {
       agents: Agent,
+      announcements: Announcement,
       audit: AuditEntry,
       availability: CheckAvailability,
       checks: ExpectedCheckStatePage.fields.items.value,

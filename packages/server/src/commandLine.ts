@@ -5,6 +5,7 @@ import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag, type HelpDoc } from "effect/cli"
 import manifest from "../package.json" with { type: "json" }
 import { agents } from "./commands/agents.ts"
+import { announce } from "./commands/announce.ts"
 import { command } from "./commands/define.ts"
 import { doctor } from "./commands/doctor.ts"
 import { incidents } from "./commands/incidents.ts"
@@ -65,6 +66,7 @@ const tocsin = Command.make("tocsin").pipe(
         incidents,
         onCall,
         silences,
+        announce,
         outbox,
         summary,
       ],

@@ -210,9 +210,12 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
 
 const SECRETS = "/ops/v1/secrets"
 
-// Of timers, reports, stored policies and rotas, which this server does not have: test/delivery/timers,
-// test/library/policy, test/processes/storedPolicy, test/http/requests/receivers, rotaSuite.
+// Of timers, reports, stored policies, pages and rotas, which this server does not have: test/delivery/timers,
+// test/library/policy, test/processes/storedPolicy, test/http/requests/receivers, announcementSuite, rotaSuite.
 const ELSEWHERE = [
+  "announcement.created",
+  "announcement.updated",
+  "announcement.ended",
   "incident.acknowledgement_expired",
   "override.created",
   "override.ended",

@@ -3,6 +3,7 @@ import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { openApiDocument } from "./openApiDocument.ts"
 import type { Tag } from "./examples.ts"
 import { admission, integrations, operators } from "./accessOperations.ts"
+import { announcements } from "./announcementOperations.ts"
 import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
 import { numbers } from "./numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
@@ -92,6 +93,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Numbers", "Measurements of checks over time.", numbers],
   ["Incidents", "Incidents in full.", incidents],
   ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
+  ["Announcements", "Messages to the readers of public pages.", announcements],
   ["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas],
   ["Policy", "Receivers, routes and maintenance windows.", policy],
   ["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets],

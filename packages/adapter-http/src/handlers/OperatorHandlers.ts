@@ -131,6 +131,7 @@ export const ops = [
   opsGroup("rotas"),
   opsGroup("secrets"),
   opsGroup("silences"),
+  opsGroup("announcements"),
 ] as const
 
 const ok = { status: "ok" } as const

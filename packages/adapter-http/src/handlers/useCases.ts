@@ -249,5 +249,11 @@ export const opsUseCases = (
       changeSilence: ({ params, payload }) => operations.editSilence(params.id, payload),
       expireSilence: ({ params }) => operations.expireSilence(params.id),
     },
+    announcements: {
+      listAnnouncements: ({ query }) => queries.announcements(query),
+      createAnnouncement: ({ payload }) => operations.announce(payload),
+      updateAnnouncement: ({ params, payload }) => operations.updateAnnouncement(params.id, payload.text),
+      endAnnouncement: ({ params }) => operations.endAnnouncement(params.id),
+    },
   } satisfies Omit<GroupsOf<typeof OpsApi>, "agents" | "stream">
 }

@@ -40,6 +40,7 @@ export const codes = {
   KeyConflict: "conflict",
   NotAnAgentKey: "unauthorized",
   NotFound: "not_found",
+  NotPermitted: "forbidden",
   StateConflict: "conflict",
   RateLimited: "rate_limited",
   StorageError: "internal",

@@ -128,6 +128,16 @@ export const callTable = {
     /** Ends a silence now; a count of 0 if it had ended. */
     expire: rowAction("expireSilence"),
   },
+  /** Messages to the readers of public pages, the newest first. */
+  announcements: {
+    ...listing<R.AnnouncementListParameters, R.Announcement>()("listAnnouncements"),
+    /** Publishes a message on a page; without `ends_at`, it lasts until it is ended. */
+    create: call<[announcement: R.NewAnnouncement], R.Announcement>()("createAnnouncement"),
+    /** Adds a text to an announcement that has not ended. */
+    update: call<[id: string, update: R.AnnouncementUpdate], R.Announcement>()("updateAnnouncement"),
+    /** Ends an announcement now; a count of 0 if it had ended. */
+    end: rowAction("endAnnouncement"),
+  },
   /** Rotas of the policy: who is on call. */
   rotas: {
     /** All rotas, each with who is on call now, who comes next, and when. */

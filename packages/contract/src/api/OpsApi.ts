@@ -18,6 +18,7 @@ import {
   PayloadTooLarge,
   RateLimited,
 } from "./ApiErrors.ts"
+import { AnnouncementsApi } from "./AnnouncementsApi.ts"
 import { IncidentActionsApi, SilencesApi } from "./IncidentActionsApi.ts"
 import { EnrolmentsApi, IntegrationsApi, NamedOperatorsApi, WatchesApi } from "./ManagementApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
@@ -149,7 +150,7 @@ class OperationsApi extends HttpApiGroup.make("operations")
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
-  .add(EnrolmentsApi, PolicyApi, RotasApi, SecretsApi, SilencesApi, StreamApi, WatchesApi)
+  .add(AnnouncementsApi, EnrolmentsApi, PolicyApi, RotasApi, SecretsApi, SilencesApi, StreamApi, WatchesApi)
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

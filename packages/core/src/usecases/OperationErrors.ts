@@ -4,6 +4,11 @@ import type { Refusal } from "../model/plannedSpan.ts"
 
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {}
 
+/** The operator's role does not include the act on this object. */
+export class NotPermitted extends Schema.TaggedError<NotPermitted>()("NotPermitted", {
+  message: Schema.String,
+}) {}
+
 /** The policy in force is not the one that the request is to replace. */
 export class AnotherPolicy extends Schema.TaggedError<AnotherPolicy>()("AnotherPolicy", {
   message: Schema.String,

@@ -23,6 +23,7 @@ import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
 import { acknowledging, noSuchIncident } from "./acknowledging.ts"
+import { announcing } from "./announcing.ts"
 import { heldLists } from "./heldLists.ts"
 import { NotFound, StateConflict } from "./OperationErrors.ts"
 import { onCallOperations } from "./onCallOperations.ts"
@@ -138,6 +139,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       ...(yield* onCallOperations(signed)),
       agentDownload: yield* makeAgentDownload,
       ...silencing({ storage, commits, ids, rules, signed }),
+      ...announcing({ commits, ids, policy, signed }),
       /** A page of checks with how long each was in each state (docs/rules.md#availability). */
       availability: (parameters: AvailabilityQuery) => readAvailability(storage, sha256, policy, parameters),
       replay: Effect.fn("Operations.replay")(function* (id: OutboxId) {

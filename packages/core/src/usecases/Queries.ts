@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { ListFilters, ListName, ListRows, ListSort } from "../model/ListDefinitions.ts"
+import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../model/ListDefinitions.ts"
 import {
   ALL_AGENTS,
   firstRows,
@@ -99,6 +99,22 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
       return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }
     })
 
+    /** Lists planned rows by their state at the moment of the answer, the newest first. */
+    const planned =
+      <L extends "announcements" | "silences", Item>(
+        list: L,
+        toItem: (row: ListRows[L], now: Instant.Instant) => Item,
+      ) =>
+      ({ back, cursor, limit, ...filter }: PageParameters & Omit<ListFilters[L], "at">) =>
+        Effect.flatMap(Instant.now, (now) =>
+          pageReader(pagesAt(storage, now), sha256)<L, Item>(
+            // The other parameters are those of the filter, and the lists have this order.
+            { list, filter, sort: "created_at", direction: "desc" } as unknown as ListQuery<L>,
+            { back, cursor, limit },
+            toItem,
+          ),
+        )
+
     return {
       ...lists(pageReader(storage, sha256)),
       /** Numbers that checks measured (docs/rules.md#numbers). */
@@ -118,14 +134,8 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
       }),
       /** Checks with when they must report; with `is_overdue`, overdue ones only. */
       expectedChecks: (parameters: ExpectedCheckParameters) => expectedChecks(storage, sha256, parameters),
-      silences: ({ state, ...parameters }: PageParameters & Pick<ListFilters["silences"], "state">) =>
-        Effect.flatMap(Instant.now, (now) =>
-          pageReader(pagesAt(storage, now), sha256)(
-            { list: "silences", filter: { state }, sort: "created_at", direction: "desc" },
-            parameters,
-            toSilence,
-          ),
-        ),
+      silences: planned("silences", toSilence),
+      announcements: planned("announcements", resources.toAnnouncement),
       /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
       summary: yield* shared(summarise),
       /** The same with counts of what waits for people. */

@@ -1,5 +1,5 @@
 import { Struct } from "effect"
-import type * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { AgentRecord, BlockedKeyRecord } from "../model/AgentRecord.ts"
 import type { AuditRecord } from "../model/AuditRecord.ts"
 import type { CheckRecord, StoredHistoryRecord } from "../model/CheckRecord.ts"
@@ -12,6 +12,7 @@ import type {
   NotificationOutboxItem,
   StoredCheckResultEvent,
 } from "@tocsin/contract/Resources"
+import type { Announcement } from "@tocsin/contract/Announcements"
 import type { Silence } from "@tocsin/contract/Silences"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { UNTIL_A_CHANGE } from "../firings/Hold.ts"
@@ -29,6 +30,7 @@ import { isFiring, isShadow, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { explainNotification } from "../notifications/explainNotification.ts"
 import type { TestReceipt } from "../ports/Notifiers.ts"
 import type { IncidentTimeline } from "../ports/Storage.ts"
+import { type AnnouncementRecord, announcementState } from "../model/AnnouncementRecord.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 
 export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
@@ -156,6 +158,13 @@ export interface HeldTimeline extends IncidentTimeline, Omit<Outlook, "silences"
 export const toSilence = (record: SilenceRecord, now: Instant.Instant): Silence => ({
   ...record,
   state: silenceState(record, now),
+})
+
+export const toAnnouncement = (record: AnnouncementRecord, now: Instant.Instant): Announcement => ({
+  ...record,
+  state: announcementState(record, now),
+  ends_at: record.ends_at ?? null,
+  updates: record.updates.map((update) => ({ ...update, at: Instant.fromMicros(BigInt(update.at)) })),
 })
 
 /** A silence in force while an incident was open, that covered at least one of its members. */

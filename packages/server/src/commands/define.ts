@@ -5,7 +5,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { ActionCountResponse } from "@tocsin/contract/Responses"
 import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import type { NotFound, NotPermitted, StateConflict } from "@tocsin/core/usecases/OperationErrors"
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
@@ -78,7 +78,7 @@ interface Result {
 
 type ReadError = BrokenPipe | CommandFailure | Layer.Error<typeof useCases> | OutputFailure
 
-type ActError = NotFound | ReadError | StateConflict | StorageError | ValidationError
+type ActError = NotFound | NotPermitted | ReadError | StateConflict | StorageError | ValidationError
 
 interface Act<Name extends string, Parameters extends Config, Taken> extends Described<Name> {
   readonly parameters: Parameters
@@ -111,6 +111,7 @@ export const act =
           Effect.provide(useCases),
           Effect.catchTags({
             NotFound: ({ message }) => Effect.fail(refused.NotFound?.(given) ?? notFound(message)),
+            NotPermitted: ({ message }) => Effect.fail(refusal(message)),
             StateConflict: ({ message }) => Effect.fail(refused.StateConflict?.(given) ?? refusal(message)),
           }),
         )

@@ -10,8 +10,8 @@ import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } fr
 /** The failures of a call. */
 export type CallError = CoreError | TocsinError
 
-/** Those of the API, but for the storage's own. */
-const CODES = { ...codes, StorageError: "storage" } as const satisfies Readonly<
+/** Those of the API, but for the storage's own. A program acts as an admin, so that it is never refused by its role. */
+const CODES = { ...codes, NotPermitted: "conflict", StorageError: "storage" } as const satisfies Readonly<
   Record<CoreError["_tag"], TocsinErrorCode>
 >
 

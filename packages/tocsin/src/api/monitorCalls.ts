@@ -33,6 +33,7 @@ const useCasesOf = (services: Parameters<typeof opsUseCases>[0]) => {
     ...ops.rotas,
     ...ops.secrets,
     ...ops.silences,
+    ...ops.announcements,
   }
 }
 
@@ -84,6 +85,8 @@ const NO_SUCH_CHECK = "this agent has no such check; list its checks with monito
 
 const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor.operators.list()"
 const NO_SUCH_SILENCE = "no silence has this id; list silences with monitor.silences.list()"
+const NO_SUCH_ANNOUNCEMENT =
+  "no announcement has this id; list announcements with monitor.announcements.list()"
 const NO_SUCH_ROTA = "the policy has no rota of this name; list rotas with monitor.rotas.list()"
 const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.incidents.list()"
 
@@ -101,6 +104,8 @@ const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   release: "no outbox item has this id; list held items with monitor.outbox.withHolds.list({ held: true })",
   getSilence: NO_SUCH_SILENCE,
   changeSilence: NO_SUCH_SILENCE,
+  updateAnnouncement: NO_SUCH_ANNOUNCEMENT,
+  endAnnouncement: NO_SUCH_ANNOUNCEMENT,
   getRota: NO_SUCH_ROTA,
   listOverrides: NO_SUCH_ROTA,
   createOverride: NO_SUCH_ROTA,
