@@ -60,6 +60,19 @@ const fillEmptyTables = (file: string): void => {
   database.close()
 }
 
+const STORE = `import { existsSync, readFileSync, writeFileSync } from "node:fs"
+const file = new URL("store.json", import.meta.url)
+const open = async () => {
+  const entries = new Map(existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [])
+  const write = async (changes) => {
+    for (const [key, value] of changes) value === undefined ? entries.delete(key) : entries.set(key, value)
+    writeFileSync(file, JSON.stringify([...entries]))
+  }
+  return { load: () => entries, write }
+}
+export default { storage: { name: "a JSON file", open } }
+`
+
 describe.concurrent("tocsin copy", () => {
   it.live("copies everything from SQLite to PostgreSQL and back, and servers continue from there", () =>
     Effect.gen(function* () {
@@ -161,6 +174,27 @@ describe.concurrent("tocsin copy", () => {
       yield* copied(from, "--to", "env:TARGET")
       const { stdout } = yield* tocsin(target, "doctor")
       assert.match(stdout, /server +ok +none has run on it yet/)
+    }),
+  )
+
+  it.live("copies into the storage of a module, and from it, also beside DATABASE_URL", () =>
+    Effect.gen(function* () {
+      const source = yield* onFile
+      yield* jsonOf(source, "migrate")
+      yield* jsonOf(source, "operators", "add", "ann", "--role", "read")
+      writeFileSync(join(source.cwd, "store.mjs"), STORE)
+      const place = { ...source, environment: { SERVICE_EXTENSIONS: join(source.cwd, "store.mjs") } }
+      const there = yield* copied(place, "--to", "extension")
+      assert.strictEqual(there.find(({ table }) => table === "operator")?.rows, 1)
+      const again = yield* tocsin(place, "copy", "--to", "extension")
+      assert.deepStrictEqual([again.code, again.stdout], [EXIT_CODES.refused.code, ""])
+      assert.include(again.stderr, "a JSON file already contains data (")
+      const beside = { ...place, environment: { ...place.environment, DATABASE_URL: "memory:" } }
+      const back = ["--from", "extension", "--to", "sqlite:back.db"]
+      assert.deepStrictEqual(yield* copied(beside, ...back), there)
+      const none = yield* tocsin(place, "copy", "--to", "sqlite:another.db")
+      assert.strictEqual(none.code, EXIT_CODES.usage.code)
+      assert.include(none.stderr, "name the source with --from")
     }),
   )
 

@@ -1,18 +1,19 @@
-import { existsSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import * as PgCopy from "@tocsin/adapter-pg/copy/copyConnection"
 import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import { realFile } from "@tocsin/adapter-sqlite/connection/OpenFiles"
-import * as SqliteCopy from "@tocsin/adapter-sqlite/copy/CopyConnection"
-import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { CopySource, CopyTarget, Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, FileSystem, Layer, type Redacted } from "effect"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, FileSystem, Layer } from "effect"
+import {
+  type CopyEnd,
+  endOf,
+  postgresPlace,
+  sqlitePlace,
+  type StoragePlace,
+} from "tocsin/internal/storages/places"
 import { CommandFailure, StartFailure, usageFailure } from "./CommandFailure.ts"
 import { database } from "./settings/settingTypes.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -114,52 +115,6 @@ export const ensureDataDirectory = Effect.fnUntraced(function* (path: string) {
   )
 })
 
-/** The state of a storage. */
-export interface PlaceState {
-  /** How many migrations it went through, of how many. */
-  readonly applied: number
-  readonly known: number
-  /** A server's last service heartbeat on it, by that server's clock. */
-  readonly serviceHeartbeatAt: Instant | undefined
-}
-
-/** A durable storage, inspected and copied without starting a server on it. */
-export interface StoragePlace {
-  /** Its name for people, without an address, which may hold a password. */
-  readonly name: string
-  /** Fails if it cannot be opened. */
-  readonly state: Effect.Effect<PlaceState, StorageError>
-  readonly withSource: <A, E>(
-    use: (source: CopySource) => Effect.Effect<A, E>,
-  ) => Effect.Effect<A, E | StorageError>
-  readonly withTarget: <A, E>(
-    use: (target: CopyTarget) => Effect.Effect<A, E>,
-  ) => Effect.Effect<A, E | StorageError>
-}
-
-/** A file of SQLite. */
-export const sqlitePlace = (file: string): StoragePlace => ({
-  name: `SQLite in ${file}`,
-  state: Effect.flatMap(realFile(file), (found): StoragePlace["state"] =>
-    existsSync(found)
-      ? Effect.map(SqliteInspection.inspectStorage(found), ({ applied = 0, ...rest }) => ({
-          applied,
-          ...rest,
-        }))
-      : Effect.succeed({ applied: 0, known: 0, serviceHeartbeatAt: undefined }),
-  ),
-  withSource: (use) => SqliteCopy.withCopySource(file, use),
-  withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
-})
-
-/** A database of PostgreSQL. */
-export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
-  name: "PostgreSQL",
-  state: PgInspection.inspectStorage({ url }),
-  withSource: (use) => PgCopy.withCopySource(url, use),
-  withTarget: (use) => PgCopy.withCopyTarget(url, use),
-})
-
 /** The storage of the settings, if other processes can read it: not memory, nor that of a module. */
 export const placeOfSettings = (settings: StorageSettings): StoragePlace | undefined => {
   if (storageOfModule(settings) !== undefined) return undefined
@@ -168,10 +123,27 @@ export const placeOfSettings = (settings: StorageSettings): StoragePlace | undef
 }
 
 const FORMS =
-  "sqlite:FILE, postgres://user:password@host:port/database with special characters percent-encoded, or env:NAME to read one of these from the environment variable NAME"
+  "extension for the storage of a module, sqlite:FILE, postgres://user:password@host:port/database with special characters percent-encoded, or env:NAME to read one of these from the environment variable NAME"
+
+/** The storage that a module of the settings gives, as one end of a copy. */
+const endOfExtension = Effect.fnUntraced(function* (flag: string, settings: Pick<Settings, "extensions">) {
+  const choice = settings.extensions?.storage?.choice
+  const end = choice && endOf(choice)
+  return (
+    end ??
+    (yield* usageFailure(
+      `${flag} is extension, but no module of SERVICE_EXTENSIONS gives a storage that can be copied: name one there`,
+    ))
+  )
+})
 
 /** Reads the value of `flag`. Its messages omit the address, which may hold a password. */
-export const placeOfFlag = Effect.fnUntraced(function* (flag: string, given: string) {
+export const endOfFlag = Effect.fnUntraced(function* (
+  flag: string,
+  given: string,
+  settings: Pick<Settings, "extensions">,
+): Effect.fn.Return<CopyEnd, CommandFailure> {
+  if (given === EXTENSION) return yield* endOfExtension(flag, settings)
   const variable = /^env:(\w+)$/.exec(given)?.[1]
   const address = variable === undefined ? given : (process.env[variable] ?? "")
   if (variable !== undefined && address === "")
@@ -182,6 +154,9 @@ export const placeOfFlag = Effect.fnUntraced(function* (flag: string, given: str
   if (found?.kind === "postgres") return postgresPlace(found.url)
   return yield* usageFailure(`${flag} takes ${FORMS}`)
 })
+
+/** The value of a flag for the storage of a module. */
+export const EXTENSION = "extension"
 
 const unready = (message: string) => new CommandFailure({ exit: "storage", message })
 

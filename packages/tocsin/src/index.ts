@@ -25,6 +25,8 @@ export { type AnyCallCode, isTocsinError, TocsinError, type TocsinErrorCode } fr
 export type { Outcome, Reply } from "./api/Calls.ts"
 
 export { keyValue, memory, postgres, sqlite, type StorageChoice } from "./storages/storages.ts"
+export { copyStorage, type CopyStorageOptions } from "./storages/copyStorage.ts"
+export type { CopiedTable } from "./storages/copyTables.ts"
 export type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 export type { Entries, KeyValueFailure, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 

@@ -41,27 +41,36 @@ const reasonOf = (cause: unknown): StorageFailure => {
   return reason !== undefined && REASONS.has(reason) ? reason : "unavailable"
 }
 
-const failure = (message: string, cause: unknown): StorageError =>
+/** A failure of the store, with the reason that its error states. */
+export const failure = (message: string, cause: unknown): StorageError =>
   new StorageError({ reason: reasonOf(cause), message, cause })
 
-/** The storage over a key-value store. Layers made by one call share one opened store. */
-export const layer = ({ name, open }: KeyValueOptions): Layer.Layer<Storage, StorageError> => {
-  const acquire = Effect.gen(function* () {
-    const store = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: async () => open(), catch: (cause) => openFailure(name, cause) }),
-      (opened) =>
-        Effect.catchCause(
-          Effect.tryPromise(async () => opened?.close?.()),
-          (cause) => Effect.logWarning(`${name} could not be closed`, cause),
-        ),
-    )
-    if (!isStore(store)) return yield* notAStore
-    const tables = yield* Effect.tryPromise({
-      try: () => loadTables(store.load()),
-      catch: (cause) => readFailure(name, cause),
-    })
-    return make(store, tables, Semaphore.makeUnsafe(1))
+/** Opens a store until the scope ends, and reads its entries. */
+export const openStore = Effect.fnUntraced(function* <A>(
+  { name, open }: KeyValueOptions,
+  read: (entries: ReturnType<KeyValueStore["load"]>) => Promise<A>,
+): Effect.fn.Return<{ readonly store: KeyValueStore; readonly loaded: A }, StorageError, Scope.Scope> {
+  const store = yield* Effect.acquireRelease(
+    Effect.tryPromise({ try: async () => open(), catch: (cause) => openFailure(name, cause) }),
+    (opened) =>
+      Effect.catchCause(
+        Effect.tryPromise(async () => opened?.close?.()),
+        (cause) => Effect.logWarning(`${name} could not be closed`, cause),
+      ),
+  )
+  if (!isStore(store)) return yield* notAStore
+  const loaded = yield* Effect.tryPromise({
+    try: () => read(store.load()),
+    catch: (cause) => readFailure(name, cause),
   })
+  return { store, loaded }
+})
+
+/** The storage over a key-value store. Layers made by one call share one opened store. */
+export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageError> => {
+  const acquire = Effect.map(openStore(options, loadTables), ({ loaded, store }) =>
+    make(store, loaded, Semaphore.makeUnsafe(1)),
+  )
   // The scope stays open: the last user of the store closes it.
   const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
   return Layer.effect(Storage, RcRef.get(shared))

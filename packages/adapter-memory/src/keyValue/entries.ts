@@ -170,17 +170,27 @@ export const expiredRows = (expired: ReadonlyArray<ExpiredRow>): RowChanges =>
     ),
   )
 
-/** The tables that entries stand for. Throws if an entry is not one of ours. */
-export const loadTables = async (
-  entries: AsyncIterable<readonly [string, string]> | Iterable<readonly [string, string]>,
-): Promise<MemoryTables> => {
-  const rows = new Map<RowKind, Array<unknown>>()
+/** The rows of a store by their kinds. Throws if an entry is not one of ours. */
+export const readEntries = async (
+  entries: ReturnType<KeyValueStore["load"]>,
+): Promise<ReadonlyMap<string, ReadonlyArray<unknown>>> => {
+  const rows = new Map<string, Array<unknown>>()
   for await (const [key, text] of entries) {
     const { kind, row } = readRow(key, text)
     const ofKind = rows.get(kind)
     if (ofKind === undefined) rows.set(kind, [row])
     else ofKind.push(row)
   }
+  return rows
+}
+
+/** The entry of a row, by the name of its table; nothing for rows that a store has within others. */
+export const entryOf = (name: string, row: object): readonly [key: string, text: string] | undefined =>
+  isRowKind(name) ? [name === "sequence" ? SEQUENCE : rowKey(name, row), writeRow(row)] : undefined
+
+/** The tables that entries stand for. Throws if an entry is not one of ours. */
+export const loadTables = async (entries: ReturnType<KeyValueStore["load"]>): Promise<MemoryTables> => {
+  const rows = await readEntries(entries)
   // `changedEntries` wrote them from records of their kind.
   return tablesOf((kind) => (rows.get(kind) ?? []) as unknown as ReadonlyArray<never>)
 }

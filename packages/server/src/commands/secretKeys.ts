@@ -3,12 +3,12 @@ import { Effect, Result, Stream } from "effect"
 import process from "node:process"
 import { presentSecretCipher, SECRETS_KEY_FILE } from "../keptSecret.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
-import type { StoragePlace } from "../storage.ts"
+import type { CopyEnd } from "tocsin/internal/storages/places"
 
 const KEY_ID = Object.keys(receiver_secrets.columns).indexOf("key_id")
 
 /** Identifies the keys of the stored secrets in a storage; one of an earlier schema has none. */
-export const secretKeysOf = ({ withSource }: StoragePlace): Effect.Effect<ReadonlyArray<string>> =>
+export const secretKeysOf = ({ withSource }: CopyEnd): Effect.Effect<ReadonlyArray<string>> =>
   withSource(({ rows }) => Stream.runCollect(rows(receiver_secrets))).pipe(
     Effect.map((pieces) => Array.from(new Set(pieces.flat().map((row) => String(row[KEY_ID])))).toSorted()),
     Effect.orElseSucceed(() => []),

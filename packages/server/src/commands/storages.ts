@@ -1,31 +1,31 @@
-import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
+import process from "node:process"
 import { dirname } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import * as Instant from "@tocsin/contract/Instant"
 import { sizeText } from "@tocsin/contract/numberText"
-import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
-import { copiedTables, numberTables } from "@tocsin/core/model/StoredTables"
-import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
-import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
-import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { numberTables } from "@tocsin/core/model/StoredTables"
+import { Duration, Effect, Layer, Option } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailure, refusal, refusedInUse, usageFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { type Step, withProgress } from "../output/withProgress.ts"
+import { withProgress } from "../output/withProgress.ts"
+import { type CopiedTable, copyBetween } from "tocsin/internal/storages/copyTables"
+import { isPlace, sqlitePlace, type StoragePlace } from "tocsin/internal/storages/places"
+import { commandSettings } from "../settings/checkedSettings.ts"
+import type { Settings } from "../settings/Settings.ts"
 import { secretKeysOf, secretKeysText } from "./secretKeys.ts"
 import {
   databaseFile,
+  endOfFlag,
   ensureDataDirectory,
-  placeOfFlag,
+  EXTENSION,
   placeOfSettings,
   requireSchema,
-  sqlitePlace,
   storageLayer,
   storageName,
   storageOfModule,
-  type StoragePlace,
 } from "../storage.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -107,109 +107,20 @@ export const backup = command({
   }),
 })
 
-/** A copied table; both sides have the same values. */
-interface CopiedTableReport {
-  readonly table: string
-  readonly rows: number
-  /** SHA-256 over all rows in the order of their key, in a form that all storages share. */
-  readonly sha256: string
-}
-
-/** The target does not contain what was written: a defect, or a broken disk. */
-class CopyDiffers extends Schema.TaggedError<CopyDiffers>()("CopyDiffers", {
-  message: Schema.String,
-}) {}
-
-type Report = (step: Step) => void
-
-interface Sides {
-  readonly source: CopySource
-  readonly target: CopyTarget
-}
-
-/** Rows in a form that all storages share. Values of one column have one type, so 1 never equals "1". */
-const textOf = (rows: ReadonlyArray<CopiedRow>): string =>
-  rows
-    .map((row) => `${JSON.stringify(row, (_, value) => (typeof value === "bigint" ? `${value}` : value))}\n`)
-    .join("")
-
-const digestOf = Effect.fnUntraced(function* (
-  table: AnyShape,
-  rows: CopySource["rows"],
-  onRows: (rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>,
-) {
-  const hash = createHash("sha256")
-  let count = 0
-  yield* Stream.runForEach(rows(table), (piece) =>
-    Effect.suspend(() => {
-      count += piece.length
-      hash.update(textOf(piece))
-      return Effect.andThen(onRows(piece), Effect.yieldNow)
-    }),
-  )
-  return { table: table.name, rows: count, sha256: hash.digest("hex") } satisfies CopiedTableReport
-})
-
-/** The service heartbeat is not copied: no server has run on the copy. */
-const withoutSignOfLife = ({ name, columns }: AnyShape, rows: ReadonlyArray<CopiedRow>) => {
-  if (name !== "service_heartbeat") return rows
-  const at = Object.keys(columns).indexOf("beat_at")
-  return rows.map((row) => row.with(at, NEVER_MARKED))
-}
-
-const copyTables = Effect.fnUntraced(function* (
-  tables: ReadonlyArray<AnyShape>,
-  { source, target }: Sides,
-  report: Report,
-) {
-  const counts = yield* Effect.forEach(tables, source.count)
-  // Every row is written once, and read back once.
-  const total = 2 * counts.reduce((sum, count) => sum + count, 0)
-  let done = 0
-  const pass = (rows: ReadonlyArray<CopiedRow>, of: string) =>
-    Effect.sync(() => {
-      done += rows.length
-      report({ done, total, of })
-    })
-  const written: Array<CopiedTableReport> = []
-  for (const table of tables) {
-    const write = (rows: ReadonlyArray<CopiedRow>) =>
-      Effect.andThen(target.write(table, rows), pass(rows, `rows, copying ${table.name}`))
-    const rows: CopySource["rows"] = (of) =>
-      Stream.map(source.rows(of), (piece) => withoutSignOfLife(of, piece))
-    written.push(yield* digestOf(table, rows, write))
-  }
-  yield* target.setLastSeq(yield* source.lastSeq)
-  for (const [index, table] of tables.entries()) {
-    const found = yield* digestOf(table, target.rows, (rows) => pass(rows, `rows, verifying ${table.name}`))
-    const expected = written[index]
-    if (found.rows === expected?.rows && found.sha256 === expected.sha256) continue
-    return yield* new CopyDiffers({
-      message: `table ${table.name} differs from its source after the copy (${found.rows} of ${expected?.rows} rows): the copy was discarded; check the target's disk, and report this`,
-    })
-  }
-  return written
-})
-
-/**
- * Copies one snapshot of a storage into an empty one and verifies it. The target keeps all of it or
- * nothing, so an interrupted run can be repeated.
- */
-const copyStorage = (tables: ReadonlyArray<AnyShape>, from: StoragePlace, to: StoragePlace, report: Report) =>
-  to.withTarget((target) => from.withSource((source) => copyTables(tables, { source, target }, report)))
-
-const COLUMNS: ReadonlyArray<Column<CopiedTableReport>> = [
+const COLUMNS: ReadonlyArray<Column<CopiedTable>> = [
   { title: "TABLE", cell: ({ table }) => table },
   { title: "ROWS", cell: ({ rows }) => String(rows), align: "right" },
   { title: "SHA-256, THE SAME ON BOTH SIDES", cell: ({ sha256 }) => sha256 },
 ]
 
-const currentPlace = Effect.gen(function* () {
-  const place = placeOfSettings(yield* settingsOfCommand)
-  return (
-    place ??
-    (yield* usageFailure("DATABASE_URL is memory:, which cannot be copied: name the source with --from"))
-  )
+/** The storage of the settings; without `extension`, beside that of a module. */
+const currentPlace = Effect.fnUntraced(function* (settings: Settings, isApart: boolean) {
+  const place = placeOfSettings(isApart ? { ...settings, extensions: undefined } : settings)
+  const kind =
+    storageOfModule(settings) === undefined
+      ? "DATABASE_URL is memory:, which cannot be copied"
+      : "the storage is that of a module"
+  return place ?? (yield* usageFailure(`${kind}: name the source with --from`))
 })
 
 /** A server leaves a service heartbeat every five seconds at the latest. */
@@ -246,11 +157,15 @@ export const copy = command({
   examples: [
     { command: "tocsin copy --to env:NEW_DATABASE_URL", description: "From SQLite to PostgreSQL" },
     { command: "tocsin copy --from env:DATABASE_URL --to sqlite:./data/tocsin.db", description: "And back" },
+    {
+      command: "tocsin copy --to extension",
+      description: "Into the storage of a module of SERVICE_EXTENSIONS",
+    },
   ],
   parameters: {
     from: urlFlag(
       "from",
-      "Source: sqlite:FILE, postgres://…, or env:NAME (default: the storage of the settings)",
+      "Source: sqlite:FILE, postgres://…, env:NAME, or extension for the storage of a module (default: the storage of the settings)",
     ).pipe(Flag.optional),
     to: urlFlag("to", "Target, in the same forms: a file that does not exist, or an empty database"),
     without,
@@ -259,16 +174,24 @@ export const copy = command({
   },
   run: Effect.fnUntraced(function* ({ from: given, to: target, without: omitted, progress, json }) {
     const output = yield* Output
-    const from = Option.isSome(given) ? yield* placeOfFlag("--from", given.value) : yield* currentPlace
-    const to = yield* placeOfFlag("--to", target)
-    const { serviceHeartbeatAt } = yield* requireSchema(from)
+    const isApart = target === EXTENSION || Option.contains(given, EXTENSION)
+    // Two addresses need no settings.
+    const settings =
+      isApart || Option.isNone(given)
+        ? yield* Effect.fromResult(commandSettings(process.env, isApart))
+        : undefined
+    const from =
+      settings !== undefined && Option.isNone(given)
+        ? yield* currentPlace(settings, isApart)
+        : yield* endOfFlag(
+            "--from",
+            Option.getOrElse(given, () => ""),
+            settings ?? {},
+          )
+    const to = yield* endOfFlag("--to", target, settings ?? {})
+    const before = isPlace(from) ? yield* requireSchema(from) : undefined
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
-      copyStorage(
-        omitted === undefined ? copiedTables : copiedTables.filter((table) => !numberTables.includes(table)),
-        from,
-        to,
-        report,
-      ),
+      copyBetween(from, to, { report, without: omitted }),
     ).pipe(refusedInUse)
     const keys = yield* secretKeysOf(to)
     yield* writeResult(
@@ -278,7 +201,7 @@ export const copy = command({
         tableText(COLUMNS, tables, output) +
         `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,
     )
-    if (yield* isServed(from, serviceHeartbeatAt)) {
+    if (isPlace(from) && (yield* isServed(from, before?.serviceHeartbeatAt))) {
       return yield* new CommandFailure({
         exit: "attention",
         message: `a server is writing to ${from.name}, and the copy lacks what it wrote since the copy began: stop the server, and copy again into an empty storage`,

@@ -1,0 +1,176 @@
+import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
+import { numberTables } from "@tocsin/core/model/StoredTables"
+import { type AnyShape, type CopiedRow, decoderOf, jsonReaders } from "@tocsin/core/model/TableShape"
+import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Exit, Scope, Stream } from "effect"
+import { type Entries, entryOf, readEntries } from "./entries.ts"
+import { failure, type KeyValueOptions, openStore } from "./KeyValueStorage.ts"
+
+type Rows = ReadonlyMap<string, ReadonlyArray<unknown>>
+
+const READERS = {
+  ...jsonReaders((text) => JSON.parse(text)),
+  integer: Number,
+  long: Number,
+}
+
+/** A row as a record, and back as this storage copies it. */
+const toRecord = (table: AnyShape) =>
+  // The record is read by its columns alone.
+  decoderOf<never>(table as never, READERS, (_, index) => index) as (row: CopiedRow) => object
+
+const toCopied = ({ columns }: AnyShape, record: object): CopiedRow =>
+  Object.entries(columns).map(([name, { type }]) => {
+    const value = (record as Readonly<Record<string, unknown>>)[name]
+    if (value === undefined || value === null) return null
+    if (type === "integer" || type === "long") return BigInt(Number(value))
+    // Values of the other columns are those of copied rows.
+    return type === "object" || type === "array" || type === "uuids"
+      ? JSON.stringify(value)
+      : (value as string)
+  })
+
+/** A text whose order, unit by unit, is that of its bytes in UTF-8: pairs of surrogates come after all other units. */
+const inBytes = (text: string): string =>
+  text.replaceAll(/[\ud800-\uffff]/g, (unit) => {
+    const code = unit.charCodeAt(0)
+    return String.fromCharCode(code < FIRST_BEYOND_PAIRS ? code + SURROGATES : code - PAIRS)
+  })
+const FIRST_BEYOND_PAIRS = 0xe000
+const SURROGATES = 0x2000
+const PAIRS = 0x800
+
+const keyed = (value: CopiedRow[number] | undefined) =>
+  typeof value === "string" ? inBytes(value) : (value ?? 0n)
+
+const compare = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number =>
+  a === b ? 0 : a < b ? -1 : 1
+
+/** The rows of a table in the order of its key, as bytes. */
+const rowsIn = (loaded: Rows, table: AnyShape): ReadonlyArray<CopiedRow> => {
+  // The store has audited rows by their records.
+  const records =
+    table.name === audit_subject.name
+      ? subjectRowsOf((loaded.get("audit") ?? []) as ReadonlyArray<AuditRecord>)
+      : (loaded.get(table.name) ?? [])
+  const places = table.key.map((name) => Object.keys(table.columns).indexOf(name))
+  return records
+    .map((record) => toCopied(table, Object(record)))
+    .toSorted((a, b) =>
+      places.reduce((order, place) => order || compare(keyed(a[place]), keyed(b[place])), 0),
+    )
+}
+
+const PIECE = 1_000
+
+const pieces = (rows: ReadonlyArray<CopiedRow>) =>
+  Stream.fromIterable(
+    Array.from({ length: Math.ceil(rows.length / PIECE) }, (_, n) => rows.slice(n * PIECE, (n + 1) * PIECE)),
+  )
+
+/** Reads a store, which no other process may have. It has no numbers over time. */
+export const withCopySource = <A, E, R>(
+  options: KeyValueOptions,
+  use: (source: CopySource) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StorageError, Exclude<R, Scope.Scope>> =>
+  Effect.scoped(
+    Effect.flatMap(openStore(options, readEntries), ({ loaded }) => {
+      const [sequence] = loaded.get("sequence") ?? []
+      return use({
+        count: (table) => Effect.sync(() => rowsIn(loaded, table).length),
+        rows: (table) => Stream.suspend(() => pieces(rowsIn(loaded, table))),
+        lastSeq: Effect.succeed(BigInt(Object(sequence).seq ?? 0)),
+      })
+    }),
+  )
+
+/** Every first start leaves these rows. They are no reason to refuse, and are overwritten. */
+const LEFT_BY_STARTS: ReadonlySet<string> = new Set([
+  "established",
+  "service_heartbeat",
+  "replica",
+  "sequence",
+])
+
+const inUse = (message: string) => new StorageError({ reason: "in_use", message })
+
+const NO_NUMBERS =
+  'a key-value store keeps no numbers over time: leave them out by --without numbers, or { without: "numbers" }'
+
+/** Opens a store until it is closed. */
+const openApart = Effect.fnUntraced(function* (options: KeyValueOptions) {
+  const scope = yield* Scope.make()
+  const opened = yield* Effect.onError(Scope.provide(openStore(options, readEntries), scope), (cause) =>
+    Scope.close(scope, Exit.failCause(cause)),
+  )
+  return { ...opened, close: Scope.close(scope, Exit.void) }
+})
+
+/** The entries that delete rows. */
+const deletionsOf = (keys: Iterable<string>): Entries => new Map(Array.from(keys, (key) => [key, undefined]))
+
+/** The keys of rows that a first start left. */
+const keysIn = (loaded: Rows): ReadonlyArray<string> =>
+  Array.from(loaded).flatMap(([kind, rows]) => rows.flatMap((row) => entryOf(kind, Object(row))?.[0] ?? []))
+
+/** An empty store to fill. */
+const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
+  let opened = yield* openApart(options)
+  const found = Array.from(opened.loaded.keys()).find((kind) => !LEFT_BY_STARTS.has(kind))
+  if (found !== undefined) {
+    yield* opened.close
+    return yield* inUse(`${options.name} already contains data (${found}): name an empty store`)
+  }
+  const written = new Map<string, string>()
+  let isWritten = false
+  const change = (entries: Entries) =>
+    Effect.tryPromise({
+      try: async () => opened.store.write(entries),
+      catch: (cause) => failure(`${options.name} rejects the copy: see the cause`, cause),
+    })
+  const write = Effect.gen(function* () {
+    isWritten = true
+    yield* change(new Map([...deletionsOf(keysIn(opened.loaded)), ...written]))
+    yield* opened.close
+    opened = yield* openApart(options)
+  })
+  return {
+    put: (name: string, record: object) => {
+      const entry = entryOf(name, record)
+      if (entry !== undefined) written.set(...entry)
+    },
+    /** Writes all rows at once, the first time, and opens the store again: it returns only rows that it has kept. */
+    kept: Effect.suspend(() => (isWritten ? Effect.void : write)).pipe(Effect.map(() => opened.loaded)),
+    undo: Effect.suspend(() =>
+      isWritten ? Effect.ignore(change(deletionsOf(written.keys()))) : Effect.void,
+    ),
+    close: Effect.suspend(() => opened.close),
+  }
+})
+
+const targetOf = ({ kept, put }: Effect.Success<ReturnType<typeof openTarget>>): CopyTarget => ({
+  asKept: (table, row) => toCopied(table, toRecord(table)(row)),
+  write: (table, rows) => {
+    if (numberTables.includes(table)) return rows.length === 0 ? Effect.void : Effect.fail(inUse(NO_NUMBERS))
+    return Effect.sync(() => {
+      for (const row of rows) put(table.name, toRecord(table)(row))
+    })
+  },
+  setLastSeq: (seq) => Effect.sync(() => put("sequence", { seq: Number(seq) })),
+  rows: (table) => Stream.unwrap(Effect.map(kept, (loaded) => pieces(rowsIn(loaded, table)))),
+})
+
+/**
+ * Fills an empty store with the rows that `use` writes, by one write: it has all or nothing. Then opens it again to
+ * read them back. If that differs, they are deleted. Fails with `in_use` where the store has data.
+ */
+export const withCopyTarget = <A, E, R>(
+  options: KeyValueOptions,
+  use: (target: CopyTarget) => Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StorageError, R> =>
+  Effect.flatMap(openTarget(options), (store) =>
+    use(targetOf(store)).pipe(
+      Effect.onError(() => store.undo),
+      Effect.ensuring(store.close),
+    ),
+  )

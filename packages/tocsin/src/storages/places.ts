@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs"
+import * as KeyValueCopy from "@tocsin/adapter-memory/keyValue/copyKeyValue"
+import * as PgCopy from "@tocsin/adapter-pg/copy/copyConnection"
+import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
+import { realFile } from "@tocsin/adapter-sqlite/connection/OpenFiles"
+import * as SqliteCopy from "@tocsin/adapter-sqlite/copy/CopyConnection"
+import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
+import type { Instant } from "@tocsin/contract/Instant"
+import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
+import { Effect, Redacted } from "effect"
+import type { StorageChoice } from "./storages.ts"
+
+/** A storage that data is copied from, or into. */
+export interface CopyEnd {
+  /** Its name for people, without an address, which may hold a password. */
+  readonly name: string
+  /** Fails if it cannot be opened. Absent where one process has it. */
+  readonly state?: Effect.Effect<PlaceState, StorageError>
+  readonly withSource: <A, E>(
+    use: (source: CopySource) => Effect.Effect<A, E>,
+  ) => Effect.Effect<A, E | StorageError>
+  readonly withTarget: <A, E>(
+    use: (target: CopyTarget) => Effect.Effect<A, E>,
+  ) => Effect.Effect<A, E | StorageError>
+}
+
+/** The state of a storage. */
+export interface PlaceState {
+  /** How many migrations it went through, of how many. */
+  readonly applied: number
+  readonly known: number
+  /** A server's last service heartbeat on it, by that server's clock. */
+  readonly serviceHeartbeatAt: Instant | undefined
+}
+
+/** A durable storage, inspected and copied without starting a server on it. */
+export interface StoragePlace extends CopyEnd {
+  readonly state: Effect.Effect<PlaceState, StorageError>
+}
+
+/** Whether other processes can look at it. */
+export const isPlace = (end: CopyEnd): end is StoragePlace => end.state !== undefined
+
+/** A file of SQLite. */
+export const sqlitePlace = (file: string): StoragePlace => ({
+  name: `SQLite in ${file}`,
+  state: Effect.flatMap(realFile(file), (found): StoragePlace["state"] =>
+    existsSync(found)
+      ? Effect.map(SqliteInspection.inspectStorage(found), ({ applied = 0, ...rest }) => ({
+          applied,
+          ...rest,
+        }))
+      : Effect.succeed({ applied: 0, known: 0, serviceHeartbeatAt: undefined }),
+  ),
+  withSource: (use) => SqliteCopy.withCopySource(file, use),
+  withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
+})
+
+/** A database of PostgreSQL. */
+export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
+  name: "PostgreSQL",
+  state: PgInspection.inspectStorage({ url }),
+  withSource: (use) => PgCopy.withCopySource(url, use),
+  withTarget: (use) => PgCopy.withCopyTarget(url, use),
+})
+
+/** A key-value store: one process has it. */
+const keyValueEnd = (options: Extract<StorageChoice, { readonly kind: "keyValue" }>["options"]): CopyEnd => ({
+  name: options.name,
+  withSource: (use) => KeyValueCopy.withCopySource(options, use),
+  withTarget: (use) => KeyValueCopy.withCopyTarget(options, use),
+})
+
+/** A storage as one end of a copy; memory is none. */
+export const endOf = (choice: StorageChoice): CopyEnd | undefined => {
+  switch (choice.kind) {
+    case "memory":
+      return undefined
+    case "sqlite":
+      return sqlitePlace(choice.file())
+    case "postgres":
+      return postgresPlace(Redacted.make(choice.url()))
+    case "keyValue":
+      return keyValueEnd(choice.options)
+  }
+}
