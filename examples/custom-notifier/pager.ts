@@ -3,18 +3,23 @@ import type { CustomNotifier, SendResult } from "tocsin"
 
 /** `createMonitor({ notifiers: [pager({ address })] })` */
 export const pager = ({ address }: { readonly address: string }): CustomNotifier => {
+  // A mistyped address fails here, when the program starts.
+  const url = new URL(address)
   const page = async (text: string, id: string, signal: AbortSignal): Promise<SendResult> => {
     const headers = { "content-type": "text/plain", "idempotency-key": id }
-    const { status, headers: answer } = await fetch(address, { method: "POST", headers, body: text, signal })
-    if (status < 300) return { outcome: "delivered" }
-    const error = `The pager answered ${status}.`
-    const isBusy = status === 429 || status >= 500
-    const seconds = Number(answer.get("retry-after") ?? 0)
+    // A redirect would turn the POST into a GET, which a login page answers with 200.
+    const answer = await fetch(url, { method: "POST", headers, body: text, redirect: "manual", signal })
+    if (answer.ok) return { outcome: "delivered" }
+    const error = `The pager answered ${answer.status}.`
+    const isBusy = answer.status === 429 || answer.status >= 500
+    const seconds = Number(answer.headers.get("retry-after") ?? 0)
     return isBusy ? { outcome: "deferred", error, retryAfterSeconds: seconds } : { outcome: "refused", error }
   }
   return {
     name: "pager",
+    // Tocsin shows *** in its place.
+    secrets: [address],
     send: ({ id, text }, { signal }) => page(text, id, signal),
-    test: ({ text }, { signal }) => page(text, "test", signal),
+    test: ({ text }, { signal }) => page(text, crypto.randomUUID(), signal),
   }
 }

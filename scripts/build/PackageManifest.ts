@@ -14,12 +14,22 @@ export interface PackageManifest {
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-/** The address of the sources, which the workspace alone names, as a part of a published manifest. */
-export const repositoryOf = (root: string, folder: string): { readonly repository?: object } => {
-  const { repository: url }: { readonly repository?: string } = JSON.parse(
-    readFileSync(join(root, "package.json"), "utf8"),
-  )
-  return url === undefined ? {} : { repository: { type: "git", url, directory: `packages/${folder}` } }
+/** Addresses that the workspace alone names, as far as it does. */
+interface Addresses {
+  readonly repository?: string
+  readonly homepage?: string
+  readonly bugs?: string
+}
+
+/** The addresses of the sources, their page and their issues, as a part of a published manifest. */
+export const addressesOf = (root: string, folder: string): object => {
+  const manifest: Addresses = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  const { repository: url, homepage, bugs } = manifest
+  return {
+    ...(url !== undefined && { repository: { type: "git", url, directory: `packages/${folder}` } }),
+    ...(homepage !== undefined && { homepage }),
+    ...(bugs !== undefined && { bugs }),
+  }
 }
 
 /** Reads the manifest of a package of the workspace. */

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { rolldown } from "rolldown"
 import { COMMENTS, takenModules } from "../takenModules.mjs"
 import { licencesOf } from "./licences.ts"
-import { readManifest, repositoryOf } from "./PackageManifest.ts"
+import { readManifest, addressesOf } from "./PackageManifest.ts"
 import { type PackedFile, packTarball } from "./packTarball.ts"
 
 export const PROGRAM = "tocsin-agent"
@@ -38,7 +38,7 @@ export const agentManifest = (root: string): object => {
     version,
     description,
     license,
-    ...repositoryOf(root, "agent"),
+    ...addressesOf(root, "agent"),
     type,
     engines: { node: ">=24" },
     bin: { [PROGRAM]: `${PROGRAM}.mjs` },

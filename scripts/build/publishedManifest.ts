@@ -1,5 +1,5 @@
 import { fileOf } from "./bundleLibrary.ts"
-import { type PackageManifest, readManifest, repositoryOf } from "./PackageManifest.ts"
+import { type PackageManifest, readManifest, addressesOf } from "./PackageManifest.ts"
 
 /** The Node.js that runs and tests the sources. */
 const ENGINES = { node: ">=24" }
@@ -38,7 +38,7 @@ export const publishedManifest = (root: string): object => {
     description,
     ...(keywords !== undefined && { keywords }),
     license,
-    ...repositoryOf(root, "tocsin"),
+    ...addressesOf(root, "tocsin"),
     type,
     engines: ENGINES,
     sideEffects: false,
@@ -51,7 +51,7 @@ export const publishedManifest = (root: string): object => {
       "./package.json": "./package.json",
     },
     bin: { [name]: "bin/tocsin.mjs" },
-    files: ["bin", "lib"],
+    files: ["bin", "lib", "docs", "examples"],
     peerDependencies: peersOf(readManifest(root, "testing"), manifest),
     peerDependenciesMeta: Object.fromEntries(PEERS.map((peer) => [peer, { optional: true }])),
   }

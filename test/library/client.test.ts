@@ -3,8 +3,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { createMonitor, memory } from "tocsin"
-import { createClient } from "tocsin/client"
-import { collect, enroll, resultOf, send } from "./requests.ts"
+import { createAgent, createClient } from "tocsin/client"
+import { collect, enroll, resultOf, send, until } from "./requests.ts"
 
 const TOKEN = "operators-token"
 
@@ -30,6 +30,24 @@ it("tocsin/client reads over HTTP what the library gives in process", async () =
   assert.deepStrictEqual(await collect(client.history.all()), await collect(monitor.history.all()))
   assert.deepStrictEqual(await collect(client.incidents.all()), incidents)
   assert.deepStrictEqual(await client.incidents.get(id), await monitor.incidents.get(id))
+  server.closeAllConnections()
+  server.close()
+})
+
+it("an agent that is accepted just before it closes delivers what it reported, and nothing afterwards", async () => {
+  await using monitor = await createMonitor({ storage: memory(), log: false, notifiers: [] })
+  const server = createServer(monitor.node).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const agent = createAgent({ baseUrl, agentId: "job", agentKey: "key-of-job", log: false })
+  agent.report("orders", "critical", "first")
+  agent.report("orders", "ok", "then")
+  await until(() => agent.state().admission === "pending")
+  await monitor.agents.accept("job")
+  assert.deepStrictEqual(await agent.close(), { delivered: 2, dropped: 0 })
+  assert.lengthOf(await collect(monitor.history.all()), 2)
+  agent.report("orders", "ok", "late")
+  assert.strictEqual(agent.state().dropped, 1)
   server.closeAllConnections()
   server.close()
 })

@@ -1,6 +1,9 @@
-import { describe, it } from "@effect/vitest"
-import { alertRouter, slack, telegram, webhook } from "tocsin"
-import { notifierSuite } from "tocsin/testing"
+import process from "node:process"
+import { assert, describe, it } from "@effect/vitest"
+import { alertRouter, type CustomNotifier, type Notification, slack, telegram, webhook } from "tocsin"
+import { notifierSuite, type NotifierUnderTest } from "tocsin/testing"
+import { turns } from "./requests.ts"
+import { FAULTY, GOOD, TOKEN } from "./notifiers/faultyNotifiers.ts"
 
 const runner = { describe, it }
 
@@ -14,4 +17,73 @@ notifierSuite(runner, {
   name: "webhook under another name",
   make: (address) =>
     webhook({ name: "billing", url: address, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }),
+})
+
+for (const [name, make] of Object.entries(GOOD)) notifierSuite(runner, { name, make, secrets: [TOKEN] })
+
+/** How a test of the suite fails; `undefined` if it passes. */
+const failureOf = (subject: NotifierUnderTest, test: string): Promise<unknown> => {
+  const failures: Array<Promise<unknown>> = []
+  const rejected = (body: () => Promise<void>) =>
+    body().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+  const own = {
+    describe: (_: string, body: () => void) => body(),
+    it: (name: string, body: () => Promise<void>) => name.startsWith(test) && failures.push(rejected(body)),
+  }
+  notifierSuite(own, subject)
+  return failures[0] ?? Promise.reject(new Error(`there is no test ${test}`))
+}
+
+const servers = () => process.getActiveResourcesInfo().filter((name) => name === "TCPServerWrap").length
+
+describe("the suite of notifiers", () => {
+  it.each(Object.entries(FAULTY))("sees one that %s", async (name, [test, make]) => {
+    const before = servers()
+    assert.instanceOf(await failureOf({ name, make, secrets: [TOKEN] }, test), Error)
+    await turns(2)
+    // A server that listens keeps the process of node:test for ever.
+    assert.strictEqual(servers(), before)
+  })
+})
+
+/** A queue in memory, which takes texts of notifications. */
+const queueOf = (send: (queue: Array<string>, notification: Notification) => void, test = true) => {
+  const queue: Array<string> = []
+  const make = (): CustomNotifier => ({
+    name: "queue",
+    send: (notification) => send(queue, notification),
+    ...(test && { test: ({ text }) => void queue.push(text) }),
+  })
+  return { name: "queue", make, received: () => queue }
+}
+
+const push = (queue: Array<string>, { text }: Notification): void => void queue.push(text)
+notifierSuite(runner, queueOf(push))
+
+describe("the suite of notifiers without HTTP", () => {
+  it.each([
+    ["sends nothing", "sends an incident", queueOf(() => {})],
+    [
+      "sends no resolution",
+      "sends an incident",
+      queueOf((queue, sent) => sent.event_type === "firing" && push(queue, sent)),
+    ],
+    [
+      "sends a resolution like its firing",
+      "sends an incident",
+      queueOf((queue, { incident }) => void queue.push(incident.incident_key)),
+    ],
+    ["sends twice", "sends an incident", queueOf((queue, sent) => [1, 2].forEach(() => push(queue, sent)))],
+    [
+      "drops all but the first",
+      "sends several",
+      queueOf((queue, sent) => queue.length === 0 && push(queue, sent)),
+    ],
+    ["has no test", "sends a test", queueOf(push, false)],
+  ])("sees one that %s", async (_, test, subject) => {
+    assert.instanceOf(await failureOf(subject, test), Error)
+  })
 })

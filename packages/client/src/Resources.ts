@@ -33,7 +33,7 @@ export interface CheckResultEvent extends SentResult {}
 /** The answer to a heartbeat: whether an operator has accepted the key. */
 export interface AcceptedResponse extends Answer<"heartbeat"> {}
 
-/** `accepted` counts changes of status, `deduplicated` repeated and late events: together they are the batch. */
+/** `accepted` counts changes of status, `deduplicated` all others: repeated, unchanged and late results. A late one, older than the newest of its check, is discarded. */
 export interface EventBatchAcceptedResponse extends Answer<"events"> {}
 
 type SentExpectation = Body<"declareExpectations">["checks"][number]

@@ -60,7 +60,7 @@ const reporting: Operations = {
   events: {
     summary: "Report results of checks",
     description:
-      "Reports check results of one agent. Tocsin applies them in order, all or none, and stores them before it answers. Unchanged results, known event_ids and results older than the newest one of their check count as deduplicated. Safe to repeat.",
+      "Reports check results of one agent. Tocsin applies them in order, all or none, and stores them before it answers. Unchanged results and known event_ids count as deduplicated, and so do results older than the newest one of their check, which are discarded. Safe to repeat.",
     request: {
       change: [
         "A disk that has filled up, and a load that is well",

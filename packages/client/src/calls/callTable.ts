@@ -21,7 +21,8 @@ export const callTable = {
   heartbeat: call<[request: R.HeartbeatRequest], R.AcceptedResponse>()("heartbeat"),
   /**
    * Sends 1 to 200 check results of one agent, stored all or none. Durable once it succeeds, and safe to
-   * repeat: results with a known `event_id` count as deduplicated.
+   * repeat: results with a known `event_id` count as deduplicated. So do unchanged
+   * ones, and those older than the newest of their check, which Tocsin discards.
    */
   events: call<[request: R.EventBatchRequest], R.EventBatchAcceptedResponse>()("events"),
   /**

@@ -51,7 +51,7 @@ export interface ProgramAgent extends AsyncDisposable {
   readonly agentId: string
   /**
    * Reports a result of a check. It returns immediately, and never fails because of the server.
-   * Throws where the server would refuse the report.
+   * Throws where the server would refuse the report. After `close`, it counts as dropped.
    *
    * @example
    * ```ts
@@ -76,7 +76,8 @@ export interface ProgramAgent extends AsyncDisposable {
   /** How the agent is, and what became of its reports. */
   readonly state: () => ProgramAgentState
   /**
-   * Ends the checks and sends what waits, for up to 5 s. What the server has not taken by then is
+   * Ends the checks, asks once more whether the agent was accepted if it was not, and sends what waits, for up to
+   * 5 s. What the server has not taken by then is
    * lost and counted as dropped. Safe to call more than once. Resolves with the counts of all reports
    * since the agent was made.
    */

@@ -197,6 +197,9 @@ export class ReportingAgent implements ProgramAgent {
   async #close(): ReturnType<ProgramAgent["close"]> {
     this.#ending.abort()
     this.#queue.hurry()
+    // It asks once a minute whether it was accepted, and may have been since.
+    if (this.#sender.admission === "pending" && this.#queue.size() > 0)
+      this.#sender.restate(this.#statements())
     this.#wake.abort()
     // In real time, so that a clock that stands still in a test delays no caller.
     await within(CLOSE_MILLIS, this.#sending)

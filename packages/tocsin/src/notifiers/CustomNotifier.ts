@@ -62,7 +62,7 @@ export interface SendContext {
  * const pager: CustomNotifier = {
  *   name: "pager",
  *   send: async ({ id, text }, { signal }) => {
- *     const { status } = await fetch(pagerUrl, { method: "POST", body: text, headers: { "idempotency-key": id }, signal })
+ *     const { status } = await fetch(pagerUrl, { method: "POST", body: text, headers: { "idempotency-key": id }, redirect: "manual", signal })
  *     if (status === 404) return { outcome: "refused", error: "The pager knows no such person." }
  *     if (status >= 300) return { outcome: "deferred", error: `The pager answered ${status}.` }
  *   },

@@ -1,33 +1,40 @@
 import assert from "node:assert/strict"
-import type { NotificationOutboxItem } from "@tocsin/client/Resources"
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { testText } from "@tocsin/core/notifications/incidentText"
 import type { NotifierOption } from "../notifiers/notifiers.ts"
-import { type TestMonitor, createTestMonitor } from "./createTestMonitor.ts"
+import { assertOne, CHECKS, SAME, TEST } from "./receivers/arrivals.ts"
+import { HttpReceiver, RECEIVERS_TEXT, SECRET_PATH } from "./receivers/HttpReceiver.ts"
+import { type HttpTrial, httpTrials } from "./receivers/httpTrials.ts"
+import { mentions } from "./receivers/mentions.ts"
+import { NotifierTrial } from "./receivers/NotifierTrial.ts"
 import type { TestRunner } from "./TestRunner.ts"
 
-/** A notifier that posts over HTTP, as the suite needs it. */
-export interface NotifierUnderTest {
+interface Tested {
   /** The name that the tests show. */
   readonly name: string
+  /** Texts that the notifier knows, such as its token: none may be in errors, answers and logs. */
+  readonly secrets?: ReadonlyArray<string>
+}
+
+/** A notifier that sends over HTTP, as the suite needs it. */
+export interface HttpNotifierUnderTest extends Tested {
   /** Makes the notifier that sends to this address of a receiver on this machine, or below it. */
   readonly make: (address: string) => NotifierOption
 }
 
-const TIMEOUT_MILLIS = 30_000
-
-interface Trial {
-  readonly receiver: HttpReceiver
-  readonly monitor: TestMonitor
-  /** The notifications of this notifier, oldest first. */
-  readonly items: () => Promise<ReadonlyArray<NotificationOutboxItem>>
-  /** Reports a result, and does what is due then. */
-  readonly report: (status: "ok" | "critical") => Promise<void>
+/** A notifier that sends in another way, to a receiver of the test's own. */
+export interface OtherNotifierUnderTest extends Tested {
+  readonly make: () => NotifierOption
+  /** The texts that arrived since the notifier was made, oldest first. */
+  readonly received: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>
 }
 
+export type NotifierUnderTest = HttpNotifierUnderTest | OtherNotifierUnderTest
+
+const TIMEOUT_MILLIS = 30_000
+
 /**
- * Tests of a notifier that posts over HTTP, through the real outbox against a receiver on this machine.
+ * Tests of a notifier, through the real outbox: over HTTP against a receiver on this machine, which answers
+ * in all the ways that receivers do, or else against one of your own.
  *
  * @example
  * ```ts
@@ -39,149 +46,71 @@ interface Trial {
  * ```
  */
 export const notifierSuite = ({ describe, it }: TestRunner, subject: NotifierUnderTest): void => {
+  const tests = "received" in subject ? otherTests(subject) : httpTests(subject)
   describe(`notifier: ${subject.name}`, () => {
-    for (const [name, body] of Object.entries(trials)) it(name, () => attempt(subject, body), TIMEOUT_MILLIS)
+    for (const [name, body] of Object.entries(tests)) it(name, body, TIMEOUT_MILLIS)
   })
 }
 
-const statesOf = (items: ReadonlyArray<NotificationOutboxItem>) =>
-  items.map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
+type Tests = Readonly<Record<string, () => Promise<void>>>
 
-const trials: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
-  "sends an incident, then its resolution": async ({ items, report }) => {
-    await report("critical")
-    assert.deepEqual(statesOf(await items()), ["firing sent 1"])
-    await report("ok")
-    assert.deepEqual(statesOf(await items()), ["firing sent 1", "resolved sent 1"])
-  },
-
-  "retries after a failure, and sends the resolution only after the firing": async (trial) => {
-    const { receiver, monitor, items, report } = trial
-    receiver.manner = { status: 503 }
-    await report("critical")
-    assert.deepEqual(statesOf(await items()), ["firing retry 1"])
-    await report("ok")
-    // It makes the retry of its firing due.
-    assert.deepEqual(statesOf(await items()), ["firing retry 2", "resolved pending 0"])
-    receiver.manner = { status: 200 }
-    await monitor.advance("1m")
-    assert.deepEqual(statesOf(await items()), ["firing sent 3", "resolved sent 1"])
-  },
-
-  "waits for Retry-After": async ({ receiver, monitor, items, report }) => {
-    receiver.manner = { status: 429, retryAfter: 600 }
-    await report("critical")
-    receiver.manner = { status: 200 }
-    await monitor.advance("9m")
-    assert.deepEqual(statesOf(await items()), ["firing retry 1"])
-    await monitor.advance("2m")
-    assert.deepEqual(statesOf(await items()), ["firing sent 2"])
-  },
-
-  "stops after a refusal, and can be replayed": async (trial) => {
-    const { receiver, monitor, items, report } = trial
-    receiver.manner = { status: 400 }
-    await report("critical")
-    assert.deepEqual(statesOf(await items()), ["firing failed 1"])
-    receiver.manner = { status: 200 }
-    for (const { id } of await items()) await monitor.outbox.replay(id)
-    await monitor.settle()
-    assert.deepEqual(statesOf(await items()), ["firing sent 1"])
-  },
-
-  "times out without an answer, and retries": async ({ receiver, monitor, items, report }) => {
-    receiver.manner = "silent"
-    await report("critical")
-    await monitor.advance("16s")
-    assert.deepEqual(statesOf(await items()), ["firing retry 1"])
-    await until(
-      () => receiver.abandoned === 1,
-      "the request was not given up: pass the signal on to what sends",
-    )
-  },
-
-  "retries if no receiver listens, and shows no address": async ({ receiver, items, report }) => {
-    await receiver.stop()
-    await report("critical")
-    const found = await items()
-    assert.deepEqual(statesOf(found), ["firing retry 1"])
-    const shown = found.map(({ last_error }) => last_error ?? "").join("\n")
-    assert.ok(!shown.includes(SECRET_PATH), `last_error shows more of the address than its origin: ${shown}`)
-  },
+const otherTests = ({ name, make, secrets, received }: OtherNotifierUnderTest): Tests => {
+  const subject = { name, make, secrets }
+  const arrived = async () => (await received()).map((text) => ({ text, isTaken: true }))
+  return {
+    "sends an incident, then its resolution": () =>
+      NotifierTrial.run(subject, async (trial) => {
+        await trial.report("critical")
+        assert.deepEqual(await trial.states(), ["firing sent 1"])
+        assertOne(await arrived(), trial.words("firing"))
+        await trial.report("ok")
+        assert.deepEqual(await trial.states(), ["firing sent 1", "resolved sent 1"])
+        const [firing, resolved] = (await arrived()).slice(-2)
+        assertOne(resolved === undefined ? [] : [resolved], trial.words("resolved"))
+        assert.notEqual(resolved?.text, firing?.text, SAME)
+      }),
+    "sends several incidents at once": () =>
+      NotifierTrial.run(subject, async (trial) => {
+        await trial.report("critical", ...CHECKS)
+        assert.deepEqual(
+          await trial.states(),
+          CHECKS.map(() => "firing sent 1"),
+        )
+        const texts = (await arrived()).slice(-CHECKS.length)
+        for (const check of CHECKS) assertOne(texts, trial.words("firing", check))
+      }),
+    "sends a test": () =>
+      NotifierTrial.run(subject, async (trial) => {
+        const before = (await arrived()).length
+        assert.equal((await trial.test()).outcome, "delivered", TEST)
+        assert.ok(
+          (await arrived()).slice(before).some(({ text }) => mentions(text, [testText])),
+          TEST,
+        )
+      }),
+  }
 }
 
-const attempt = async (
-  { name, make }: NotifierUnderTest,
-  body: (trial: Trial) => Promise<void>,
-): Promise<void> => {
-  const receiver = await startReceiver()
-  const notifier = make(receiver.address)
-  assert.notEqual(notifier.name, "debug", `${name}: debug is the name of the suite's own notifier`)
-  const monitor = await createTestMonitor({ notifiers: [notifier] })
-  try {
-    const agent = await monitor.agent("web-1")
-    await body({
-      receiver,
-      monitor,
-      report: (status) => {
-        agent.report("disk", status)
-        return monitor.settle()
+const httpTests = ({ name, make, secrets }: HttpNotifierUnderTest): Tests => {
+  const run = async (body: (tried: HttpTrial) => Promise<void>): Promise<void> => {
+    const receiver = new HttpReceiver()
+    await receiver.start()
+    let isOwn = false
+    const subject = {
+      name,
+      secrets,
+      hidden: [SECRET_PATH, RECEIVERS_TEXT],
+      make: () => {
+        const notifier = make(receiver.address)
+        isOwn = "send" in notifier
+        return notifier
       },
-      items: async () => {
-        const all = monitor.outbox.all({ sort: "created_at", direction: "asc" })
-        const items: Array<NotificationOutboxItem> = []
-        for await (const item of all) if (item.notifier === notifier.name) items.push(item)
-        return items
-      },
-    })
-  } finally {
-    await monitor.close()
-    await receiver.stop()
+    }
+    try {
+      await NotifierTrial.run(subject, (trial) => body({ trial, receiver, isOwn }))
+    } finally {
+      await receiver.stop()
+    }
   }
-}
-
-const POLL_MILLIS = 5
-const POLLS = 400
-
-const until = async (holds: () => boolean, complaint: string): Promise<void> => {
-  for (let polls = 0; !holds(); polls += 1) {
-    if (polls === POLLS) assert.fail(complaint)
-    await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
-  }
-}
-
-/** How a receiver answers: with a status and perhaps Retry-After, or never. */
-type Manner = { readonly status: number; readonly retryAfter?: number } | "silent"
-
-/** A part of the address, where many receivers have a credential. */
-const SECRET_PATH = "c2VjcmV0IHBhdGg"
-
-type HttpReceiver = Awaited<ReturnType<typeof startReceiver>>
-
-const startReceiver = async () => {
-  /** How it answers, and how many clients closed their connection before the answer. */
-  const state: { manner: Manner; abandoned: number } = { manner: { status: 200 }, abandoned: 0 }
-  const server = createServer((request, response) => {
-    const { manner } = state
-    response.on("close", () => {
-      if (!response.writableFinished) state.abandoned += 1
-    })
-    request.resume()
-    if (manner === "silent") return
-    request.on("end", () => {
-      if (manner.retryAfter !== undefined) response.setHeader("retry-after", manner.retryAfter)
-      response.writeHead(manner.status).end()
-    })
-  })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  // A server that listens on a port has this form of address.
-  const { port } = server.address() as AddressInfo
-  const stop = async (): Promise<void> => {
-    if (!server.listening) return
-    server.closeAllConnections()
-    server.close()
-    await once(server, "close")
-  }
-  return Object.assign(state, { address: `http://127.0.0.1:${port}/${SECRET_PATH}`, stop })
+  return Object.fromEntries(Object.entries(httpTrials).map(([title, body]) => [title, () => run(body)]))
 }

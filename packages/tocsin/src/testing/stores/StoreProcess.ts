@@ -72,7 +72,7 @@ export class StoreProcess {
     return new StoreProcess(module, place, isLimited)
   }
 
-  /** What it says next; `undefined` once it has ended. */
+  /** Its next word; `undefined` once it has ended. */
   async next(): Promise<Said | undefined> {
     const isLate = AbortSignal.timeout(PATIENCE_MILLIS)
     while (this.#words.length === 0 && !this.#hasEnded) {

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict"
+import type { NotificationOutboxItem } from "@tocsin/client/Resources"
+import { maskOf } from "../../notifiers/maskSecrets.ts"
+import type { Notification } from "../../notifiers/CustomNotifier.ts"
+import type { NotifierOption } from "../../notifiers/notifiers.ts"
+import type { LogEntry } from "../../options/log.ts"
+import { createTestMonitor, type TestMonitor } from "../createTestMonitor.ts"
+import { mentions } from "./mentions.ts"
+
+/** The subject of a trial: how to make the notifier, and its secrets. */
+export interface Subject {
+  readonly name: string
+  readonly make: () => NotifierOption
+  readonly secrets?: ReadonlyArray<string> | undefined
+  /** Texts of the receiver that `last_error` must not show. */
+  readonly hidden?: ReadonlyArray<string>
+}
+
+/** The words by which a request shows its notification: its first line, or the key of its incident. */
+const wordsOf = ({ text, incident }: Notification): ReadonlyArray<string> => [
+  text.split("\n")[0] ?? "",
+  incident.incident_key,
+]
+
+/** One test of a notifier, through the real outbox. */
+export class NotifierTrial {
+  readonly monitor: TestMonitor
+  readonly name: string
+  readonly #agent: Awaited<ReturnType<TestMonitor["agent"]>>
+  readonly #logged: ReadonlyArray<LogEntry>
+  readonly #subject: Subject
+  readonly #answers: Array<unknown> = []
+  /** Every `last_error` so far: an attempt that succeeds clears it. */
+  readonly #errors = new Set<string>()
+
+  private constructor(
+    subject: Subject,
+    name: string,
+    monitor: TestMonitor,
+    agent: Awaited<ReturnType<TestMonitor["agent"]>>,
+    logged: ReadonlyArray<LogEntry>,
+  ) {
+    this.#subject = subject
+    this.name = name
+    this.monitor = monitor
+    this.#agent = agent
+    this.#logged = logged
+  }
+
+  static async run(subject: Subject, body: (trial: NotifierTrial) => Promise<void>): Promise<void> {
+    const notifier = subject.make()
+    assert.notEqual(notifier?.name, "debug", `${subject.name}: debug is the name of the suite's own notifier`)
+    const logged: Array<LogEntry> = []
+    const monitor = await createTestMonitor({ notifiers: [notifier], log: (entry) => logged.push(entry) })
+    try {
+      const agent = await monitor.agent("web-1")
+      const trial = new NotifierTrial(subject, notifier.name, monitor, agent, logged)
+      await body(trial)
+      await trial.#assertSecret()
+    } finally {
+      await monitor.close()
+    }
+  }
+
+  /** Reports a result of a check, and does what is due then. */
+  async report(status: "ok" | "critical", ...checks: ReadonlyArray<string>): Promise<void> {
+    for (const check of checks.length === 0 ? ["disk"] : checks) this.#agent.report(check, status)
+    await this.monitor.settle()
+  }
+
+  /** The notifications of this notifier, oldest first. */
+  async items(): Promise<ReadonlyArray<NotificationOutboxItem>> {
+    const items: Array<NotificationOutboxItem> = []
+    for await (const item of this.monitor.outbox.all({ sort: "created_at", direction: "asc" }))
+      if (item.notifier === this.name) items.push(item)
+    for (const { last_error } of items) this.#errors.add(last_error ?? "")
+    return items
+  }
+
+  /** Each as `firing sent 1`. */
+  async states(): Promise<ReadonlyArray<string>> {
+    return (await this.items()).map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
+  }
+
+  /** Sends a test, as an operator does. */
+  async test() {
+    const answer = await this.monitor.notifiers.test(this.name)
+    this.#answers.push(answer)
+    return answer
+  }
+
+  /** The words of each notification, in the order in which they were made. */
+  words(type: "firing" | "resolved", check = "disk"): ReadonlyArray<string> {
+    const found = this.monitor.notifications.find(
+      ({ event_type, incident }) => event_type === type && incident.incident_key === `web-1/${check}`,
+    )
+    return found === undefined ? assert.fail(`no ${type} of ${check} was made`) : wordsOf(found)
+  }
+
+  /** Fails if a secret, or a text of the receiver, is where people read. */
+  async #assertSecret(): Promise<void> {
+    const { hidden = [], secrets = [] } = this.#subject
+    await this.items()
+    const errors = Array.from(this.#errors).join("\n")
+    const shown = hidden.find((text) => mentions(errors, [text]))
+    assert.ok(shown === undefined, `last_error shows the receiver's address or its text: ${errors}`)
+    const all = JSON.stringify([errors, this.#answers, this.#logged])
+    const masked = maskOf(secrets)(all)
+    assert.equal(
+      masked,
+      all,
+      `a secret is in last_error, in the answer to a test, or in the log; state it in secrets`,
+    )
+  }
+}
