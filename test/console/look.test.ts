@@ -31,6 +31,7 @@ const PAGES = [
   ["s", "Silences"],
   ["l", "Policy"],
   ["e", "Receivers"],
+  ["f", "Pages"],
   ["r", "On call"],
   ["o", "Outbox"],
   ["u", "Audit"],

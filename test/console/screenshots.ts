@@ -21,12 +21,14 @@ const PAGES: Readonly<Record<string, string>> = {
   silences: "silences",
   policy: "policy",
   receivers: "receivers",
+  pages: "pages",
   watches: "watches",
   outbox: "outbox",
   audit: "audit",
   integrations: "integrations",
   operators: "operators",
   system: "system",
+  wall: "wall",
 }
 
 /** Pages that are pictured in the dark too: one of each kind. */
@@ -52,6 +54,14 @@ windows:
     for: 4h
     match: [ "check_id glob nightly*" ]
     comment: The weekly full backup slows disks down
+pages:
+  shop:
+    title: The shop
+    groups:
+      - title: Services
+        lines:
+          - { name: Checkout, match: [ "check_id = http" ] }
+          - { name: Search, match: [ "agent_id glob api-*" ] }
 freshness:
   - { match: [ "label:env = prod" ], every: 5m }
 `

@@ -56,7 +56,7 @@ const Confirmation = () => {
 /** The pages besides the first ones, whose script comes while people read those. */
 const others = scriptOf(() => import("./pages/otherPages.ts"))
 /** The pages of the third script. */
-const DECIDED = ["policy", "receivers"]
+const DECIDED = ["policy", "receivers", "pages"]
 
 const FIRST_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["overview 0", Overview],

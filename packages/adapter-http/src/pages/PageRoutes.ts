@@ -93,7 +93,8 @@ const pathsOf = (files: ConsoleFiles | undefined): ReadonlyArray<KnownRoute["pat
   files === undefined ? [] : [SCRIPT, STYLE, ...linked(files).map(({ path }) => path)]
 
 const PAGE_FIELDS = {
-  "content-security-policy": `${StaticContent.PAGE_POLICY}; require-trusted-types-for 'script'`,
+  // It frames public pages beside their announcements.
+  "content-security-policy": `${StaticContent.PAGE_POLICY}; frame-src 'self'; require-trusted-types-for 'script'`,
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache",
   vary: "Accept, X-Forwarded-Prefix",

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from "preact"
 import { Policy } from "./Policy.tsx"
+import { PublicPages } from "./PublicPages.tsx"
 import { Receivers } from "./Receivers.tsx"
 
 export { ReceiverTable } from "./Receivers.tsx"
@@ -8,4 +9,5 @@ export { ReceiverTable } from "./Receivers.tsx"
 export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["policy 0", Policy],
   ["receivers 0", Receivers],
+  ["pages 0", PublicPages],
 ])

@@ -1,7 +1,7 @@
 /** The groups of the navigation: the pages of each in their order, with their keys after `g`. */
 const GROUPS = {
   Now: { overview: "v", incidents: "i", checks: "c", agents: "a", "on-call": "r" },
-  Decide: { silences: "s", policy: "l", receivers: "e", watches: "w", integrations: "t" },
+  Decide: { silences: "s", policy: "l", receivers: "e", pages: "f", watches: "w", integrations: "t" },
   "Look after": { outbox: "o", audit: "u", admission: "d", operators: "p", system: "y", start: "b" },
 } as const
 

@@ -13,6 +13,7 @@ export const TOPICS = [
   "watches",
   "operators",
   "policy",
+  "announcements",
 ] as const
 export type Topic = (typeof TOPICS)[number]
 

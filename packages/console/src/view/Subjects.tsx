@@ -23,6 +23,7 @@ type Subject = AuditEntry["subjects"][number]
 
 /** Subjects whose ID says nothing to people. */
 const NAMELESS: Readonly<Record<string, string>> = {
+  announcement: "an announcement",
   enrolment: "an enrolment",
   incident: "an incident",
   key: "a blocked key",
@@ -33,6 +34,7 @@ const NAMELESS: Readonly<Record<string, string>> = {
 
 /** Pages that show all subjects of a kind. */
 const PAGE_OF: Readonly<Record<string, string>> = {
+  announcement: "pages",
   enrolment: "admission",
   integration: "integrations",
   notification: "outbox",
