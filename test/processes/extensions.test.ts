@@ -14,7 +14,7 @@ const PAGER = `import { appendFileSync } from "node:fs"
 appendFileSync("imports.log", "imported\\n")
 setTimeout(() => Promise.reject(new Error("a promise of the module")), 0)
 export default {
-  notifiers: [{ name: "pager", send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n") }],
+  notifiers: [{ name: "pager", send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n"), test: () => {} }],
 }
 `
 
@@ -86,12 +86,18 @@ describe("SERVICE_EXTENSIONS", () => {
         ],
       )
 
+      const tested = yield* tocsin(
+        { cwd, environment: { SERVICE_EXTENSIONS: "./pager.mjs" } },
+        "doctor",
+        "--send-test",
+      )
+      assert.include(tested.stdout, "the notifier of ./pager.mjs accepted the test message")
       yield* having.signal("SIGHUP")
       yield* until(
         "the settings were read",
         Effect.sync(() => having.output.stderr.includes("were read again")),
       )
-      assert.deepStrictEqual((yield* linesOf(join(cwd, "imports.log"))).length, 1)
+      assert.deepStrictEqual((yield* linesOf(join(cwd, "imports.log"))).length, 2)
       assert.include(having.output.stderr, "nothing handles it")
       assert.include(having.output.stderr, "a promise of the module")
 

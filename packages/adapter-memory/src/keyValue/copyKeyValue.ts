@@ -1,5 +1,5 @@
 import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
-import { numberTables } from "@tocsin/core/model/StoredTables"
+import { filledByStarts, numberTables } from "@tocsin/core/model/StoredTables"
 import { type AnyShape, type CopiedRow, decoderOf, jsonReaders } from "@tocsin/core/model/TableShape"
 import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Exit, Scope, Stream } from "effect"
@@ -84,14 +84,6 @@ export const withCopySource = <A, E, R>(
     }),
   )
 
-/** Every first start leaves these rows. They are no reason to refuse, and are overwritten. */
-const LEFT_BY_STARTS: ReadonlySet<string> = new Set([
-  "established",
-  "service_heartbeat",
-  "replica",
-  "sequence",
-])
-
 const inUse = (message: string) => new StorageError({ reason: "in_use", message })
 
 const NO_NUMBERS =
@@ -116,7 +108,9 @@ const keysIn = (loaded: Rows): ReadonlyArray<string> =>
 /** An empty store to fill. */
 const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
   let opened = yield* openApart(options)
-  const found = Array.from(opened.loaded.keys()).find((kind) => !LEFT_BY_STARTS.has(kind))
+  const found = Array.from(opened.loaded.keys()).find(
+    (kind) => kind !== "sequence" && !filledByStarts.has(kind),
+  )
   if (found !== undefined) {
     yield* opened.close
     return yield* inUse(`${options.name} already contains data (${found}): name an empty store`)

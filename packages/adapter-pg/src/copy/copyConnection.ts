@@ -7,7 +7,7 @@ import { connect, type Database, ADVISORY_LOCKS, readStorageTime } from "../Data
 import { toStorageError } from "../toStorageError.ts"
 import { verifySchema, applyMissing, verifyServer } from "../migrations/migrate.ts"
 import * as Instant from "@tocsin/contract/Instant"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { copiedTables, filledByStarts } from "@tocsin/core/model/StoredTables"
 import { givenRows, quoted } from "../tables/makeTable.ts"
 
 /** The name of a copy in `pg_stat_activity`. It is not that of a server, which a copy looks for. */
@@ -136,9 +136,6 @@ const LOCK = `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migrations}) AS 
 /** Servers leave a service heartbeat every five seconds. An older one is that of a server that ended. */
 const MARKED_LATELY = Duration.seconds(30)
 
-/** Every first start fills these tables. They are no reason to refuse, and are overwritten. */
-const LEFT_BY_STARTS: ReadonlyArray<string> = ["established", "service_heartbeat", "replica"]
-
 const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   const [lock] = yield* sql.unsafe<{ is_free: boolean }>(LOCK)
   if (lock?.is_free !== true) {
@@ -154,7 +151,7 @@ const prepare = Effect.fnUntraced(function* ({ sql, pg }: Database) {
   yield* sql.unsafe(`LOCK TABLE ${copiedTables.map(({ name }) => name).join(", ")} IN ACCESS EXCLUSIVE MODE`)
   yield* requireNoServiceHeartbeat({ sql, pg })
   for (const { name } of copiedTables) {
-    if (LEFT_BY_STARTS.includes(name)) {
+    if (filledByStarts.has(name)) {
       yield* sql.unsafe(`DELETE FROM ${name}`)
       continue
     }

@@ -89,6 +89,11 @@ export const numberTables: ReadonlyArray<AnyShape> = [number_series, number_part
 /** All tables in the order in which they are copied. */
 export const copiedTables: ReadonlyArray<AnyShape> = [...Object.values(storedTables), ...numberTables]
 
+/** Every first start fills these. A storage with no other rows is empty, and a copy overwrites them. */
+export const filledByStarts: ReadonlySet<string> = new Set(
+  [established, service_heartbeat, replica].map(({ name }) => name),
+)
+
 type Shapes = typeof storedTables
 
 /** The tables whose rows commands request by key or by group: see {@link KeyedShape}. */

@@ -92,7 +92,7 @@ export const copyTables = Effect.fnUntraced(function* (
   return written
 })
 
-/** What a copy leaves out, and who hears of its progress. */
+/** The parts that a copy leaves out, and a listener to its progress. */
 export interface CopyOptions {
   readonly without?: "numbers" | undefined
   readonly report?: Report | undefined

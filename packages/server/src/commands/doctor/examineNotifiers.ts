@@ -171,6 +171,8 @@ const originOf = (address: Redacted.Redacted): string => {
 
 /** Where a notifier sends, as far as it may be shown (docs/rules.md#targets): its origin. */
 const targetOf = (receiver: NotifierName, settings: Settings): string => {
+  const [ofModule] = settings.extensions?.notifiers.find(([, { name }]) => name === receiver) ?? []
+  if (ofModule !== undefined) return `the notifier of ${ofModule}`
   const [name] = Object.entries(NOTIFIER_ADDRESSES).find(([known]) => known === receiver)?.[1] ?? []
   const address = name && settings[name]
   if (receiver === "pagerduty") return "PagerDuty"
