@@ -120,6 +120,19 @@ describe("an announcement", () => {
     }),
   )
 
+  it.effect("has 40,000 characters with its updates at most", () =>
+    Effect.gen(function* () {
+      const storage = MemoryStorage.make(new MemoryTables())
+      const given = { id: ID, page: "public", kind: "notice", title: "Long", lines: [] } as const
+      const text = "x".repeat(4_000)
+      const times = { starts_at: undefined, ends_at: undefined }
+      Result.getOrThrow(yield* transact(storage, createAnnouncement({ ...given, ...times, text }, EVA)))
+      const update = (added: string) => transact(storage, updateAnnouncement(ID, added, EVA))
+      for (let n = 0; n < 9; n += 1) assert.notStrictEqual(yield* update(text), "full")
+      assert.strictEqual(yield* update("x"), "full")
+    }),
+  )
+
   it.effect("may begin a minute ago, which is now, and must end after its begin", () =>
     Effect.gen(function* () {
       const refusal = (from: number, to: number | undefined) =>

@@ -144,7 +144,7 @@ export const announcementSuite = <Place>(subject: StorageUnderTest<Place>): void
           const update = (n: number) =>
             transact(replica(n).storage, updateAnnouncement(idOf("0"), `More ${n}`, eva()))
           const updated = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], update, atOnce)
-          assert.strictEqual(updated.filter((one) => one === "too_many").length, 5)
+          assert.strictEqual(updated.filter((one) => one === "full").length, 5)
           const texts = (yield* rowOf(replica(1), "announcement", idOf("0")))?.updates ?? []
           assert.strictEqual(new Set(texts.slice(-3).map(({ text }) => text)).size, 3)
           assert.strictEqual(yield* end(1), 1)

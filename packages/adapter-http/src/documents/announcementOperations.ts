@@ -43,7 +43,7 @@ export const announcements: Operations = {
   updateAnnouncement: {
     summary: "Add a text to an announcement",
     description:
-      "Adds a text, which readers see with its time. Nothing that was published is ever edited. Answers 409 if the announcement has ended or has 100 updates.",
+      "Adds a text, which readers see with its time. Nothing that was published is ever edited. Answers 409 if the announcement has ended, or would have more than 100 updates or 40,000 characters with them.",
     parameters: { id: ANNOUNCEMENT.id },
     request: { usual: ["What was found", { text: UPDATE.text }] },
     success: { usual: ["The announcement with the text", { ...ANNOUNCEMENT, updates: [UPDATE] }] },

@@ -1,29 +1,24 @@
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
-import type { ShownAnnouncement } from "@tocsin/contract/PublicPages"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
 import { AS_OF, COLOURS, STATE_WORDS } from "./statusPage.ts"
 
 const KINDS = { incident: "Incident", maintenance: "Maintenance", notice: "Notice" } as const
 
-/** When an announcement last changed. */
-const changedAt = ({ ends_at, starts_at, state, updates }: ShownAnnouncement): string =>
-  [starts_at, ...updates.map(({ at }) => at), ...(state === "ended" && ends_at !== null ? [ends_at] : [])]
-    .toSorted()
-    .at(-1) ?? starts_at
-
 /** XML 1.0 has no other control characters than these; a text may have them from elsewhere. */
 const xml = (text: string): string =>
   escapeHtml(text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " "))
 
-const entry = (announcement: ShownAnnouncement, page: string): string => {
-  const { id, kind, starts_at, state, text, title, updates } = announcement
+const entry = (
+  { id, kind, published, state, text, title, updated, updates }: BuiltPage["feed"][number],
+  page: string,
+): string => {
   const parts = [...updates.toReversed().map((update) => `${update.at}\n${update.text}`), text]
   return `<entry>
-<id>${page}#${id}</id>
+<id>urn:uuid:${id}</id>
 <title>${KINDS[kind]}: ${xml(title)}${state === "ended" ? " (ended)" : ""}</title>
 <link rel="alternate" type="text/html" href="${page}"/>
-<published>${starts_at}</published>
-<updated>${changedAt(announcement)}</updated>
+<published>${published}</published>
+<updated>${updated}</updated>
 <category term="${kind}"/>
 <content type="text">${xml(parts.join("\n\n"))}</content>
 </entry>
@@ -41,7 +36,12 @@ export const statusFeed = ({ body, feed, name }: BuiltPage, publicUrl: string, s
 <author><name>${xml(body.title)}</name></author>
 <link rel="self" type="application/atom+xml" href="${page}.atom"/>
 <link rel="alternate" type="text/html" href="${page}"/>
-<updated>${entries.map(changedAt).toSorted().at(-1) ?? AS_OF}</updated>
+<updated>${
+    entries
+      .map(({ updated }) => updated)
+      .toSorted()
+      .at(-1) ?? AS_OF
+  }</updated>
 ${entries.map((each) => entry(each, page)).join("")}</feed>
 `
 }

@@ -20,6 +20,12 @@ export const MAX_UNENDED_ANNOUNCEMENTS = 100
 /** They are one row, which each reader of its page gets. */
 export const MAX_UPDATES = 100
 
+/** Of an announcement with its updates: a page and its feed are made again every 15 s. */
+export const MAX_CHARACTERS = 40_000
+
+const charactersOf = ({ text, updates }: Pick<AnnouncementRecord, "text" | "updates">): number =>
+  updates.reduce((sum, update) => sum + update.text.length, text.length)
+
 interface NewAnnouncement extends Pick<
   AnnouncementRecord,
   "ends_at" | "id" | "kind" | "lines" | "page" | "text" | "title"
@@ -66,15 +72,15 @@ export const updateAnnouncement = commandOf(function* (
   id: AnnouncementId,
   text: string,
   by: Signature,
-): Decision<AnnouncementRecord | "ended" | "too_many" | "unknown"> {
+): Decision<AnnouncementRecord | "ended" | "full" | "unknown"> {
   const announcement = yield* loadRow(unit, "announcement", id)
   if (announcement === undefined) return "unknown"
   const state = announcementState(announcement, now)
   if (state === "ended") return "ended"
   const { updates } = announcement
-  if (updates.length >= MAX_UPDATES) return "too_many"
-  move(AnnouncementTransitions, state, "updated")
   const updated = { ...announcement, updates: [...updates, { at: Number(now), text, by: by.actor }] }
+  if (updates.length >= MAX_UPDATES || charactersOf(updated) > MAX_CHARACTERS) return "full"
+  move(AnnouncementTransitions, state, "updated")
   unit.of("announcement").put(updated)
   recordAudit(unit, now, by, "announcement.updated", [id], { text })
   return updated

@@ -2,6 +2,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
 import { Duration } from "effect"
 import { linesOf } from "@tocsin/contract/PublicPages"
+import { comparing } from "../engine/comparing.ts"
 import { type AnnouncementRecord, announcementState } from "../model/AnnouncementRecord.ts"
 import type { FoldedDay } from "./LineFold.ts"
 import { worstOf } from "./lineStates.ts"
@@ -13,7 +14,7 @@ export interface ReadPage {
   readonly today: FoldedToday
   /** The state of each line, in the order of the page. */
   readonly states: ReadonlyArray<LineState>
-  /** All that are kept: those that have not ended first, then the latest. */
+  /** All that have not ended, and the latest that have. */
   readonly announcements: ReadonlyArray<AnnouncementRecord>
 }
 
@@ -43,9 +44,43 @@ const shownAnnouncement = (record: AnnouncementRecord, at: Instant.Instant): Sho
   })),
 })
 
+/** Open announcements come first, the latest begun first; then those to come, the next first; then the latest ended. */
+const inOrder = (announcements: ReadonlyArray<AnnouncementRecord>, at: Instant.Instant) =>
+  announcements.toSorted(
+    comparing(
+      (record) => ["open", "scheduled", "ended"].indexOf(announcementState(record, at)),
+      ({ ends_at, starts_at }) =>
+        ends_at !== undefined && ends_at <= at ? -ends_at : starts_at <= at ? -starts_at : starts_at,
+      ({ id }) => id,
+    ),
+  )
+
+/** An announcement of a feed, whose readers hide times to come. */
+export interface FeedEntry extends ShownAnnouncement {
+  readonly published: string
+  /** When it last changed. */
+  readonly updated: string
+}
+
+const changedAt = (
+  { created_at, ends_at, starts_at, updates }: AnnouncementRecord,
+  now: Instant.Instant,
+): Instant.Instant =>
+  [starts_at, ends_at ?? created_at, ...updates.map(({ at }) => Instant.fromMicros(BigInt(at)))].reduce(
+    (latest, at) => (at > latest && at <= now ? at : latest),
+    created_at,
+  )
+
 /** All announcements of a page, as its feed shows them. */
-export const feedOf = ({ announcements, asOf }: ReadPage): ReadonlyArray<ShownAnnouncement> =>
-  announcements.map((record) => shownAnnouncement(record, asOf))
+export const feedOf = ({
+  announcements,
+  asOf,
+}: Pick<ReadPage, "announcements" | "asOf">): ReadonlyArray<FeedEntry> =>
+  inOrder(announcements, asOf).map((record) => ({
+    ...shownAnnouncement(record, asOf),
+    published: Instant.format(record.created_at),
+    updated: Instant.format(changedAt(record, asOf)),
+  }))
 
 /** In percent, cut to three decimals as that of a check (docs/rules.md#availability). */
 const availabilityOf = (days: ReadonlyArray<FoldedDay>): number | null => {
@@ -81,7 +116,7 @@ export const pageBody = (history: PageHistory, read: ReadPage): PublicPageBody =
       title,
       lines: shown.slice(next, (next += lines.length)),
     })),
-    announcements: announcements
+    announcements: inOrder(announcements, asOf)
       .filter(({ ends_at }) => ends_at === undefined || ends_at > shownSince)
       .map((record) => shownAnnouncement(record, asOf)),
   }

@@ -1,13 +1,7 @@
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { compileMatchers } from "@tocsin/contract/Matcher"
-import {
-  type LineState,
-  linesOf,
-  type PublicPage,
-  type PublicPageBody,
-  type ShownAnnouncement,
-} from "@tocsin/contract/PublicPages"
+import { type LineState, linesOf, type PublicPage, type PublicPageBody } from "@tocsin/contract/PublicPages"
 import { announcedMaintenance } from "../announcements/announcedMaintenance.ts"
 import { readAnnouncements } from "../announcements/readAnnouncements.ts"
 import type { Severity } from "@tocsin/contract/Status"
@@ -20,7 +14,7 @@ import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { stateNow, worstOf } from "../publicPages/lineStates.ts"
-import { feedOf, pageBody, type ReadPage } from "../publicPages/pageBody.ts"
+import { type FeedEntry, feedOf, pageBody, type ReadPage } from "../publicPages/pageBody.ts"
 import { type FoldedCheck, type FoldedToday, PageHistory } from "../publicPages/PageHistory.ts"
 
 /** A page is read no more often. */
@@ -37,7 +31,7 @@ export interface BuiltPage {
   readonly name: string
   readonly body: PublicPageBody
   /** All announcements that are kept. */
-  readonly feed: ReadonlyArray<ShownAnnouncement>
+  readonly feed: ReadonlyArray<FeedEntry>
   readonly tz: string
   /** Whether a newer one could not be read. */
   readonly isOutdated: boolean

@@ -8,6 +8,7 @@ import { linesOf } from "@tocsin/contract/PublicPages"
 import {
   createAnnouncement,
   endAnnouncement,
+  MAX_CHARACTERS,
   MAX_UPDATES,
   updateAnnouncement,
 } from "../announcements/announcementDecisions.ts"
@@ -34,7 +35,7 @@ const noSuchAnnouncement = () =>
 
 const UPDATE_REFUSED = {
   ended: "the announcement has ended; create another one",
-  too_many: `the announcement has ${MAX_UPDATES} updates; end it, and create another one`,
+  full: `the announcement would have more than ${MAX_UPDATES} updates, or ${MAX_CHARACTERS} characters with them; end it, and create another one`,
 }
 
 const listed = (names: ReadonlyArray<string>): string => (names.length === 0 ? "none" : names.join(", "))
