@@ -53,7 +53,7 @@ interface Installed {
   readonly folder: string
   /** The size of all files that npm installed. */
   readonly bytes: number
-  readonly run: (command: string, args: ReadonlyArray<string>) => Promise<Ran>
+  readonly run: (command: string, args: ReadonlyArray<string>, env?: Environment) => Promise<Ran>
 }
 
 const run = (cwd: string, command: string, args: ReadonlyArray<string>, env: Environment = process.env) =>
@@ -155,21 +155,34 @@ export class StrangersProject {
     return run(folder, ...npmCommand(given, folder), this.environment)
   }
 
+  /** Packs a package in a folder of the project, as its author does. Returns the tarball. */
+  async pack(folder: string): Promise<string> {
+    const path = join(this.path, folder)
+    const [command, args] = npmCommand(["pack", "--pack-destination", this.#scratch], this.#scratch)
+    await succeed(path, command, args, this.environment)
+    const { name, version } = readManifest(join(path, "package.json"))
+    return join(this.#scratch, `${name}-${version}.tgz`)
+  }
+
   /**
-   * Installs one package alone in an empty folder, which then has these files of the project, too. Runs a program there
-   * as {@link run}.
+   * Installs one package in an empty folder, which then has these files of the project and packages that depend on it,
+   * too. Runs a program there as {@link run}.
    */
-  async install(name: string, files: ReadonlyArray<string> = []): Promise<Installed> {
+  async install(
+    name: string,
+    files: ReadonlyArray<string> = [],
+    others: ReadonlyArray<string> = [],
+  ): Promise<Installed> {
     const folder = mkdtempSync(join(this.#scratch, "alone-"))
     for (const file of files) cpSync(join(this.path, file), join(folder, file))
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }')
-    await npm(folder, ["install", "--no-save", `${this.tarballs.get(name)}`])
+    await npm(folder, ["install", "--no-save", `${this.tarballs.get(name)}`, ...others])
     const paths = globSync(join(folder, "node_modules/**/*"), { withFileTypes: true })
     const sizes = paths.map((path) => (path.isFile() ? statSync(join(path.parentPath, path.name)).size : 0))
     return {
       folder,
       bytes: sizes.reduce((sum, size) => sum + size, 0),
-      run: (command, args) => run(folder, command, args, this.environment),
+      run: (command, args, env = {}) => run(folder, command, args, { ...this.environment, ...env }),
     }
   }
 

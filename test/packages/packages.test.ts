@@ -1,11 +1,15 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
+import { text } from "node:stream/consumers"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { rolldown } from "rolldown"
+import { createAgent, createClient } from "tocsin/client"
 import manifest from "../../package.json" with { type: "json" }
 import { faultsOfAdmission } from "../console/Console.ts"
 import { until } from "../library/requests.ts"
@@ -35,6 +39,21 @@ beforeAll(async () => {
 }, PATIENCE_MILLIS)
 
 const assertPassed = ({ code, output }: Ran) => assert.strictEqual(code, 0, output)
+
+/** Starts the installed server in a folder. */
+const startServer = async (cwd: string, settings: Readonly<Record<string, string>>) => {
+  const program = join(cwd, "node_modules/.bin/tocsin")
+  const server = spawn(program, ["serve"], {
+    cwd,
+    env: { ...project.environment, SERVICE_PORT: "0", SERVICE_AUTH_TOKEN: TOKEN, ...settings },
+    stdio: ["ignore", "ignore", "pipe"],
+  })
+  const log = { text: "" }
+  server.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
+  const address = () => /listens on (http:\/\/[^"\s]+)/.exec(log.text)?.[1]
+  await until(() => address() !== undefined || server.exitCode !== null)
+  return { server, log, address: address() ?? assert.fail(log.text) }
+}
 
 describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
   it.skipIf(!AT_LENGTH)("pass publint and are-the-types-wrong", async () => {
@@ -199,27 +218,51 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.isAtMost((await project.install("tocsin-agent")).bytes, 3 * MEGABYTE)
   })
 
+  it("take the example notifier and storage as packages, which a server in an empty folder loads", async () => {
+    const folders = ["examples/custom-notifier", "examples/custom-storage"]
+    const packed = await Promise.all(folders.map((folder) => project.pack(folder)))
+    const { folder, run } = await project.install("tocsin", [], packed)
+    const pages: Array<string> = []
+    const pager = createServer((request, response) => {
+      void text(request).then((page) => {
+        pages.push(page)
+        response.end()
+      })
+    }).listen(0, "127.0.0.1")
+    await once(pager, "listening")
+    const { port } = pager.address() as AddressInfo
+    const settings = {
+      SERVICE_EXTENSIONS: "tocsin-notifier-pager/extension,tocsin-storage-log-file/extension",
+      PAGER_URL: `http://127.0.0.1:${port}/pages`,
+      LOG_FILE: "state.log",
+    }
+    const { address: baseUrl, log, server } = await startServer(folder, settings)
+    const shop = createAgent({ baseUrl, agentId: "shop", agentKey: "key-of-shop", log: false })
+    shop.report("orders", "critical", "no order for an hour")
+    await until(() => shop.state().admission === "pending")
+    await createClient({ baseUrl, token: TOKEN }).agents.accept("shop")
+    assert.deepStrictEqual(await shop.close(), { delivered: 1, dropped: 0 })
+    await until(() => pages.length > 0)
+    assert.match(pages[0] ?? "", /^CRITICAL: shop\/orders\n/)
+    server.kill("SIGKILL")
+    await once(server, "close")
+    pager.close()
+    const { code, output } = await run("tocsin", ["incidents", "--json"], settings)
+    assert.deepStrictEqual([code, output.includes("shop/orders")], [0, true], `${output}\n${log.text}`)
+  })
+
   it("include the server, which examples/agent.sh reports to", async () => {
-    const settings = { DATABASE_URL: "memory:", SERVICE_PORT: "0", SERVICE_AUTH_TOKEN: TOKEN }
-    const server = spawn("tocsin", ["serve"], {
-      cwd: project.path,
-      env: { ...project.environment, ...settings },
-      stdio: ["ignore", "ignore", "pipe"],
-    })
-    const log = { text: "" }
-    server.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
-    const address = () => /listens on (http:\/\/[^"\s]+)/.exec(log.text)?.[1]
-    await until(() => address() !== undefined)
-    const agent = { TOCSIN_URL: address() ?? "", TOCSIN_STATE_DIR: join(project.path, "agent") }
+    const { address, log, server } = await startServer(project.path, { DATABASE_URL: "memory:" })
+    const agent = { TOCSIN_URL: address, TOCSIN_STATE_DIR: join(project.path, "agent") }
     const { output } = await project.run("sh", ["examples/agent.sh"], agent)
-    const answer = await fetch(`${address()}/api/v1/agents`, {
+    const answer = await fetch(`${address}/api/v1/agents`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     })
     assert.lengthOf(((await answer.json()) as { items: Array<object> }).items, 1, output)
     // Files that few request are next to the program, and come along.
-    const viewer = await fetch(`${address()}/docs/viewer.js`)
+    const viewer = await fetch(`${address}/docs/viewer.js`)
     assert.isAbove((await viewer.text()).length, 1_000_000)
-    assert.deepStrictEqual(await faultsOfAdmission(address() ?? "", TOKEN), [])
+    assert.deepStrictEqual(await faultsOfAdmission(address, TOKEN), [])
     server.kill()
     const [code] = await once(server, "close")
     assert.strictEqual(code, 0, log.text)

@@ -6,7 +6,7 @@ import { spanState } from "./plannedSpan.ts"
 import { array, instant, keyedTable, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
 /** A text that an operator added later. */
-interface AnnouncementUpdate {
+export interface AnnouncementUpdate {
   /** In microseconds since 1970. */
   readonly at: number
   readonly text: string
