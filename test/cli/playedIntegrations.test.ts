@@ -45,6 +45,14 @@ const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Re
     ["POST", ICINGA, { exit_status: 2, plugin_output: "full" }],
     ["POST", ICINGA, { exit_status: 0, plugin_output: "well" }],
   ],
+  pagerduty: [
+    ["POST", "/v2/enqueue", { event_action: "trigger", dedup_key: "a", payload: { summary: "full" } }],
+    ["POST", "/v2/enqueue", { event_action: "resolve", dedup_key: "a" }],
+  ],
+  opsgenie: [
+    ["POST", "/v2/alerts", { alias: "a", message: "full" }],
+    ["POST", "/v2/alerts/a/close?identifierType=alias", {}],
+  ],
 }
 
 const play = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
@@ -53,7 +61,7 @@ const play = Effect.fnUntraced(function* (server: ServerProcess, kind: Integrati
   const { key } = JSON.parse(text) as { readonly key: string }
   for (const [method, path, json] of STORIES[kind]) {
     const answer = yield* Effect.orDie(call(server, method, `/in/${kind}/${key}${path}`, { json }))
-    assert.strictEqual(answer.status, 200, answer.text)
+    assert.isBelow(answer.status, 300, answer.text)
   }
 })
 

@@ -28,6 +28,9 @@ export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   "A command of a group needs a separate transaction": "it gets one",
   "origins such as https://dashboard.example, or * alone": "the page lists it as the value of the setting",
   "origins such as https://dashboard.example, or * alone; …": "the page lists it as the value of the setting",
+  "Message updated": "a paging service's sender reads it",
+  "Event processed": "a paging service's sender reads it",
+  "Change event processed": "a paging service's sender reads it",
   "the storage took too long": "the page lists its reason",
   "the storage failed unexpectedly": "the page lists its reason",
 }
@@ -37,6 +40,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   // A parameter, or a field of one.
   "message",
   "error.message",
+  "failure?.message",
   "cause.message",
   "complaint",
   "result.message",

@@ -14,6 +14,8 @@ export const SENDER_OPTIONS: Readonly<Record<IntegrationKind, object>> = {
   webhook: { map: { check: "/check", status: "/state", output: "/text" } },
   nrdp: {},
   icinga: {},
+  pagerduty: { severity: { info: "ignore" } },
+  opsgenie: { heartbeat_after: "1h" },
 }
 
 const text = fc.oneof(
@@ -51,6 +53,20 @@ const json = fc.oneof(
   alerts,
   fc.record({ version: fc.constantFrom("4", "1", 4), alerts }),
   fc.record({ check: text, state: text, text }),
+  fc.record(
+    {
+      routing_key: fc.constantFrom(placeholderOf("pagerduty"), "x"),
+      event_action: fc.constantFrom("trigger", "acknowledge", "resolve", "odd"),
+      dedup_key: fc.oneof(fc.constantFrom("a", "heartbeat:a"), text),
+      payload: fc.record({ summary: text, severity: text, custom_details: fc.jsonValue() }),
+      alias: fc.oneof(fc.constant("a"), text),
+      message: text,
+      note: text,
+      tags: fc.array(text, { maxLength: 2 }),
+      details: labels,
+    },
+    { requiredKeys: ["event_action", "message"] },
+  ),
   fc.jsonValue(),
 )
 
@@ -96,6 +112,30 @@ const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
       )
     case "webhook":
       return fc.constantFrom(`/in/${kind}`, `/in/${kind}/${key}`, `/in/${kind}/${key}/x`)
+    case "pagerduty":
+      return fc.constantFrom(
+        `/in/${kind}/v2/enqueue`,
+        `/in/${kind}/${key}/v2/enqueue`,
+        `/in/${kind}/${key}/v2/change/enqueue`,
+      )
+    case "opsgenie":
+      return fc
+        .tuple(
+          fc.constantFrom("alerts", "alerts/requests", "heartbeats", "x"),
+          fc.oneof(fc.constantFrom("a", "a%2Fb", "%25", "01890a5d-ac96-774b-bcce-b302099a8057"), name),
+          fc.constantFrom(
+            "",
+            "/close",
+            "/acknowledge",
+            "/unacknowledge",
+            "/notes",
+            "/message",
+            "/ping",
+            "/x",
+          ),
+          fc.constantFrom("", "?identifierType=alias", "?identifierType=%00", "?every=soon"),
+        )
+        .map(([subject, id, after, given]) => `/in/${kind}/${key}/v2/${subject}/${id}${after}${given}`)
   }
 }
 

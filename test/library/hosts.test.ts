@@ -144,7 +144,13 @@ describe("node:http", () => {
       assert.match(await press("POST"), /^200 [^]*Acknowledged by link:phone/)
       await monitor.setPolicy({ receivers: { phone } })
       for (const method of ["GET", "POST"]) assert.match(await press(method), /^410 /)
-      for (const path of ["ping/KEY/job", "push/KEY", "alertmanager/KEY/api/v2/alerts", "webhook/KEY"]) {
+      for (const path of [
+        "ping/KEY/job",
+        "push/KEY",
+        "alertmanager/KEY/api/v2/alerts",
+        "webhook/KEY",
+        "pagerduty/KEY/v2/enqueue",
+      ]) {
         const ours = `${base}/tocsin/in/${path.replace("KEY", `in_${"a".repeat(43)}`)}`
         const method = path.endsWith("job") || path.startsWith("push") ? "GET" : "POST"
         assert.notInclude(await (await fetch(ours, { method })).text(), "Cannot", path)

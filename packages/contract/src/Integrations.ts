@@ -61,6 +61,21 @@ const SeverityOption = closedStruct({
   ),
 )
 
+const ignorable = Schema.optionalKey(Schema.Literals(["critical", "warning", "unknown", "ignore"]))
+
+/** The status of each severity of PagerDuty. */
+const PagedSeverityOption = closedStruct({
+  critical: ignorable,
+  error: ignorable,
+  warning: ignorable,
+  info: ignorable,
+}).annotate(
+  named(
+    "IntegrationPagedSeverity",
+    "Of pagerduty, the status of each severity: critical and error are critical, the others warning unless given.",
+  ),
+)
+
 const MapOption = closedStruct({
   check: pointer,
   status: pointer,
@@ -88,7 +103,7 @@ export const IntegrationOptions = closedStruct({
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MOST_CHECKS })),
     "The most checks: 1000 for ping and push, else 10000 unless given.",
   ),
-  severity: Schema.optionalKey(SeverityOption),
+  severity: Schema.optionalKey(Schema.Union([SeverityOption, PagedSeverityOption])),
   group_by: optional(words, "Alerts with equal values of these labels share an incident."),
   resend: optional(duration(15 * SECONDS, DAYS), "How often a source is heard: 5m unless given."),
   lapse: optional(
@@ -105,9 +120,24 @@ export const IntegrationOptions = closedStruct({
     duration(60 * SECONDS, 93 * DAYS),
     "When a check that is ok and not reported is deleted: 24h unless given.",
   ),
+  acknowledged_for: optional(
+    duration(0, 7 * DAYS),
+    "How long a sender's acknowledgement lasts: 1h unless given; 0s ignores them.",
+  ),
+  heartbeat_after: optional(
+    duration(60 * SECONDS, 93 * DAYS),
+    "When a heartbeat that does not say how often it comes is overdue: 10m unless given.",
+  ),
   map: Schema.optionalKey(MapOption),
   values: Schema.optionalKey(ValuesOption),
 }).annotate(named("IntegrationOptions", "How to read what its senders report."))
+type SeverityOptions = NonNullable<typeof IntegrationOptions.Type.severity>
+/** Whether the option has the form of alerts: values of a label. */
+export const isSeverityOfLabel = (given: SeverityOptions): given is typeof SeverityOption.Type =>
+  Object.entries(given).every(([name, value]) => name === "label" || typeof value !== "string")
+/** Whether the option has the form of `pagerduty`: a status for each severity. */
+export const isPagedSeverity = (given: SeverityOptions): given is typeof PagedSeverityOption.Type =>
+  Object.entries(given).every(([name, value]) => name !== "label" && typeof value === "string")
 export type IntegrationOptions = typeof IntegrationOptions.Type
 
 export const CreateIntegrationRequest = closedStruct({

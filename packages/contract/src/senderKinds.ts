@@ -86,6 +86,33 @@ export const SENDER_KINDS = {
     options: '{"max_checks": 500}',
     lines: icingaLines,
   },
+  pagerduty: {
+    senders: "senders of PagerDuty, such as Alertmanager, Grafana, Uptime Kuma",
+    options: '{"severity": {"info": "ignore"}, "acknowledged_for": "4h"}',
+    lines: (address, { key }) => [
+      [
+        "alertmanager.yml",
+        `# alertmanager.yml
+receivers:
+  - name: tocsin
+    pagerduty_configs: [{url: "${address}", routing_key: ${key}}]`,
+      ],
+    ],
+  },
+  opsgenie: {
+    senders: "senders of Opsgenie, such as Alertmanager, Grafana, Zabbix",
+    options: '{"heartbeat_after": "5m", "acknowledged_for": "4h"}',
+    lines: (address, { key }) => [
+      [
+        "alertmanager.yml",
+        `# alertmanager.yml
+global:
+  opsgenie_api_url: ${address}/
+  opsgenie_api_key: ${key}`,
+      ],
+      ["Grafana's alert API URL, and Zabbix' opsgenie_api", `${address}/v2/alerts`],
+    ],
+  },
 } as const satisfies Readonly<Record<string, SenderKind>>
 
 export type SenderKindName = keyof typeof SENDER_KINDS

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
-import { IntegrationName } from "@tocsin/contract/Integrations"
+import { IntegrationKind, IntegrationName } from "@tocsin/contract/Integrations"
 import { AgentId, CheckId, type EventId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationRecord } from "@tocsin/core/model/IntegrationRecord"
@@ -25,7 +25,7 @@ const RUNS = 40
 
 const integrationRecord: fc.Arbitrary<IntegrationRecord> = fc.record({
   name: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/).map((name) => AgentId.make(name)),
-  kind: fc.constantFrom("ping", "push", "alertmanager", "webhook"),
+  kind: fc.constantFrom(...IntegrationKind.literals),
   options: fc.record(
     {
       check: fc.constant(CheckId.make("job")),
@@ -162,7 +162,7 @@ const readsOnce = Effect.fnUntraced(function* (replica: Replica) {
       start: 0,
       incidents,
       sha256,
-      staleAfter: defaultRules.staleAfter,
+      ...defaultRules,
     } as const
     const { known, ...request } = input
     const reading = readRequest(request, known.integration, yield* Instant.now)

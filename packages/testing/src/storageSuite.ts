@@ -30,6 +30,7 @@ import { enrolmentSuite } from "./enrolmentSuite.ts"
 import { idempotencySuite } from "./idempotencySuite.ts"
 import { integrationSuite } from "./integrationSuite.ts"
 import { overdueSuite } from "./overdueSuite.ts"
+import { pagedAlertSuite } from "./pagedAlertSuite.ts"
 import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
@@ -114,6 +115,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     operatorSuite(subject)
     integrationSuite(subject)
     reportedAlertSuite(subject)
+    pagedAlertSuite(subject)
     lastResultSuite(subject)
     overdueSuite(subject)
     enrolmentSuite(subject)

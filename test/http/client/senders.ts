@@ -24,6 +24,13 @@ const NOT_UTF8 = new Uint8Array([0xff])
 const TOO_LARGE = " ".repeat(1_048_577)
 const DEEP = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
 
+const event = (dedup_key: string) => ({
+  event_action: "trigger",
+  dedup_key,
+  payload: { summary: "disk full", source: "db-1", severity: "critical" },
+})
+const opsgenieAlert = (alias: string) => ({ alias, message: "disk full", priority: "P1" })
+
 const badBodies = (path: string, headers: Call["headers"] = {}): ReadonlyArray<Sent> =>
   [NOT_UTF8, TOO_LARGE, DEEP, "", "{", "7", "null", "{}", "[7]", '[{"labels":{}}]'].map((body) => [
     "POST",
@@ -151,6 +158,51 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
       ["GET", "/"],
     ],
   },
+  pagerduty: {
+    success: /^\{"status":"success","message":"Event processed","dedup_key":"[^"]+"\}$/,
+    reports: (key, check) => [
+      ["POST", "/v2/enqueue", { json: { ...event(`${check}-body`), routing_key: key } }],
+      ["POST", `/${key}/v2/enqueue`, { json: event(`${check}-path`) }],
+    ],
+    hopeless: (key) => [
+      ...badBodies("/v2/enqueue"),
+      ...badBodies(`/${key}/v2/enqueue`),
+      ["POST", "/v2/enqueue", { json: { ...event("a"), routing_key: UNKNOWN } }],
+      ["POST", `/${UNKNOWN}/v2/enqueue`, { json: event("a") }],
+      ["POST", `/${key}/v2/enqueue`, { json: { ...event("a"), event_action: "snooze" } }],
+      ["POST", `/${key}/v1/enqueue`, { json: event("a") }],
+      ["GET", `/${key}/v2/enqueue`],
+    ],
+  },
+  opsgenie: {
+    success: /^\{"result":"Request will be processed","took":0,"requestId":"[\w-]+"\}$/,
+    reports: (key, check) => [
+      [
+        "POST",
+        "/v2/alerts",
+        { json: opsgenieAlert(`${check}-header`), headers: { authorization: `GenieKey ${key}` } },
+      ],
+      ["POST", `/${key}/v2/alerts/`, { json: opsgenieAlert(`${check}-path`) }],
+    ],
+    hopeless: (key) => [
+      ...badBodies("/v2/alerts", { authorization: `GenieKey ${key}` }),
+      ["POST", `/${UNKNOWN}/v2/alerts`, { json: opsgenieAlert("a") }],
+      ["POST", `/${key}/v2/alerts/a/close`, { json: {} }],
+      ["POST", `/${key}/v2/alerts/a/snooze?identifierType=alias`, { json: {} }],
+      ["GET", `/${key}/v2/alerts/requests/x`],
+      ["GET", `/${key}/v2/heartbeats/job/ping?every=soon`],
+      ["DELETE", `/${key}/v2/alerts/a`],
+    ],
+  },
+}
+
+/** Whether a sender of a kind takes an answer for a success. */
+export const isSuccess = (
+  kind: IntegrationKind,
+  { status, text }: { readonly status: number; readonly text: string },
+): boolean => {
+  const { success } = SENDERS[kind]
+  return [200, 202].includes(status) && success.test(text)
 }
 
 /**

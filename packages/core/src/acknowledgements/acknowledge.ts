@@ -101,7 +101,7 @@ export const acknowledge = commandOf(function* (
 })
 
 /** Acknowledges an open incident, for its timeline and the audit. */
-const putAcknowledgement = (
+export const putAcknowledgement = (
   unit: UnitOfWork,
   incident: IncidentRecord,
   acknowledgement: Acknowledgement,
@@ -139,12 +139,22 @@ export const withdraw = commandOf(function* (
   const incident = unit.incidents.get(id)
   if (incident === undefined) return undefined
   if (incident.state !== "open" || acknowledgementInForce(incident, now) === undefined) return 0
+  withdrawFrom(unit, incident, by, now)
+  return 1
+})
+
+/** Withdraws the acknowledgement of an incident, which has one in force. */
+export const withdrawFrom = (
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  by: Signature,
+  now: Instant.Instant,
+): void => {
   move(AcknowledgementTransitions, "acknowledged", "withdrawn")
   const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_evaluation_at: now }
   recordLogEntry(unit, withdrawn, { action: "withdrawn", actor: by.actor }, now)
-  recordAudit(unit, now, by, "incident.acknowledgement_withdrawn", [id], {})
-  return 1
-})
+  recordAudit(unit, now, by, "incident.acknowledgement_withdrawn", [incident.id], {})
+}
 
 /** Adds a note to the timeline of an incident, open or resolved; nothing if there is no such incident. */
 export const note = commandOf(function* (
@@ -156,10 +166,20 @@ export const note = commandOf(function* (
 ): Decision<IncidentLogRecord | undefined> {
   yield* load(unit, { incidents: [id] })
   const incident = unit.incidents.get(id)
-  if (incident === undefined) return undefined
-  recordAudit(unit, now, by, "incident.noted", [id], { text })
-  return recordLogEntry(unit, incident, { action: "noted", actor: by.actor, text }, now)
+  return incident && putNote(unit, incident, text, by, now)
 })
+
+/** Adds a note to the timeline of an incident. */
+export const putNote = (
+  unit: UnitOfWork,
+  incident: IncidentRecord,
+  text: string,
+  by: Signature,
+  now: Instant.Instant,
+): IncidentLogRecord => {
+  recordAudit(unit, now, by, "incident.noted", [incident.id], { text })
+  return recordLogEntry(unit, incident, { action: "noted", actor: by.actor, text }, now)
+}
 
 interface FollowInput {
   readonly id: OutboxId

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@tocsin/contract/Errors"
+import type { CheckId } from "@tocsin/contract/Identifiers"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
-import type { SenderRequest, Translate } from "./Report.ts"
+import type { SenderRequest, Translate, TranslationContext } from "./Report.ts"
 
 /** How senders of a kind make their requests, and how they are answered. */
 export interface Protocol {
@@ -35,6 +36,15 @@ export interface Kind {
   readonly mostChecks: number
   /** Whether its senders repeat what a full integration refuses only if they shall try later. */
   readonly isRefusedForNow?: true
+  /** Whether a check that is ok stays while something expects it, however long it was not reported. */
+  readonly keepsExpected?: true
+  /** Recognises the check of an alert, where the path of a request names it by an ID that the kind made of the check. */
+  readonly alertNamed?: (
+    request: SenderRequest,
+    context: Pick<TranslationContext, "name" | "sha256">,
+  ) => ((check_id: CheckId) => boolean) | undefined
+  /** Whether the option `severity` has its form, where it is not that of alerts. */
+  readonly isSeverity?: (given: NonNullable<IntegrationOptions["severity"]>) => boolean
   /** The options that it has, beyond those of all kinds. */
   readonly options: ReadonlyArray<keyof IntegrationOptions>
   /** The addresses to paste, below `/in/KIND`, for a key. */

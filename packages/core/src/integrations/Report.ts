@@ -5,6 +5,8 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { CheckResult } from "../checks/applyEvent.ts"
 import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
+import type { Terms } from "../model/ExpectationRecord.ts"
+import type { PagedTrigger } from "../model/PagedAlert.ts"
 import { firstOutput } from "@tocsin/contract/outputText"
 
 /** A request of a sender, without the part of its path that names the service and the key. */
@@ -15,6 +17,8 @@ export interface SenderRequest {
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
   /** The body as text; empty without one. */
   readonly body: string
+  /** The check whose alert the path names by the ID that its kind made of it, if the integration has it. */
+  readonly alert?: CheckId | undefined
 }
 
 interface OfCheck {
@@ -34,10 +38,8 @@ export type Expects =
   | { readonly by: "terms"; readonly terms: Readonly<Record<string, string>> }
   /** An alert: while it fires, its source sends it again within the lease, if it repeats alerts at all. */
   | ({ readonly by: "source" } & AlertAtSource)
-  /** The next report within a time, and no sooner than any check is overdue. */
-  | { readonly by: "within"; readonly millis: number }
-  /** The alert that always fires. */
-  | { readonly by: "watchdog" }
+  /** The next report within a time, and no sooner than any check is overdue: then it has this severity, or unknown. */
+  | ({ readonly by: "within"; readonly millis: number } & Partial<Pick<Terms, "incident" | "severity">>)
 
 /** The expectation of a check stays as it is. */
 export const NOTHING_EXPECTED: Expects = { by: "terms", terms: {} }
@@ -75,6 +77,16 @@ export interface Report
 
 export type AnyReport = Report | Started | Logged
 
+/** A request about an alert that does not state whether it fires. */
+export interface Act {
+  readonly check_id: CheckId
+  readonly trigger: Exclude<PagedTrigger, "resolved" | "triggered">
+  /** The note, if there is one. */
+  readonly text?: string | undefined
+  /** The part of the output that an amendment replaces: its first line, or the others. */
+  readonly part?: "first" | "others" | undefined
+}
+
 /** Why a sender's request, or a part of it, is refused; or which part was ignored. */
 export interface Refusal {
   readonly refused: "not_found" | "invalid" | "too_many_checks" | "ignored"
@@ -102,6 +114,7 @@ export interface Reading {
   /** Parts that cannot be read. The others are stored nevertheless. */
   readonly refusals: ReadonlyArray<Refusal>
   readonly heard: ReadonlyArray<string>
+  readonly act?: Act
   /** The answer once it is stored, where the protocol does not say the same to all. */
   readonly answer?: Answer
 }

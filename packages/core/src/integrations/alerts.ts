@@ -3,11 +3,11 @@ import { Duration, Predicate, Result } from "effect"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { type IntegrationOptions, isSeverityOfLabel } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import { firstOutput } from "@tocsin/contract/outputText"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import { resendOf } from "./sources.ts"
+import { resendOf, watchdogExpects } from "./sources.ts"
 import { deriveCheck, type KnownAlert, keepReport, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
@@ -133,14 +133,14 @@ const USUAL = { critical: ["critical", "page", "error"], warning: ["warning"], i
 /** The status of an alert that fires; `undefined` if it is ignored. */
 const firingStatus = (
   labels: Texts,
-  { severity = {} }: IntegrationOptions,
+  { severity: chosen = {} }: IntegrationOptions,
 ): "critical" | "warning" | undefined => {
   const {
     critical = USUAL.critical,
     ignore = USUAL.ignore,
     label = "severity",
     warning = USUAL.warning,
-  } = severity
+  } = isSeverityOfLabel(chosen) ? chosen : {}
   const value = labels[label] ?? ""
   if (critical.includes(value)) return "critical"
   if (warning.includes(value)) return "warning"
@@ -228,7 +228,10 @@ const reportOf = (
   if (options.watchdog !== undefined && known.texts["alertname"] === options.watchdog) {
     const status = isFiring ? "ok" : "critical"
     const check_id = checkIdOf(options.watchdog, sha256)
-    return { ...resultOf(check_id, status, text, { by: "watchdog" }, known.labels), isOfKnownCheck: false }
+    return {
+      ...resultOf(check_id, status, text, watchdogExpects(options), known.labels),
+      isOfKnownCheck: false,
+    }
   }
   const lease_millis = isFiring && rules.repeats ? readers.leaseOf(alert.ends_at) : undefined
   const { last } = known

@@ -16,11 +16,13 @@ import { type IntegrationRecord, isValidKey } from "../model/IntegrationRecord.t
 import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertRecord.ts"
 import { expectCheck } from "../expectations/changeExpectation.ts"
 import { evaluateLabelled, labelCheck } from "../expectations/declareExpectations.ts"
+import { actOnAlert } from "./actOnAlert.ts"
 import { declarationOf, expectedTerms } from "./expected.ts"
 import { followAlert } from "./followAlert.ts"
 import { forgetRun, remember, withRun } from "./followRuns.ts"
 import { KINDS } from "./kinds.ts"
 import { type KnownIntegration, knownOf, type TakenReports } from "./KnownIntegration.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { isRefusal } from "./sources.ts"
 import {
   type AnyReport,
@@ -35,7 +37,8 @@ import {
 export const MOST_REPORTS = 200
 
 /** A part of a sender's request, and the key in it. */
-export interface SenderInput extends Omit<BatchInput, "request"> {
+export interface SenderInput
+  extends Omit<BatchInput, "request">, Pick<RuleOptions, "longestAcknowledgement"> {
   readonly kind: IntegrationKind
   readonly key_hash: KeyHash
   readonly request: SenderRequest
@@ -61,8 +64,11 @@ const partOf = (reading: Reading | Refusal, start: number): ReadonlyArray<AnyRep
 
 const isAlert = ({ expects }: AnyReport): boolean => expects.by === "source"
 
-const idsOf = (reports: ReadonlyArray<AnyReport>): ReadonlyArray<CheckId> =>
-  reports.map(({ check_id }) => check_id)
+const idsOf = (reading: Reading | Refusal, start: number): ReadonlyArray<CheckId> => {
+  const ids = partOf(reading, start).map(({ check_id }) => check_id)
+  const act = isRefusal(reading) ? undefined : reading.act
+  return act === undefined ? ids : [...ids, act.check_id]
+}
 
 /** Whether what was read of an integration still holds, and gives it this kind and key. */
 const isCurrent = (
@@ -89,7 +95,7 @@ export const applyReports = commandOf(function* (
   const { key_hash, kind, start } = input
   let { known, reading } = input
   const { name } = known.integration
-  const asked = idsOf(partOf(input.reading, start))
+  const asked = idsOf(input.reading, start)
   yield* load(unit, {
     agents: [name],
     ...(asked.length > 0 && { checks: { agent_id: name, check_ids: asked } }),
@@ -165,8 +171,10 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
   const { agent, now, start } = accepted
   const { agent_id } = agent
   const reports = partOf(reading, start)
-  if (reading !== accepted.reading) yield* load(unit, { checks: { agent_id, check_ids: idsOf(reports) } })
+  if (reading !== accepted.reading)
+    yield* load(unit, { checks: { agent_id, check_ids: idsOf(reading, start) } })
   const refusals = start === 0 ? Array.from(reading.refusals) : []
+  if (reading.act !== undefined && start === 0) yield* actOnAlert(unit, reading.act, accepted)
   const items: Array<Item> = []
   const created = new Set<CheckId>()
   for (const report of reports) {
@@ -218,7 +226,7 @@ function* judge(
   { created, refusals }: { readonly created: Set<CheckId>; readonly refusals: Array<Refusal> },
 ): Decision<Item | Refusal | undefined> {
   const { check, ref, report } = found
-  const terms = expectedTerms(report, accepted.integration.options, accepted.staleAfter)
+  const terms = expectedTerms(report, accepted.staleAfter)
   const isBad = report.signal === "result" && report.status !== "ok"
   if (Result.isFailure(terms) && !isBad) return terms.failure
   if (check === undefined && !created.has(report.check_id)) {

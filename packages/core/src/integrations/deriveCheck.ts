@@ -24,7 +24,7 @@ const cleanValue = (text: string): string => {
 const isLink = (text: string): boolean => text.length <= LONGEST_VALUE && /^https?:\/\/\S+$/u.test(text)
 
 /** The labels of a check: cleaned, and the most important where there are too many. They never refuse an alert. */
-const checkLabels = (
+export const checkLabels = (
   labels: Texts,
   link: string,
   names: ReadonlyArray<string>,

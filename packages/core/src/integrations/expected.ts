@@ -12,8 +12,8 @@ import type { CheckRef } from "../model/CheckRecord.ts"
 import { type Terms } from "../model/ExpectationRecord.ts"
 import { expectCheck, withdrawExpectation } from "../expectations/changeExpectation.ts"
 import { decideTerms, shortestAfter } from "../policy/decideTerms.ts"
-import { resendOf } from "./sources.ts"
-import { type AnyReport, checkIdOf, declare, type Refusal } from "./Report.ts"
+import { watchdogExpects } from "./sources.ts"
+import { type AnyReport, checkIdOf, declare, type Expects, type Refusal } from "./Report.ts"
 
 /** The place of the only check in a declaration, of which its sender has seen the parameters. */
 const PLACE = /^checks\[0\]/u
@@ -36,35 +36,33 @@ const declaredTerms = (
 }
 
 /** Terms by which a check is overdue after a time without a report, and no sooner than every check may be. */
-const within = (millis: number, severity: Terms["severity"], staleAfter: Duration.Duration): Terms => ({
-  after_millis: Math.max(millis, Duration.toMillis(shortestAfter(staleAfter))),
+const within = (
+  { incident, millis, severity = "unknown" }: Omit<Extract<Expects, { by: "within" }>, "by">,
+  staleAfter: Duration.Duration,
+): Terms => ({
   severity,
+  ...(incident !== undefined && { incident }),
+  after_millis: Math.max(millis, Duration.toMillis(shortestAfter(staleAfter))),
   notifications_enabled: true,
 })
 
-const watchdogTerms = (options: IntegrationOptions, staleAfter: Duration.Duration): Terms =>
-  within(Duration.toMillis(resendOf(options)), "critical", staleAfter)
-
 /** The terms of an alert that its source repeats within its lease. */
 export const leaseTerms = (lease_millis: number, staleAfter: Duration.Duration): Terms =>
-  within(lease_millis, "unknown", staleAfter)
+  within({ millis: lease_millis }, staleAfter)
 
 /** The terms that a report declares, if any, or why they are none. */
 export const expectedTerms = (
   report: AnyReport,
-  options: IntegrationOptions,
   staleAfter: Duration.Duration,
 ): Result.Result<Terms | undefined, Refusal> => {
   const { expects } = report
   switch (expects.by) {
     case "terms":
       return declaredTerms(report, expects.terms, staleAfter)
-    case "within":
-      return Result.succeed(within(expects.millis, "unknown", staleAfter))
     case "source":
       return Result.succeed(undefined)
-    case "watchdog":
-      return Result.succeed(watchdogTerms(options, staleAfter))
+    case "within":
+      return Result.succeed(within(expects, staleAfter))
   }
 }
 
@@ -115,6 +113,6 @@ export function* changeWatchdog(
     if (expectation !== undefined) yield* withdrawExpectation(unit, incidents, expectation)
   }
   if (ref === undefined || unit.checks.get(ref) === undefined) return
-  const terms = watchdogTerms(options, staleAfter)
+  const terms = within(watchdogExpects(options), staleAfter)
   yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
 }

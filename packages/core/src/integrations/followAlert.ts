@@ -31,7 +31,7 @@ export function* followAlert(
   let next_evaluation_at = Instant.plus(now, forgetAfter(options))
   if (lease_millis === undefined) {
     const expectation = unit.expectations.get(ref)
-    if (expectation !== undefined) yield* withdrawExpectation(unit, incidents, expectation)
+    if (expectation?.origin === "alert") yield* withdrawExpectation(unit, incidents, expectation)
   } else {
     const terms = leaseTerms(lease_millis, staleAfter)
     yield* expectCheck(unit, incidents, { ref, origin: "alert", terms, now })

@@ -27,7 +27,15 @@ const resultOf = (segment: string | undefined): Pick<Report, "exit_code" | "stat
 const isOther = (segment: string | undefined): segment is "start" | "log" =>
   segment === "start" || segment === "log"
 
-const TERMS: ReadonlySet<string> = new Set(["every", "after", "cron", "tz", "grace", "severity", "incident"])
+export const TERMS: ReadonlySet<string> = new Set([
+  "every",
+  "after",
+  "cron",
+  "tz",
+  "grace",
+  "severity",
+  "incident",
+])
 /** Clients of Healthchecks send `create`; the option of that name decides here. */
 const OF_PING: ReadonlySet<string> = new Set([...TERMS, "rid", "create"])
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu

@@ -15,6 +15,18 @@ const durationOf = (text: string): Duration.Duration => Duration.millis(boundedM
 export const resendOf = ({ resend = USUAL_RESEND }: IntegrationOptions): Duration.Duration =>
   durationOf(resend)
 
+/** When the alert that always fires must be reported again. */
+export const watchdogExpects = (options: IntegrationOptions) =>
+  ({ by: "within", millis: Duration.toMillis(resendOf(options)), severity: "critical" }) as const
+
+/** When a heartbeat must be reported again that does not say so. */
+export const heartbeatAfter = ({ heartbeat_after = "10m" }: IntegrationOptions): Duration.Duration =>
+  durationOf(heartbeat_after)
+
+/** How long a sender's acknowledgement lasts; zero if none counts. */
+export const acknowledgedFor = ({ acknowledged_for = "1h" }: IntegrationOptions): Duration.Duration =>
+  durationOf(acknowledged_for)
+
 /** How long after its last report a check that is ok is deleted. */
 export const forgetAfter = ({ forget_after = USUAL_FORGET_AFTER }: IntegrationOptions): Duration.Duration =>
   durationOf(forget_after)

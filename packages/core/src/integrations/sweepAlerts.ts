@@ -24,6 +24,7 @@ import { type EvaluateInput, evaluationOfDue, seenNow } from "../expectations/ev
 import { becomeOverdue } from "../expectations/overdueIncident.ts"
 import { resultOf } from "./alerts.ts"
 import { followAlert } from "./followAlert.ts"
+import { keepsExpected } from "./kinds.ts"
 import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
 import { eventOf, NOTHING_EXPECTED } from "./Report.ts"
 
@@ -44,12 +45,14 @@ const judgeAlert = (
     check,
     dueAt,
     integration,
+    isExpected,
   }: {
-    readonly integration: Pick<IntegrationRecord, "options" | "sources">
+    readonly integration: Pick<IntegrationRecord, "kind" | "options" | "sources">
     readonly alert: Pick<ReportedAlertRecord, "lease_millis" | "source">
     readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
     /** When it is due again, counting outages of the service and of its agent's contact; absent if it is not. */
     readonly dueAt: Instant.Instant | undefined
+    readonly isExpected: boolean
   },
   now: Instant.Instant,
 ): AlertVerdict => {
@@ -57,7 +60,10 @@ const judgeAlert = (
   const { received_at, status } = check
   if (status === "ok") {
     const at = Instant.plus(received_at, forgetAfter(options))
-    return at <= now ? { verdict: "forgotten" } : { verdict: "later", at }
+    if (at > now) return { verdict: "later", at }
+    return isExpected && keepsExpected(integration.kind)
+      ? { verdict: "later", at: Instant.plus(now, forgetAfter(options)) }
+      : { verdict: "forgotten" }
   }
   const resend = resendOf(options)
   const again = Instant.plus(now, resend)
@@ -117,7 +123,10 @@ const evaluateAlerts = loneCommandOf(function* (unit, now, input: EvaluateInput)
     const expectation = unit.expectations.get(ref)
     const found = { agent: unit.agents.get(agent_id) ?? agent, check, alert, expectation }
     const dueAt = expectation !== undefined ? dueOf(input, { ...found, expectation }, now) : undefined
-    const judged = judgeAlert({ integration, alert, check, dueAt }, now)
+    const judged = judgeAlert(
+      { integration, alert, check, dueAt, isExpected: expectation !== undefined },
+      now,
+    )
     yield* follow(unit, { ...input, integration, now }, found, judged)
   }
 })

@@ -18,6 +18,7 @@ import { type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { applyReports, MOST_REPORTS, readRequest, type SenderInput } from "../integrations/applyReports.ts"
+import { findCheck } from "../integrations/findCheck.ts"
 import * as decisions from "../integrations/integrationDecisions.ts"
 import { KINDS } from "../integrations/kinds.ts"
 import {
@@ -155,9 +156,10 @@ const makeSenderCalls = Effect.gen(function* () {
   const hashing = yield* Hashing
   const rules = yield* RuleSettings
   const incidents = incidentOptions(yield* Ids, yield* PolicyInForce, rules)
+  const storage = yield* Storage
   const { integrationRequests } = yield* CurrentInstruments
   const limit = limiting(rules)
-  const { staleAfter } = rules
+  const { longestAcknowledgement, staleAfter } = rules
   const { sha256 } = hashing
   // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()
@@ -201,7 +203,14 @@ const makeSenderCalls = Effect.gen(function* () {
           count(name, "rate_limited")
           return Effect.fail(early)
         }
-        return take({ ...sender, kind, request, incidents, staleAfter, sha256 }, now)
+        const taking = (given: SenderRequest) =>
+          take(
+            { ...sender, kind, request: given, incidents, longestAcknowledgement, staleAfter, sha256 },
+            now,
+          )
+        const isNamed = KINDS[kind].alertNamed?.(request, { name, sha256 })
+        if (isNamed === undefined) return taking(request)
+        return Effect.flatMap(findCheck(storage, name, isNamed), (alert) => taking({ ...request, alert }))
       }),
   }
 })

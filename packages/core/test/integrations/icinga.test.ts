@@ -99,7 +99,7 @@ describe("results by Icinga's API", () => {
     const afterOf = (ttl: unknown) => {
       const report = only({ ...DOWN, host: "a", ttl })
       if (typeof report === "string") return report
-      return Result.getOrThrow(expectedTerms(report, {}, Duration.seconds(120)))?.after_millis
+      return Result.getOrThrow(expectedTerms(report, Duration.seconds(120)))?.after_millis
     }
     assert.deepStrictEqual([3_600, "3600", 1, 1e12, 0, -1, "soon", undefined].map(afterOf), [
       3_600_000,

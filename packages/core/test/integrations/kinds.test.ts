@@ -58,19 +58,51 @@ const alerts = fc.array(alert, { maxLength: 5 })
 const json = fc.oneof(
   alerts,
   fc.record({ version: fc.constantFrom("4", "1", 7), alerts }),
+  fc.record(
+    {
+      event_action: fc.constantFrom("trigger", "acknowledge", "resolve"),
+      dedup_key: fc.oneof(text, fc.jsonValue()),
+      payload: fc.oneof(
+        fc.record({ summary: text, severity: text, custom_details: fc.jsonValue() }),
+        fc.jsonValue(),
+      ),
+      links: fc.oneof(fc.array(fc.record({ href: text })), fc.jsonValue()),
+      alias: text,
+      message: fc.oneof(text, fc.jsonValue()),
+      tags: fc.oneof(fc.array(text), fc.jsonValue()),
+      details: fc.oneof(fc.dictionary(text, text), fc.jsonValue()),
+      note: text,
+    },
+    { requiredKeys: [] },
+  ),
   fc.record({ name: fc.jsonValue(), state: fc.constantFrom("ok", "critical", "odd", true) }),
   fc.jsonValue(),
 )
 
+const PATHS: Readonly<Partial<Record<IntegrationKind, fc.Arbitrary<ReadonlyArray<string>>>>> = {
+  alertmanager: fc.constant(["api", "v2", "alerts"]),
+  webhook: fc.constant([]),
+  pagerduty: fc.constantFrom(["v2", "enqueue"], ["v2", "change", "enqueue"]),
+  opsgenie: fc.oneof(
+    fc.constant(["v2", "alerts"]),
+    fc.tuple(
+      fc.constant("v2"),
+      fc.constantFrom("alerts", "heartbeats"),
+      fc.oneof(text, fc.uuid()),
+      fc.oneof(fc.constantFrom("ping", "close", "acknowledge", "notes", "message", "description"), text),
+    ),
+  ),
+}
+
 const requestOf = (kind: IntegrationKind): fc.Arbitrary<SenderRequest> =>
   fc.record({
     method: fc.constantFrom("GET", "HEAD", "POST", "PUT"),
-    path:
-      kind === "alertmanager"
-        ? fc.constant(["api", "v2", "alerts"])
-        : fc.array(text, { maxLength: kind === "webhook" ? 0 : 3 }),
+    path: PATHS[kind] ?? fc.array(text, { maxLength: 3 }),
     query: fc.array(
-      fc.tuple(fc.constantFrom("status", "msg", "ping", "rid", "every", "severity", "\n"), text),
+      fc.tuple(
+        fc.constantFrom("status", "msg", "ping", "rid", "every", "severity", "identifierType", "\n"),
+        fc.oneof(text, fc.constant("alias")),
+      ),
     ),
     body: fc.oneof(
       json.map((value) => JSON.stringify(value)),
@@ -85,6 +117,8 @@ const OPTIONS: Readonly<Record<IntegrationKind, IntegrationOptions>> = {
   webhook: { map: { check: "/name", status: "/state", output: "/name/0" } },
   nrdp: {},
   icinga: {},
+  pagerduty: { severity: { info: "ignore", error: "unknown" } },
+  opsgenie: { heartbeat_after: "1h", acknowledged_for: "0s" },
 }
 
 const problemsOf = (report: AnyReport): ReadonlyArray<string> => {

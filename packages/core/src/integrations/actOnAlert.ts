@@ -1,0 +1,109 @@
+import { Duration } from "effect"
+import { putAcknowledgement, putNote, withdrawFrom } from "../acknowledgements/acknowledge.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { applyResults } from "../checks/applyBatch.ts"
+import type { BatchInput } from "../checks/applyEvent.ts"
+import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import * as Instant from "@tocsin/contract/Instant"
+import { move } from "@tocsin/contract/TransitionTable"
+import type { Decision } from "../unitOfWork/Decision.ts"
+import { load } from "../unitOfWork/load.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import { acknowledgementInForce } from "../model/Acknowledgement.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
+import { memberCount } from "../model/MemberRecord.ts"
+import type { RuleOptions } from "../ports/RuleSettings.ts"
+import { PagedAlertTransitions } from "../model/PagedAlert.ts"
+import { resultOf } from "./alerts.ts"
+import { type Act, eventOf, NOTHING_EXPECTED } from "./Report.ts"
+import { acknowledgedFor } from "./sources.ts"
+
+export interface Acting extends Omit<BatchInput, "request">, Pick<RuleOptions, "longestAcknowledgement"> {
+  readonly agent: AgentRecord
+  readonly integration: Pick<IntegrationRecord, "name" | "options">
+  readonly now: Instant.Instant
+}
+
+/** The open incident of a check, if all of its present members are checks of this integration. */
+function* ownIncident(
+  unit: UnitOfWork,
+  { incident_id }: CheckRecord,
+  { agent }: Acting,
+): Decision<IncidentRecord | undefined> {
+  if (incident_id === undefined) return undefined
+  yield* load(unit, { incidents: [incident_id] })
+  const incident = unit.incidents.get(incident_id)
+  if (incident === undefined) return undefined
+  yield* load(unit, { worstMembers: { incident_id, limit: memberCount(incident) } })
+  const members = unit.membersOf(incident_id)
+  return members.every(({ agent_id }) => agent_id === agent.agent_id) ? incident : undefined
+}
+
+const signatureOf = ({ incidents: { newAuditId }, integration: { name } }: Acting): Signature => ({
+  actor: `integration:${name}`,
+  via: "api",
+  request_id: undefined,
+  newAuditId,
+})
+
+const stateOf = (incident: IncidentRecord | undefined, actor: string, now: Instant.Instant) => {
+  const by = incident && acknowledgementInForce(incident, now)?.by
+  if (by === undefined) return "firing"
+  return by === actor ? "acknowledged" : "taken_over"
+}
+
+/** How long a request acknowledges, within the settings. */
+const lengthOf = (options: IntegrationOptions, { longestAcknowledgement }: Acting): Duration.Duration =>
+  Duration.min(acknowledgedFor(options), longestAcknowledgement)
+
+/** Does what a request says of an alert beside whether it fires. Needs the agent and the check. */
+export function* actOnAlert(
+  unit: UnitOfWork,
+  { check_id, part, text = "", trigger }: Act,
+  acting: Acting,
+): Decision<void> {
+  const { agent, integration, now } = acting
+  const { agent_id, registration_id } = agent
+  const check = unit.checks.get({ agent_id, registration_id, check_id })
+  if (check === undefined || check.status === "ok") return
+  if (trigger === "amended") return yield* amend(unit, { check, part, text }, acting)
+  const incident = yield* ownIncident(unit, check, acting)
+  if (incident === undefined) return
+  const by = signatureOf(acting)
+  const state = stateOf(incident, by.actor, now)
+  const note = text === "" ? undefined : text
+  const length = lengthOf(integration.options, acting)
+  if (trigger === "noted") {
+    if (note !== undefined) putNote(unit, incident, note, by, now)
+  } else if (trigger === "acknowledged") {
+    if (Duration.isZero(length) || state === "taken_over") return
+    move(PagedAlertTransitions, state, trigger)
+    const until = Instant.plus(now, length)
+    putAcknowledgement(
+      unit,
+      incident,
+      { by: by.actor, note, at: now, until, severity: incident.severity },
+      by,
+    )
+  } else if (state === "acknowledged") {
+    move(PagedAlertTransitions, state, trigger)
+    withdrawFrom(unit, incident, by, now)
+  }
+}
+
+/** Shows another message or description of an alert that fires: its status stays. */
+function* amend(
+  unit: UnitOfWork,
+  { check, part, text }: { readonly check: CheckRecord; readonly part: Act["part"]; readonly text: string },
+  { agent, now, ...rest }: Acting,
+): Decision<void> {
+  const { agent_id, check_id, exit_code, status, summary = "" } = check
+  const [first = "", ...others] = summary.split("\n")
+  const lines = part === "first" ? [text, ...others] : [first, text]
+  const shown = resultOf(check_id, status, lines.join("\n"), NOTHING_EXPECTED)
+  const event = eventOf({ ...shown, exit_code }, Instant.max(now, check.last_observed_at))
+  yield* applyResults(unit, now, agent, { ...rest, request: { agent_id, events: [event] } })
+}

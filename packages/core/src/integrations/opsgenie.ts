@@ -1,0 +1,199 @@
+import { Duration, Predicate, Result, Schema } from "effect"
+import type { CheckId } from "@tocsin/contract/Identifiers"
+import type { PagedTrigger } from "../model/PagedAlert.ts"
+import { readJsonBody, resultOf } from "./alerts.ts"
+import type { Texts } from "./deriveCheck.ts"
+import type { Kind } from "./Kind.ts"
+import {
+  alertIdOf,
+  byName,
+  heartbeatId,
+  PAGING,
+  PAGING_OPTIONS,
+  PAGING_PROTOCOL,
+  readAct,
+  readStated,
+  textOf,
+  textsIn,
+} from "./paging.ts"
+import { TERMS } from "./pings.ts"
+import {
+  type Answer,
+  NOT_FOUND,
+  type Reading,
+  readingOf,
+  type Refusal,
+  type SenderRequest,
+  type Translate,
+  type TranslationContext,
+} from "./Report.ts"
+import { heartbeatAfter } from "./sources.ts"
+
+/** The requests about one alert, below its name: the method, what they report, and how their outcome is called. */
+export const ALERT_REQUESTS = {
+  close: ["POST", "resolved", "Closed alert"],
+  acknowledge: ["POST", "acknowledged", "Alert acknowledged"],
+  unacknowledge: ["POST", "unacknowledged", "Alert unacknowledged"],
+  notes: ["POST", "noted", "Note added"],
+  message: ["PUT", "amended", "Message updated"],
+  description: ["PUT", "amended", "Description updated"],
+} as const satisfies Readonly<Record<string, readonly ["POST" | "PUT", PagedTrigger, string]>>
+
+const ALERTS = "v2/alerts"
+const CREATED = "Created alert"
+const URGENT: ReadonlyArray<unknown> = ["P1", "P2"]
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
+
+/** The ID of the alert of a check, which is a UUID as Opsgenie's are. */
+const alertUuid = (
+  { name, sha256 }: Pick<TranslationContext, "name" | "sha256">,
+  check_id: CheckId,
+): string => {
+  const digits = sha256(`${name}/${check_id}`)
+  const [first, ...others] = [digits.slice(0, 8), digits.slice(8, 12), `8${digits.slice(13, 16)}`]
+  return [first, ...others, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join("-")
+}
+
+/** The outcome of a request, which its ID contains: nothing is stored for those who ask for it. */
+const Outcome = Schema.Tuple([Schema.String, Schema.String, Schema.String])
+const encodeText = Schema.encodeSync(Schema.StringFromBase64Url)
+const decodeText = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
+const decodeOutcome = Schema.decodeUnknownResult(Schema.fromJsonString(Outcome))
+
+const taken = (status: string, alertId: string, alias: string): Answer => ({
+  status: 202,
+  body: JSON.stringify({
+    result: "Request will be processed",
+    took: 0,
+    requestId: encodeText(JSON.stringify([status, alertId, alias])),
+  }),
+})
+
+const readOutcome = (requestId: string): Reading | Refusal =>
+  Result.match(Result.flatMap(decodeText(requestId), decodeOutcome), {
+    onFailure: () => NOT_FOUND,
+    onSuccess: ([status, alertId, alias]) =>
+      readAct(undefined, {
+        status: 200,
+        body: JSON.stringify({
+          data: { success: true, isSuccess: true, status, alertId, alias },
+          took: 0,
+          requestId,
+        }),
+      }),
+  })
+
+const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+
+/** The labels that tags such as `team:db` name. */
+const labelsOfTags = (tags: unknown): Texts => {
+  const all: ReadonlyArray<unknown> = Array.isArray(tags) ? tags : []
+  const pairs = all.flatMap((tag) => {
+    const [, name = "", value = ""] = /^([^:]+):(.+)$/su.exec(textOf(tag)) ?? []
+    return name === "" ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(pairs)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const readCreated = (fields: Fields, context: TranslationContext): Reading | Refusal => {
+  const { details, priority, tags } = fields
+  const { alias: given = "", description = "", entity, source, ...texts } = textsIn(fields)
+  const message = texts["message"] ?? ""
+  const { options, sha256 } = context
+  if (message === "") return invalid("message must be a text")
+  // The same for a request that is sent again.
+  const alias = given || sha256(JSON.stringify([message, entity, source])).slice(0, 32)
+  const check_id = alertIdOf(alias, sha256)
+  const status = URGENT.includes(priority) ? "critical" : "warning"
+  const labels = byName({ ...labelsOfTags(tags), ...textsIn(details) })
+  const answer = taken(CREATED, alertUuid(context, check_id), alias)
+  return readStated({ check_id, status, lines: [message, description], labels }, options, answer)
+}
+
+const isAlias = (query: SenderRequest["query"]): boolean =>
+  query.some(([name, value]) => name === "identifierType" && value.toLowerCase() === "alias")
+
+/** A request about an alert that its path names. */
+const readAbout = (
+  { alert, path, query }: SenderRequest,
+  fields: Fields,
+  context: TranslationContext,
+): Reading | Refusal => {
+  const [, , identifier = "", request] = path
+  const [name, found] = Object.entries(ALERT_REQUESTS).find(([each]) => each === request) ?? []
+  if (found === undefined) return NOT_FOUND
+  const [, trigger, outcome] = found
+  const byAlias = isAlias(query)
+  if (!byAlias && !UUID.test(identifier))
+    return invalid("the path must have the id of an alert; for an alias, add ?identifierType=alias")
+  const check_id = byAlias ? alertIdOf(identifier, context.sha256) : alert
+  const id = check_id === undefined ? identifier : alertUuid(context, check_id)
+  const answer = taken(outcome, id, byAlias ? identifier : (check_id ?? ""))
+  if (check_id === undefined) return readAct(undefined, answer)
+  const { note = "", ...texts } = textsIn(fields)
+  if (trigger === "resolved")
+    return readStated({ check_id, status: "ok", lines: [note] }, context.options, answer)
+  const act =
+    trigger === "amended"
+      ? ({ text: texts[name ?? ""] ?? "", part: name === "message" ? "first" : "others" } as const)
+      : { text: note }
+  return readAct({ check_id, trigger, ...act }, answer)
+}
+
+const readHeartbeat = (
+  { body, path: [, , name = ""], query }: SenderRequest,
+  { options, sha256 }: TranslationContext,
+): Reading => {
+  const terms = query.filter(([parameter]) => TERMS.has(parameter))
+  const expects =
+    terms.length > 0
+      ? ({ by: "terms", terms: Object.fromEntries(terms) } as const)
+      : ({
+          by: "within",
+          millis: Duration.toMillis(heartbeatAfter(options)),
+          incident: options.incident ?? "own",
+        } as const)
+  const result = resultOf(heartbeatId(name, sha256), "ok", body, expects)
+  const answer = {
+    status: 202,
+    body: JSON.stringify({ result: "PONG - Heartbeat received", took: 0 }),
+  } as const
+  return { ...readingOf({ ...result, isOfKnownCheck: false }), answer }
+}
+
+const translate: Translate = (request, context) => {
+  const { body, method, path } = request
+  const [version, subject, name = "", last, ...rest] = path
+  if (version !== "v2" || rest.length > 0) return NOT_FOUND
+  if (subject === "heartbeats" && last === "ping" && name !== "" && method !== "PUT")
+    return readHeartbeat(request, context)
+  if (subject !== "alerts") return NOT_FOUND
+  if (method === "GET") return name === "requests" && last !== undefined ? readOutcome(last) : NOT_FOUND
+  const read = body === "" ? { json: {} } : readJsonBody(body)
+  if ("refused" in read) return read
+  if (!Predicate.isObject(read.json)) return invalid("the request body must be an object")
+  if (path.join("/") === ALERTS) return method === "POST" ? readCreated(read.json, context) : NOT_FOUND
+  const isAllowed = Object.entries(ALERT_REQUESTS).some(([each, [by]]) => each === last && by === method)
+  return isAllowed ? readAbout(request, read.json, context) : NOT_FOUND
+}
+
+/** Opsgenie's API of alerts and heartbeats, version 2 (docs/rules.md#pagerduty-and-opsgenie). */
+export const opsgenie: Kind = {
+  ...PAGING,
+  protocol: {
+    ...PAGING_PROTOCOL,
+    methods: ["GET", "POST", "PUT"],
+    say: (failure) => JSON.stringify({ message: failure?.message, took: 0 }),
+  },
+  translate,
+  alertNamed: ({ method, path: [, , identifier = "", request], query }, context) => {
+    if (method === "GET" || request === undefined || isAlias(query) || !UUID.test(identifier))
+      return undefined
+    const id = identifier.toLowerCase()
+    return (check_id) => alertUuid(context, check_id) === id
+  },
+  options: [...PAGING_OPTIONS, "heartbeat_after"],
+  paths: (key) => ["", `/${key}`],
+}
