@@ -17,6 +17,7 @@ import { OverrideTransitions } from "@tocsin/core/model/RotaOverrideRecord"
 import { SecretTransitions } from "@tocsin/core/model/SecretRecord"
 import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
 import { ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
+import { PagedAlertTransitions } from "@tocsin/core/model/PagedAlert"
 import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
 
 interface Subject {
@@ -71,6 +72,13 @@ export const subjects: ReadonlyArray<Subject> = [
       "A result of an agent inside a program (`createAgent`, `monitor.agent`), until the server has taken it. It waits in memory.",
     file: "packages/reporting/src/program/MemoryQueue.ts",
     rows: ReportTransitions,
+  },
+  {
+    title: "Paged alert",
+    meaning:
+      "An alert of a sender that speaks to Opsgenie or PagerDuty. Its check has its status, and the incident of its check the acknowledgement.",
+    file: "packages/core/src/model/PagedAlert.ts",
+    rows: PagedAlertTransitions,
   },
   {
     title: "Expectation",
