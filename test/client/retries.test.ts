@@ -207,6 +207,7 @@ const calls: Readonly<
   "checks.availability.list": [true, (client) => client.checks.availability.list(page)],
   "checks.explain": [true, (client) => client.checks.explain(CHECK)],
   "checks.resetClock": [true, (client) => client.checks.resetClock(CHECK)],
+  "checks.resolve": [true, (client) => client.checks.resolve(CHECK)],
   "checks.remove": [true, (client) => client.checks.remove(CHECK)],
   "numbers.series": [true, (client) => client.numbers.series(CHECK)],
   "numbers.read": [true, (client) => client.numbers.read(CHECK)],

@@ -97,9 +97,9 @@ describe("resetting a check's clock", () => {
   it.effect("fails for an unknown agent and an unknown check", () =>
     Effect.gen(function* () {
       const { process } = yield* open
-      const { resetClock, removeCheck, explain } = process.operations
+      const { resetClock, removeCheck, resolveCheck, explain } = process.operations
       const nobody = { ...DISK, agent_id: AgentId.make("nobody") }
-      for (const act of [resetClock, removeCheck]) {
+      for (const act of [resetClock, removeCheck, resolveCheck]) {
         assert.strictEqual(yield* tagOf(act(nobody)), "AgentNotFound")
         assert.strictEqual(yield* tagOf(act(DISK)), "NotFound")
       }

@@ -22,6 +22,7 @@ export const AuditActions = {
   "announcement.updated": ["a text was added", "text"],
   "announcement.ended": ["ended before its time"],
   "check.deleted": ["deleted, or deleted before its agent"],
+  "check.resolved": ["of an integration, made ok by an operator"],
   "check.clock_reset": ["freed from a clock in the future"],
   "notification.replayed": ["sent again after it failed"],
   "notification.released": ["sent though it was held"],

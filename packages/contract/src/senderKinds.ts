@@ -15,6 +15,8 @@ interface SenderKind {
   readonly senders: string
   /** Options, as an example of how to write them. */
   readonly options: string
+  /** Where the key is in a request whose path has none: in the header Authorization unless stated. */
+  readonly keyAt?: string
   /** The lines to paste into a sender beside the addresses: they use the first of these. */
   readonly lines?: (address: string, made: Made, schedule: string) => ReadonlyArray<SenderLine>
 }
@@ -80,7 +82,12 @@ export const SENDER_KINDS = {
     senders: "Alertmanager, Grafana, other JSON",
     options: '{"map": {"check": "/name", "status": "/status"}}',
   },
-  nrdp: { senders: "Nagios, NCPA, send_nrdp", options: '{"max_checks": 500}', lines: nrdpLines },
+  nrdp: {
+    senders: "Nagios, NCPA, send_nrdp",
+    options: '{"max_checks": 500}',
+    keyAt: "as the token",
+    lines: nrdpLines,
+  },
   icinga: {
     senders: "what reports to Icinga's API",
     options: '{"max_checks": 500}',

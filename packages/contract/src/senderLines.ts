@@ -5,10 +5,11 @@ export const senderLines = (made: Made, origin: string, schedule = ""): Readonly
   const { key, kind, urls } = made
   const addresses = urls.map((url) => (url.startsWith("/") ? `${origin}${url}` : url))
   const [first = ""] = addresses
+  const { keyAt = "in the header Authorization", lines } = senderKind(kind) ?? {}
   return [
-    ...(senderKind(kind)?.lines?.(first, made, schedule) ?? []),
+    ...(lines?.(first, made, schedule) ?? []),
     ...addresses.map((address): SenderLine => [
-      address.includes(key) ? "address" : "address, with the key in the header Authorization",
+      address.includes(key) ? "address" : `address, with the key ${keyAt}`,
       address,
     ]),
     ...(first.includes(key) ? [] : [["key", key] as const]),

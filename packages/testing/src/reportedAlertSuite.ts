@@ -7,6 +7,7 @@ import { NAME, open, passes, sends, shown, sweeps } from "./alertSender.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { outcomeOf } from "./race.ts"
 import { openReplica, type Replica } from "./Replica.ts"
+import { resolvesByHand } from "./resolvesByHand.ts"
 import { rowsOf } from "./rowsOf.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
@@ -269,6 +270,9 @@ export const reportedAlertSuite = <Place>(subject: StorageUnderTest<Place>): voi
     )
     it.effect("stay as last heard while their source is silent, and lapse when it is not", () =>
       Effect.flatMap(openReplica(subject), keepsWhatWasHeard),
+    )
+    it.effect("end by an operator's result, until they are reported again", () =>
+      Effect.flatMap(openReplica(subject), resolvesByHand),
     )
     it.effect("are missed if one always fires, from its first report on", () =>
       Effect.flatMap(openReplica(subject), watches),

@@ -2,7 +2,9 @@ import { assert } from "@effect/vitest"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { type Call, call, operate } from "../client/call.ts"
+import { expectError } from "../client/expectError.ts"
 import { created } from "../client/senders.ts"
+import { acceptedAgent, event, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
@@ -93,6 +95,37 @@ export const nagiosSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         "<message>this integration has 1 checks, the most that it may have</message>",
       )
       assert.deepStrictEqual(yield* post(formOf(key, xmlOf("web1", 1))), TAKEN)
+    }),
+  )
+
+  scenario("an operator resolves a check of an integration, once, and none of an agent", () =>
+    Effect.gen(function* () {
+      const key = yield* created("nrdp")
+      yield* post(formOf(key, xmlOf("web1", 1)))
+      const resolve = (check: string) =>
+        operate("POST", `/ops/v1/checks/${check}/resolve`, { headers: { "idempotency-key": `of ${check}` } })
+      const counts = [yield* resolve("nrdp/web1:host"), yield* resolve("nrdp/web1:host")].map(
+        ({ text }) => text,
+      )
+      assert.deepStrictEqual(counts, ['{"count":1}', '{"count":1}'])
+      assert.deepStrictEqual(yield* checks, { "web1:host": "ok" })
+      const again = yield* operate("POST", "/ops/v1/checks/nrdp/web1:host/resolve")
+      assert.strictEqual(again.text, '{"count":0}')
+      const audit = (yield* operate("GET", "/ops/v1/audit?action=check.resolved")).body as {
+        readonly items: ReadonlyArray<{ readonly subjects: unknown }>
+      }
+      assert.deepStrictEqual(
+        audit.items.map(({ subjects }) => subjects),
+        [[{ kind: "check", id: "nrdp/web1:host" }]],
+      )
+      yield* post(formOf(key, xmlOf("web1", 1)))
+      assert.deepStrictEqual(yield* checks, { "web1:host": "critical" })
+      const agent = yield* acceptedAgent("web1")
+      yield* push(agent, event({ check_id: "disk", status: "warning", exit_code: 1 }))
+      const refused = yield* operate("POST", "/ops/v1/checks/web1/disk/resolve")
+      assert.include(refused.text, "whose next result decides; silence it")
+      expectError(refused, 409, "conflict")
+      expectError(yield* operate("POST", "/ops/v1/checks/nrdp/none/resolve"), 404, "not_found")
     }),
   )
 

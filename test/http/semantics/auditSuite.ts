@@ -210,13 +210,14 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
 
 const SECRETS = "/ops/v1/secrets"
 
-// Of timers, reports, stored policies, pages and rotas, which this server does not have: test/delivery/timers,
-// test/library/policy, test/processes/storedPolicy, test/http/requests/receivers, announcementSuite, rotaSuite.
+// Of timers, reports, stored policies, pages, rotas and senders, which this server does not have: test/delivery/timers,
+// test/library/policy, test/processes/storedPolicy, test/http/requests/receivers, announcementSuite, rotaSuite, nagiosSuite.
 const ELSEWHERE = [
   "announcement.created",
   "announcement.updated",
   "announcement.ended",
   "incident.acknowledgement_expired",
+  "check.resolved",
   "override.created",
   "override.ended",
   "policy.replaced",

@@ -122,6 +122,12 @@ export const checks: Operations = {
       "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
     ...counted("The check is released", 1),
   },
+  resolveCheck: {
+    summary: "Resolve a check of an integration",
+    description:
+      "Makes a check ok by an operator's result, which is in the audit: its sender may never report that it is well. Only checks of integrations. Answers a count of 0 for a check that is ok and in time.",
+    ...counted("The check is ok", 1),
+  },
   removeCheck: {
     summary: "Delete a check that its agent no longer runs, with its history",
     description: "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",

@@ -211,6 +211,7 @@ export const opsUseCases = (
       listHeldOutbox: ({ query }) => operations.outbox(query),
       listHeldIncidents: ({ query }) => operations.incidents(query),
       testNotifier: ({ params }) => Effect.map(operations.testNotifier(params.notifier), toNotifierTest),
+      resolveCheck: ({ params }) => operations.resolveCheck(params),
       resetClock: ({ params }) => operations.resetClock(params),
       removeCheck: ({ params }) => operations.removeCheck(params),
       showIncident: ({ params }) => Effect.map(operations.incident(params.id), toIncidentDetail),

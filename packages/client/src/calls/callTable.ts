@@ -82,6 +82,8 @@ export const callTable = {
     availability: listing<R.AvailabilityParameters, R.CheckAvailability>()("listAvailability"),
     /** Explains why a check is in its state. */
     explain: call<[check: R.CheckName], R.CheckExplanation>()("explain"),
+    /** Makes a check of an integration ok. A count of 0 if it is. */
+    resolve: checkAction("resolveCheck"),
     /** Releases a check that a wrong clock in the future froze. */
     resetClock: checkAction("resetClock"),
     /** Deletes a check that its agent no longer runs, with its history; it leaves its incident. */

@@ -25,6 +25,7 @@ import { BackLink } from "../view/navigation.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
+import { ResolveCheck, useSenders } from "./ResolveCheck.tsx"
 
 type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
@@ -212,6 +213,7 @@ export const CheckPage = () => {
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
   const isSilent = found !== undefined && found.agent.status !== "alive"
+  const senders = useSenders()
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
@@ -239,6 +241,9 @@ export const CheckPage = () => {
       {(found ?? expected) !== undefined && mayRespond.value && (
         <div class="actions">
           <QuietButton does={silence}>Silence</QuietButton>
+          {(found?.check.status !== "ok" || expected?.is_overdue === true) && (
+            <ResolveCheck {...name} senders={senders} />
+          )}
           {mayAdminister.value && <Administer {...name} />}
         </div>
       )}

@@ -13,7 +13,6 @@ import {
   holdingSilences,
   holdText,
   linksIn,
-  memberText,
   openingsOf,
   subjectOf,
   timelineOf,
@@ -26,34 +25,13 @@ import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/forms.tsx"
 import { useKeys, useWanted } from "../view/Keyboard.tsx"
-import { Labels, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { CheckNumbers } from "./CheckNumbers.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
-
-const memberLink = (member: IncidentDetail["members"][number]): string => {
-  const { agent_id, check_id } = subjectOf(member)
-  return check_id === undefined ? linkTo("agents", [agent_id]) : linkTo("checks", [agent_id, check_id])
-}
-
-const Members = ({ members }: Pick<IncidentDetail, "members">) => (
-  <ul class="plain" aria-label="Members">
-    {members.map((member) => (
-      <li class="row member" key={`${memberText(member)} ${member.joined_at}`}>
-        {member.left_at === null ? <Mark state={member.severity} /> : <span class="mark">left</span>}
-        <a href={memberLink(member)}>{memberText(member)}</a>
-        <span class="subject">{member.summary}</span>
-        <span class="notes">
-          <Labels labels={member.labels} />
-          {member.left_at !== null && <em>left</em>}
-        </span>
-        <Time at={member.left_at ?? member.joined_at} />
-      </li>
-    ))}
-  </ul>
-)
+import { Members } from "./IncidentMembers.tsx"
 
 /** So many checks show their numbers: those that have been in it the longest. */
 const MOST_MEASURED = 3

@@ -120,6 +120,10 @@ class OperationsApi extends HttpApiGroup.make("operations")
       success: resources.NotifierTest,
       error: NotFound.wire,
     }),
+    role.respond.post("resolveCheck", "/checks/:agent_id/:check_id/resolve", {
+      ...check,
+      error: [NotFound.wire, Conflict.wire],
+    }),
     role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
     role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
     role.read.get("explain", "/explain", {

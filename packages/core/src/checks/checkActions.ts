@@ -26,7 +26,7 @@ export const resetClock = commandOf(function* (
   ref: CheckName,
   by: Signature,
 ): Decision<CheckActionOutcome> {
-  const { agent, check } = yield* find(unit, ref)
+  const { agent, check } = yield* findCheck(unit, ref)
   if (agent === undefined) return "no_such_agent"
   if (check === undefined) return "no_such_check"
   // The service's clock may have been ahead together with the agent's.
@@ -52,7 +52,7 @@ export const removeCheck = commandOf(function* (
   options: IncidentOptions,
   by: Signature,
 ): Decision<CheckActionOutcome> {
-  const { agent } = yield* find(unit, ref)
+  const { agent } = yield* findCheck(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
   const isFound = yield* removeFound(unit, new Incidents(unit, now, options), agent, expected)
@@ -86,7 +86,8 @@ export function* removeFound(
   return true
 }
 
-function* find(unit: UnitOfWork, { agent_id, check_id }: CheckName) {
+/** A check with its agent; each is absent if there is none. */
+export function* findCheck(unit: UnitOfWork, { agent_id, check_id }: CheckName) {
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids: [check_id] } })
   const agent = unit.agents.get(agent_id)
   const { registration_id } = agent ?? {}

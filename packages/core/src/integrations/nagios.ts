@@ -9,7 +9,7 @@ import { checkIdOf, hashedId, NOTHING_EXPECTED, type Report, unexplained } from 
 /** The statuses of the states 0 to 3 of a service. */
 export const STATES = ["ok", "warning", "critical", "unknown"] as const satisfies ReadonlyArray<CheckStatus>
 
-/** What a host has instead of a service's name. */
+/** Stands for a service's name in the ID of a host's check. */
 export const OF_HOST = "host"
 
 /** The check of a service or host. A colon in the host's name would leave open where it ends. */

@@ -12,7 +12,7 @@ export interface XmlElement {
 const MOST_DEPTH = 8
 const MOST_ELEMENTS = 60_000
 
-/** What no element, text, comment or instruction is: a DTD above all. Each alternative reads on from one place. */
+/** A section, comment, instruction, end, beginning or text. A DTD is none of these. */
 const TOKEN =
   /<!\[CDATA\[([\s\S]*?)\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<\/([^\s<>/="'&!?]+)\s*>|<([^\s<>/="'&!?]+)((?:\s+[^\s<>/="'&]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/uy
 

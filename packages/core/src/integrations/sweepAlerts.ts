@@ -1,7 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { applyResults } from "../checks/applyBatch.ts"
 import { removeFound } from "../checks/checkActions.ts"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
@@ -22,11 +21,9 @@ import {
 import { dueTime, evaluationAfter, judgeExpectation } from "../expectations/dueTime.ts"
 import { type EvaluateInput, evaluationOfDue, seenNow } from "../expectations/evaluateExpectations.ts"
 import { becomeOverdue } from "../expectations/overdueIncident.ts"
-import { resultOf } from "./alerts.ts"
-import { followAlert } from "./followAlert.ts"
+import { endCheck } from "./endCheck.ts"
 import { keepsExpected } from "./kinds.ts"
 import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
-import { eventOf, NOTHING_EXPECTED } from "./Report.ts"
 
 /** How long after the end of its lease an alert may still arrive. */
 const LATE = Duration.minutes(1)
@@ -170,7 +167,12 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
     case "not_sent":
       if (state !== "firing" && state !== "as_last_heard") return
       move(ReportedAlertTransitions, state, "not_sent")
-      return yield* lapse(unit, present, found)
+      return yield* endCheck(unit, {
+        ...present,
+        ...found,
+        output: NO_LONGER_SENT,
+        staleAfter: present.rules.staleAfter,
+      })
   }
 }
 
@@ -179,23 +181,3 @@ const summaryOf = (
   { source }: Pick<ReportedAlertRecord, "source">,
 ): string =>
   `${check_id} was last heard at ${Instant.momentText(received_at)}: ${source || "its source"} is silent`
-
-/** An alert that its source no longer sends becomes ok, as by a result. */
-function* lapse(
-  unit: UnitOfWork,
-  { incidents, integration, now, rules: { staleAfter }, sha256 }: Present,
-  { agent, alert: { source }, check }: Found,
-): Decision<void> {
-  const { agent_id, check_id } = check
-  const event = eventOf(
-    resultOf(check_id, "ok", NO_LONGER_SENT, NOTHING_EXPECTED),
-    Instant.max(now, check.last_observed_at),
-  )
-  const request = { agent_id, events: [event] }
-  yield* applyResults(unit, now, agent, { incidents, sha256, staleAfter, request })
-  const { options } = integration
-  const ended = { ref: check, source, lease_millis: undefined, now, options, staleAfter }
-  yield* followAlert(unit, new Incidents(unit, now, incidents), ended)
-  const lapsed = unit.checks.get(check)
-  if (lapsed !== undefined) unit.checks.put({ ...lapsed, declaration: undefined })
-}

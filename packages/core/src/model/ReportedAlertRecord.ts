@@ -36,7 +36,8 @@ export const ReportedAlertTransitions = stateTable({
   },
   firing: {
     "fired -> firing": "a sender repeats it | its check is expected again",
-    "resolved -> resolved": "a sender states that it has ended | its check is ok, and leaves its incident",
+    "resolved -> resolved":
+      "a sender states that it has ended, or an operator resolves it | its check is ok, and leaves its incident",
     "source_fell_silent -> as_last_heard":
       "it is due again, and its source was not heard for `resend` | its check keeps its status, and joins the incident of overdue checks",
     "not_sent -> lapsed":
@@ -45,7 +46,8 @@ export const ReportedAlertTransitions = stateTable({
   },
   as_last_heard: {
     "fired -> firing": "a sender repeats it | its check leaves the incident of overdue checks",
-    "resolved -> resolved": "a sender states that it has ended | its check is ok, and leaves both incidents",
+    "resolved -> resolved":
+      "a sender states that it has ended, or an operator resolves it | its check is ok, and leaves both incidents",
     "not_sent -> lapsed":
       "its source is back, and was heard in each of three periods of `resend` | its check is ok, and leaves both incidents",
     "removed -> absent": "its check or its agent is deleted | as for every check",

@@ -14,6 +14,7 @@ import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { STORY_CHANGES } from "../model/IncidentRecord.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { release, type ReleaseOutcome, replay, type ReplayOutcome } from "../notifications/release.ts"
+import { resolveCheck } from "../integrations/resolveCheck.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { AgentDownload } from "../ports/AgentDownload.ts"
 import { Hashing, LinkTokens } from "../ports/Hashing.ts"
@@ -101,6 +102,11 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
   }),
 }
 
+const NOT_OF_SENDER = new StateConflict({
+  message:
+    "this check belongs to an agent or a watch, whose next result decides; silence it, acknowledge its incident, or delete a check that is no longer run",
+})
+
 /** The files that this server hands out, with the address at which hosts reach it (docs/rules.md#agent-downloads). */
 const makeAgentDownload = Effect.gen(function* () {
   const { publicUrl: url = null } = yield* RuleSettings
@@ -126,9 +132,12 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
     const signed = signing(commits, ids)
     const { withOutlook, ...lists } = heldLists({ storage, commits, sha256, options })
 
-    const onCheck = Effect.fnUntraced(function* (command: (by: Signature) => Command<CheckActionOutcome>) {
+    const onCheck = Effect.fnUntraced(function* (
+      command: (by: Signature) => Command<CheckActionOutcome | "not_of_sender">,
+    ) {
       const count = yield* signed(command)
       if (typeof count === "number") return { count }
+      if (count === "not_of_sender") return yield* NOT_OF_SENDER
       return yield* count === "no_such_agent" ? agentNotFound() : noSuchCheck()
     })
 
@@ -162,6 +171,11 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       }),
       /** Releases a check frozen by a clock in the future. */
       resetClock: (check: CheckName) => onCheck((by) => resetClock(check, by)),
+      /** Makes a check of an integration ok by the operator. */
+      resolveCheck: (check: CheckName) =>
+        onCheck((by) =>
+          resolveCheck(check, { incidents: options, sha256, staleAfter: rules.staleAfter }, by),
+        ),
       /** Deletes one check; it leaves its incident. */
       removeCheck: (check: CheckName) => onCheck((by) => removeCheck(check, options, by)),
       /** One incident with its worst members, latest changes and notifications, at most 200 of each. */

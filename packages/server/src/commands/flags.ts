@@ -2,7 +2,7 @@ import { describeIssue } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { type Duration, Effect, identity, Option, Record, Result, Schema, SchemaParser } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { usageFailure } from "../CommandFailure.ts"
+import { notFound, usageFailure } from "../CommandFailure.ts"
 import { confirm } from "../output/Output.ts"
 import * as settingTypes from "../settings/settingTypes.ts"
 
@@ -36,6 +36,18 @@ export const confirmed =
 /** An argument by its place. */
 export const argument = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
+
+export const noSuchCheck = notFound("no agent has this check; list checks with tocsin checks")
+
+export const checkArgument = argument("AGENT/CHECK", "The agent and its check")
+
+/** The names in {@link checkArgument}. */
+export const checkIn = (text: string) => {
+  const [agent_id, check_id, ...others] = text.split("/")
+  return check_id === undefined || others.length > 0
+    ? Effect.fail(usageFailure(`${text} is not AGENT/CHECK: write it as web-1/disk`))
+    : Effect.succeed({ agent_id, check_id })
+}
 
 /** A flag that is either given or not. */
 export const flag = (name: string, description: string) =>

@@ -6,12 +6,14 @@ import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { SystemSummary } from "@tocsin/contract/Resources"
+import { CheckPathParameters } from "@tocsin/contract/Parameters"
 import { ListedStatus } from "@tocsin/contract/Status"
 import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Policies, withOccurrences } from "@tocsin/core/usecases/Policies"
 import { type ExpectedCheckState, Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Struct } from "effect"
+import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
@@ -21,11 +23,26 @@ import { act, command, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand, useCases } from "./UseCases.ts"
 
+const resolve = act({
+  name: "resolve",
+  description: "Make a check of an integration ok, whose sender may never report that it is well",
+  parameters: { check: flags.checkArgument },
+  reads: Effect.fnUntraced(function* ({ check }) {
+    return yield* flags.readArguments(CheckPathParameters, yield* flags.checkIn(check))
+  }),
+  refused: { NotFound: () => flags.noSuchCheck },
+})(function* (name) {
+  const resolved = Operations.use((operations) => operations.resolveCheck(name))
+  const { count } = yield* Effect.catchTag(resolved, "AgentNotFound", () => Effect.fail(flags.noSuchCheck))
+  const done = count === 0 ? "is ok and in time" : "is now ok"
+  return { answer: { count }, text: `${name.agent_id}/${name.check_id}: ${done}\n` }
+})
+
 /** `tocsin checks` */
 export const checks = listCommand({
   name: "checks",
-  description: "List checks with the time by which each must report",
-  examples: ["tocsin checks --overdue"],
+  description: "List checks with the time by which each must report, and resolve those of integrations",
+  examples: ["tocsin checks --overdue", "tocsin checks resolve nagios/web1:disk"],
   filters: {
     is_overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
     search: flags.text("search", "Only checks with these words in their names or their summary"),
@@ -45,7 +62,7 @@ export const checks = listCommand({
   ],
   of: "checks",
   csv: "checks",
-})
+}).pipe(Command.withSubcommands([resolve]))
 
 const Span = Schema.Struct(Struct.pick(AvailabilityParameters.fields, ["match", "from", "to"]))
 

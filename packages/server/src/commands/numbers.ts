@@ -3,7 +3,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import { NumbersParameters } from "@tocsin/contract/Numbers"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect, Schema, Struct } from "effect"
-import { notFound, usageFailure } from "../CommandFailure.ts"
 import { drawNumbers } from "../output/drawNumbers.ts"
 import { Output } from "../output/Output.ts"
 import { jsonText } from "../output/texts.ts"
@@ -21,18 +20,16 @@ export const showNumbers = act({
   short: "Draw what a check measured",
   examples: ["tocsin numbers web-1/disk", "tocsin numbers web-1/disk --name /var --since 30d --csv"],
   parameters: {
-    check: flags.argument("AGENT/CHECK", "The agent and its check"),
+    check: flags.checkArgument,
     name: flags.text("name", "Only the series of this name"),
     since: flags.time("since", "Show what was measured since (default: 24h ago)"),
     csv: flags.flag("csv", "Write the spans as CSV for spreadsheets, with the field names of the API"),
   },
-  refused: { NotFound: () => notFound("no agent has this check; list checks with tocsin checks") },
+  refused: { NotFound: () => flags.noSuchCheck },
   reads: Effect.fnUntraced(function* ({ check, csv, name, since }) {
-    const [agent_id, check_id, ...others] = check.split("/")
-    if (check_id === undefined || others.length > 0)
-      return yield* usageFailure(`${check} is not AGENT/CHECK: write it as web-1/disk`)
+    const named = { ...(yield* flags.checkIn(check)), name }
     const from = yield* flags.beginOf(since, Duration.hours(24))
-    return { csv, from, named: yield* flags.readArguments(Named, { agent_id, check_id, name }) }
+    return { csv, from, named: yield* flags.readArguments(Named, named) }
   }),
 })(function* ({ csv, from, named }) {
   const until = yield* Instant.now

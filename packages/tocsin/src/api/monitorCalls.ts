@@ -93,6 +93,7 @@ const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.i
 /** Messages about missing things, in terms of the library. */
 const NOT_FOUND: Partial<Record<EndpointName, string>> = {
   explain: NO_SUCH_CHECK,
+  resolveCheck: NO_SUCH_CHECK,
   resetClock: NO_SUCH_CHECK,
   removeCheck: NO_SUCH_CHECK,
   listSeries: NO_SUCH_CHECK,

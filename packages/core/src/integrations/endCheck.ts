@@ -1,0 +1,44 @@
+import type { Duration } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { applyResults } from "../checks/applyBatch.ts"
+import type { Decision } from "../unitOfWork/Decision.ts"
+import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { Incidents } from "../incidents/Incidents.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
+import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
+import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
+import { resultOf } from "./alerts.ts"
+import { followAlert } from "./followAlert.ts"
+import { eventOf, NOTHING_EXPECTED } from "./Report.ts"
+
+interface Ended {
+  readonly agent: AgentRecord
+  readonly check: CheckRecord
+  /** Absent unless it is an alert. */
+  readonly alert: Pick<ReportedAlertRecord, "source"> | undefined
+  readonly output: string
+  readonly integration: Pick<IntegrationRecord, "options">
+  readonly incidents: IncidentOptions
+  readonly now: Instant.Instant
+  readonly sha256: (text: string) => string
+  readonly staleAfter: Duration.Duration
+}
+
+/** Makes a check of an integration ok, as by a result; an alert is expected no longer. Needs its expectation. */
+export function* endCheck(unit: UnitOfWork, given: Ended): Decision<void> {
+  const { agent, alert, check, incidents, integration, now, output, sha256, staleAfter } = given
+  const { agent_id, check_id } = check
+  const result = resultOf(check_id, "ok", output, NOTHING_EXPECTED)
+  const request = { agent_id, events: [eventOf(result, Instant.max(now, check.last_observed_at))] }
+  yield* applyResults(unit, now, agent, { incidents, sha256, staleAfter, request })
+  if (alert !== undefined) {
+    const { options } = integration
+    const ended = { ref: check, source: alert.source, lease_millis: undefined, now, options, staleAfter }
+    yield* followAlert(unit, new Incidents(unit, now, incidents), ended)
+  }
+  // The next report declares its terms again.
+  const after = unit.checks.get(check)
+  if (after !== undefined) unit.checks.put({ ...after, declaration: undefined })
+}

@@ -1,0 +1,51 @@
+import type { Duration } from "effect"
+import { move } from "@tocsin/contract/TransitionTable"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import { type CheckActionOutcome, findCheck } from "../checks/checkActions.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { load, loadRow } from "../unitOfWork/load.ts"
+import type { IncidentOptions } from "../incidents/incidentOptions.ts"
+import { auditedCheck } from "../model/AuditRecord.ts"
+import type { CheckName } from "../model/CheckRecord.ts"
+import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertRecord.ts"
+import { endCheck } from "./endCheck.ts"
+
+interface ResolveRules {
+  readonly incidents: IncidentOptions
+  readonly sha256: (text: string) => string
+  readonly staleAfter: Duration.Duration
+}
+
+/**
+ * An operator's ok result for a check of an integration, whose sender may never report again. Count 0 if it is ok and
+ * in time. A watch is probed again, and an agent reports again: neither is resolved (docs/rules.md#resolving-a-check).
+ */
+export const resolveCheck = commandOf(function* (
+  unit,
+  now,
+  name: CheckName,
+  rules: ResolveRules,
+  by: Signature,
+): Decision<CheckActionOutcome | "not_of_sender"> {
+  const { agent, check } = yield* findCheck(unit, name)
+  if (agent === undefined) return "no_such_agent"
+  if (check === undefined) return "no_such_check"
+  const integration = yield* loadRow(unit, "integration", name.agent_id)
+  if (integration === undefined || integration.kind === "watch") return "not_of_sender"
+  if (check.status === "ok" && check.overdue_incident_id === undefined) return 0
+  yield* load(unit, { rows: { expectation: [check], reported_alert: [check] } })
+  const alert = unit.of("reported_alert").get(check)
+  if (alert !== undefined) move(ReportedAlertTransitions, alertStateOf(check), "resolved")
+  yield* endCheck(unit, {
+    ...rules,
+    agent,
+    alert,
+    check,
+    integration,
+    now,
+    output: `resolved by ${by.actor}`,
+  })
+  recordAudit(unit, now, by, "check.resolved", [auditedCheck(name)], {})
+  return 1
+})
