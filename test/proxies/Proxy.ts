@@ -128,6 +128,8 @@ const readIfThere = (path: string): string => {
 export const startProxy = Effect.fnUntraced(function* (
   kind: ProxyKind,
   upstreamPort: number,
+  /** Behind the published text. */
+  more = "",
 ): Effect.fn.Return<Proxy, never, Scope.Scope> {
   const folder = join(yield* scratchFolder, "proxy")
   mkdirSync(folder)
@@ -138,7 +140,7 @@ export const startProxy = Effect.fnUntraced(function* (
     httpsPort: yield* Effect.promise(freePort),
   }
   const certificate = makeCertificate(folder)
-  const [program, ...args] = kind.prepare(publishedText(kind), places)
+  const [program, ...args] = kind.prepare(`${publishedText(kind)}\n${more}`, places)
   let written = ""
   const ended = Deferred.makeUnsafe<void>()
   yield* Effect.acquireRelease(

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { Agent } from "node:https"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -27,6 +28,18 @@ const served = Effect.fnUntraced(function* (kind: ProxyKind, changes: Readonly<R
   })
   return { server, proxy: yield* startProxy(kind, server.port) }
 })
+
+const STATUS_SITE = "status.example.org"
+const statusPage = readFileSync(new URL("../../docs/status-page.md", import.meta.url), "utf8")
+
+/** The lines of the page on status pages that lead a name to one, in a site of that name. */
+const statusSite = ({ name }: ProxyKind): string => {
+  const [, lines = ""] = new RegExp(`^\`\`\`${name}\\w*\n(.*?)^\`\`\``, "ms").exec(statusPage) ?? []
+  assert.notStrictEqual(lines, "")
+  return name === "nginx"
+    ? `server { listen 80; server_name ${STATUS_SITE}; ${lines} }`
+    : lines.replace(STATUS_SITE, `http://${STATUS_SITE}`)
+}
 
 const heartbeatOf = (agent_id: string): string =>
   JSON.stringify({
@@ -141,26 +154,34 @@ const behind = (kind: ProxyKind) => {
       }),
     )
 
-    it.live("keeps connections alive, passes large answers whole, and logs no secret", () =>
-      Effect.gen(function* () {
-        const upstream = yield* startUpstream
-        const proxy = yield* startProxy(kind, upstream.port)
-        const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-        for (let count = 0; count < 40; count++) {
-          yield* ask(proxy, { path: "/api/v1/agents?q=1", headers: bearer(OPERATOR_TOKEN), agent })
-        }
-        agent.destroy()
-        assert.isAtMost(upstream.connections(), 4)
-        const [first] = upstream.requests
-        assert.strictEqual(first?.headers["x-forwarded-for"], "127.0.0.1")
-        assert.strictEqual(first?.headers["authorization"], `Bearer ${OPERATOR_TOKEN}`)
-        assert.strictEqual(first?.headers.host, "monitoring.example")
-        const large = yield* ask(proxy, { path: "/large" })
-        assert.deepStrictEqual([large.status, large.text.length], [200, LARGE_BYTES])
-        assert.include(proxy.log(), "/api/v1/agents")
-        assert.notInclude(proxy.log(), "temporary file")
-        assert.notInclude(proxy.log(), OPERATOR_TOKEN)
-      }),
+    it.live(
+      "keeps connections alive, passes large answers whole, serves a page at its name, and logs no secret",
+      () =>
+        Effect.gen(function* () {
+          const upstream = yield* startUpstream
+          const proxy = yield* startProxy(kind, upstream.port, statusSite(kind))
+          const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+          for (let count = 0; count < 40; count++) {
+            yield* ask(proxy, { path: "/api/v1/agents?q=1", headers: bearer(OPERATOR_TOKEN), agent })
+          }
+          agent.destroy()
+          assert.isAtMost(upstream.connections(), 4)
+          const [first] = upstream.requests
+          assert.strictEqual(first?.headers["x-forwarded-for"], "127.0.0.1")
+          assert.strictEqual(first?.headers["authorization"], `Bearer ${OPERATOR_TOKEN}`)
+          assert.strictEqual(first?.headers.host, "monitoring.example")
+          for (const path of ["/", "/example.json", "/example/badge.svg"])
+            yield* ask(proxy, { path, isPlain: true, headers: { host: STATUS_SITE } })
+          assert.deepStrictEqual(
+            upstream.requests.slice(-3).map(({ url }) => url),
+            ["/status/example", "/status/example.json", "/status/example/badge.svg"],
+          )
+          const large = yield* ask(proxy, { path: "/large" })
+          assert.deepStrictEqual([large.status, large.text.length], [200, LARGE_BYTES])
+          assert.include(proxy.log(), "/api/v1/agents")
+          assert.notInclude(proxy.log(), "temporary file")
+          assert.notInclude(proxy.log(), OPERATOR_TOKEN)
+        }),
     )
 
     it.live("is reported as down while it is, and reachable immediately after", () =>

@@ -71,7 +71,7 @@ time,.s,footer{color:var(--soft);font-size:.875rem}
 .state p{font-size:.875rem;font-weight:400}
 ul{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
 li{padding:.875rem 1.25rem}li+li{border-top:1px solid var(--line)}
-.row{display:flex;justify-content:space-between;gap:1rem}.row b{font-weight:600}
+.row{display:flex;justify-content:space-between;gap:1rem}.row.s{gap:.5rem}.row.s span{white-space:nowrap}.row b{font-weight:600}
 .w{white-space:nowrap;font-weight:600}.w:before{content:"";display:inline-block;width:.625rem;height:.625rem;border-radius:50%;margin-right:.4rem;background:currentColor}
 svg{display:block;width:100%;height:2.125rem;margin:.5rem 0 .25rem}path{fill:none;stroke-width:.72}
 article{margin:.75rem 0 0;padding:.875rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--soft);border-radius:.5rem}
