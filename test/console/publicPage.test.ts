@@ -82,7 +82,7 @@ const body: PublicPageBody = {
 const page: BuiltPage = {
   name: "example",
   body,
-  feed: body.announcements,
+  feed: [],
   tz: "Europe/Berlin",
   isOutdated: false,
 }

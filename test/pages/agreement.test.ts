@@ -111,7 +111,7 @@ describe("a public page", () => {
           const folded = Instant.fromMicros(now - (now % 300_000_000n))
           const read = (to?: Instant.Instant) =>
             Effect.map(
-              front.operations.availability({ phases: true, limit: 1, from: today, to }),
+              front.operations.availability({ phases: true, limit: 1, from: today, ...(to && { to }) }),
               ({ items: [item] }) => item ?? assert.fail("no check"),
             )
           const whole = yield* read()
