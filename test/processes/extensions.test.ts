@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
+import { createMonitor, sqlite } from "tocsin"
 import { tocsin } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
 import { OPERATOR_TOKEN, operate } from "./api.ts"
@@ -39,6 +40,21 @@ export default { storage: { name: "a JSON file", open } }
 
 const POLICY = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
 
+const RESULT = {
+  event_id: "01900000-0000-7000-8000-000000000001",
+  check_id: "disk",
+  observed_at: "2026-01-31T08:00:00Z",
+  status: "critical",
+  exit_code: 2,
+  duration_ms: 9,
+}
+const STORY = [
+  { received_at: "2026-01-31T08:00:00Z", agent_id: "web-1", events: [RESULT] },
+  { received_at: "2026-01-31T08:00:00Z", expect: { receiver: "pager", event: "firing" } },
+]
+  .map((line) => `${JSON.stringify(line)}\n`)
+  .join("")
+
 const AUTH = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN }
 
 const siteWith = (files: Readonly<Record<string, string>>) =>
@@ -54,7 +70,7 @@ const linesOf = (path: string) =>
 describe("SERVICE_EXTENSIONS", () => {
   it.live("gives one of two servers a notifier, which policies of both may name", () =>
     Effect.gen(function* () {
-      const cwd = yield* siteWith({ "pager.mjs": PAGER, "policy.yaml": POLICY })
+      const cwd = yield* siteWith({ "pager.mjs": PAGER, "policy.yaml": POLICY, "story.jsonl": STORY })
       const having = yield* startServer({ cwd, environment: { ...AUTH, SERVICE_EXTENSIONS: "./pager.mjs" } })
       const lacking = yield* startServer({ cwd, environment: AUTH })
       const shell = { cwd, environment: {} }
@@ -63,6 +79,11 @@ describe("SERVICE_EXTENSIONS", () => {
       const applied = yield* tocsin(shell, "policy", "apply", "policy.yaml")
       assert.strictEqual(applied.code, 0, applied.stderr)
       assert.include(applied.stdout, "pager")
+      const tried = yield* tocsin(shell, "policy", "try", "policy.yaml")
+      assert.strictEqual(tried.code, 0, tried.stderr)
+      const played = yield* tocsin(shell, "policy", "test", "story.jsonl", "--policy", "policy.yaml")
+      assert.strictEqual(played.code, 0, played.stderr)
+      assert.include(played.stdout, "1 of 1 expectation hold")
       const listed = yield* tocsin(shell, "incidents")
       assert.deepStrictEqual([listed.code, listed.stderr], [0, "no incidents\n"])
 
@@ -136,6 +157,39 @@ describe("SERVICE_EXTENSIONS", () => {
       const command = yield* tocsin(broken, "agents", "list")
       assert.deepStrictEqual([command.code, command.stdout], [EXIT_CODES.usage.code, ""])
       assert.include(command.stderr, "which gives a storage beside DATABASE_URL")
+    }),
+  )
+
+  it.live("is not needed where a program gives the notifier, and follows the stored policy", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "policy.yaml": POLICY })
+      const shell = { cwd, environment: {} }
+      yield* tocsin(shell, "migrate")
+      const open = (policy: "stored" | object) =>
+        createMonitor({
+          storage: sqlite(join(cwd, "data/tocsin.db")),
+          notifiers: [{ name: "pager", send: () => {} }],
+          policy,
+          log: false,
+        })
+      const monitor = yield* Effect.promise(() => open("stored"))
+      const isListed = Effect.promise(async () => (await monitor.policy.get()).replicas.length > 0)
+      yield* until("the monitor reports itself", isListed)
+      assert.strictEqual((yield* tocsin(shell, "policy", "check", "policy.yaml")).code, 0)
+      const applied = yield* tocsin(shell, "policy", "apply", "policy.yaml")
+      assert.deepStrictEqual([applied.code, applied.stderr], [0, ""])
+      const { policy } = yield* Effect.promise(() => monitor.policy.get())
+      assert.deepStrictEqual(policy.routes?.[0]?.to, ["pager"])
+      yield* Effect.promise(() => monitor.close())
+
+      const deciding = yield* Effect.promise(() => open({ routes: [{ to: ["pager"] }] }))
+      yield* until(
+        "the monitor reports itself",
+        Effect.promise(async () => (await deciding.policy.get()).replicas.length > 0),
+      )
+      const listed = yield* tocsin(shell, "incidents")
+      assert.include(listed.stderr, "a running program decides on the policy that it follows")
+      yield* Effect.promise(() => deciding.close())
     }),
   )
 })

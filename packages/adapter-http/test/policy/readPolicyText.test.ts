@@ -1,4 +1,4 @@
-import { readPolicyText } from "../../src/policy/readPolicyText.ts"
+import { openPolicyText, readPolicyText } from "../../src/policy/readPolicyText.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Result } from "effect"
 
@@ -86,6 +86,17 @@ describe("the text of a policy", () => {
   ])("is refused with %s", (_, text, expected) => {
     const [first] = issuesOf(text)
     assert.isTrue(first?.startsWith(expected), first)
+  })
+
+  it("that defines a receiver of a module is refused, and followed where it is stored", () => {
+    const text =
+      "receivers:\n  chat: { kind: debug }\n  lamp: { kind: debug }\nroutes: [ { to: [lamp, pager] } ]"
+    const given = { notifiers: ["debug"], keepsNotifiers: false, extensions: ["lamp"], elsewhere: ["pager"] }
+    const { accept, followed } = Result.getOrThrow(openPolicyText(text, given))
+    const message = "is the name of a notifier of a module or a program: give the receiver another"
+    const issues = [{ path: "receivers.lamp", line: 3, message }]
+    assert.deepStrictEqual(accept([]), Result.fail(issues))
+    assert.deepStrictEqual(followed()?.outdated, issues)
   })
 
   it("of 1 MiB is read", () => {

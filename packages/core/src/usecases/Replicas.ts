@@ -21,9 +21,12 @@ import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
 
-/** The version that this process reports; a host program's own is not known here. */
+/** The version of a process whose host program has one that is not known here. */
+export const EMBEDDED = "embedded"
+
+/** The version that this process reports. */
 export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
-  defaultValue: () => "embedded",
+  defaultValue: () => EMBEDDED,
 })
 
 /** A notifier whose notifications other processes would not see. */

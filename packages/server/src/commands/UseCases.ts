@@ -16,7 +16,7 @@ import { Operators } from "@tocsin/core/usecases/Operators"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
 import { Policies } from "@tocsin/core/usecases/Policies"
-import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
+import { EMBEDDED, ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Result } from "effect"
 import { presentLinkKey, presentSecretCipher } from "../keptSecret.ts"
@@ -88,12 +88,16 @@ const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource)
 
 const OTHER_POLICY =
   "the running servers follow another policy than this command, by which it shows holds and who is next: set SERVICE_POLICY_FILE as they have it\n"
+const OF_PROGRAM =
+  "a running program decides on the policy that it follows, and this command shows holds and who is next without it: ask the program's API, or have it follow the stored policy\n"
 
 const notingOtherPolicy = Layer.effectDiscard(
   Effect.gen(function* () {
     const { hash, replicas } = yield* (yield* Policies).current
-    const isOther = replicas.some((replica) => replica.hash !== hash)
-    if (isOther) yield* (yield* Output).note(OTHER_POLICY)
+    const others = replicas.filter((replica) => replica.hash !== hash)
+    if (others.length === 0) return
+    const areServers = others.some(({ version }) => version !== EMBEDDED)
+    yield* (yield* Output).note(areServers ? OTHER_POLICY : OF_PROGRAM)
   }),
 )
 
