@@ -30,14 +30,9 @@ const firstOf = async <Item,>(
   most = MANY,
 ): Promise<ReadonlyArray<Item>> => (await readAll({ read: inOrder(lists) }, { most })).slice(0, most)
 
-interface OpenProps {
-  /** Puts the worst first, acknowledged or not. */
-  readonly bySeverity?: boolean
-}
-
 const rankOf = ({ severity }: HeldIncident): number => SEVERITIES.findIndex((each) => each === severity)
 
-export const Open = ({ bySeverity = false }: OpenProps) => {
+export const Open = () => {
   const most = useMost(MANY)
   const open = (acknowledged: boolean) => incidentsOf({ state: "open", acknowledged }, "", most).read
   const reading = useResource("worst incidents", topicsOf("ops/v1/incidents"), () =>
@@ -49,7 +44,8 @@ export const Open = ({ bySeverity = false }: OpenProps) => {
       title="Open incidents"
       to={linkTo("incidents")}
       reading={reading}
-      items={bySeverity ? items?.toSorted((a, b) => rankOf(a) - rankOf(b)) : items}
+      // A wall has the worst first, acknowledged or not.
+      items={most > MANY ? items?.toSorted((a, b) => rankOf(a) - rankOf(b)) : items}
       total={summary.value?.open_incidents}
       columns="5.5rem minmax(0, 1fr) auto"
       row={(incident) => (

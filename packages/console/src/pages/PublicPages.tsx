@@ -8,7 +8,7 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo, toggled } from "../state/Route.ts"
 import { base, call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
-import { ActionButton, Box, CopyText, Field } from "../view/forms.tsx"
+import { ActionButton, Box, CopyText, Field, Form } from "../view/forms.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
 import { Empty, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
@@ -125,26 +125,12 @@ const Announce = ({ page, lines, draft }: AnnounceProps) => {
 
 /** Adds to an announcement, or ends it. */
 const Acts = ({ id, title }: Announcement) => {
-  const typed = useSignal("")
   const path = `${PATH}/${segment(id)}`
-  const update = async () => {
-    const done = await carryOut(`Updated ${title}`, "POST", `${path}/updates`, {
-      body: { text: typed.value.trim() },
-    })
-    typed.value = ""
-    return done
-  }
   return (
-    <div class="form-row">
-      <Field
-        label={`Update of “${title}”`}
-        isWide
-        value={typed.value}
-        onText={(text) => (typed.value = text)}
-      />
-      <ActionButton isDisabled={typed.value.trim() === ""} does={update}>
-        Update
-      </ActionButton>
+    <Form
+      fields={{ text: { label: `Update of “${title}”`, isWide: true } }}
+      acts={[["Update", (body) => carryOut(`Updated ${title}`, "POST", `${path}/updates`, { body })]]}
+    >
       <ActionButton
         kind="danger"
         describes={`End “${title}”`}
@@ -153,7 +139,7 @@ const Acts = ({ id, title }: Announcement) => {
       >
         End
       </ActionButton>
-    </div>
+    </Form>
   )
 }
 

@@ -127,7 +127,7 @@ export const Wall = () => {
         </header>
         <Stale reads={reads} />
         <div class="parts">
-          <Open bySeverity />
+          <Open />
           <div>
             <OnCallNow />
             <Late />
