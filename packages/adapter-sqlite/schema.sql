@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:07fd2ed68110554bc5e9dc594d992b96ca4301c011731d3a26b0179954541a3c
+-- 3 separate_tables breaking sha256:70f89a16b3c6244d37e18be3f9898c130622af796cb4f2f7f90d4c20dd6b7141
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -262,6 +262,11 @@ CREATE TABLE idempotency_key (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (acted_at);
+
+CREATE TABLE identity_name (
+  name TEXT PRIMARY KEY,
+  identity TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE incident (
   id TEXT PRIMARY KEY,
@@ -608,6 +613,22 @@ CREATE TABLE service_heartbeat (
   outage_ended_at INTEGER,
   outage_began_at INTEGER
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session (
+  id TEXT PRIMARY KEY,
+  issuer TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  name TEXT NOT NULL,
+  role TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_by_created ON session (created_at, id);
+
+CREATE INDEX session_by_end ON session (expires_at);
+
+CREATE INDEX session_by_identity ON session (identity);
 
 CREATE TABLE silence (
   id TEXT PRIMARY KEY,

@@ -94,6 +94,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "operator.expires_at": MAY_BE_AHEAD,
   "operator.former_valid_until": MAY_BE_AHEAD,
   "operator.last_used_at": HISTORY,
+  "session.expires_at": MAY_BE_AHEAD,
   // One that is ahead counts as long ago.
   "phone_call.began_at": MAY_BE_AHEAD,
   "audit.recorded_at": HISTORY,

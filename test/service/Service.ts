@@ -21,6 +21,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
@@ -135,6 +136,7 @@ const useCases = Layer.mergeAll(
   Admission.layer,
   Operations.layer,
   Operators.layer,
+  Sessions.layer,
   Integrations.layer,
   Queries.layer,
 )

@@ -13,6 +13,7 @@ import * as SenderRoutes from "./senders/SenderRoutes.ts"
 import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
+import { signIn } from "./handlers/SignInHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
 import * as CalendarRoutes from "./pages/CalendarRoutes.ts"
 import * as CallRoutes from "./pages/CallRoutes.ts"
@@ -44,7 +45,7 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, OperatorHandlers.stream]),
+    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, OperatorHandlers.stream, signIn]),
     Layer.provide([authentication.layer(tokens), authentication.requestRules]),
   )
 

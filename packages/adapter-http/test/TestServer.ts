@@ -10,6 +10,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
 import { NotFound } from "@tocsin/core/usecases/OperationErrors"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { PublicPages } from "@tocsin/core/usecases/PublicPages"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -85,6 +86,7 @@ export const stubServices = ({
     Layer.mock(Watches, {}),
     Layer.mock(Queries, { numbers: noNumbers, ...queries }),
     Layer.mock(Operators, { ...operators }),
+    Layer.mock(Sessions, {}),
     Layer.mock(Policies, {
       given: () => ({ notifiers: [], keepsNotifiers: false }),
       elsewhere: () => [],

@@ -113,6 +113,7 @@ const racedConstraints = new Set([
   "incident_open",
   "service_heartbeat_pkey",
   "operator_pkey",
+  "identity_name_pkey",
 ])
 
 /** Whether a transaction lost a race against another one, whose changes it sees when it is decided again. */

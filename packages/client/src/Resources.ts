@@ -209,6 +209,9 @@ export interface RotationOptions extends Body<"rotateOperator"> {}
 /** An operator with its new `token`, which is not shown again. */
 export interface OperatorWithToken extends Answer<"createOperator"> {}
 
+/** A person who is signed in by OpenID Connect. */
+export interface Session extends Item<"listSessions"> {}
+
 /** A change that someone made: who, by which way, and what it concerned. */
 export interface AuditEntry extends Item<"listAudit"> {}
 

@@ -10,6 +10,7 @@ import { Integration } from "../src/Integrations.ts"
 import { Operator } from "../src/Operators.ts"
 import { Agent } from "../src/Resources.ts"
 import { Silence } from "../src/Silences.ts"
+import { Session } from "../src/Sessions.ts"
 import { Watch } from "../src/Watches.ts"
 
 /** Reads CSV as RFC 4180 has it. */
@@ -74,6 +75,7 @@ describe("CSV", () => {
       integrations: Integration,
       operators: Operator,
       outbox: HeldOutboxItem,
+      sessions: Session,
       silences: Silence,
       watches: Watch,
     }

@@ -19,6 +19,7 @@ import { secrets } from "./commands/secrets.ts"
 import { silences } from "./commands/silences.ts"
 import { simulate } from "./commands/simulate.ts"
 import { backup, copy, migrate } from "./commands/storages.ts"
+import { sessions } from "./commands/sessions.ts"
 import { enrolments, operators } from "./commands/tokens.ts"
 import { watch, watches } from "./commands/watches.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
@@ -71,7 +72,7 @@ const tocsin = Command.make("tocsin").pipe(
         summary,
       ],
     },
-    { group: "Operators", commands: [operators, audit] },
+    { group: "Operators", commands: [operators, sessions, audit] },
     { group: "Policy and simulation", commands: [policy, secrets, windows, simulate, importPolicy] },
     { group: "Backup", commands: [backup, copy] },
   ]),

@@ -4,6 +4,7 @@ import { makeHandout } from "@tocsin/adapter-http/downloads/AgentHandout"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import { AgentDownload } from "@tocsin/core/ports/AgentDownload"
+import { IdentityProvider } from "@tocsin/core/ports/IdentityProvider"
 import { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
 import { Context, Effect, Layer } from "effect"
@@ -19,6 +20,7 @@ import { policyReloading, policySource } from "./policy/policySource.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
+import { identityProvider } from "./signIn/identityProvider.ts"
 import {
   clockLayer,
   connectionWarning,
@@ -91,9 +93,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           Layer.provideMerge(
             services,
             Layer.mergeAll(
-              watchProbes(settings),
-              policyBacktest(settings),
-              policyReader(settings),
+              portsOf(settings, secrets),
               Layer.succeed(
                 AgentDownload,
                 handout && { ...handout, files: Array.from(handout.files.keys()) },
@@ -103,6 +103,15 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         ),
       )
     }),
+  )
+
+/** Ports of the service besides its storage and receivers. */
+const portsOf = (settings: Settings, secrets: Secrets) =>
+  Layer.mergeAll(
+    watchProbes(settings),
+    policyBacktest(settings),
+    policyReader(settings),
+    Layer.effect(IdentityProvider, identityProvider(settings, secrets)),
   )
 
 /** Access to /metrics besides the tokens of operators. It follows the settings. */

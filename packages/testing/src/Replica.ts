@@ -8,6 +8,7 @@ import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Watches, watchAgentOf } from "@tocsin/core/usecases/Watches"
 import type { WatchAgent } from "@tocsin/core/watches/watchAgent"
@@ -24,6 +25,7 @@ export interface Replica {
   readonly admission: Admission["Service"]
   readonly queries: Queries["Service"]
   readonly operators: Operators["Service"]
+  readonly sessions: Sessions["Service"]
   readonly integrations: Integrations["Service"]
   readonly watches: Watches["Service"]
   readonly watchAgent: WatchAgent
@@ -36,6 +38,7 @@ const useCases = Layer.mergeAll(
   Admission.layer,
   Queries.layer,
   Operators.layer,
+  Sessions.layer,
   Integrations.layer,
   Watches.layer,
 ).pipe(Layer.provideMerge(NodeHashing.layer()))
@@ -70,6 +73,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
         admission: Context.get(services, Admission),
         queries: Context.get(services, Queries),
         operators: Context.get(services, Operators),
+        sessions: Context.get(services, Sessions),
         integrations: Context.get(services, Integrations),
         watches: Context.get(services, Watches),
         watchAgent: yield* Effect.provideContext(watchAgentOf, services),

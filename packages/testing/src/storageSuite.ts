@@ -47,6 +47,7 @@ import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
 import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
+import { sessionSuite } from "./sessionSuite.ts"
 import { secretSuite } from "./secretSuite.ts"
 import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
@@ -113,6 +114,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     actSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
+    sessionSuite(subject)
     integrationSuite(subject)
     reportedAlertSuite(subject)
     pagedAlertSuite(subject)

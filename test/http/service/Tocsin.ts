@@ -9,6 +9,7 @@ import { Readiness } from "@tocsin/core/health/Readiness"
 import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
 import { storageStack } from "@tocsin/core/engine/commits/storageStack"
+import { IdentityProvider } from "@tocsin/core/ports/IdentityProvider"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
@@ -22,6 +23,7 @@ import { Ingest } from "@tocsin/core/usecases/Ingest"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Policies } from "@tocsin/core/usecases/Policies"
@@ -57,6 +59,8 @@ export interface TocsinOptions {
   readonly notifiers?: Notifiers["Service"]
   /** Signs links that acknowledge. */
   readonly linkKey?: string
+  /** Signs people in. */
+  readonly identityProvider?: IdentityProvider | undefined
   /** Encrypts stored secrets. */
   readonly secretsKey?: string
 }
@@ -125,6 +129,7 @@ export class Tocsin extends Context.Service<
             Queries.layer,
             Operations.layer,
             Operators.layer,
+            Sessions.layer,
             Integrations.layer,
             Watches.layer,
             Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
@@ -150,6 +155,7 @@ export class Tocsin extends Context.Service<
             options.secretsKey === undefined
               ? Layer.empty
               : Layer.succeed(SecretCipher, secretCipher(Redacted.make(options.secretsKey))),
+            Layer.succeed(IdentityProvider, options.identityProvider),
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
             // Each failure is logged, so that every line is searched for tokens.

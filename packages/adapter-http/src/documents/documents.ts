@@ -2,7 +2,7 @@ import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { openApiDocument } from "./openApiDocument.ts"
 import type { Tag } from "./examples.ts"
-import { admission, integrations, operators } from "./accessOperations.ts"
+import { admission, integrations, operators, sessions } from "./accessOperations.ts"
 import { announcements } from "./announcementOperations.ts"
 import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
 import { numbers } from "./numberOperations.ts"
@@ -98,6 +98,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Policy", "Receivers, routes and maintenance windows.", policy],
   ["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets],
   ["Operators", "Named operators, their tokens, and who changed what.", operators],
+  ["Sessions", "People who sign in by OpenID Connect.", sessions],
   ["Watches", "Probes of the server.", watches],
   ["Admission", "Tokens by which new agents are accepted.", admission],
   ["Integrations", "Reports of senders that do not speak this API.", integrations],

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "@tocsin/contract/Errors"
+import { SignInRefusals } from "@tocsin/contract/SignInRefusals"
 import { String } from "effect"
 import type { OpenApi } from "effect/http-api"
 import { REQUEST_ID } from "./examples.ts"
@@ -68,12 +69,15 @@ const usual: Readonly<Record<ErrorCode, string>> = {
   not_ready: "the storage is unreachable or refuses writes, or the service is shutting down",
 }
 
-/** The error whose code is that of another one, with its message. */
-const PRECONDITION_FAILED = {
-  code: "conflict",
-  message:
-    "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again",
-} as const
+/** The errors whose code is that of another one, with their messages. */
+const OF_ANOTHER_CODE: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
+  PreconditionFailed: {
+    code: "conflict",
+    message:
+      "another policy is in force: compare yours with tocsin policy get or GET /ops/v1/policy, and apply it again",
+  },
+  IssuerFailed: { code: "internal", message: SignInRefusals.unreachable[1] },
+}
 
 /** A document's texts about errors beyond the definition. */
 export interface ErrorTexts {
@@ -102,8 +106,7 @@ export const errorName = (response: OpenApi.OpenApiSpecResponse): string => erro
 const exampleOf = (name: string, { messages }: ErrorTexts) => {
   // Its code in the form of a type's name, as the definition of the API has it.
   const own = String.pascalToSnake(name) as ErrorCode
-  const { code, message } =
-    name === "PreconditionFailed" ? PRECONDITION_FAILED : { code: own, message: messages[own] ?? usual[own] }
+  const { code, message } = OF_ANOTHER_CODE[name] ?? { code: own, message: messages[own] ?? usual[own] }
   const value = { error: { code, message, request_id: REQUEST_ID } }
   return [code, { summary: `An error with the code ${code}`, value }] as const
 }

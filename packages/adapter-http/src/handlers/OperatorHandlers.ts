@@ -130,6 +130,7 @@ export const ops = [
   opsGroup("watches"),
   opsGroup("rotas"),
   opsGroup("secrets"),
+  opsGroup("sessions"),
   opsGroup("silences"),
   opsGroup("announcements"),
 ] as const

@@ -11,6 +11,7 @@ import { Operators } from "@tocsin/core/usecases/Operators"
 import type { ReceiverWithSecrets } from "@tocsin/core/usecases/changingReceivers"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Queries } from "@tocsin/core/usecases/Queries"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Watches } from "@tocsin/core/usecases/Watches"
 import {
   toAcknowledgement,
@@ -167,6 +168,21 @@ const operatorUseCases = (operators: Operators["Service"]) =>
     removeOperator: ({ params }) => operators.remove(params.name),
   }) satisfies GroupsOf<typeof OpsApi>["operators"]
 
+const announcementUseCases = (queries: Queries["Service"], operations: Operations["Service"]) =>
+  ({
+    listAnnouncements: ({ query }) => queries.announcements(query),
+    createAnnouncement: ({ payload }) => operations.announce(payload),
+    updateAnnouncement: ({ params, payload }) => operations.updateAnnouncement(params.id, payload.text),
+    endAnnouncement: ({ params }) => operations.endAnnouncement(params.id),
+  }) satisfies GroupsOf<typeof OpsApi>["announcements"]
+
+const sessionUseCases = (sessions: Sessions["Service"]) =>
+  ({
+    signOut: () => sessions.signOut,
+    listSessions: ({ query }) => sessions.list(query),
+    endSession: ({ params }) => sessions.end(params.id),
+  }) satisfies GroupsOf<typeof OpsApi>["sessions"]
+
 const watchUseCases = (watches: Watches["Service"]) =>
   ({
     listWatches: ({ query }) => watches.list(query),
@@ -189,7 +205,9 @@ const rotaUseCases = (operations: Operations["Service"]) =>
 
 /** The use case of each operators' endpoint of /ops/v1, by group. */
 export const opsUseCases = (
-  services: Context.Context<Admission | Integrations | Operations | Operators | Policies | Queries | Watches>,
+  services: Context.Context<
+    Admission | Integrations | Operations | Operators | Policies | Queries | Sessions | Watches
+  >,
 ) => {
   const { enrolments } = Context.get(services, Admission)
   const integrations = Context.get(services, Integrations)
@@ -242,6 +260,7 @@ export const opsUseCases = (
     watches: watchUseCases(Context.get(services, Watches)),
     rotas: rotaUseCases(operations),
     secrets: secretUseCases(policies),
+    sessions: sessionUseCases(Context.get(services, Sessions)),
     silences: {
       listSilences: ({ query }) => queries.silences(query),
       getSilence: ({ params }) => operations.showSilence(params.id),
@@ -250,11 +269,6 @@ export const opsUseCases = (
       changeSilence: ({ params, payload }) => operations.editSilence(params.id, payload),
       expireSilence: ({ params }) => operations.expireSilence(params.id),
     },
-    announcements: {
-      listAnnouncements: ({ query }) => queries.announcements(query),
-      createAnnouncement: ({ payload }) => operations.announce(payload),
-      updateAnnouncement: ({ params, payload }) => operations.updateAnnouncement(params.id, payload.text),
-      endAnnouncement: ({ params }) => operations.endAnnouncement(params.id),
-    },
-  } satisfies Omit<GroupsOf<typeof OpsApi>, "agents" | "stream">
+    announcements: announcementUseCases(queries, operations),
+  } satisfies Omit<GroupsOf<typeof OpsApi>, "agents" | "signIn" | "stream">
 }

@@ -46,6 +46,11 @@ export const noLongerValid: Failure<"unauthorized"> = {
   code: "unauthorized",
   message: "this operator token is unknown, expired or replaced; ask an administrator for a new one",
 }
+/** The refusal of a token that no session has. */
+export const overSession: Failure<"unauthorized"> = {
+  code: "unauthorized",
+  message: "this session is over, or was ended; sign in again",
+}
 const notForMetrics: Failure<"unauthorized"> = {
   code: "unauthorized",
   message:
@@ -71,7 +76,10 @@ export const refusalOf = (held: Role, needed: Role): Failure<"forbidden"> | unde
 /** A token of the settings, or one to look up among those of named operators. */
 type Presented =
   | { readonly kind: "of_settings"; readonly operator: OperatorIdentity }
-  | { readonly kind: "of_operator"; readonly token: Redacted.Redacted }
+  | { readonly kind: "of_operator" | "of_session"; readonly token: Redacted.Redacted }
+
+/** Kinds of tokens whose holders may not use them as keys of agents. An operator's is refused where it is unknown. */
+const OF_NO_AGENT = ["integration", "enrolment", "session"] as const
 
 const SETTINGS_ROLES = { operator: "admin", reader: "read", scraper: undefined } as const
 
@@ -94,8 +102,7 @@ export const make = (
     agent: (authorization: string | undefined) => {
       const key = tokenOf(authorization)
       if (key === undefined) return Result.fail(notWellFormed)
-      const isAgents =
-        roleOf(key) === undefined && !isTokenOf("integration", key) && !isTokenOf("enrolment", key)
+      const isAgents = roleOf(key) === undefined && !OF_NO_AGENT.some((kind) => isTokenOf(kind, key))
       return isAgents ? Result.succeed(key) : Result.fail(notForAgents)
     },
     /** Whom an operator's token belongs to. */
@@ -107,6 +114,7 @@ export const make = (
         const operator = { name: nameOf(token, sha256), role, expires_at: undefined }
         return Result.succeed({ kind: "of_settings", operator })
       }
+      if (isTokenOf("session", token)) return Result.succeed({ kind: "of_session", token })
       return isTokenOf("operator", token)
         ? Result.succeed({ kind: "of_operator", token })
         : Result.fail(notValid)

@@ -7,6 +7,7 @@ import { CurrentOperator, type OperatorIdentity } from "@tocsin/core/ports/Curre
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { Context, Effect, Layer, Result, SchemaIssue } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -74,23 +75,27 @@ export const IsStillAuthorized = Context.Reference<Effect.Effect<boolean, Storag
   { defaultValue: () => Effect.succeed(true) },
 )
 
-interface Judge extends Pick<Operators["Service"], "authenticate"> {
+interface Judge {
   readonly access: Access.Access
+  readonly operators: Pick<Operators["Service"], "authenticate">
+  readonly sessions: Pick<Sessions["Service"], "authenticate">
 }
 
 /** Whom a request comes from, or why it is refused. */
 const judge = Effect.fnUntraced(function* (
-  { access, authenticate }: Judge,
+  { access, operators, sessions }: Judge,
   { headers }: HttpServerRequest.HttpServerRequest,
   role: Role,
 ): Effect.fn.Return<Result.Result<OperatorIdentity, Failure<"unauthorized" | "forbidden">>, StorageError> {
   const presented = access.operator(headers["authorization"])
   if (Result.isFailure(presented)) return Result.fail(presented.failure)
+  const { success: given } = presented
+  const isOfSession = given.kind === "of_session"
   const operator =
-    presented.success.kind === "of_settings"
-      ? presented.success.operator
-      : yield* authenticate(presented.success.token)
-  if (operator === undefined) return Result.fail(Access.noLongerValid)
+    given.kind === "of_settings"
+      ? given.operator
+      : yield* (isOfSession ? sessions : operators).authenticate(given.token)
+  if (operator === undefined) return Result.fail(isOfSession ? Access.overSession : Access.noLongerValid)
   const refusal = Access.refusalOf(operator.role, role)
   return refusal === undefined ? Result.succeed(operator) : Result.fail(refusal)
 })
@@ -114,12 +119,12 @@ export const layer = (tokens: Access.ServiceTokens) => {
     ),
     Layer.effect(
       OperatorAuthentication,
-      Effect.map(Effect.all([needed, Operators]), ([{ access, note }, { authenticate }]) => ({
+      Effect.map(Effect.all([needed, Operators, Sessions]), ([{ access, note }, operators, sessions]) => ({
         uiToken: Effect.fnUntraced(function* (httpEffect, { endpoint }) {
           const request = yield* HttpServerRequest.HttpServerRequest
           // An operation without the annotation, which a test refuses, would be for administrators.
           const role = Context.getOrElse(endpoint.annotations, RequiredRole, () => "admin" as const)
-          const judged = judge({ access, authenticate }, request, role)
+          const judged = judge({ access, operators, sessions }, request, role)
           const verdict = yield* toApiError(judged)
           if (Result.isFailure(verdict))
             return yield* Effect.andThen(note(verdict.failure), fail(verdict.failure))

@@ -184,6 +184,14 @@ export const callTable = {
     /** Removes an operator, whose tokens end at the next request. */
     remove: rowAction("removeOperator"),
   },
+  /** People who are signed in by OpenID Connect, the latest first. */
+  sessions: {
+    ...listing<R.Paging, R.Session>()("listSessions"),
+    /** Ends a session: its token ends at the next request. A count of 0 if there is none. */
+    end: rowAction("endSession"),
+    /** Ends the session whose token the client has; a count of 0 if it has another token. */
+    signOut: action("signOut"),
+  },
   /** Integrations, by name: reports of senders that do not speak this API. */
   integrations: {
     ...listing<R.Paging, R.Integration>()("listIntegrations"),

@@ -184,6 +184,14 @@ export class Internal extends Schema.TaggedError<Internal>()(
   )
 }
 
+/** The issuer by which people sign in fails: `internal` with the status 502 (RFC 9110, 15.6.3). */
+export class IssuerFailed extends Schema.TaggedError<IssuerFailed>()("IssuerFailed", fields, {
+  description: "The issuer does not answer, or refuses this server.",
+}) {
+  static readonly code = "internal"
+  static readonly wire = onWire(IssuerFailed, IssuerFailed.code, "IssuerFailedError", 502)
+}
+
 /** The storage is unreachable or refuses writes, or the service is shutting down. */
 export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields, {
   description: "The service is not ready.",

@@ -23,6 +23,7 @@ import { IncidentActionsApi, SilencesApi } from "./IncidentActionsApi.ts"
 import { EnrolmentsApi, IntegrationsApi, NamedOperatorsApi, WatchesApi } from "./ManagementApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import { RotasApi } from "./RotasApi.ts"
+import { SessionsApi, SignInApi } from "./SessionsApi.ts"
 import { SecretsApi } from "./SecretsApi.ts"
 import {
   AgentAuthentication,
@@ -154,7 +155,18 @@ class OperationsApi extends HttpApiGroup.make("operations")
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(DeclarationsApi, OperationsApi, NamedOperatorsApi, IncidentActionsApi, IntegrationsApi)
-  .add(AnnouncementsApi, EnrolmentsApi, PolicyApi, RotasApi, SecretsApi, SilencesApi, StreamApi, WatchesApi)
+  .add(
+    AnnouncementsApi,
+    EnrolmentsApi,
+    PolicyApi,
+    RotasApi,
+    SecretsApi,
+    SessionsApi,
+    SignInApi,
+    SilencesApi,
+    StreamApi,
+    WatchesApi,
+  )
   .prefix("/ops/v1")
   .annotateMerge(
     OpenApi.annotations({

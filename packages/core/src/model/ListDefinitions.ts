@@ -22,6 +22,7 @@ import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
 import type { EnrolmentRecord } from "./EnrolmentRecord.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import type { OperatorRecord } from "./OperatorRecord.ts"
+import type { SessionRecord } from "./SessionRecord.ts"
 import { type StoredName, storedTables } from "./StoredTables.ts"
 import type { TableShape } from "./TableShape.ts"
 import type { WatchRecord } from "./WatchRecord.ts"
@@ -39,6 +40,7 @@ export const listTables = {
   outbox: "outbox",
   blacklist: "agent_key",
   operators: "operator",
+  sessions: "session",
   integrations: "integration",
   enrolments: "enrolment",
   watches: "watch",
@@ -196,6 +198,9 @@ export const ListOrders = {
     stored: [instant<BlockedKeyRecord>("blocked_at"), text<BlockedKeyRecord>("blacklist_id")],
   },
   operators: { name: [text<OperatorRecord>("name")] },
+  sessions: {
+    created_at: [instant<SessionRecord>("created_at"), text<SessionRecord>("id")],
+  },
   integrations: { name: [text<IntegrationRecord>("name")] },
   enrolments: {
     created_at: [instant<EnrolmentRecord>("created_at"), text<EnrolmentRecord>("id")],

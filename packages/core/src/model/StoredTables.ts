@@ -20,6 +20,7 @@ import { receiver_secrets } from "./SecretRecord.ts"
 import { replica } from "./ReplicaRecord.ts"
 import { reported_alert } from "./ReportedAlertRecord.ts"
 import { rota_override } from "./RotaOverrideRecord.ts"
+import { identity_name, session } from "./SessionRecord.ts"
 import { service_heartbeat } from "./ServiceHeartbeatRecord.ts"
 import { silence } from "./SilenceRecord.ts"
 import {
@@ -63,6 +64,8 @@ export const storedTables = {
   outbox,
   alert,
   operator,
+  session,
+  identity_name,
   integration,
   enrolment,
   watch,

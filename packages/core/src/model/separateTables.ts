@@ -55,6 +55,9 @@ export const separateTables: Readonly<Record<string, string>> = {
   key_id text NOT NULL,
   changed_by text NOT NULL,
   changed_at bigint NOT NULL`,
+  identity_name: `
+  name text PRIMARY KEY,
+  identity text NOT NULL`,
   reported_alert: `
   ${CHECK}
   source text NOT NULL,
@@ -71,6 +74,14 @@ export const separateTables: Readonly<Record<string, string>> = {
   note text,
   created_by text NOT NULL,
   created_at bigint NOT NULL`,
+  session: `
+  id text PRIMARY KEY,
+  issuer text NOT NULL,
+  identity text NOT NULL,
+  name text NOT NULL,
+  role text NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL`,
 }
 
 /** Runs, and alerts that nothing repeats, were once due a century later. */
@@ -130,4 +141,7 @@ CREATE INDEX announcement_by_end ON announcement (ends_at);
 CREATE INDEX announcement_by_created_at ON announcement (created_at, id);
 CREATE INDEX announcement_of_page_by_created_at ON announcement (page, created_at, id);
 CREATE INDEX announcement_of_page_by_end ON announcement (page, ends_order, id);
+CREATE INDEX session_by_created ON session (created_at, id);
+CREATE INDEX session_by_end ON session (expires_at);
+CREATE INDEX session_by_identity ON session (identity);
 `

@@ -2,7 +2,12 @@ import { Redacted } from "effect"
 import { EnrolmentId } from "@tocsin/contract/Enrolments"
 import type { Hashing } from "../ports/Hashing.ts"
 
-const PREFIXES = { operator: "tocsin_", integration: "in_", enrolment: "enrol_" } as const
+const PREFIXES = {
+  operator: "tocsin_",
+  integration: "in_",
+  enrolment: "enrol_",
+  session: "session_",
+} as const
 type TokenKind = keyof typeof PREFIXES
 
 const SECRET = /^[A-Za-z0-9_-]{43}$/

@@ -2,14 +2,17 @@ import { Context } from "effect"
 import type { AuditVia } from "@tocsin/contract/Audit"
 import type { Instant } from "@tocsin/contract/Instant"
 import { SYSTEM } from "../model/IncidentRecord.ts"
+import type { SessionId } from "@tocsin/contract/Sessions"
 import type { Role } from "@tocsin/contract/Operators"
 
 /** Whose token a request has, and what they may do. */
 export interface OperatorIdentity {
-  /** The name of an operator, or `token-` and eight digits for a token of the settings. */
+  /** The name of an operator, `token-` and eight digits for a token of the settings, or `oidc:` and a name. */
   readonly name: string
   readonly role: Role
   readonly expires_at: Instant | undefined
+  /** The session whose token it is; absent for other tokens. */
+  readonly session?: SessionId | undefined
 }
 
 /** The acting operator and the way of the action. */

@@ -8,6 +8,7 @@ export const agedTables = {
   overrides: { table: "rota_override", key: "id", agesFrom: "ends_at" },
   announcements: { table: "announcement", key: "id", agesFrom: "ends_at" },
   enrolments: { table: "enrolment", key: "id", agesFrom: "expires_at" },
+  sessions: { table: "session", key: "id", agesFrom: "expires_at" },
   idempotency_keys: { table: "idempotency_key", key: "id", agesFrom: "acted_at" },
 } as const
 export type AgedName = keyof typeof agedTables
@@ -62,6 +63,7 @@ export const removedRows = {
   overrides: { table: "rota_override", by: "id" },
   announcements: { table: "announcement", by: "id" },
   enrolments: { table: "enrolment", by: "id" },
+  sessions: { table: "session", by: "id" },
   idempotency_keys: { table: "idempotency_key", by: "id" },
 } as const satisfies Readonly<Record<string, { readonly table: StoredName; readonly by: string }>>
 export type RemovedRows = keyof typeof removedRows
@@ -154,5 +156,6 @@ export const RetentionRules: { readonly [Name in RetentionName]: RetentionRule<N
   overrides: aged("an override of a rota", "ended before the bound of incidents", ["overrides"]),
   announcements: aged("an announcement", "ended before the bound of incidents", ["announcements"]),
   enrolments: aged("an enrolment", "its end came before the bound of pending agents", ["enrolments"]),
+  sessions: aged("a session", "its end has come", ["sessions"]),
   idempotency_keys: aged("an idempotency key", "its act was more than 24 hours ago", ["idempotency_keys"]),
 }

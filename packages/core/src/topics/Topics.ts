@@ -71,6 +71,7 @@ const subjectTopics: Readonly<Record<AuditSubjectKind, Topics>> = {
   policy: topic("policy"),
   receiver: topic("policy"),
   secret: topic("policy"),
+  session: topic("operators"),
   silence: topic("silences"),
   announcement: topic("announcements"),
 }

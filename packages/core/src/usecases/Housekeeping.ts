@@ -87,6 +87,7 @@ const retentionChores = (
   const purge = expiry("removing the rows of deleted agents", "deleted_agents", () => Duration.zero)
   return [
     { ...purge, pause: idlePause(PURGE_EVERY) },
+    expiry("removing sessions that are over", "sessions", () => Duration.zero),
     expiry("removing idempotency keys after a day", "idempotency_keys", () => IDEMPOTENCY_KEY_TIME),
     ...expiring.flatMap((rule) => {
       const time = retention[EXPIRING[rule]]

@@ -12,6 +12,7 @@ import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
@@ -117,6 +118,7 @@ export const useCases = Layer.unwrap(
       Queries.layer,
       Operations.layer,
       Operators.layer,
+      Sessions.layer,
       Integrations.layer,
       Layer.provide(Watches.layer, serverProbes(settings)),
       Layer.provide(Policies.layer, ReplicaIdentity.layer),

@@ -27,6 +27,7 @@ import {
   examinePostgres,
   examineSqlite,
 } from "./doctor/examineStorage.ts"
+import { examineIssuer } from "./doctor/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
 import { examineSecrets } from "./doctor/examineSecrets.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
@@ -162,6 +163,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
         ]
       : []),
     ...examineOrigins(values),
+    ...(yield* examineIssuer(settings)),
     ...receivers.findings,
     ...(yield* examineWatchdog(settings, isTested)),
   ]

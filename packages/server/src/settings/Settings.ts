@@ -1,5 +1,6 @@
 import type { Extensions } from "../extensions/Extensions.ts"
 import * as type from "./settingTypes.ts"
+import { signInSettings } from "./signInSettings.ts"
 import { telemetrySettings } from "./telemetrySettings.ts"
 
 const { setting } = type
@@ -250,6 +251,7 @@ export const definitions = {
     "lowest level that is logged; debug has one line a request",
     { fallback: "info" },
   ),
+  ...signInSettings,
   ...telemetrySettings,
 } as const
 

@@ -9,6 +9,7 @@ import { withoutSecrets } from "../output/texts.ts"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
 import { definitions, type Settings } from "./Settings.ts"
 import type { Setting } from "./settingTypes.ts"
+import { signInConflicts } from "./signInConflicts.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -198,6 +199,7 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
       message: "SERVICE_MESSENGER_URL and SERVICE_TELEGRAM_TOKEN are both set; choose one messenger",
       holds: has("SERVICE_MESSENGER_URL") && has("SERVICE_TELEGRAM_TOKEN"),
     },
+    ...signInConflicts(values),
     ...TOGETHER.map((names): Conflict => ({
       names,
       message: `${names[0]} and ${names[1]} must be set together`,

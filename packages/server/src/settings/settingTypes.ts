@@ -30,7 +30,7 @@ const secret = <A>({ takes, parse }: SettingType<A>): SettingType<Redacted.Redac
   isSecret: true,
 })
 
-const matching = (pattern: RegExp, takes: string): SettingType<string> => ({
+export const matching = (pattern: RegExp, takes: string): SettingType<string> => ({
   takes,
   parse: (text) => (pattern.test(text) ? text : undefined),
 })
@@ -211,6 +211,11 @@ export const address = secret<string>({
 
 /** The base of links. */
 export const publicUrl: SettingType<string> = { takes: PUBLIC_URL, parse: parsePublicUrl }
+
+const SECURE = /^(?:https:|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$))/
+
+/** Whether browsers and servers may exchange secrets with an address: it has TLS or never leaves the machine. */
+export const isSecureAddress = (given: string): boolean => SECURE.test(given)
 
 export const webhookSecrets: SettingType<ReadonlyArray<Redacted.Redacted>> = {
   takes:

@@ -32,6 +32,7 @@ const useCasesOf = (services: Parameters<typeof opsUseCases>[0]) => {
     ...ops.policy,
     ...ops.rotas,
     ...ops.secrets,
+    ...ops.sessions,
     ...ops.silences,
     ...ops.announcements,
   }

@@ -17,6 +17,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Watches } from "@tocsin/core/usecases/Watches"
 import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { PublicPages } from "@tocsin/core/usecases/PublicPages"
@@ -82,6 +83,7 @@ export type TocsinServices =
   | Integrations
   | Watches
   | Operators
+  | Sessions
   | Policies
   | ReplicaIdentity
   | TopicFeed
@@ -141,6 +143,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Integrations.layer,
     Watches.layer,
     Operators.layer,
+    Sessions.layer,
     Policies.layer.pipe(Layer.provideMerge(ReplicaIdentity.layer)),
     TopicFeed.layer,
     PublicPages.layer,

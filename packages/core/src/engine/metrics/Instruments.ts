@@ -46,6 +46,7 @@ export class Instruments {
     "agent_blocked",
     "agent_not_accepted",
   ])
+  readonly signIns = this.#counters(metrics.signIns)
   readonly batches = this.#counters(metrics.batches).forEach([
     "applied",
     "agent_blocked",

@@ -33,6 +33,11 @@ const ingestion = {
   enrolments: counter("tocsin_enrolments_total", "Agents' requests to be accepted by a token, by outcome", [
     "outcome",
   ]),
+  signIns: counter(
+    "tocsin_sign_ins_total",
+    "Sign-ins by OpenID Connect, by outcome: signed_in, or what the answer refuses (docs/sign-in.md)",
+    ["outcome"],
+  ),
   batches: counter("tocsin_event_batches_total", "Batches of check results by outcome", ["outcome"]),
   results: counter(
     "tocsin_check_results_total",

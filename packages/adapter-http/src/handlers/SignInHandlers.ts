@@ -1,0 +1,55 @@
+import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
+import { OpsApi } from "@tocsin/contract/api/OpsApi"
+import { SignInRequest } from "@tocsin/contract/Sessions"
+import { SignInRefusals } from "@tocsin/contract/SignInRefusals"
+import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
+import { RefusedSignIn } from "@tocsin/core/ports/IdentityProvider"
+import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
+import { Sessions } from "@tocsin/core/usecases/Sessions"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { FailedAuthentications } from "../request/authentication.ts"
+import { readBody } from "../request/RequestBody.ts"
+import { fail, toApiError } from "../response/failures.ts"
+import { RequestId } from "../response/headerFields.ts"
+
+/** The answer to a refused sign-in: of the issuer's faults, 502. */
+const answerTo = Effect.fnUntraced(function* ({ message, refusal }: RefusedSignIn) {
+  const [status] = SignInRefusals[refusal]
+  if (status === 502) return yield* new ApiErrors.IssuerFailed({ message, request_id: yield* RequestId })
+  return yield* fail({ code: status === 401 ? "unauthorized" : "forbidden", message })
+})
+
+/** Whether a request comes from a page at the public address. No other page may begin a session. */
+const isOfPublicPage = (origin: string | undefined, publicUrl: string | undefined): boolean =>
+  publicUrl !== undefined && origin === new URL(publicUrl).origin
+
+/** The endpoints of people who have no token yet (docs/rules.md#sign-in). */
+export const signIn = HttpApiBuilder.group(
+  OpsApi,
+  "signIn",
+  Effect.fnUntraced(function* (handlers) {
+    const sessions = yield* Sessions
+    const { publicUrl } = yield* RuleSettings
+    const { noteToken } = yield* FailedAuthentications
+    const begin = Effect.fnUntraced(function* (request: SignInRequest, origin: string | undefined) {
+      if (!isOfPublicPage(origin, publicUrl)) return yield* RefusedSignIn.because("origin")
+      const acting = { ...systemOperator, via: "api", request_id: yield* RequestId } as const
+      return yield* Effect.provideService(sessions.signIn(request), CurrentOperator, acting)
+    })
+    return handlers
+      .handle("getSignInOptions", () => sessions.options)
+      .handleRaw(
+        "signIn",
+        Effect.fnUntraced(function* ({ request }) {
+          const body = yield* readBody(request, SignInRequest)
+          const begun = begin(body, request.headers["origin"])
+          const answer = yield* toApiError(Effect.catchTag(begun, "RefusedSignIn", Effect.succeed))
+          if (!(answer instanceof RefusedSignIn)) return answer
+          // Guessed codes have the budget of guessed tokens.
+          yield* noteToken
+          return yield* answerTo(answer)
+        }),
+      )
+  }),
+)

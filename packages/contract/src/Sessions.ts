@@ -1,0 +1,72 @@
+import { Schema } from "effect"
+import { closedStruct, named, timestamp } from "./Fields.ts"
+import { InstantFromString } from "./Instant.ts"
+import { Role } from "./Operators.ts"
+
+/** ID of a session, derived from its token: 32 hex digits. */
+export const SessionId = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{32}$/u, {
+    identifier: "SessionId",
+    description: "Names a session.",
+    expected: "the ID of a session: 32 hexadecimal digits",
+  }),
+).pipe(Schema.brand("SessionId"))
+export type SessionId = typeof SessionId.Type
+
+const text = (description: string, max: number) =>
+  Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max)).annotate({ description })
+
+/** The facts that a page needs to begin a sign-in by OpenID Connect (docs/rules.md#sign-in). */
+const SignInOffer = Schema.Struct({
+  name: Schema.String.annotateKey({ description: "The name of the issuer, for people." }),
+  client_id: Schema.String,
+  scopes: Schema.String,
+  redirect_uri: Schema.String.annotateKey({
+    description: "The public address, to which the issuer returns. The page that begins must be below it.",
+  }),
+  authorization_endpoint: Schema.optionalKey(
+    Schema.String.annotate({ description: "Where a sign-in begins; absent while the issuer fails." }),
+  ),
+  problem: Schema.optionalKey(
+    Schema.String.annotate({ description: "Why no sign-in can begin now; absent if one can." }),
+  ),
+}).annotate(named("SignInOffer", "How to begin a sign-in by OpenID Connect."))
+export type SignInOffer = typeof SignInOffer.Type
+
+export const SignInOptions = Schema.Struct({
+  oidc: Schema.optionalKey(
+    SignInOffer.annotate({ description: "Absent where operators have tokens alone." }),
+  ),
+}).annotate(named("SignInOptions", "The ways to sign in besides a token."))
+export type SignInOptions = typeof SignInOptions.Type
+
+export const SignInRequest = closedStruct({
+  code: text("The authorization code that the issuer returned.", 4_096),
+  verifier: text("The verifier of its code challenge (PKCE).", 128),
+  nonce: text("The nonce that the ID token must have.", 128),
+}).annotate(named("SignInRequest", "A code to exchange for a session."))
+export type SignInRequest = typeof SignInRequest.Type
+
+const described = {
+  name: Schema.String.annotateKey({ description: "The name of the person in the audit: oidc: and a name." }),
+  role: Role,
+  expires_at: timestamp("When the session ends."),
+}
+
+export const SignedIn = Schema.Struct({
+  token: Schema.String.annotateKey({ description: "The token of the session. It is not shown again." }),
+  ...described,
+}).annotate(named("SignedIn", "A new session with its token."))
+export type SignedIn = typeof SignedIn.Type
+
+/** A session, without its token. */
+export const Session = Schema.Struct({
+  id: SessionId,
+  ...described,
+  created_at: InstantFromString,
+}).annotate(named("Session", "A person who is signed in by OpenID Connect."))
+export type Session = typeof Session.Type
+
+export const SessionPath = Schema.Struct({
+  id: SessionId.annotateKey({ description: "The ID of a session." }),
+})

@@ -1,0 +1,28 @@
+import type { Claims } from "../ports/IdentityProvider.ts"
+
+const nameIn = (claims: Claims): string | undefined =>
+  [claims["preferred_username"], claims["email"]].find(
+    (value): value is string => typeof value === "string" && value.trim() !== "",
+  )
+
+export const hasName = (claims: Claims): boolean => nameIn(claims) !== undefined
+
+const LONGEST_NAME = 51
+/** No character is longer than this in its other case. */
+const LONGEST_CASE = 3
+
+/** The name of a person in the audit. No operator, token or user of the command line has such a name. */
+export const actorName = (all: ReadonlyArray<Claims>, subject: string): string => {
+  const given = (all.map(nameIn).find((name) => name !== undefined) ?? subject).trim()
+  const plain = given.slice(0, LONGEST_NAME * LONGEST_CASE).toLowerCase()
+  return `oidc:${plain.replaceAll(/[^a-z0-9._-]/gu, "_").slice(0, LONGEST_NAME)}`
+}
+
+/** Digits of an identity's hash behind a name that another identity has; more where that is taken, too. */
+const DIGITS = [6, 12, 64]
+
+/** The names that an identity may have, the best first. The last one is its alone. */
+export const namesFor = (name: string, identity: string): readonly [string, ...ReadonlyArray<string>] => [
+  name,
+  ...DIGITS.map((digits) => `${name}.${identity.slice(0, digits)}`),
+]

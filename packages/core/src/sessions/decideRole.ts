@@ -1,0 +1,64 @@
+import type { Role } from "@tocsin/contract/Operators"
+import type { SignInRefusal } from "@tocsin/contract/SignInRefusals"
+import type { Claims, SignInRules } from "../ports/IdentityProvider.ts"
+import { hasName } from "./actorName.ts"
+
+const EVERYONE = "*"
+
+const pathOf = (claim: string): ReadonlyArray<string> =>
+  claim.startsWith("/")
+    ? claim
+        .slice(1)
+        .split("/")
+        .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    : [claim]
+
+const isObject = (value: unknown): value is Claims => typeof value === "object" && value !== null
+
+const ownValue = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
+/** The texts of a claim: a text counts as one. `undefined` if it is absent, or has another type. */
+const valuesOf = (claims: Claims, claim: string): ReadonlyArray<string> | undefined => {
+  const value = pathOf(claim).reduce<unknown>(ownValue, claims)
+  const values: unknown = typeof value === "string" ? [value] : value
+  return Array.isArray(values) ? values.filter((one) => typeof one === "string") : undefined
+}
+
+/** The values of the first claims that have any. */
+const firstValues = (all: ReadonlyArray<Claims>, claim: string) =>
+  all.map((claims) => valuesOf(claims, claim)).find((values) => values !== undefined)
+
+/** Whether the ID token leaves out the values and says where they would be (OpenID Connect Core, 5.6.2). */
+const isOverage = (all: ReadonlyArray<Claims>, claim: string): boolean =>
+  all.some((claims) => ownValue(claims["_claim_names"], pathOf(claim)[0] ?? "") !== undefined)
+
+const FROM_HIGHEST = ["admin", "respond", "read"] as const satisfies ReadonlyArray<Role>
+
+export type RoleDecision =
+  | { readonly role: Role }
+  | {
+      readonly refusal: SignInRefusal & ("overage" | "requirement" | "role")
+      /** The values of the claim instead. */
+      readonly values: ReadonlyArray<string> | undefined
+    }
+
+/** The role of a person by the claims of the ID token and, after it, of userinfo. The highest one counts. */
+export const decideRole = (rules: SignInRules, all: ReadonlyArray<Claims>): RoleDecision => {
+  const { claim, required, values } = rules
+  if (required !== undefined && firstValues(all, required.claim)?.includes(required.value) !== true)
+    return { refusal: "requirement", values: firstValues(all, required.claim) }
+  if (isOverage(all, claim)) return { refusal: "overage", values: undefined }
+  const found = firstValues(all, claim)
+  const role = FROM_HIGHEST.find((each) =>
+    values[each].some((value) => value === EVERYONE || found?.includes(value) === true),
+  )
+  return role === undefined ? { refusal: "role", values: found } : { role }
+}
+
+/** Whether the ID token says all that a sign-in needs, so that userinfo is not asked. */
+export const isComplete = ({ claim, required }: SignInRules, claims: Claims): boolean =>
+  hasName(claims) &&
+  [claim, ...(required === undefined ? [] : [required.claim])].every(
+    (name) => valuesOf(claims, name) !== undefined,
+  )

@@ -1,0 +1,119 @@
+import { Context, Effect, Layer, Redacted, Struct } from "effect"
+import * as Instant from "@tocsin/contract/Instant"
+import { type Session, SessionId, type SignInOptions, type SignInRequest } from "@tocsin/contract/Sessions"
+import { signing } from "../audit/Signature.ts"
+import { Commits } from "../engine/commits/Commits.ts"
+import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
+import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
+import { isOver, type SessionRecord } from "../model/SessionRecord.ts"
+import { tokenOf } from "../operators/tokens.ts"
+import { CurrentOperator, type OperatorIdentity } from "../ports/CurrentOperator.ts"
+import { Hashing } from "../ports/Hashing.ts"
+import {
+  type IdentityProvider as Provider,
+  IdentityProvider,
+  RefusedSignIn,
+} from "../ports/IdentityProvider.ts"
+import { Ids } from "../ports/Ids.ts"
+import { Storage } from "../ports/Storage.ts"
+import { actorName } from "../sessions/actorName.ts"
+import { decideRole, isComplete } from "../sessions/decideRole.ts"
+import { beginSession, endSession } from "../sessions/sessionDecisions.ts"
+import { NotFound } from "./OperationErrors.ts"
+
+const noSignIn = () =>
+  new NotFound({ message: "people sign in with tokens alone here: use one, or set SERVICE_OIDC_ISSUER" })
+
+const NO_OPTIONS: SignInOptions = {}
+const MOST_SHOWN = 10
+const LONGEST_SHOWN = 64
+
+/** The values of a claim as a message names them. */
+const shownValues = (claim: string, values: ReadonlyArray<string> | undefined): string => {
+  if (values === undefined) return `the claim ${claim} is absent`
+  const shown = values.slice(0, MOST_SHOWN).map((value) => value.slice(0, LONGEST_SHOWN))
+  const more = values.length > MOST_SHOWN ? ` and ${values.length - MOST_SHOWN} more` : ""
+  return values.length === 0 ? `the claim ${claim} is empty` : `${claim} has ${shown.join(", ")}${more}`
+}
+
+const toSession = (row: SessionRecord): Session =>
+  Struct.pick(row, ["id", "name", "role", "created_at", "expires_at"])
+
+/** The person of a code, with their role. */
+const identify = Effect.fnUntraced(function* ({ exchange, rules }: Provider, request: SignInRequest) {
+  const person = yield* exchange(request)
+  const userinfo = isComplete(rules, person.claims) ? undefined : yield* person.userinfo
+  const claims = userinfo === undefined ? [person.claims] : [person.claims, userinfo]
+  const decided = decideRole(rules, claims)
+  if ("role" in decided)
+    return { ...decided, name: actorName(claims, person.subject), subject: person.subject }
+  const { refusal, values } = decided
+  const claim = refusal === "requirement" ? (rules.required?.claim ?? "") : rules.claim
+  const detail = refusal === "overage" ? undefined : shownValues(claim, values)
+  return yield* RefusedSignIn.because(refusal, detail)
+})
+
+/** People who sign in by OpenID Connect, and their sessions (docs/rules.md#sign-in). */
+export class Sessions extends Context.Service<Sessions>()("@tocsin/core/usecases/Sessions", {
+  make: Effect.gen(function* () {
+    const storage = yield* Storage
+    const hashing = yield* Hashing
+    const ids = yield* Ids
+    const provider = yield* IdentityProvider
+    const { signIns } = yield* CurrentInstruments
+    const signed = signing(yield* Commits, ids)
+    const page = pageReader(storage, hashing.sha256)
+
+    const idOf = (token: Redacted.Redacted) =>
+      SessionId.make(hashing.sha256(`se1:${hashing.identify(token).key_hash}`).slice(0, 32))
+
+    const begin = Effect.fnUntraced(function* (from: Provider, request: SignInRequest) {
+      const { subject, ...person } = yield* identify(from, request)
+      const token = yield* Effect.sync(() => tokenOf("session", ids.secret()))
+      const identity = hashing.sha256(JSON.stringify([from.issuer, subject]))
+      const session = { ...person, id: idOf(token), issuer: from.issuer, identity, lasts: from.lasts }
+      const begun = yield* signed((by) => beginSession(session, by))
+      return { token: Redacted.value(token), ...Struct.pick(begun, ["name", "role", "expires_at"]) }
+    })
+
+    return {
+      /** How to sign in besides by a token. */
+      options:
+        provider === undefined
+          ? Effect.succeed(NO_OPTIONS)
+          : Effect.map(provider.offer, (oidc): SignInOptions => ({ oidc })),
+      /** Begins a session for the person of a code, and returns its token this once. */
+      signIn: Effect.fn("Sessions.signIn")(function* (request: SignInRequest) {
+        if (provider === undefined) return yield* noSignIn()
+        const signedIn = yield* Effect.tapErrorTag(begin(provider, request), "RefusedSignIn", (refused) =>
+          Effect.sync(() => void (signIns.of(refused.refusal).value += 1)),
+        )
+        signIns.of("signed_in").value += 1
+        return signedIn
+      }),
+      /** The person of a session's token, looked up in the storage each time; `undefined` if it is not valid. */
+      authenticate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const id = idOf(token)
+        const [row] = yield* storage.rows("session", [id])
+        // Where this server no longer signs in by its issuer, a session counts for nothing.
+        if (row === undefined || row.issuer !== provider?.issuer || isOver(row, yield* Instant.now))
+          return undefined
+        return { ...Struct.pick(row, ["name", "role", "expires_at"]), session: id } satisfies OperatorIdentity
+      }),
+      /** Ends the session of the present operator; count 0 for another token. */
+      signOut: Effect.gen(function* () {
+        const { session: id } = yield* CurrentOperator
+        const count = id === undefined ? 0 : yield* signed((by) => endSession(id, "session.signed_out", by))
+        return { count }
+      }),
+      list: (parameters: PageParameters) =>
+        page({ list: "sessions", filter: {}, sort: "created_at", direction: "desc" }, parameters, toSession),
+      /** Ends a session; count 0 if there is none of this ID. */
+      end: Effect.fn("Sessions.end")(function* (id: SessionId) {
+        return { count: yield* signed((by) => endSession(id, "session.ended", by)) }
+      }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Sessions, Sessions.make)
+}

@@ -1,0 +1,147 @@
+import { Duration, Effect, Redacted, Result } from "effect"
+import * as oidc from "openid-client"
+import type { Settings } from "../settings/Settings.ts"
+import { isSecureAddress } from "../settings/settingTypes.ts"
+
+/** Algorithms whose keys the issuer publishes, so that anyone can verify an ID token. */
+const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
+const REQUEST_SECONDS = 5
+/** Metadata and keys take a few kilobytes; the claims of a person in many groups some more. */
+const MOST_BYTES = 1_048_576
+/** Clocks may differ by this much. */
+const SKEW_SECONDS = 60
+/** Metadata are good for this long, so that a crowd of browsers asks once. */
+const FOUND_FOR = Duration.seconds(10)
+
+class TooLarge extends Error {}
+
+/** The bytes of an answer, up to a bound. */
+const boundedBytes = async (body: ReadableStream<Uint8Array> | null): Promise<Uint8Array<ArrayBuffer>> => {
+  const pieces: Array<Uint8Array> = []
+  let size = 0
+  for await (const piece of body ?? []) {
+    size += piece.length
+    // Leaving the loop closes the connection.
+    if (size > MOST_BYTES) throw new TooLarge()
+    pieces.push(piece)
+  }
+  return new Uint8Array(Buffer.concat(pieces))
+}
+
+/** Requests whose answers are small. The library follows no redirect, and gives each request its time. */
+const boundedFetch: oidc.CustomFetch = async (url, options) => {
+  // The types of the two differ in a body that is undefined.
+  const answer = await fetch(url, options as RequestInit)
+  const body = await boundedBytes(answer.body)
+  const { headers, status } = answer
+  return new Response(status === 204 || status === 304 ? null : body, { status, headers })
+}
+
+const codeOf = (error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const own = "code" in error && typeof error.code === "string" ? error.code : undefined
+  return own ?? codeOf(error.cause)
+}
+
+/** The reason why an issuer has no metadata for us. */
+const problemOf = (error: unknown, issuer: string): string => {
+  const code = codeOf(error) ?? ""
+  if (code === "OAUTH_TIMEOUT") return `the issuer ${issuer} does not answer within ${REQUEST_SECONDS} s`
+  if (code === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED")
+    return `the issuer at ${issuer} has another name: set SERVICE_OIDC_ISSUER exactly to the issuer of its metadata`
+  if (code.startsWith("OAUTH_") || (error instanceof Error && error.cause instanceof TooLarge))
+    return `${issuer} does not answer with the metadata of OpenID Connect: compare SERVICE_OIDC_ISSUER with the issuer's`
+  return `the issuer ${issuer} is unreachable${code === "" ? "" : ` (${code})`}: check its address and this server's network`
+}
+
+/** The endpoints to which people and secrets go. */
+const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"] as const
+
+/** Metadata with which the library does no more than it should. */
+const restricted = (
+  metadata: oidc.ServerMetadata,
+  issuer: string,
+): Result.Result<oidc.ServerMetadata, string> => {
+  for (const name of ENDPOINTS) {
+    const address = metadata[name]
+    if (address === undefined ? name !== "userinfo_endpoint" : !isSecureAddress(address))
+      return Result.fail(
+        `the metadata of ${issuer} lack a ${name} that begins with https://: set the address of the issuer there`,
+      )
+  }
+  const among = (algorithms: ReadonlyArray<string> = ["RS256"]) =>
+    algorithms.filter((one) => ALGORITHMS.includes(one))
+  const ofTokens = among(metadata.id_token_signing_alg_values_supported)
+  return ofTokens.length === 0
+    ? Result.fail(
+        `${issuer} signs ID tokens with none of ${ALGORITHMS.join(", ")}: choose one of them for this client there`,
+      )
+    : Result.succeed({
+        ...metadata,
+        id_token_signing_alg_values_supported: ofTokens,
+        userinfo_signing_alg_values_supported: among(metadata.userinfo_signing_alg_values_supported),
+        // It tells issuers of one client apart, and there is one. The page posts the code alone.
+        authorization_response_iss_parameter_supported: false,
+      })
+}
+
+type OidcSettings = Pick<Settings, "SERVICE_OIDC_CLIENT_ID" | "SERVICE_OIDC_CLIENT_SECRET">
+
+/** Lets the library use an issuer on this machine without TLS. Every other one has it. */
+const insecure = (issuer: string) => (issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : [])
+
+const clientOf = (
+  issuer: string,
+  metadata: oidc.ServerMetadata,
+  { SERVICE_OIDC_CLIENT_ID: id = "", SERVICE_OIDC_CLIENT_SECRET: secret }: OidcSettings,
+): oidc.Configuration => {
+  const text = secret === undefined ? "" : Redacted.value(secret)
+  const methods = metadata.token_endpoint_auth_methods_supported
+  // The default of OpenID Connect Discovery.
+  const isBasic = methods === undefined || methods.includes("client_secret_basic")
+  const authentication = isBasic ? oidc.ClientSecretBasic(text) : oidc.ClientSecretPost(text)
+  const client = new oidc.Configuration(metadata, id, { [oidc.clockTolerance]: SKEW_SECONDS }, authentication)
+  client[oidc.customFetch] = boundedFetch
+  client.timeout = REQUEST_SECONDS
+  // In this flow, the library would trust the connection instead.
+  oidc.enableNonRepudiationChecks(client)
+  for (const allow of insecure(issuer)) allow(client)
+  return client
+}
+
+/** The metadata of an issuer, or why there are none. Never fails. */
+export const discover = (issuer: string): Effect.Effect<Result.Result<oidc.ServerMetadata, string>> =>
+  Effect.tryPromise({
+    try: () =>
+      oidc.discovery(new URL(issuer), "discovery", undefined, oidc.None(), {
+        [oidc.customFetch]: boundedFetch,
+        timeout: REQUEST_SECONDS,
+        execute: insecure(issuer),
+      }),
+    catch: (error) => problemOf(error, issuer),
+  }).pipe(Effect.result, Effect.map(Result.flatMap((found) => restricted(found.serverMetadata(), issuer))))
+
+/** An issuer whose metadata are read when they are needed, and again soon after. */
+export const openIssuer = Effect.fnUntraced(function* (issuer: string) {
+  let logged: string | undefined
+  const metadata = yield* Effect.cachedWithTTL(
+    Effect.tap(discover(issuer), (found) => {
+      const problem = Result.isFailure(found) ? found.failure : undefined
+      const isNew = problem !== logged
+      logged = problem
+      return isNew && problem !== undefined
+        ? Effect.logWarning(`people cannot sign in: ${problem}`)
+        : Effect.void
+    }),
+    FOUND_FOR,
+  )
+  return {
+    metadata,
+    /** A client that has read no keys yet, so that changed ones count at once. */
+    client: (settings: OidcSettings) =>
+      Effect.map(
+        metadata,
+        Result.map((found) => clientOf(issuer, found, settings)),
+      ),
+  }
+})

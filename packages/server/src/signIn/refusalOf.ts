@@ -1,0 +1,50 @@
+import type { SignInRefusal } from "@tocsin/contract/SignInRefusals"
+import * as oidc from "openid-client"
+
+/** The meaning of a claim of another value. */
+const OF_CLAIMS: Readonly<Record<string, SignInRefusal>> = {
+  iss: "issuer",
+  aud: "audience",
+  azp: "audience",
+  nonce: "nonce",
+}
+
+/** Answers of the token endpoint (RFC 6749, 5.2); another one is about what this server asks for. */
+const OF_ERRORS: Readonly<Record<string, SignInRefusal>> = {
+  invalid_grant: "code",
+  server_error: "unreachable",
+  temporarily_unavailable: "unreachable",
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** The facts behind an error of the library, which its causes have. */
+const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
+  const cause = isObject(error) ? error["cause"] : undefined
+  if (cause instanceof Error) return factsOf(cause)
+  return isObject(cause) ? cause : {}
+}
+
+/** The meaning of an error of the library, by its codes, which are its interface. */
+export const refusalOf = (error: unknown): SignInRefusal => {
+  if (error instanceof oidc.ResponseBodyError) return OF_ERRORS[error.error] ?? "client"
+  if (error instanceof oidc.WWWAuthenticateChallengeError) return "client"
+  if (!(error instanceof oidc.ClientError)) return "unreachable"
+  const { claim, header, signature } = factsOf(error)
+  switch (error.code) {
+    case "OAUTH_JWT_CLAIM_COMPARISON_FAILED":
+      return OF_CLAIMS[String(claim)] ?? "token"
+    case "OAUTH_JWT_TIMESTAMP_CHECK_FAILED":
+      return "time"
+    case "OAUTH_KEY_SELECTION_FAILED":
+    case "OAUTH_UNSUPPORTED_OPERATION":
+      return "signature"
+    case "OAUTH_INVALID_RESPONSE":
+      return header !== undefined || signature !== undefined ? "signature" : "token"
+    case "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED":
+      return "token"
+    default:
+      return "unreachable"
+  }
+}
