@@ -6,6 +6,7 @@ import { expectError } from "../client/expectError.ts"
 import { created } from "../client/senders.ts"
 import { acceptedAgent, event, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
+import { ICINGA_SENDERS, NRDP_SENDERS } from "./nagiosSenders.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
 const KIB = 1_024
@@ -84,6 +85,33 @@ export const nagiosSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
+  scenario("senders are taken as they send, and their repeats change nothing", () =>
+    Effect.gen(function* () {
+      for (const [kind, senders] of [
+        ["nrdp", NRDP_SENDERS],
+        ["icinga", ICINGA_SENDERS],
+      ] as const) {
+        const key = yield* created(kind)
+        const authorization = `Basic ${Buffer.from(`root:${key}`).toString("base64")}`
+        for (const { body, check, method, path, source, status, summary } of [...senders, ...senders]) {
+          const answer = yield* call(method, `/in/${kind}${path.replace("KEY", key)}`, {
+            ...(body !== undefined && { body: body.replace("KEY", key) }),
+            headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
+          })
+          assert.strictEqual(answer.status, 200, `${source}: ${answer.text}`)
+          const { items } = (yield* operate("GET", `/ops/v1/checks?agent_id=${kind}`)).body as {
+            readonly items: ReadonlyArray<Readonly<Record<"check_id" | "status" | "summary", string>>>
+          }
+          const found = items.find(({ check_id }) => check_id.replace(/\.[0-9a-f]{12}$/, "") === check)
+          assert.deepStrictEqual([found?.status, found?.summary], [status, summary], source)
+        }
+        const history = yield* operate("GET", `/api/v1/events/query?agent_id=${kind}`)
+        const { items } = history.body as { readonly items: ReadonlyArray<unknown> }
+        assert.strictEqual(items.length, senders.length)
+      }
+    }),
+  )
+
   scenario("a full integration asks its senders to try later", () =>
     Effect.gen(function* () {
       const key = yield* created("nrdp", { max_checks: 1 })
@@ -103,7 +131,7 @@ export const nagiosSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const key = yield* created("nrdp")
       yield* post(formOf(key, xmlOf("web1", 1)))
       const resolve = (check: string) =>
-        operate("POST", `/ops/v1/checks/${check}/resolve`, { headers: { "idempotency-key": `of ${check}` } })
+        operate("POST", `/ops/v1/checks/${check}/resolve`, { headers: { "idempotency-key": `of-${check}` } })
       const counts = [yield* resolve("nrdp/web1:host"), yield* resolve("nrdp/web1:host")].map(
         ({ text }) => text,
       )
