@@ -128,7 +128,12 @@ describe("announcements", () => {
     await monitor.announcements.update(made.id, { text: "Better", by: "ann" })
     const [found] = await collect(monitor.announcements.all({ page: "shop" }))
     assert.deepInclude(found?.updates[0], { text: "Better", by: "ann" })
+    // A page that the policy loses keeps its announcements.
+    await monitor.setPolicy({})
+    assert.deepStrictEqual((await monitor.announcements.list({ page: "shop" })).items, [found])
     assert.deepStrictEqual(await monitor.announcements.end(made.id), { count: 1 })
+    const another = await monitor.announcements.create(slow).outcome()
+    assert.match(another.ok ? "" : another.error.message, /page of the policy \(none\), got shop/)
     const late = await monitor.announcements.update(made.id, { text: "Late" }).outcome()
     assert.strictEqual(!late.ok && late.error.code, "conflict")
     const gone = await monitor.announcements.end(newEventId()).outcome()
