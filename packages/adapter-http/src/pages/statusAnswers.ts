@@ -46,10 +46,23 @@ interface Part {
   readonly days: number
 }
 
+/** Texts of more characters are not worth compressing: other requests wait meanwhile. */
+const MOST_CHARACTERS = 262_144
+
+/** How many of the first announcements are tried. */
+const triedOf = (announcements: PublicPageBody["announcements"]): number => {
+  let characters = 0
+  const tooMany = announcements.findIndex(({ text, updates }) => {
+    characters += updates.reduce((sum, update) => sum + update.text.length, text.length)
+    return characters > MOST_CHARACTERS
+  })
+  return tooMany === -1 ? announcements.length : tooMany
+}
+
 /** Ever smaller parts of a page. */
 function* partsOf({ announcements, groups }: PublicPageBody): Generator<Part> {
   const days = Math.max(0, ...groups.flatMap(({ lines }) => lines.map((line) => line.days.length)))
-  let part: Part = { announcements: announcements.length, hasDetails: true, days }
+  let part: Part = { announcements: triedOf(announcements), hasDetails: true, days }
   for (;;) {
     yield part
     const { announcements: shown, hasDetails } = part

@@ -78,6 +78,21 @@ const textsOf = (page: BuiltPage) =>
 const marksOf = (text: string) => ["<", ">", '"'].map((mark) => text.split(mark).length)
 
 describe("the files of a page", () => {
+  it("leave out announcements of more text than they could have, before they make any", async () => {
+    const page = pageOf({ title: "a", line: "a", subject: "a", text: "a".repeat(40_000), update: "a" })
+    const [announcement] = page.body.announcements
+    const [entry] = page.feed
+    if (announcement === undefined || entry === undefined) return assert.fail("there is none")
+    const announcements = Array.from({ length: 100 }, () => announcement)
+    const feed = Array.from({ length: 200 }, () => entry)
+    const many = { ...page, body: { ...page.body, announcements }, feed }
+    const answer = await statusAnswer(many, ".json", undefined)
+    const shown = JSON.parse(String(answer?.plain)) as typeof page.body
+    assert.lengthOf(shown.announcements, 6)
+    const atom = await statusAnswer(many, ".atom", "https://status.example")
+    assert.lengthOf(parseAtomFeed(String(atom?.plain)).entries ?? [], 6)
+  })
+
   it.effect("show any text as that text: no title, line or announcement makes a tag or an attribute", () =>
     Effect.gen(function* () {
       const plain = { title: "a", line: "a", subject: "a", text: "a", update: "a" }
