@@ -11,6 +11,7 @@ import type * as path from "node:path"
 
 // Declarations that examples leave out: their imports, and the names that a program has.
 export type CustomNotifier = library.CustomNotifier
+export declare const { copyStorage, postgres, sqlite }: typeof library
 export declare const createMonitor: typeof library.createMonitor
 export declare const isTocsinError: typeof library.isTocsinError
 export declare const keyValue: typeof library.keyValue

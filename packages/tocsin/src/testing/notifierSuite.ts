@@ -8,27 +8,22 @@ import { mentions } from "./receivers/mentions.ts"
 import { NotifierTrial } from "./receivers/NotifierTrial.ts"
 import type { TestRunner } from "./TestRunner.ts"
 
-interface Tested {
+/** A notifier as its suite needs it. */
+export interface NotifierUnderTest {
   /** The name that the tests show. */
   readonly name: string
+  /**
+   * Makes the notifier: one that sends over HTTP to this address of a receiver on this machine, or below it. With
+   * `received`, there is no address.
+   */
+  readonly make: (address: string) => NotifierOption
+  /**
+   * For a notifier that sends in another way, to a receiver of the test's own: the texts that arrived, oldest first.
+   */
+  readonly received?: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>
   /** Texts that the notifier knows, such as its token: none may be in errors, answers and logs. */
   readonly secrets?: ReadonlyArray<string>
 }
-
-/** A notifier that sends over HTTP, as the suite needs it. */
-export interface HttpNotifierUnderTest extends Tested {
-  /** Makes the notifier that sends to this address of a receiver on this machine, or below it. */
-  readonly make: (address: string) => NotifierOption
-}
-
-/** A notifier that sends in another way, to a receiver of the test's own. */
-export interface OtherNotifierUnderTest extends Tested {
-  readonly make: () => NotifierOption
-  /** The texts that arrived since the notifier was made, oldest first. */
-  readonly received: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>
-}
-
-export type NotifierUnderTest = HttpNotifierUnderTest | OtherNotifierUnderTest
 
 const TIMEOUT_MILLIS = 30_000
 
@@ -46,7 +41,8 @@ const TIMEOUT_MILLIS = 30_000
  * ```
  */
 export const notifierSuite = ({ describe, it }: TestRunner, subject: NotifierUnderTest): void => {
-  const tests = "received" in subject ? otherTests(subject) : httpTests(subject)
+  const { received } = subject
+  const tests = received === undefined ? httpTests(subject) : otherTests(subject, received)
   describe(`notifier: ${subject.name}`, () => {
     for (const [name, body] of Object.entries(tests)) it(name, body, TIMEOUT_MILLIS)
   })
@@ -54,8 +50,11 @@ export const notifierSuite = ({ describe, it }: TestRunner, subject: NotifierUnd
 
 type Tests = Readonly<Record<string, () => Promise<void>>>
 
-const otherTests = ({ name, make, secrets, received }: OtherNotifierUnderTest): Tests => {
-  const subject = { name, make, secrets }
+const otherTests = (
+  { name, make, secrets }: NotifierUnderTest,
+  received: NonNullable<NotifierUnderTest["received"]>,
+): Tests => {
+  const subject = { name, make: () => make(""), secrets }
   const arrived = async () => (await received()).map((text) => ({ text, isTaken: true }))
   return {
     "sends an incident, then its resolution": () =>
@@ -91,7 +90,7 @@ const otherTests = ({ name, make, secrets, received }: OtherNotifierUnderTest): 
   }
 }
 
-const httpTests = ({ name, make, secrets }: HttpNotifierUnderTest): Tests => {
+const httpTests = ({ name, make, secrets }: NotifierUnderTest): Tests => {
   const run = async (body: (tried: HttpTrial) => Promise<void>): Promise<void> => {
     const receiver = new HttpReceiver()
     await receiver.start()
