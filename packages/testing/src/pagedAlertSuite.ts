@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type IntegrationKind, IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
+import { AgentId, type IncidentId } from "@tocsin/contract/Identifiers"
 import { acknowledge } from "@tocsin/core/acknowledgements/acknowledge"
 import { acknowledgementInForce } from "@tocsin/core/model/Acknowledgement"
+import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
 import type { SenderRequest } from "@tocsin/core/integrations/Report"
 import { newExpectation } from "@tocsin/core/model/ExpectationRecord"
 import { PagedAlertTransitions } from "@tocsin/core/model/PagedAlert"
@@ -76,18 +77,19 @@ const incidentOf = Effect.fnUntraced(function* (replica: Replica, id: IncidentId
   return (yield* rowsOf(replica, "incidents")).find((incident) => incident.id === id)
 })
 
-/** The state of an alert, as the table names it. */
-const stateOf = Effect.fnUntraced(function* (
-  replica: Replica,
-  name: string,
-): Effect.fn.Return<State, unknown> {
-  const check = yield* checkOf(replica, name)
-  if (check === undefined) return "absent"
-  if (check.status === "ok") return "resolved"
-  const incident = yield* incidentOf(replica, check.incident_id)
-  const acknowledgement = incident && acknowledgementInForce(incident, yield* Instant.now)
-  if (acknowledgement === undefined) return "firing"
-  return acknowledgement.by === `integration:${NAME}` ? "acknowledged" : "taken_over"
+/** The states of all alerts that are checks, as the table names them. */
+const statesOf = Effect.fnUntraced(function* (replica: Replica) {
+  const now = yield* Instant.now
+  const incidents = new Map((yield* rowsOf(replica, "incidents")).map((row) => [row.id, row]))
+  const stateOf = ({ incident_id, status }: CheckRecord): State => {
+    if (status === "ok") return "resolved"
+    const incident = incident_id === undefined ? undefined : incidents.get(incident_id)
+    const by = incident && acknowledgementInForce(incident, now)?.by
+    if (by === undefined) return "firing"
+    return by === `integration:${NAME}` ? "acknowledged" : "taken_over"
+  }
+  const checks = yield* rowsOf(replica, "checks")
+  return new Map(checks.map((check) => [String(check.check_id), stateOf(check)]))
 })
 
 /** An operator acknowledges the incident of an alert. */
@@ -118,13 +120,18 @@ const movesByTheTable = (kind: IntegrationKind) => (replica: Replica) =>
     })
     const isMade = ({ trigger }: { readonly trigger: Trigger }) =>
       trigger === "taken" || SENT[kind]?.[trigger] !== undefined
-    for (const { from, to, trigger } of PagedAlertTransitions.filter(isMade)) {
-      const name = `${from}.${trigger}`
-      for (const step of WAY[from]) yield* does(step, name)
-      assert.strictEqual(yield* stateOf(replica, name), from, name)
-      yield* does(trigger, name)
-      assert.strictEqual(yield* stateOf(replica, name), to, `${name} with ${kind}`)
-    }
+    const rows = PagedAlertTransitions.filter(isMade).map((row) => ({
+      ...row,
+      name: `${row.from}.${row.trigger}`,
+    }))
+    const are = Effect.fnUntraced(function* (end: "from" | "to") {
+      const states = yield* statesOf(replica)
+      for (const row of rows) assert.strictEqual(states.get(row.name) ?? "absent", row[end], row.name)
+    })
+    for (const { from, name } of rows) for (const step of WAY[from]) yield* does(step, name)
+    yield* are("from")
+    for (const { name, trigger } of rows) yield* does(trigger, name)
+    yield* are("to")
   })
 
 /** Amendments and notes leave the state, and show their texts. */
@@ -198,6 +205,40 @@ const forgets = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepInclude(terms, { after_millis: 600_000, severity: "unknown", incident: "own" })
 })
 
+/** An acknowledgement lasts as the option says, within the setting, and spares an incident with members of others. */
+const acknowledgesItsOwn = Effect.fnUntraced(function* (replica: Replica) {
+  const send = yield* opened(replica, "opsgenie", { acknowledged_for: "2h" })
+  const acknowledgementOf = Effect.fnUntraced(function* (name: string) {
+    const check = yield* checkOf(replica, name)
+    const incident = (yield* incidentOf(replica, check?.incident_id)) ?? assert.fail("no incident")
+    return { incident, found: acknowledgementInForce(incident, yield* Instant.now) }
+  })
+  const does = Effect.fnUntraced(function* (name: string) {
+    for (const trigger of ["triggered", "acknowledged"] as const) {
+      const sent = OPSGENIE[trigger]?.(name)
+      if (sent !== undefined) yield* send(sent)
+    }
+    return yield* acknowledgementOf(name)
+  })
+  const found = (yield* does("disk")).found ?? assert.fail("not acknowledged")
+  assert.strictEqual(found.note, "on it")
+  // The setting allows an hour.
+  assert.strictEqual(found.until - found.at, 3_600_000_000n)
+  yield* replica.integrations.change(NAME, { options: { acknowledged_for: "0s" } })
+  assert.isUndefined((yield* does("load")).found)
+  yield* replica.integrations.change(NAME, { options: {} })
+  const { incident } = yield* acknowledgementOf("load")
+  const agent_id = AgentId.make("other")
+  const request = [{ incidents: [incident.id] }, { worstMembers: { incident_id: incident.id, limit: 1 } }]
+  yield* write(replica, request, (unit) => {
+    const [member = assert.fail("no member")] = unit.membersOf(incident.id)
+    unit.putMember({ ...member, agent_id, change_seq: member.change_seq + 1 })
+    const members_critical = incident.members_critical + 1
+    unit.incidents.put({ ...incident, members_critical, member_changes: incident.member_changes + 1 })
+  })
+  assert.isUndefined((yield* does("load")).found)
+})
+
 /** Alerts of paging services (docs/rules.md#pagerduty-and-opsgenie). */
 export const pagedAlertSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("paged alerts", () => {
@@ -210,6 +251,9 @@ export const pagedAlertSuite = <Place>(subject: StorageUnderTest<Place>): void =
     )
     it.effect("are found by the ID that their answer stated", () =>
       Effect.flatMap(openReplica(subject), findsByUuid),
+    )
+    it.effect("acknowledge their own incidents alone, as long as options and settings say", () =>
+      Effect.flatMap(openReplica(subject, { longestAcknowledgement: Duration.hours(1) }), acknowledgesItsOwn),
     )
     it.effect("are forgotten once they ended, but no heartbeat is", () =>
       Effect.flatMap(openReplica(subject), forgets),
