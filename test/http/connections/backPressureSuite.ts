@@ -182,21 +182,28 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
       }),
   )
 
-  withLimits(
-    "slow bodies of one sender, however many, delay no other sender's",
-    { bytes: 4_200 * KIB, ...patient },
-    () =>
+  /** The beginnings of requests whose bodies do not end. */
+  const slowStarts = {
+    "slow bodies of one sender, however many, delay no other sender's": () => {
+      const agent = newAgent()
+      const body = bodyOf(agent, 1_024 * KIB)
+      return head(agent, { "Content-Length": String(body.length) }) + body.slice(1)
+    },
+    "slow forms with a key inside, however many of one address, delay no other sender's": () =>
+      `POST /in/nrdp/ HTTP/1.1\r\nHost: slow\r\nContent-Length: ${1_024 * KIB}\r\n\r\ntoken=`,
+  }
+
+  for (const [name, startOf] of Object.entries(slowStarts))
+    withLimits(name, { bytes: 4_200 * KIB, ...patient }, () =>
       Effect.fnUntraced(function* () {
-        const agent = newAgent()
-        const body = bodyOf(agent, 1_024 * KIB)
-        const start = head(agent, { "Content-Length": String(body.length) }) + body.slice(1)
+        const start = startOf()
         const slow = yield* inFlight(Array.from({ length: 10 }, () => start))
         yield* meanwhile
         const quick = yield* inFlight(Array.from({ length: 20 }, () => whole(250)))
         yield* assertAllTaken(quick)
         yield* Effect.forEach(slow, (fiber) => Fiber.interrupt(fiber))
       }),
-  )
+    )
 
   const impatient = { bytes: 1_100 * KIB, turnMillis: 50 }
 
