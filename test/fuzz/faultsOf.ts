@@ -11,11 +11,15 @@ const PROBE_ID = "the-probe"
 /** A good request, which ends the connection. */
 export const PROBE = `GET /api/v1/health HTTP/1.1\r\nHost: fuzz\r\nX-Request-Id: ${PROBE_ID}\r\nConnection: close\r\n\r\n`
 
+/** Refusals of push, icinga, nrdp, pagerduty and opsgenie. */
+const OF_SENDERS =
+  /^\{"(?:ok":false,"msg":|results":\[|error":404,|result":\{"status":-1,|status":"(?:invalid event|throttle exceeded)",|message":.*,"took":0\}$)/
+
 /** Senders are answered in their own language, and so are readers and hearers: by a page, or what a voice says. */
 const isToSender = ({ writes }: Input, { headers, text }: Answer): boolean => {
   const [request, type = ""] = [writes.join(""), headers["content-type"]]
   return (
-    (request.includes("/in/") && (type.startsWith("text/plain") || text.startsWith('{"ok":false,"msg":'))) ||
+    (request.includes("/in/") && (/^text\/(?:plain|xml)/.test(type) || OF_SENDERS.test(text))) ||
     (request.includes("/a/") && /^text\/(?:html|xml)/.test(type))
   )
 }

@@ -43,7 +43,8 @@ const PATIENCE_MILLIS = 10_000
 const MOST_BYTES = 1_048_576
 
 /** Where a sender has its key: a mutation may move it to where it is published. */
-const PLACE = /((?:^|\n)(?:[A-Z]+ \/in\/[a-z]+\/|authorization: bearer ))(in_[a-z-]{43})/gi
+const PLACE =
+  /((?:^|\n)(?:[A-Z]+ \/in\/[a-z]+\/(?:\?token=)?|authorization: bearer |token=))(in_[a-z-]{43})/gi
 
 /** A text with the keys of a server's integrations instead of their placeholders. */
 const withKeys = (text: string, keys: Target["keys"]): string =>
