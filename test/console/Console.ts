@@ -138,7 +138,7 @@ export const openConsole = async (context: BrowserContext, address: string): Pro
 /** Signs in by the form. */
 export const signIn = async (page: Page, token: string = OPERATOR_TOKEN): Promise<void> => {
   await page.getByLabel("Token").fill(token)
-  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("button", { name: "Sign in", exact: true }).click()
   await page.getByRole("link", { name: "Tocsin, home" }).waitFor()
 }
 

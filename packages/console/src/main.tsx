@@ -1,3 +1,5 @@
+// Before all others: it takes the return from an issuer out of the address.
+import "./state/signIn.ts"
 import { type FunctionComponent, render } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { decide } from "./pages/decide.ts"

@@ -1,6 +1,7 @@
 import type { AgentDownload, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
-import { base, call } from "../state/session.ts"
+import { base } from "../state/base.ts"
+import { call } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
 import { Form, keptSecret, ShownOnce } from "../view/forms.tsx"
 import { Mark } from "../view/states.tsx"

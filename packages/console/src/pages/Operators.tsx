@@ -1,6 +1,11 @@
-import type { Operator, OperatorWithToken } from "@tocsin/client"
-import { mayAdminister } from "../state/session.ts"
-import { Empty, TimeAfter } from "../view/states.tsx"
+import type { Operator, OperatorWithToken, Session } from "@tocsin/client"
+import { segment } from "../api/request.ts"
+import { listOf } from "../state/lists.ts"
+import { carryOut, mayAdminister } from "../state/session.ts"
+import { ActionButton } from "../view/forms.tsx"
+import { column, type Columns, Listing } from "../view/Listing.tsx"
+import { Empty, Time, TimeAfter } from "../view/states.tsx"
+import { usePages } from "../view/usePages.ts"
 import { type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 const ROLES = [["read"], ["respond"], ["admin"]] as const
@@ -39,16 +44,50 @@ const OPERATORS: Kind<Operator, OperatorWithToken> = {
   secretOf: ({ name, token }) => ({ title: `Token of ${name}`, texts: [token] }),
 }
 
+const SESSIONS: Columns<Session> = [
+  column("Person", 1, ({ name }) => <b>{name}</b>),
+  column("Role", "8rem", ({ role }) => <em class="is-taken">{role}</em>),
+  column("Began", "6rem", ({ created_at }) => <Time at={created_at} />),
+  column("Ends", "6rem", ({ expires_at }) => <Time at={expires_at} />),
+  column("", "6rem", ({ id, name }) => (
+    <ActionButton
+      kind="danger"
+      describes={`End the session of ${name}`}
+      does={() => carryOut(`Ended the session of ${name}`, "DELETE", `ops/v1/sessions/${segment(id)}`)}
+    >
+      End
+    </ActionButton>
+  )),
+]
+
+/** People who signed in by OpenID Connect. */
+const Sessions = () => (
+  <>
+    <h2>Sessions</h2>
+    <Listing
+      label="Sessions"
+      kind="blocked"
+      columns={SESSIONS}
+      listed={usePages(listOf<Session>("ops/v1/sessions", {}))}
+      keyOf={({ id }) => id}
+      empty={<Empty title="No session by OpenID Connect">Tokens begin no session.</Empty>}
+    />
+  </>
+)
+
 export const Operators = () => (
   <>
     <h1>Operators</h1>
     {mayAdminister.value ? (
-      <NamedTable of={OPERATORS}>
-        <p class="lead">
-          <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
-          receivers. <b>admin</b> does everything.
-        </p>
-      </NamedTable>
+      <>
+        <NamedTable of={OPERATORS}>
+          <p class="lead">
+            <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
+            receivers. <b>admin</b> does everything.
+          </p>
+        </NamedTable>
+        <Sessions />
+      </>
     ) : (
       <Empty title="Only administrators see the operators">Your token has another role.</Empty>
     )}

@@ -7,6 +7,7 @@ import { route } from "../state/location.ts"
 import { notice, signIn, signOut, WALL, wallToken } from "../state/session.ts"
 import { Box, Fault, QuietButton } from "../view/forms.tsx"
 import { Bell } from "../view/states.tsx"
+import { SignInButton } from "./SignInButton.tsx"
 
 const HINT = (
   <>
@@ -74,6 +75,7 @@ export const SignIn = () => {
         <Bell size={44} />
         <h1>{isWall ? "Tocsin on a wall" : "Tocsin"}</h1>
         {kept !== undefined && <Refused kept={kept} />}
+        {!isWall && <SignInButton fault={fault} />}
         <label for="token">Token</label>
         <input
           id="token"

@@ -27,6 +27,7 @@ export const MOST = 500
 const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
   availability: ["checks"],
   enrolments: ["agents", "audit"],
+  sessions: ["operators"],
   events: ["checks"],
   explain: ["checks"],
   incidents: ["incidents", "outbox", "silences", "rotas", "policy"],

@@ -1,7 +1,8 @@
 import { effect, signal } from "@preact/signals"
 import { now, tick } from "./clock.ts"
 import { changed, passTime, readChanges, refresh } from "./revisions.ts"
-import { base, contact, takeMissed, token } from "./session.ts"
+import { base } from "./base.ts"
+import { contact, takeMissed, token } from "./session.ts"
 
 /** Whether the server has another console than this one, as after an upgrade. */
 export const isOutdated = signal(false)

@@ -8,6 +8,7 @@ import {
   type RequestOptions,
   type UnansweredActs,
 } from "../api/request.ts"
+import { base } from "./base.ts"
 import { attempt } from "./kept.ts"
 import { parseRoute } from "./Route.ts"
 
@@ -18,9 +19,6 @@ export const WALL = "wall"
 
 /** How long a browser keeps a token: as long as its tab is open, until a sign-out, or for its wall. */
 export type Keeping = "tab" | "device" | "wall"
-
-/** The script is at BASE/console/app.js, whatever prefix a proxy strips. */
-export const base = new URL("../", import.meta.url).href
 
 // Outside of a browser, there is no address.
 const { location } = globalThis as { readonly location?: { readonly hash: string } }
@@ -65,6 +63,14 @@ const leave = (reason: string, lost = ""): void => {
   notice.value = reason
 }
 
+/** The token of a person who signed in by the issuer. */
+const isOfSession = (given: string): boolean => given.startsWith("session_")
+
+/** Ends a session, which the server would keep for hours. A server that is not there does so in time. */
+const endSession = (given: string): void => {
+  request({ base, token: given }, "DELETE", "ops/v1/session").catch(() => undefined)
+}
+
 /** Forgets a token: of a wall, the one that it keeps, also while the server refuses it. */
 export const signOut = (reason = "", lost = ""): void => {
   const forgotten = token.peek() === "" ? wallToken() : token.peek()
@@ -72,6 +78,7 @@ export const signOut = (reason = "", lost = ""): void => {
   // Another tab may have kept another token since.
   for (const key of [KEY, WALL_KEY])
     if (attempt(() => localStorage.getItem(key)) === forgotten) attempt(() => localStorage.removeItem(key))
+  if (reason === "" && isOfSession(token.peek())) endSession(token.peek())
   leave(reason, lost)
 }
 
@@ -113,7 +120,11 @@ export const call = async <Answer>(
       if (error.status === 401 && used === token.value) {
         // A wall keeps it: the refusal may be that of a server that is being set up again.
         if (used === wallToken()) leave("")
-        else signOut("Your token is no longer valid. Sign in again.", me.peek()?.name)
+        else
+          signOut(
+            `Your ${isOfSession(used) ? "session is over" : "token is no longer valid"}. Sign in again.`,
+            me.peek()?.name,
+          )
       }
     }
     throw error

@@ -1,0 +1,112 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, layer } from "@effect/vitest"
+import { createClient } from "@tocsin/client"
+import { Effect } from "effect"
+import Provider from "oidc-provider"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { startService } from "./Site.ts"
+
+const CLIENT = { id: "tocsin", secret: "the-secret-of-the-client" }
+
+const freePort = Effect.promise(async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  // A server on a port has such an address.
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+})
+
+/** An issuer at which everyone is Ann, in groups that the test chooses. */
+const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const port = yield* freePort
+    const issuer = `http://127.0.0.1:${port}`
+    const provider = new Provider(issuer, {
+      clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [redirectUri] }],
+      claims: { openid: ["sub"], profile: ["preferred_username", "groups"], email: ["email"] },
+      pkce: { required: () => true },
+      features: { devInteractions: { enabled: false } },
+      ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 600, IdToken: 60, Interaction: 60, Session: 600 },
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      findAccount: (_, accountId) => ({
+        accountId,
+        claims: () => ({ sub: accountId, preferred_username: "Ann", groups: [...groups()] }),
+      }),
+      loadExistingGrant: async ({ oidc }) => {
+        const grant = new provider.Grant({
+          accountId: oidc.session?.accountId,
+          clientId: oidc.client?.clientId,
+        })
+        grant.addOIDCScope("openid profile email")
+        await grant.save()
+        return grant
+      },
+    })
+    const take = provider.callback()
+    const server = createServer((request, response) => {
+      if (request.url?.startsWith("/interaction/") === true)
+        void provider.interactionFinished(request, response, { login: { accountId: "7f3a" } })
+      else void take(request, response)
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))),
+      () =>
+        Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        }),
+    )
+    return issuer
+  })
+
+describe.skipIf(chromium === undefined)(`signing in by OpenID Connect${skipped}`, () => {
+  layer(Browser.layer, { excludeTestServices: true })((it) => {
+    it.effect("leads to acknowledging under one's name, until an admin ends it or the group is gone", () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const address = `http://127.0.0.1:${port}`
+        let groups = ["sales", "ops"]
+        const issuer = yield* openIssuer(`${address}/`, () => groups)
+        const { demo } = yield* startService({
+          SERVICE_PORT: String(port),
+          SERVICE_PUBLIC_URL: address,
+          SERVICE_OIDC_ISSUER: issuer,
+          SERVICE_OIDC_CLIENT_ID: CLIENT.id,
+          SERVICE_OIDC_CLIENT_SECRET: CLIENT.secret,
+          SERVICE_OIDC_NAME: "Example",
+          SERVICE_OIDC_RESPOND: "ops",
+        })
+        const [ann, admin] = [yield* openContext, yield* openContext]
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "full" }])
+          const { page, faults } = await openConsole(ann, `${address}/#/incidents`)
+          const button = page.getByRole("button", { name: "Sign in with Example" })
+          await button.click()
+          await page.getByRole("link", { name: "Tocsin, home" }).waitFor()
+          assert.strictEqual(page.url(), `${address}/#/incidents`)
+          const token = await page.evaluate(() => sessionStorage.getItem("tocsin.token") ?? "")
+          const client = createClient({ baseUrl: address, token })
+          const { items } = await client.incidents.list({ state: "open" })
+          const { by } = await client.incidents.acknowledge(items[0]?.id ?? "", { for: "1h" })
+          assert.strictEqual(by, "oidc:ann")
+
+          const operators = await openConsole(admin, `${address}/#/operators`)
+          await signIn(operators.page, OPERATOR_TOKEN)
+          await operators.page.getByText("oidc:ann").waitFor()
+          await operators.page.getByRole("button", { name: "End", exact: true }).click()
+          await page.getByText("Your session is over. Sign in again.").waitFor()
+
+          groups = ["sales"]
+          await button.click()
+          await page.getByText("groups has sales").waitFor()
+          assert.strictEqual(new URL(page.url()).search, "")
+          assert.deepStrictEqual([faults, operators.faults], [[], []])
+        })
+      }),
+    )
+  })
+})
