@@ -162,6 +162,16 @@ export interface IntegrationsCase {
   readonly ofEvents?: number
 }
 
+/** Readers of a public page, in turn with node:http that answers the same bytes and header fields. */
+export interface StatusPageCase {
+  readonly kind: "status-page"
+  readonly name: string
+  readonly storage: StorageName
+  readonly lines: number
+  readonly connections: number
+  readonly ofRaw: number
+}
+
 /** A year of a small installation on virtual time, then the server on a small host with what it left. */
 export interface YearCase {
   readonly kind: "year"
@@ -186,6 +196,7 @@ export type BenchCase =
   | AgentCase
   | FleetCase
   | IntegrationsCase
+  | StatusPageCase
   | YearCase
   | PeersCase
 
@@ -310,6 +321,14 @@ export const allCases: ReadonlyArray<BenchCase> = [
     connections: HEARTBEAT_CONNECTIONS,
     ...(storage !== "memory" && { ofEvents: 0.8 }),
   })),
+  {
+    kind: "status-page",
+    name: "sqlite-status-page",
+    storage: "sqlite",
+    lines: 20,
+    connections: HEARTBEAT_CONNECTIONS,
+    ofRaw: 0.9,
+  },
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
   { kind: "console", name: "postgres-console", storage: "postgres", checks: 50_000, incidents: 10_000 },
   {

@@ -20,6 +20,7 @@ import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
 import { measureTraced } from "./measure/traced.ts"
+import { measureStatusPage } from "./measure/statusPage.ts"
 import { measureYear } from "./measure/year.ts"
 import type { Options } from "./options.ts"
 import { scratchPostgres } from "./postgres/scratchPostgres.ts"
@@ -58,6 +59,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureFleet(bench, one)
     case "integrations":
       return measureIntegrations(bench, one)
+    case "status-page":
+      return measureStatusPage(bench, one)
     case "year":
       return measureYear(bench, one)
     case "peers":

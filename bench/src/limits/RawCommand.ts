@@ -6,4 +6,6 @@ import type { Step } from "../load/Load.ts"
  */
 export interface RawCommand {
   readonly step: Step
+  /** Answers every GET with this, the body in base64. */
+  readonly page?: { readonly fields: Readonly<Record<string, string>>; readonly body: string }
 }

@@ -16,7 +16,14 @@ const answerTo = (body: { readonly events?: ReadonlyArray<unknown> }): string =>
   return body.events.length === EVENTS_PER_BATCH ? answerToResults : "{}"
 }
 
+let page: { readonly fields: Readonly<Record<string, string>>; readonly body: Buffer } | undefined
+
 const server = createServer((request, response) => {
+  if (request.method === "GET" && page !== undefined) {
+    response.writeHead(200, page.fields)
+    response.end(page.body)
+    return
+  }
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
@@ -29,8 +36,9 @@ const server = createServer((request, response) => {
 })
 
 answerCommands<RawCommand, number>(
-  ({ step }) =>
+  ({ page: given, step }) =>
     new Promise((resolve, reject) => {
+      page = given && { ...given, body: Buffer.from(given.body, "base64") }
       answerToResults = expectedBody(step)
       server.on("error", reject)
       server.listen(0, "127.0.0.1", () => {
