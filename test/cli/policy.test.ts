@@ -91,7 +91,8 @@ describe("a watch whose target no watch may have", () => {
         [allowed.code, allowed.stdout],
         [0, "policy.yaml is valid\nexample/web-shop shows no check\n"],
       )
-      const warning = "pages.example.groups[0].lines[0] matches no check, so it shows no data"
+      const warning =
+        "pages.example.groups[0].lines[0] matches no check, so it shows no data: correct its matchers"
       assert.include(allowed.stderr, `warning: policy.yaml: ${warning}`)
     }),
   )

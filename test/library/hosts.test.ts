@@ -144,6 +144,17 @@ describe("node:http", () => {
       assert.match(await press("POST"), /^200 [^]*Acknowledged by link:phone/)
       await monitor.setPolicy({ receivers: { phone } })
       for (const method of ["GET", "POST"]) assert.match(await press(method), /^410 /)
+      // A page of the policy is the monitor's; any other path of that name is the program's.
+      const pages = {
+        shop: {
+          title: "Shop",
+          groups: [{ title: "a", lines: [{ name: "Disk", match: ["check_id = disk"] }] }],
+        },
+      }
+      await monitor.setPolicy({ receivers: { phone }, pages })
+      const shop = await fetch(`${base}/tocsin/status/shop.json`)
+      assert.nestedInclude(await shop.json(), { title: "Shop", "groups[0].lines[0].state": "down" })
+      assert.include(await (await fetch(`${base}/tocsin/status/other`)).text(), "Cannot GET")
       for (const path of [
         "ping/KEY/job",
         "push/KEY",

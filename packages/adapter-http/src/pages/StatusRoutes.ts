@@ -37,7 +37,7 @@ export const statusFileOf = (path: string) => {
 
 const UNREADY =
   "This page cannot be shown now, because its states cannot be read. It will be back by itself: try again in a minute.\n"
-const NO_PAGE = "the policy has no such page, or the page has no such file"
+const NO_PAGE = "no page of the policy has this address: check the names of the page and of its file"
 const NO_FEED = "a feed needs SERVICE_PUBLIC_URL, the address at which readers reach this server: set it"
 const RETRY_SECONDS = 15
 

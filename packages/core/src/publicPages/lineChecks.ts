@@ -63,8 +63,9 @@ export const findLineChecks = Effect.fnUntraced(function* (
   )
 })
 
-const NOTHING = "matches no check, so it shows no data"
-const CUT = `matches more than ${MOST_LINE_CHECKS} checks, and shows the first ${MOST_LINE_CHECKS} by name; split it, or match fewer`
+const NOTHING =
+  "matches no check, so it shows no data: correct its matchers, unless the check is still to come"
+const CUT = `matches more than ${MOST_LINE_CHECKS} checks, and shows the first ${MOST_LINE_CHECKS} by name: choose matchers of fewer checks, or add another line`
 
 /** The lines of the pages of a policy with their checks, and warnings of those that few people mean. */
 export const listLines = Effect.fnUntraced(function* (
