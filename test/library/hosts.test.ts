@@ -145,13 +145,9 @@ describe("node:http", () => {
       await monitor.setPolicy({ receivers: { phone } })
       for (const method of ["GET", "POST"]) assert.match(await press(method), /^410 /)
       // A page of the policy is the monitor's; any other path of that name is the program's.
-      const pages = {
-        shop: {
-          title: "Shop",
-          groups: [{ title: "a", lines: [{ name: "Disk", match: ["check_id = disk"] }] }],
-        },
-      }
-      await monitor.setPolicy({ receivers: { phone }, pages })
+      const disk = { name: "Disk", match: ["check_id = disk"] }
+      const groups = [{ title: "a", lines: [disk] as const }] as const
+      await monitor.setPolicy({ receivers: { phone }, pages: { shop: { title: "Shop", groups } } })
       const shop = await fetch(`${base}/tocsin/status/shop.json`)
       assert.nestedInclude(await shop.json(), { title: "Shop", "groups[0].lines[0].state": "down" })
       assert.include(await (await fetch(`${base}/tocsin/status/other`)).text(), "Cannot GET")

@@ -37,7 +37,7 @@ const policyOf = (lines: number): string =>
 const answerOf = (port: number): Effect.Effect<NonNullable<RawCommand["page"]>, BenchFailure> =>
   Effect.tryPromise({
     try: () =>
-      new Promise((resolve, reject) => {
+      new Promise<NonNullable<RawCommand["page"]>>((resolve, reject) => {
         const headers = { "accept-encoding": "gzip" }
         request({ host: "127.0.0.1", port, path: STATUS_PAGE, headers }, (response) => {
           const parts: Array<Buffer> = []
