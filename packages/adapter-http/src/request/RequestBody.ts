@@ -202,11 +202,20 @@ export const parseSenderText: ParseText = (bytes, contentEncoding) => {
   return overfull === undefined ? decodeText(bytes, contentEncoding) : Result.fail(overfull)
 }
 
+/** More fields than any sender's form has: a body of them would take seconds to read. */
+const MOST_FIELDS = 1_000
+
+/** The first fields of a form or a query. */
+export const fieldsIn = (text: string): ReadonlyArray<readonly [name: string, value: string]> =>
+  Array.from(new URLSearchParams(text.split("&", MOST_FIELDS).join("&")))
+
 /** A body as the text of a form: of any encoding that has ASCII, as senders are old. */
 export const parseForm: ParseText = (bytes, contentEncoding) => {
   if (!isPlain(contentEncoding)) return Result.fail(ENCODED)
   const text = lenientDecoder.decode(bytes)
-  for (const value of new URLSearchParams(text).values()) {
+  if (text.split("&", MOST_FIELDS + 1).length > MOST_FIELDS)
+    return Result.fail(`the request body must have at most ${MOST_FIELDS} fields`)
+  for (const [, value] of fieldsIn(text)) {
     const overfull = JSON_START.test(value) ? overfullSenderBody(Buffer.from(value)) : undefined
     if (overfull !== undefined) return Result.fail(overfull)
   }

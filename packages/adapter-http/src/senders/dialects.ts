@@ -7,7 +7,7 @@ import { isTokenOf } from "@tocsin/core/operators/tokens"
 import type { TakenRequest } from "@tocsin/core/usecases/Integrations"
 import { Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { parseForm, parseSenderText } from "../request/RequestBody.ts"
+import { fieldsIn, parseForm, parseSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
 
@@ -43,8 +43,6 @@ export const answerOf = (
 
 /** Makes text of whole bodies. */
 export const PARSERS = { whole: parseSenderText, form: parseForm } as const
-
-const fieldsIn = (text: string): SenderRequest["query"] => Array.from(new URLSearchParams(text))
 
 /** A request with its body, or with as much of it as was read. */
 export const withBody = (
