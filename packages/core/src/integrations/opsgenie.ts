@@ -1,7 +1,7 @@
 import { Duration, Predicate, Result, Schema } from "effect"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import type { PagedTrigger } from "../model/PagedAlert.ts"
-import { readJsonBody, resultOf } from "./alerts.ts"
+import { resultOf } from "./alerts.ts"
 import type { Texts } from "./deriveCheck.ts"
 import type { Kind } from "./Kind.ts"
 import {
@@ -12,6 +12,7 @@ import {
   PAGING_OPTIONS,
   PAGING_PROTOCOL,
   readAct,
+  readShallowJson,
   readStated,
   textOf,
   textsIn,
@@ -171,7 +172,7 @@ const translate: Translate = (request, context) => {
     return readHeartbeat(request, context)
   if (subject !== "alerts") return NOT_FOUND
   if (method === "GET") return name === "requests" && last !== undefined ? readOutcome(last) : NOT_FOUND
-  const read = body === "" ? { json: {} } : readJsonBody(body)
+  const read = body === "" ? { json: {} } : readShallowJson(body)
   if ("refused" in read) return read
   if (!Predicate.isObject(read.json)) return invalid("the request body must be an object")
   if (path.join("/") === ALERTS) return method === "POST" ? readCreated(read.json, context) : NOT_FOUND

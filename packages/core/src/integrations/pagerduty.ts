@@ -11,6 +11,7 @@ import {
   PAGING_OPTIONS,
   PAGING_PROTOCOL,
   readAct,
+  readShallowJson,
   readStated,
   textOf,
   textsIn,
@@ -99,13 +100,14 @@ const ROUTING_KEY = /"routing_key"\s*:\s*"([\w-]+)"/u
 const keyOf = ({ body }: Pick<SenderRequest, "body">): string | undefined => {
   const read = readJsonBody(body)
   if ("refused" in read) return ROUTING_KEY.exec(body)?.[1]
-  return Predicate.isObject(read.json) ? textOf(read.json["routing_key"]) : undefined
+  const key = Predicate.isObject(read.json) ? read.json["routing_key"] : undefined
+  return typeof key === "string" ? key : undefined
 }
 
 const translate: Translate = ({ body, path }, context) => {
   const place = path.join("/")
   if (place !== EVENTS && place !== CHANGES) return NOT_FOUND
-  const read = readJsonBody(body)
+  const read = readShallowJson(body)
   if ("refused" in read) return read
   if (!Predicate.isObject(read.json)) return invalid("the request body must be an event")
   if (place === EVENTS) return readEvent(read.json, context)

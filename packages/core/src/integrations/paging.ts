@@ -1,6 +1,6 @@
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { Predicate } from "effect"
-import { resultOf } from "./alerts.ts"
+import { readJsonBody, resultOf } from "./alerts.ts"
 import { checkLabels, type Texts } from "./deriveCheck.ts"
 import { JSON_TEXT } from "./Kind.ts"
 import {
@@ -9,6 +9,7 @@ import {
   checkIdOf,
   hashedId,
   type Reading,
+  type Refusal,
   type TranslationContext,
 } from "./Report.ts"
 import type { CheckId } from "@tocsin/contract/Identifiers"
@@ -35,6 +36,24 @@ export const heartbeatId = (name: string, sha256: TranslationContext["sha256"]):
 /** The check of an alert by its sender's name for it. */
 export const alertIdOf = (name: string, sha256: TranslationContext["sha256"]): CheckId =>
   name.startsWith(HEARTBEAT) ? hashedId(name, sha256(name)) : checkIdOf(name, sha256)
+
+/** Details are shown as JSON, and writing thousands of levels would overflow the stack. */
+const MOST_DEPTH = 32
+
+const isDeeper = (value: unknown, most: number): boolean =>
+  Predicate.isObjectOrArray(value) &&
+  (most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1)))
+
+/** The JSON of a body, whose values have few levels. */
+export const readShallowJson = (body: string): ReturnType<typeof readJsonBody> => {
+  const read = readJsonBody(body)
+  return "json" in read && isDeeper(read.json, MOST_DEPTH)
+    ? ({
+        refused: "invalid",
+        message: `the request body must have at most ${MOST_DEPTH} levels`,
+      } satisfies Refusal)
+    : read
+}
 
 /** A value of JSON as text; empty for none. */
 export const textOf = (value: unknown): string =>

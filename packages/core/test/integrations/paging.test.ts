@@ -201,6 +201,18 @@ describe("a request of Opsgenie", () => {
 })
 
 describe("the requests of paging services", () => {
+  it("have few levels, and their keys are texts", () => {
+    const details = Array.from({ length: 32 }).reduce<object>((inner) => [inner], {})
+    const expected = "invalid: the request body must have at most 32 levels"
+    assert.strictEqual(
+      refusalOf(event({ ...trigger, payload: { ...trigger.payload, custom_details: details } })),
+      expected,
+    )
+    assert.strictEqual(refusalOf(request(["POST", "v2/alerts", { message: "disk full", details }])), expected)
+    const body = `{"routing_key":${"[".repeat(20_000)}${"]".repeat(20_000)}}`
+    assert.isUndefined(pagerduty.protocol.keyOf?.({ query: [], body }))
+  })
+
   it("report what the table of their alerts knows", () => {
     const known = new Set<string>(PagedAlertTransitions.map(({ trigger: each }) => each))
     for (const each of [...Object.values(ACTIONS), ...Object.values(ALERT_REQUESTS).map(([, of]) => of)])
