@@ -8,7 +8,10 @@ import { isPlainLines, isPlainText } from "./Text.ts"
 
 const MAX_IDS = 200
 
-const Note = Schema.String.check(isPlainText({ min: 1, max: 1024 }))
+/** The length of the note of an acknowledgement, and of one in the timeline, in code points. */
+export const LONGEST_NOTE = { acknowledgement: 1024, timeline: 4096 } as const
+
+const Note = Schema.String.check(isPlainText({ min: 1, max: LONGEST_NOTE.acknowledgement }))
 /** A setting limits it further (docs/rules.md#acknowledgements). */
 const For = DurationText({ min: "1 second", max: "366 days" })
 
@@ -32,7 +35,7 @@ export const AcknowledgeAllRequest = closedStruct({
 export type AcknowledgeAllRequest = typeof AcknowledgeAllRequest.Type
 
 export const NoteRequest = closedStruct({
-  text: Schema.String.check(isPlainLines({ min: 1, max: 4096 })),
+  text: Schema.String.check(isPlainLines({ min: 1, max: LONGEST_NOTE.timeline })),
 }).annotate(named("NoteRequest", "A note on an incident."))
 export type NoteRequest = typeof NoteRequest.Type
 

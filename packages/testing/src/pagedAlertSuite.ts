@@ -149,6 +149,21 @@ const showsTexts = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual([seen?.actor, seen?.parameters], [`integration:${NAME}`, { text: "looked at it" }])
 })
 
+/** Notes that no operator may write: they are cut, and lose what some storages refuse. */
+const takesAnyNote = Effect.fnUntraced(function* (replica: Replica) {
+  const send = yield* opened(replica, "opsgenie")
+  const create = OPSGENIE.triggered?.("disk") ?? assert.fail("no request")
+  yield* send(create)
+  const long = `a\0\ud800\nb${"🔔".repeat(5_000)}`
+  for (const request of ["notes", "acknowledge"])
+    yield* send(["POST", `v2/alerts/disk/${request}`, { note: long }])
+  const seen = (yield* rowsOf(replica, "audit")).find(({ action }) => action === "incident.noted")
+  assert.deepStrictEqual(seen?.parameters, { text: `a \ufffd\nb${"🔔".repeat(4_090)}…` })
+  const incident = yield* incidentOf(replica, (yield* checkOf(replica, "disk"))?.incident_id)
+  const { note } = (incident && acknowledgementInForce(incident, yield* Instant.now)) ?? assert.fail("none")
+  assert.strictEqual(note, `a \ufffd b${"🔔".repeat(1_018)}…`)
+})
+
 /** Requests that name an alert by the ID that an answer stated. */
 const findsByUuid = Effect.fnUntraced(function* (replica: Replica) {
   const send = yield* opened(replica, "opsgenie")
@@ -248,6 +263,9 @@ export const pagedAlertSuite = <Place>(subject: StorageUnderTest<Place>): void =
       )
     it.effect("show the messages, descriptions and notes that follow", () =>
       Effect.flatMap(openReplica(subject), showsTexts),
+    )
+    it.effect("take notes of any text and length, as far as operators may write them", () =>
+      Effect.flatMap(openReplica(subject), takesAnyNote),
     )
     it.effect("are found by the ID that their answer stated", () =>
       Effect.flatMap(openReplica(subject), findsByUuid),

@@ -1,9 +1,11 @@
+/// <reference lib="es2024.string" />
 import { Duration } from "effect"
 import { putAcknowledgement, putNote, withdrawFrom } from "../acknowledgements/acknowledge.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { applyResults } from "../checks/applyBatch.ts"
 import type { BatchInput } from "../checks/applyEvent.ts"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { LONGEST_NOTE } from "@tocsin/contract/Acknowledgements"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../unitOfWork/Decision.ts"
@@ -59,6 +61,18 @@ const stateOf = (incident: IncidentRecord | undefined, actor: string, now: Insta
 const lengthOf = (options: IntegrationOptions, { longestAcknowledgement }: Acting): Duration.Duration =>
   Duration.min(acknowledgedFor(options), longestAcknowledgement)
 
+// oxlint-disable-next-line no-control-regex -- These are the characters to replace.
+const CONTROLS = /(?!\r?\n)[\u0000-\u001f]/gu
+
+/** A sender's note as an operator may write it, which every storage keeps; a longer one is cut. */
+const noteOf = (text: string, longest: number): string | undefined => {
+  const plain = text.toWellFormed().replaceAll(CONTROLS, " ")
+  // A code point has at most two units.
+  const characters = Array.from(plain.slice(0, 2 * longest + 2))
+  if (characters.length > longest) return `${characters.slice(0, longest - 1).join("")}…`
+  return plain === "" ? undefined : plain
+}
+
 /** Does what a request says of an alert beside whether it fires. Needs the agent and the check. */
 export function* actOnAlert(
   unit: UnitOfWork,
@@ -74,14 +88,15 @@ export function* actOnAlert(
   if (incident === undefined) return
   const by = signatureOf(acting)
   const state = stateOf(incident, by.actor, now)
-  const note = text === "" ? undefined : text
   const length = lengthOf(integration.options, acting)
   if (trigger === "noted") {
+    const note = noteOf(text, LONGEST_NOTE.timeline)
     if (note !== undefined) putNote(unit, incident, note, by, now)
   } else if (trigger === "acknowledged") {
     if (Duration.isZero(length) || state === "taken_over") return
     move(PagedAlertTransitions, state, trigger)
     const until = Instant.plus(now, length)
+    const note = noteOf(text.replaceAll(/\s+/gu, " "), LONGEST_NOTE.acknowledgement)
     putAcknowledgement(
       unit,
       incident,
