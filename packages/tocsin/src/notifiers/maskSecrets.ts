@@ -29,12 +29,30 @@ const formsOf = (character: string): string => {
   return `(?:${[...forms, ...spaces].join("|")})`
 }
 
+type Range = readonly [from: number, to: number]
+
+/** Where these patterns match; matches that overlap are one. */
+const rangesOf = (text: string, patterns: ReadonlyArray<RegExp>): ReadonlyArray<Range> => {
+  const found = patterns.flatMap((pattern) =>
+    Array.from(text.matchAll(pattern), ({ 0: match, index }): Range => [index, index + match.length]),
+  )
+  const ranges: Array<Range> = []
+  for (const [from, to] of found.toSorted(([a], [b]) => a - b)) {
+    const last = ranges.at(-1)
+    if (last === undefined || last[1] <= from) ranges.push([from, to])
+    else ranges[ranges.length - 1] = [last[0], Math.max(last[1], to)]
+  }
+  return ranges
+}
+
 /**
- * Makes a function that replaces secrets in a text, the longest first, also where they are percent-encoded or
+ * Makes a function that replaces secrets in a text, whole where they overlap, also where they are percent-encoded or
  * as in JSON. Addresses and headers change the case of letters, so case does not count.
  */
 export const maskOf = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
-  const cores = secrets.map(coreOf).toSorted((a, b) => b.length - a.length)
-  const patterns = cores.map((core) => new RegExp(Array.from(core, formsOf).join(""), "gi"))
-  return (text) => patterns.reduce((masked, pattern) => masked.replace(pattern, MASK), text)
+  const patterns = secrets.map((secret) => new RegExp(Array.from(coreOf(secret), formsOf).join(""), "gi"))
+  return (text) =>
+    rangesOf(text, patterns)
+      .toReversed()
+      .reduce((masked, [from, to]) => `${masked.slice(0, from)}${MASK}${masked.slice(to)}`, text)
 }

@@ -24,6 +24,11 @@ describe("a mask of secrets", () => {
     assert.strictEqual(maskOf(["12345678", "123456789012"])("1234567890123 12345678"), "***3 ***")
   })
 
+  it("leaves no part of secrets that overlap", () => {
+    const mask = maskOf(["abcdefghij", "hijklmnopq", "qrstuvwxyz"])
+    assert.strictEqual(mask("1abcdefghijklmnopqrstuvwxyz2"), "1***2")
+  })
+
   it("hides a text that was read with the end of its line", () => {
     assert.strictEqual(maskOf(["12345678\n"])('"Bearer 12345678" is invalid'), '"Bearer ***" is invalid')
   })
