@@ -145,6 +145,32 @@ describe("a notifier of one's own", () => {
     assert.strictEqual(ids.size, 2)
   })
 
+  it("that rejects with what cannot be read is tried again, and the log names it", async () => {
+    const unreadable = new Proxy(new Error("no"), {
+      get: () => {
+        throw new Error("s3cret-of-the-pager")
+      },
+    })
+    const logged: Array<LogEntry> = []
+    await using monitor = await createTestMonitor({
+      ...lazy,
+      notifiers: [
+        { name: "pager", secrets: ["s3cret-of-the-pager"], send: () => Promise.reject(unreadable) },
+      ],
+      log: (entry) => logged.push(entry),
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.settle()
+    const [item] = (await collect(monitor.outbox.all({ state: "retry" }))).filter(
+      (one) => one.notifier === "pager",
+    )
+    assert.strictEqual(item?.last_error, "The notifier pager failed; the log has the cause.")
+    const failure = logged.find(({ message }) => message === "the notifier pager failed; retrying")
+    assert.match(failure?.cause ?? "", /something was thrown that cannot be shown/)
+    assert.notInclude(JSON.stringify(logged), "s3cret")
+  })
+
   it("is given up within a day, as a dead letter", async () => {
     let tries = 0
     const dead: CustomNotifier = {

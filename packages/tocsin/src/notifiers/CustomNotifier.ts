@@ -5,6 +5,7 @@ import { testText } from "@tocsin/core/notifications/incidentText"
 import type { DeliveryAttempt, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Cause, Duration, Effect, Option, Schema } from "effect"
 import { maskOf } from "./maskSecrets.ts"
+import { thrownText } from "./thrownText.ts"
 
 type Message = (typeof IncidentMessage)["Encoded"]["data"]
 
@@ -133,7 +134,7 @@ const shown = (value: unknown, mask: Reporter["mask"]): string => {
 
 /** The cause of a failure as text alone: an error's properties may hold secrets too. */
 const maskedCause = (thrown: unknown, mask: Reporter["mask"]): Cause.Cause<never> => {
-  const text = mask(Cause.pretty(Cause.die(thrown)))
+  const text = mask(thrownText(thrown))
   const nameEnd = text.indexOf(": ")
   const error = new Error(text.slice(nameEnd + 2))
   error.name = text.slice(0, nameEnd)
