@@ -1,6 +1,6 @@
 import process from "node:process"
 import { plainLine } from "@tocsin/contract/plainLine"
-import { Cause, Duration, Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
 import type { StorageChoice } from "tocsin/internal/storages/storages"
 import { loggingLayer } from "../logging.ts"
@@ -20,8 +20,15 @@ const LOAD_WITHIN = Duration.seconds(30)
 
 const LONGEST_REASON = 300
 
+/** A module may throw what cannot be read. */
 const reasonOf = (cause: unknown): string =>
-  withoutSecrets(plainLine(cause instanceof Error ? cause.message : String(cause))).slice(0, LONGEST_REASON)
+  Result.getOrElse(
+    Result.try(() => {
+      const reason = cause instanceof Error ? cause.message : cause
+      return withoutSecrets(plainLine(String(reason))).slice(0, LONGEST_REASON)
+    }),
+    () => "it threw what cannot be shown",
+  )
 
 const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: move work from its import to send or open`
 const FORM = "whose default export must be an object { notifiers?, storage? }, as createMonitor takes them"
@@ -36,8 +43,15 @@ interface Given {
 const library = Effect.promise(async () => ({
   ...(await import("tocsin/internal/notifiers/maskSecrets")),
   ...(await import("tocsin/internal/notifiers/notifiers")),
+  ...(await import("tocsin/internal/notifiers/thrownText")),
   ...(await import("tocsin/internal/storages/storages")),
 }))
+
+/** Promises, lists and instances of classes have neither field, or not as their own. */
+const isPlainObject = (given: unknown): given is object =>
+  typeof given === "object" &&
+  given !== null &&
+  [Object.prototype, null].includes(Object.getPrototypeOf(given))
 
 /** Reads the default export of a module, or says what is wrong with it. */
 const readExport = Effect.fnUntraced(function* (
@@ -45,7 +59,7 @@ const readExport = Effect.fnUntraced(function* (
   { SERVICE_DENY_PRIVATE_TARGETS: denyPrivateTargets = false }: Partial<Settings>,
 ): Effect.fn.Return<Given, ReadonlyArray<string>> {
   const { isStorageChoice, keyValue, notifierProblems } = yield* library
-  if (typeof exported !== "object" || exported === null) return yield* Effect.fail([FORM])
+  if (!isPlainObject(exported)) return yield* Effect.fail([FORM])
   const { notifiers = [], storage, ...others }: Readonly<Record<string, unknown>> = { ...exported }
   if (Object.keys(others).length > 0) return yield* Effect.fail([FORM])
   const isOwn = storage !== undefined && !isStorageChoice(storage)
@@ -61,7 +75,10 @@ const load = (module: string, values: Partial<Settings>, within: Duration.Durati
   importModule(module).pipe(
     Effect.mapError((cause) => [`which cannot be imported: ${reasonOf(cause)}`]),
     Effect.timeoutOrElse({ duration: within, orElse: () => Effect.fail([TOO_SLOW]) }),
-    Effect.flatMap((imported) => readExport(imported.default, values)),
+    Effect.flatMap((imported) => readExport(Object(imported).default, values)),
+    Effect.catchDefect((cause) =>
+      Effect.fail([`whose default export cannot be read; make it a plain object: ${reasonOf(cause)}`]),
+    ),
     Effect.mapError((problems) => problems.map((problem) => moduleProblem(module, problem))),
   )
 
@@ -99,10 +116,10 @@ const surviveRejections = (values: Partial<Settings>): void => {
   const { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" } = values
   const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
   const log = Effect.fnUntraced(function* (cause: unknown) {
-    const { maskOf } = yield* library
+    const { maskOf, thrownText } = yield* library
     const { extensions } = loadedExtensions(values.SERVICE_EXTENSIONS) ?? { extensions: NO_EXTENSIONS }
     const secrets = extensions.notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : []))
-    yield* Effect.logError(`${REJECTED}: ${maskOf(secrets)(Cause.pretty(Cause.die(cause)))}`)
+    yield* Effect.logError(`${REJECTED}: ${maskOf(secrets)(thrownText(cause))}`)
   })
   process.on("unhandledRejection", (cause) => {
     Effect.runFork(Effect.provide(log(cause), logging))

@@ -47,6 +47,11 @@ const FILES: Readonly<Record<string, string>> = {
   "text.mjs": `throw "no"\n`,
   "hangs.mjs": `await new Promise(() => {})\nexport default {}\n`,
   "syntax.mjs": `export default {{\n`,
+  "getter.mjs": `export default { get notifiers() { throw new Error("no address") } }\n`,
+  "proxy.mjs": `export default { notifiers: [new Proxy({}, { get() { throw Object.create(null) } })] }\n`,
+  "then.mjs": `export const then = (resolve) => resolve(undefined)\n`,
+  "promise.mjs": `export default Promise.resolve({ notifiers: [${NOTIFIER}] })\n`,
+  "nothing.mjs": `throw Object.create(null)\n`,
   "imports.mjs": `import "./shared.mjs"\nexport default {}\n`,
   "shared.mjs": `export {}\n`,
   "node_modules/tocsin-pager/package.json": `{ "type": "module", "exports": { ".": { "import": "./main.js" } } }`,
@@ -59,7 +64,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
   const at = (name: string) => join(folder, name)
   const loaded = new Map<string, Loaded>()
   const cases = [
-    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent",
+    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing",
   ].flatMap((names) => names.split(" ").map((name) => ({ SERVICE_EXTENSIONS: at(`${name}.mjs`) })))
   const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "a package": { SERVICE_EXTENSIONS: "tocsin-pager" },
@@ -186,6 +191,19 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     expect(problemsOf("nothing between commas")).toEqual([
       expect.stringContaining("must be modules, separated by"),
     ])
+  })
+
+  it("refuse a start where reading what they export or throw fails", () => {
+    expect(["getter", "proxy", "then", "promise", "nothing"].flatMap((name) => problemsOf(`${name}.mjs`)))
+      .toMatchInlineSnapshot(`
+      [
+        "SERVICE_EXTENSIONS names …/getter.mjs, whose default export cannot be read; make it a plain object: no address",
+        "SERVICE_EXTENSIONS names …/proxy.mjs, whose default export cannot be read; make it a plain object: it threw what cannot be shown",
+        "SERVICE_EXTENSIONS names …/then.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        "SERVICE_EXTENSIONS names …/promise.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        "SERVICE_EXTENSIONS names …/nothing.mjs, which cannot be imported: it threw what cannot be shown",
+      ]
+    `)
   })
 
   it.skipIf(process.getuid === undefined)(
