@@ -20,7 +20,7 @@ export interface Protocol {
   readonly say: (failure: Failed | undefined, ignored: string, request: SenderRequest) => string
 }
 
-interface Failed {
+export interface Failed {
   readonly code: ErrorCode
   readonly message: string
 }
