@@ -154,7 +154,7 @@ export const nagiosSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const agent = yield* acceptedAgent("web1")
       yield* push(agent, event({ check_id: "disk", status: "warning", exit_code: 1 }))
       const refused = yield* operate("POST", "/ops/v1/checks/web1/disk/resolve")
-      assert.include(refused.text, "whose next result decides; silence it")
+      assert.include(refused.text, "whose next result decides: acknowledge its incident")
       expectError(refused, 409, "conflict")
       expectError(yield* operate("POST", "/ops/v1/checks/nrdp/none/resolve"), 404, "not_found")
     }),

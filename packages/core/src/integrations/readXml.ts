@@ -50,7 +50,7 @@ const plainOf = (text: string): string | undefined => {
 
 /** The value of an attribute; empty if the element has none of this name. */
 export const attributeOf = ({ attributes }: XmlElement, name: string): string => {
-  for (const [, given, quoted = ""] of attributes.matchAll(/([^\s=]+)\s*=\s*("[^"]*"|'[^']*')/gu))
+  for (const [, given, quoted = ""] of attributes.matchAll(/(?<!\S)([^\s=]+)\s*=\s*("[^"]*"|'[^']*')/gu))
     if (given === name) return plainOf(quoted.slice(1, -1)) ?? ""
   return ""
 }

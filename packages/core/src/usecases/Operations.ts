@@ -104,7 +104,7 @@ const RELEASE_REFUSED: Record<Exclude<ReleaseOutcome, "released">, NotFound | St
 
 const NOT_OF_SENDER = new StateConflict({
   message:
-    "this check belongs to an agent or a watch, whose next result decides; silence it, acknowledge its incident, or delete a check that is no longer run",
+    "this check belongs to an agent or a watch, whose next result decides: acknowledge its incident, silence it, or delete a check that is no longer run",
 })
 
 /** The files that this server hands out, with the address at which hosts reach it (docs/rules.md#agent-downloads). */
