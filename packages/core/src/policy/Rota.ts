@@ -49,7 +49,11 @@ export const namesIn = ({ order, otherwise }: RotaDocument): Receivers => [
 
 /** The receivers among some names, and the receivers of the rotas among them. */
 export const reachedBy = (names: Receivers, rotas: PolicyDocument["rotas"] = {}): Receivers => {
-  const ofRota = (name: NotifierName) => (rotas[name] === undefined ? [name] : namesIn(rotas[name]))
+  const known = new Map(Object.entries(rotas))
+  const ofRota = (name: NotifierName) => {
+    const rota = known.get(name)
+    return rota === undefined ? [name] : namesIn(rota)
+  }
   // A rota may name another one, which names receivers alone.
   return names.flatMap(ofRota).flatMap(ofRota)
 }

@@ -101,7 +101,7 @@ export const compileGiven = (document: PolicyDocument, given: PolicyNotifiers): 
   const all = receiversGiven(document, given)
   const lacked = [
     ...lackedReceivers(document, all),
-    ...all.filter((name) => !here.includes(name) && document.receivers?.[name] === undefined),
+    ...all.filter((name) => !here.includes(name) && !Object.hasOwn(document.receivers ?? {}, name)),
   ]
   const compiled = compilePolicy(document, [...here, ...lacked], given.notifierKinds)
   return withUnavailable(compiled, new Map(lacked.map((name) => [name, LACKED])))
@@ -119,8 +119,9 @@ export const compilePolicy = (
 ) => {
   const { dependencies = [], freshness = [], receivers: defined = {} } = document
   const { routes = [], runbooks = [], windows = [] } = document
+  const kindOf = new Map(Object.entries(kinds))
   const receivers: ReadonlyMap<NotifierName, PolicyReceiver> = new Map<NotifierName, PolicyReceiver>([
-    ...notifiers.map((name) => [name, { kind: kinds[name] ?? name, definition: undefined }] as const),
+    ...notifiers.map((name) => [name, { kind: kindOf.get(name) ?? name, definition: undefined }] as const),
     ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
   ])
   const rotas = compileRotas(document.rotas, receivers)

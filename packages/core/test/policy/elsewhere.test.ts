@@ -3,13 +3,17 @@ import { Effect, Result } from "effect"
 import { compileGiven, LACKED, type PolicyNotifiers } from "../../src/policy/compilePolicy.ts"
 import { PolicyInForce } from "../../src/policy/PolicyInForce.ts"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
+import { reachedBy } from "../../src/policy/Rota.ts"
 import { defaultRules, RuleSettings } from "../../src/ports/RuleSettings.ts"
 
 const GIVEN: PolicyNotifiers = { notifiers: ["debug"], keepsNotifiers: false, extensions: ["lamp"] }
 const chat = { kind: "messenger", url_env: "TOCSIN_SECRET_CHAT" } as const
 
 const compiled = (document: object, given: PolicyNotifiers = GIVEN) =>
-  compileGiven(Result.getOrThrow(readPolicy(document, ["debug", "lamp", "pager", "sms"])), given)
+  compileGiven(
+    Result.getOrThrow(readPolicy(document, ["debug", "lamp", "pager", "sms", "constructor"])),
+    given,
+  )
 
 const shown = ({ everyone, receivers, unavailable = new Map() }: ReturnType<typeof compiled>) => ({
   receivers: Array.from(receivers.keys()).toSorted(),
@@ -37,6 +41,16 @@ describe("receivers of modules", () => {
     const policy = compiled({ receivers: { chat } }, { ...GIVEN, elsewhere: ["pager", "lamp"] })
     assert.deepStrictEqual(shown(policy), { receivers: names, everyone: names, unavailable: ["pager"] })
     assert.strictEqual(policy.unavailable?.get("pager"), LACKED)
+  })
+
+  it("may have the name of a property that every object has", () => {
+    const rotas = { ops: { from: "2026-01-05T09:00", every: "7d", order: ["lamp"] } }
+    const routes = [{ to: ["constructor", "ops"] }]
+    const document = { receivers: { chat }, rotas, routes }
+    const policy = compiled(document, { ...GIVEN, notifierKinds: {}, elsewhere: ["constructor"] })
+    assert.deepStrictEqual(shown(policy).unavailable, ["constructor"])
+    assert.strictEqual(policy.receivers.get("constructor")?.kind, "constructor")
+    assert.deepStrictEqual(reachedBy(["constructor", "ops"], policy.document.rotas), ["constructor", "lamp"])
   })
 
   it("that a stored policy names and no server has are unavailable, in routes, steps and rotas", () => {

@@ -211,13 +211,15 @@ const examine = Effect.fnUntraced(function* ({ check, notifier, target }: Examin
 })
 
 /** The receivers in use: those that the policy defines, or else the notifiers of the settings. */
-const examinedOf = (settings: Settings, { document, receivers }: LoadedPolicy): ReadonlyArray<Examined> =>
-  Array.from(receivers, ([name, notifier]) => {
-    const definition = document.receivers?.[name]
+const examinedOf = (settings: Settings, { document, receivers }: LoadedPolicy): ReadonlyArray<Examined> => {
+  const defined = new Map(Object.entries(document.receivers ?? {}))
+  return Array.from(receivers, ([name, notifier]) => {
+    const definition = defined.get(name)
     return definition === undefined
       ? { check: `notifier ${name}`, target: targetOf(name, settings), notifier }
       : { check: `receiver ${name}`, target: `its ${definition.kind}`, notifier }
   })
+}
 
 const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean): Effect.Effect<Findings> =>
   Effect.forEach(examinedOf(settings, loaded), (examined) => examine(examined, isTested), {
