@@ -76,6 +76,16 @@ export const blockRules: ReadonlyArray<BlockRule> = [
     by: "test",
     because: "it is a policy file, or a part of one: it is read as the server reads it",
   },
+  ...["nginx", "caddyfile"].map((language) => ({
+    language,
+    by: "test" as const,
+    because: "it is a proxy's configuration, which test/proxies reads from its page and gives to the proxy",
+  })),
+  {
+    language: "md",
+    by: "test",
+    because: "it shows a badge by addresses of an installation: they have the form that the page lists",
+  },
   { language: "sql", by: "test" },
   {
     language: "sql",

@@ -157,6 +157,17 @@ describe("code blocks of pages", () => {
     )
   })
 
+  it.each([...those("nginx"), ...those("caddyfile")])("is given to a proxy: %s", (_, { page }) => {
+    assert.include(read("test/proxies/proxies.test.ts"), page)
+  })
+
+  it.each(those("md"))("has a badge of a line: %s", (_, { text }) => {
+    assert.match(
+      text.trim(),
+      /^\[!\[[^\]]+\]\(https:\/\/[a-z.]+\/[a-z-]+\/[a-z-]+\.svg\)\]\(https:\/\/[a-z.]+\)$/,
+    )
+  })
+
   it.each(those("mermaid"))("can be drawn: %s", (_, { text }) => {
     const [kind = "", ...lines] = text.trim().split("\n")
     const grammar = drawings.get(kind)
