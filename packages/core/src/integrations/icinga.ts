@@ -4,7 +4,7 @@ import { errorStatus } from "@tocsin/contract/Errors"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { readJsonBody } from "./alerts.ts"
 import { JSON_TEXT, type Kind, type Protocol } from "./Kind.ts"
-import { OF_HOST, passiveResult, STATES } from "./nagios.ts"
+import { passiveResult, STATES } from "./nagios.ts"
 import {
   NOT_FOUND,
   NOTHING_EXPECTED,
@@ -104,7 +104,8 @@ const expectsOf = ({ ttl }: Parameters) => {
 
 /** Icinga takes other states of a service as unknown, and of a host not at all. */
 const statusOf = (exitStatus: unknown, isHost: boolean): CheckStatus | undefined => {
-  const isNumber = typeof exitStatus === "number" || (typeof exitStatus === "string" && exitStatus !== "")
+  const isNumber =
+    typeof exitStatus === "number" || (typeof exitStatus === "string" && exitStatus !== "")
   const state = isNumber ? Number(exitStatus) : Number.NaN
   if (isHost) return state === 0 ? "ok" : state === 1 ? "critical" : undefined
   return Number.isNaN(state) ? undefined : (STATES[state] ?? "unknown")
@@ -137,7 +138,7 @@ const translate: Translate = (request, context) => {
   if (typeof plugin_output !== "string") return invalid("plugin_output must be a text")
   const stated = {
     host,
-    service: service ?? OF_HOST,
+    service,
     status,
     text: textOf(given),
     seconds: Number(execution_end),

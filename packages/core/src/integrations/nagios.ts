@@ -10,13 +10,15 @@ import { checkIdOf, hashedId, NOTHING_EXPECTED, type Report, unexplained } from 
 export const STATES = ["ok", "warning", "critical", "unknown"] as const satisfies ReadonlyArray<CheckStatus>
 
 /** Stands for a service's name in the ID of a host's check. */
-export const OF_HOST = "host"
+const OF_HOST = "host"
 
-/** The check of a service or host. A colon in the host's name would leave open where it ends. */
-const idOf = (host: string, service: string, sha256: (text: string) => string): CheckId =>
-  host.includes(":")
-    ? hashedId(`${host.replaceAll(":", "_")}:${service}`, sha256(JSON.stringify([host, service])))
-    : checkIdOf(`${host}:${service}`, sha256)
+/** The check of a service or host. A colon in the host's name, or a service of that name, would leave open whose. */
+const idOf = (host: string, service: string | undefined, sha256: (text: string) => string): CheckId => {
+  const name = `${host.replaceAll(":", "_")}:${service ?? OF_HOST}`
+  return host.includes(":") || service === OF_HOST
+    ? hashedId(name, sha256(JSON.stringify([host, service])))
+    : checkIdOf(name, sha256)
+}
 
 /** Results arrive within seconds. One that is older was kept somewhere. */
 const LATE_AFTER = Duration.minutes(1)
@@ -26,7 +28,8 @@ const isSeconds = (seconds: number): boolean => seconds >= 1e9 && seconds < 1e10
 
 interface Stated {
   readonly host: string
-  readonly service: string
+  /** Absent of a host itself. */
+  readonly service: string | undefined
   readonly status: CheckStatus
   readonly text: string
   /** When it was found, in seconds since 1970, if the sender says so. */

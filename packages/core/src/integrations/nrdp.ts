@@ -3,7 +3,7 @@ import { Predicate } from "effect"
 import { readJsonBody } from "./alerts.ts"
 import { attributeOf, readXml, type XmlElement } from "./readXml.ts"
 import type { Kind, Protocol } from "./Kind.ts"
-import { OF_HOST, passiveResult, STATES } from "./nagios.ts"
+import { passiveResult, STATES } from "./nagios.ts"
 import {
   NOT_FOUND,
   type Refusal,
@@ -120,7 +120,7 @@ const reportOf = (given: Given, place: number, context: TranslationContext): Rep
   if (stated === undefined) return invalid(`result ${place} must have a state from 0 to 3`)
   const status = isHost && stated !== "ok" ? "critical" : stated
   const text = output.replaceAll("\\n", "\n")
-  const service = isHost ? OF_HOST : servicename
+  const service = isHost ? undefined : servicename
   return passiveResult({ host, service, status, text, seconds: Number(time) }, context)
 }
 

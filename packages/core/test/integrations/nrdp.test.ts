@@ -63,6 +63,10 @@ describe("results of Nagios", () => {
       ["a", "b:c"],
       ["a", "b c"],
       ["a", "b_c"],
+      ["a", "host"],
+      ["a", ""],
+      ["a:b", "host"],
+      ["a:b", ""],
     ].map(([hostname = "", servicename = ""]) =>
       read("json", JSON.stringify({ checkresults: [{ hostname, servicename, state: 0 }] })),
     )
