@@ -105,7 +105,7 @@ const expectsOf = ({ ttl }: Parameters) => {
 /** Icinga takes other states of a service as unknown, and of a host not at all. */
 const statusOf = (exitStatus: unknown, isHost: boolean): CheckStatus | undefined => {
   const isNumber =
-    typeof exitStatus === "number" || (typeof exitStatus === "string" && exitStatus !== "")
+    typeof exitStatus === "number" || (typeof exitStatus === "string" && exitStatus.trim() !== "")
   const state = isNumber ? Number(exitStatus) : Number.NaN
   if (isHost) return state === 0 ? "ok" : state === 1 ? "critical" : undefined
   return Number.isNaN(state) ? undefined : (STATES[state] ?? "unknown")

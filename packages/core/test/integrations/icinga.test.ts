@@ -72,7 +72,7 @@ describe("results by Icinga's API", () => {
     const host = (exit_status: unknown) => read({ host: "a", exit_status, plugin_output: "" })
     const must = "exit_status must be the number of a state: 0 or 1 for a host"
     assert.deepStrictEqual(["0", 1, 2, null].map(host), ["a:host ok", "a:host critical", must, must])
-    assert.strictEqual(service("x"), must)
+    assert.deepStrictEqual(["x", "", " "].map(service), [must, must, must])
     assert.strictEqual(read({ host: "a", exit_status: 0 }), "plugin_output must be a text")
     assert.strictEqual(read([]), "the request body must be a JSON object")
   })
