@@ -182,6 +182,20 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
       }),
   )
 
+  withLimits(
+    "bodies of people that sign in are not read before there is room, in the share of their address",
+    { bytes: 4_200 * KIB, ...patient },
+    () =>
+      Effect.fnUntraced(function* () {
+        const { sockets, bytesRead } = yield* connectionsOf
+        const head = `POST /ops/v1/session HTTP/1.1\r\nHost: slow\r\nContent-Length: ${BODY}\r\n\r\n`
+        yield* inFlight(Array.from({ length: CLIENTS }, () => head.padEnd(BODY)))
+        yield* until(() => sockets.length >= CLIENTS && bytesRead() > BODY / 2)
+        yield* meanwhile
+        assert.isBelow(bytesRead(), BODY + CLIENTS * 2 * READ_BYTES)
+      }),
+  )
+
   /** The beginnings of requests whose bodies do not end. */
   const slowStarts = {
     "slow bodies of one sender, however many, delay no other sender's": () => {

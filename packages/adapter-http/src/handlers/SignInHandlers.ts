@@ -9,7 +9,8 @@ import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { FailedAuthentications } from "../request/authentication.ts"
-import { readBody } from "../request/RequestBody.ts"
+import { AgentIntake } from "../request/Intake.ts"
+import { announcedBytes, readBody } from "../request/RequestBody.ts"
 import { fail, toApiError } from "../response/failures.ts"
 import { RequestId } from "../response/headerFields.ts"
 
@@ -31,7 +32,8 @@ export const signIn = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions
     const { publicUrl } = yield* RuleSettings
-    const { noteToken } = yield* FailedAuthentications
+    const { addressOf, noteToken } = yield* FailedAuthentications
+    const intake = yield* AgentIntake
     const begin = Effect.fnUntraced(function* (request: SignInRequest, origin: string | undefined) {
       if (!isOfPublicPage(origin, publicUrl)) return yield* RefusedSignIn.because("origin")
       const acting = { ...systemOperator, via: "api", request_id: yield* RequestId } as const
@@ -42,7 +44,8 @@ export const signIn = HttpApiBuilder.group(
       .handleRaw(
         "signIn",
         Effect.fnUntraced(function* ({ request }) {
-          const body = yield* readBody(request, SignInRequest)
+          const place = { bytes: announcedBytes(request), sender: addressOf(request) ?? "" }
+          const body = yield* intake.within(request, place, readBody(request, SignInRequest))
           const begun = begin(body, request.headers["origin"])
           const answer = yield* toApiError(Effect.catchTag(begun, "RefusedSignIn", Effect.succeed))
           if (!(answer instanceof RefusedSignIn)) return answer

@@ -42,6 +42,8 @@ export class FailedAuthentications extends Context.Service<
     readonly note: (refusal: Failure) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
     /** Counts the present request, whose body has a token that is not valid. */
     readonly noteToken: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+    /** The address whose requests are counted. */
+    readonly addressOf: ReturnType<typeof requestAddress>
   }
 >()("@tocsin/adapter-http/request/FailedAuthentications") {
   /** `trustedHops` is how many proxies stand before the server. */
@@ -64,6 +66,7 @@ export class FailedAuthentications extends Context.Service<
           // A valid token that does not suffice is 403, and no failed authentication.
           note: ({ code }) => (code === "unauthorized" ? noteToken : Effect.void),
           noteToken,
+          addressOf,
         })
       }),
     )
