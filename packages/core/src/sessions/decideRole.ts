@@ -18,10 +18,10 @@ const isObject = (value: unknown): value is Claims => typeof value === "object" 
 const ownValue = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
-/** The texts of a claim: a text counts as one. `undefined` if it is absent, or has another type. */
+/** The texts of a claim: a text or a truth value counts as one. `undefined` if it is absent, or has another type. */
 const valuesOf = (claims: Claims, claim: string): ReadonlyArray<string> | undefined => {
   const value = pathOf(claim).reduce<unknown>(ownValue, claims)
-  const values: unknown = typeof value === "string" ? [value] : value
+  const values: unknown = typeof value === "string" || typeof value === "boolean" ? [String(value)] : value
   return Array.isArray(values) ? values.filter((one) => typeof one === "string") : undefined
 }
 

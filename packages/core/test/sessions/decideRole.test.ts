@@ -60,6 +60,18 @@ describe("the role of a person", () => {
     assert.strictEqual(outcome([{ groups: "ops-admins" }, { hd: "example.org" }], { required }), "admin")
   })
 
+  it("takes a truth value of the claim that everyone must have", () => {
+    const required = { claim: "email_verified", value: "true" }
+    const of = (email_verified: unknown) => outcome([{ groups: "ops", email_verified }], { required })
+    assert.deepStrictEqual([true, "true", false, 1].map(of), [
+      "respond",
+      "respond",
+      "requirement",
+      "requirement",
+    ])
+    assert.deepInclude(decideRole({ ...RULES, required }, [{ email_verified: false }]), { values: ["false"] })
+  })
+
   it("names the values that came instead", () => {
     assert.deepStrictEqual(decideRole(RULES, [{ groups: ["x", "y"] }]), {
       refusal: "role",
