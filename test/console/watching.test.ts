@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { inTurn } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import type { DemoClient } from "./demo.ts"
 import { Site, startService } from "./Site.ts"
@@ -11,7 +12,7 @@ const MOST_LISTS = 9
 
 describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
-    for (const [name, address, appear] of [
+    const appearances = [
       [
         "a new incident",
         "incidents",
@@ -27,7 +28,8 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           await demo.report(id, [{ check_id: "disk", status: "critical", output: "full" }])
         },
       ],
-    ] as const)
+    ] as const
+    for (const [name, address, appear] of inTurn(appearances, 0))
       it.effect(`shows ${name} within 2 s, also while results pour in, and reads no more than it must`, () =>
         Effect.gen(function* () {
           const { baseUrl, demo } = yield* startService()
