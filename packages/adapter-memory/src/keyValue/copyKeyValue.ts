@@ -133,8 +133,13 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
       const entry = entryOf(name, record)
       if (entry !== undefined) written.set(...entry)
     },
-    /** Writes all rows at once, the first time, and opens the store again: it returns only rows that it has kept. */
-    kept: Effect.suspend(() => (isWritten ? Effect.void : write)).pipe(Effect.map(() => opened.loaded)),
+    /**
+     * Writes all rows at once, the first time, and opens the store again: it returns only rows that it has kept. An
+     * interruption waits: the undoing write must not begin before this one has settled.
+     */
+    kept: Effect.suspend(() => (isWritten ? Effect.void : Effect.uninterruptible(write))).pipe(
+      Effect.map(() => opened.loaded),
+    ),
     undo: Effect.suspend(() =>
       isWritten ? Effect.ignore(change(deletionsOf(written.keys()))) : Effect.void,
     ),

@@ -1,0 +1,34 @@
+import { assert, it } from "@effect/vitest"
+import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { Effect, Fiber, Stream } from "effect"
+import { withCopyTarget } from "../../src/keyValue/copyKeyValue.ts"
+
+const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+it.live("a copy that is interrupted undoes its write once that has settled, and leaves nothing", () =>
+  Effect.gen(function* () {
+    const entries = new Map<string, string>()
+    const story: Array<string> = []
+    const store = {
+      load: () => entries,
+      write: async (changes: ReadonlyMap<string, string | undefined>) => {
+        story.push("begins")
+        await wait(20)
+        for (const [key, value] of changes)
+          if (value === undefined) entries.delete(key)
+          else entries.set(key, value)
+        story.push(`settles, of ${entries.size}`)
+      },
+    }
+    const copying = withCopyTarget({ name: "a slow store", open: async () => store }, (target) =>
+      Effect.andThen(
+        target.setLastSeq(7n),
+        Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
+      ),
+    )
+    const fiber = yield* Effect.forkChild(copying)
+    yield* Effect.promise(() => wait(5))
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(story, ["begins", "settles, of 1", "begins", "settles, of 0"])
+  }),
+)
