@@ -224,6 +224,9 @@ const ELSEWHERE = [
   "policy.applied",
   "receiver.changed",
   "receiver.removed",
+  "session.began",
+  "session.signed_out",
+  "session.ended",
 ]
 
 /** The audit over HTTP (docs/rules.md#audit). */
