@@ -13,9 +13,10 @@ import { until } from "./until.ts"
 
 const PAGER = `import { appendFileSync } from "node:fs"
 appendFileSync("imports.log", "imported\\n")
-setTimeout(() => Promise.reject(new Error("a promise of the module")), 0)
+Promise.reject(new Error("a promise of the module, to SECRET-of-the-pager"))
+await new Promise((resolve) => setTimeout(resolve, 20))
 export default {
-  notifiers: [{ name: "pager", send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n"), test: () => {} }],
+  notifiers: [{ name: "pager", secrets: ["SECRET-of-the-pager"], send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n"), test: () => {} }],
 }
 `
 
@@ -120,7 +121,8 @@ describe("SERVICE_EXTENSIONS", () => {
       )
       assert.deepStrictEqual((yield* linesOf(join(cwd, "imports.log"))).length, 2)
       assert.include(having.output.stderr, "nothing handles it")
-      assert.include(having.output.stderr, "a promise of the module")
+      assert.include(having.output.stderr, "a promise of the module, to ***")
+      assert.notInclude(having.output.stderr, "SECRET-of-the-pager")
 
       // Without the module, whatever the policy names, a server starts and does the rest.
       assert.deepStrictEqual((yield* having.stop).code, 0)
@@ -168,7 +170,7 @@ describe("SERVICE_EXTENSIONS", () => {
       const open = (policy: "stored" | object) =>
         createMonitor({
           storage: sqlite(join(cwd, "data/tocsin.db")),
-          notifiers: [{ name: "pager", send: () => {} }],
+          notifiers: [{ name: "pager", secrets: ["SECRET-of-the-pager"], send: () => {} }],
           policy,
           log: false,
         })

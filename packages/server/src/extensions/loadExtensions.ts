@@ -108,23 +108,33 @@ const together = (given: ReadonlyArray<Given & { readonly module: string }>) => 
 const REJECTED =
   "a promise was rejected and nothing handles it: look for a missing await or catch in an extension"
 
+const unreported: Array<unknown> = []
+/** Absent until the modules are imported: they state the secrets to hide. */
+let reportRejection: ((cause: unknown) => void) | undefined
+
 let isSurviving = false
-/** Logs unhandled rejections, which would end the process. */
-const surviveRejections = (values: Partial<Settings>): void => {
+/** Notes unhandled rejections, which would end the process. */
+const surviveRejections = (): void => {
   if (isSurviving) return
   isSurviving = true
-  const { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" } = values
-  const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
-  const log = Effect.fnUntraced(function* (cause: unknown) {
-    const { maskOf, thrownText } = yield* library
-    const { extensions } = loadedExtensions(values.SERVICE_EXTENSIONS) ?? { extensions: NO_EXTENSIONS }
-    const secrets = extensions.notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : []))
-    yield* Effect.logError(`${REJECTED}: ${maskOf(secrets)(thrownText(cause))}`)
-  })
   process.on("unhandledRejection", (cause) => {
-    Effect.runFork(Effect.provide(log(cause), logging))
+    if (reportRejection === undefined) unreported.push(cause)
+    else reportRejection(cause)
   })
 }
+
+/** From now on logs unhandled rejections, those that came before first. */
+const reportRejections = Effect.fnUntraced(function* (
+  { notifiers }: Extensions,
+  { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" }: Partial<Settings>,
+) {
+  const { maskOf, thrownText } = yield* library
+  const mask = maskOf(notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : [])))
+  const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
+  reportRejection = (cause) =>
+    void Effect.runFork(Effect.provide(Effect.logError(`${REJECTED}: ${mask(thrownText(cause))}`), logging))
+  unreported.splice(0).forEach(reportRejection)
+})
 
 /**
  * Imports the modules of SERVICE_EXTENSIONS once, before settings are checked, which refuse what is wrong with them
@@ -135,7 +145,7 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   const { SERVICE_EXTENSIONS: modules = [] } = values
   if (loadedExtensions(modules) !== undefined) return
   if (modules.length === 0) return keepExtensions(modules, { extensions: NO_EXTENSIONS, problems: [] })
-  surviveRejections(values)
+  surviveRejections()
   const read = yield* Effect.forEach(
     modules,
     (module) => Effect.result(Effect.map(load(module, values, within), (given) => ({ module, ...given }))),
@@ -148,4 +158,5 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
     extensions,
     problems: [...read.flatMap((one) => (Result.isFailure(one) ? one.failure : [])), ...problems],
   })
+  yield* reportRejections(extensions, values)
 })
