@@ -5,7 +5,6 @@ import * as ApiRoutes from "./ApiRoutes.ts"
 import * as AgentFront from "./fastpath/AgentFront.ts"
 import * as NodeServer from "./NodeServer.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
-import * as StatusRoutes from "./pages/StatusRoutes.ts"
 import { Readiness } from "@tocsin/core/health/Readiness"
 import * as Intake from "./request/Intake.ts"
 import * as FailureLog from "./response/FailureLog.ts"
@@ -41,6 +40,6 @@ const serve = <E, R>(routes: Layer.Layer<never, E, R>, options: ServerOptions) =
         disableListenLog: true,
       }),
     ),
-    Layer.provideMerge(NodeServer.layer(options, AgentFront.make(options), StatusRoutes.front(options))),
+    Layer.provideMerge(NodeServer.layer(options, AgentFront.make(options))),
     Layer.provide([Intake.layer, FailureLog.layer, ApiRoutes.spanNames]),
   )

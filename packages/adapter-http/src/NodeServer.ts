@@ -9,7 +9,6 @@ import { HttpServer } from "effect/http"
 import { nodeServices } from "./nodeServices.ts"
 import { readInParts, pipelining, latestAnswer, UnreadAnswers } from "./response/pipelining.ts"
 import type { AgentFront, Behind } from "./fastpath/AgentFront.ts"
-import type { StatusFront } from "./pages/StatusRoutes.ts"
 
 /** Limits on slow clients (docs/rules.md#slow-clients). */
 const HEADERS_TIMEOUT_MILLIS = 10_000
@@ -117,17 +116,15 @@ class Arrivals {
 /** A server of node:http whose front takes each connection first, until it hands it over. */
 class FrontedServer extends Server {
   readonly #front: AgentFront
-  readonly #pages: StatusFront
   readonly #behind: Behind
   readonly #arrivals = new Arrivals()
   readonly #unreadAnswers = new UnreadAnswers()
   /** Requests that came while the routes were still being built. */
   #early: Array<readonly [IncomingMessage, ServerResponse]> = []
 
-  constructor(options: ServerOptions, front: AgentFront, pages: StatusFront) {
+  constructor(options: ServerOptions, front: AgentFront) {
     super(options)
     this.#front = front
-    this.#pages = pages
     this.#behind = {
       onArrival: () => this.#arrivals.note(),
       firstMillis: () => this.headersTimeout,
@@ -199,7 +196,6 @@ class FrontedServer extends Server {
     this.#arrivals.note()
     this.#unreadAnswers.watch(response)
     pipelining(message.socket, response, () => {
-      if (event === "request" && this.#pages(message, response)) return
       if (this.listenerCount(event) > 0) super.emit(event, message, response)
       else this.#early.push([message, response])
     })
@@ -213,7 +209,7 @@ class FrontedServer extends Server {
   }
 }
 
-const listeningServer = (front: AgentFront, pages: StatusFront, newRequestId: () => string): Server => {
+const listeningServer = (front: AgentFront, newRequestId: () => string): Server => {
   const server = new FrontedServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MILLIS,
@@ -226,7 +222,6 @@ const listeningServer = (front: AgentFront, pages: StatusFront, newRequestId: ()
       shouldUpgradeCallback: () => false,
     },
     front,
-    pages,
   )
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Connection) => {
     const answer = latestAnswer(socket)
@@ -268,17 +263,13 @@ export interface ListenOptions {
  * A node:http server behind a front. When its scope closes, it stops accepting, closes idle
  * connections, gives requests 5 s to finish, then closes the rest.
  */
-export const layer = <E, R, F, S>(
-  { host, port }: ListenOptions,
-  front: Effect.Effect<AgentFront, E, R>,
-  pages: Effect.Effect<StatusFront, F, S>,
-) =>
+export const layer = <E, R>({ host, port }: ListenOptions, front: Effect.Effect<AgentFront, E, R>) =>
   Layer.effect(
     HttpServer.HttpServer,
     Effect.gen(function* () {
       const ids = yield* Ids
       const run = Effect.runSyncWith(yield* Effect.context())
-      const server = listeningServer(yield* front, yield* pages, () => ids.uuidV7(run(Instant.now)))
+      const server = listeningServer(yield* front, () => ids.uuidV7(run(Instant.now)))
       const http = yield* NodeHttpServer.make(() => server, {
         host,
         port,

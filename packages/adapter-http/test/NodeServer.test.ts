@@ -7,7 +7,6 @@ import { HttpServer, HttpServerResponse } from "effect/http"
 import * as AgentFront from "../src/fastpath/AgentFront.ts"
 import * as NodeServer from "../src/NodeServer.ts"
 import * as Intake from "../src/request/Intake.ts"
-import * as StatusRoutes from "../src/pages/StatusRoutes.ts"
 import * as FailureLog from "../src/response/FailureLog.ts"
 import { exchange, operator, send } from "./http.ts"
 import { until } from "./until.ts"
@@ -301,11 +300,10 @@ it.live("a client that asks to connect to somewhere else and resets its connecti
 it.live("a request that comes before the routes are built is answered once they are", () =>
   Effect.gen(function* () {
     const options = { operatorTokens: [] }
-    const listening = NodeServer.layer(
-      { host: "127.0.0.1", port: 0 },
-      AgentFront.make(options),
-      StatusRoutes.front({}),
-    ).pipe(Layer.provide([Intake.layer, FailureLog.layer]), Layer.provide(stubServices({})))
+    const listening = NodeServer.layer({ host: "127.0.0.1", port: 0 }, AgentFront.make(options)).pipe(
+      Layer.provide([Intake.layer, FailureLog.layer]),
+      Layer.provide(stubServices({})),
+    )
     const context = yield* Layer.build(listening)
     const onServer = Effect.provideContext<HttpServer.HttpServer>(context)
     const early = yield* Effect.forkChild(onServer(send("GET", "/api/v1/health")), { startImmediately: true })

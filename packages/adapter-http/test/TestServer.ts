@@ -43,6 +43,7 @@ export interface Stubs {
   readonly integrations?: Partial<Integrations["Service"]>
   readonly operators?: Partial<Operators["Service"]>
   readonly feed?: Partial<TopicFeed["Service"]>
+  readonly pages?: Partial<PublicPages["Service"]>
 }
 
 const visit = { leave: () => {}, forgive: () => {} }
@@ -75,6 +76,7 @@ export const stubServices = ({
   integrations,
   operators,
   feed,
+  pages,
 }: Stubs) =>
   Layer.mergeAll(
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
@@ -102,8 +104,10 @@ export const stubServices = ({
       PublicPages.of({
         publicUrl: undefined,
         has: () => false,
+        isBuilt: () => false,
         fresh: () => undefined,
         find: () => Effect.succeed("unknown"),
+        ...pages,
       }),
     ),
     Layer.mock(Commits, {}),

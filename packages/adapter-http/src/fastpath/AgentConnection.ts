@@ -6,7 +6,8 @@ import type { Sender } from "../handlers/agentCalls.ts"
 import { partsOf } from "../response/pipelining.ts"
 import { inboundRequestId } from "../response/headerFields.ts"
 import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
-import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
+import { type AgentAnswer, answerText, type AgentHead, type PageHead, parseHead } from "./agentMessages.ts"
+import { type PageAnswer, pageHeadText, type PageRequest, startPage } from "./pageWork.ts"
 
 /** The server that a connection belongs to. */
 export interface ConnectionHost {
@@ -32,11 +33,10 @@ export interface ConnectionHost {
 }
 
 /** The head of an earlier request of a connection: the next one is usually the same byte for byte. */
-interface KnownHead {
-  readonly bytes: Buffer
-  readonly head: AgentHead
-  readonly sender: KnownSender
-}
+type KnownHead = { readonly bytes: Buffer } & (
+  | { readonly head: AgentHead; readonly sender: KnownSender }
+  | { readonly head: PageHead; readonly sender: undefined }
+)
 
 /** The sender of an earlier request, and the header fields that named it. */
 interface KnownSender extends Sender {
@@ -50,7 +50,7 @@ const MOST_HEAD_BYTES = 8_192
 const MOST_KNOWN_BYTES = MOST_HEAD_BYTES
 
 /**
- * A connection on which each read so far has brought one whole usual request of an agent and
+ * A connection on which each read so far has brought one whole usual request of an agent, or for a public page, and
  * nothing else. It is parsed, done and answered here, for a third of the cost of
  * node:http. The first read that brings anything else is put back, and the connection is node:http's from then on
  * (docs/decisions/0018).
@@ -61,11 +61,11 @@ export class AgentConnection {
   /** The last learned first. */
   readonly #known: Array<KnownHead> = []
   #knownBytes = 0
-  #request: AgentRequest | undefined
+  #request: AgentRequest | PageRequest | undefined
   /** The room that the body of the request takes until its answer. */
   #inside: { readonly bytes: number; readonly visit: Visit } | undefined
   #work: Fiber.Fiber<unknown> | undefined
-  #answer: AgentAnswer | undefined
+  #answer: AgentAnswer | PageAnswer | undefined
   /** Whether the next request, or a client that reads slowly, has paused the socket. */
   #isHeldBack = false
   #isLeaving = false
@@ -103,12 +103,25 @@ export class AgentConnection {
     const { requestId } = request
     const isFinal = services.isDraining()
     const millis = services.clock.currentTimeMillisUnsafe()
-    const { method } = request.head
-    const text = answerText(answer, { requestId, isFinal, method, millis, keepAliveSeconds })
-    const isTaken = this.#socket.write(text)
+    const circumstances = { requestId, isFinal, millis, keepAliveSeconds }
+    const isTaken =
+      "before" in answer
+        ? this.#writePage(answer, pageHeadText(answer, circumstances), request.head.method)
+        : this.#socket.write(answerText(answer, circumstances))
     if (isFinal) this.#socket.destroySoon()
     else if (!isTaken) this.#waitForDrain()
     else if (this.#isHeldBack) this.#readOn()
+  }
+
+  /** The bytes of a page are shared by all clients, even by slow ones. */
+  #writePage({ bytes }: PageAnswer, head: string, method: string): boolean {
+    const socket = this.#socket
+    if (bytes === undefined || method === "HEAD") return socket.write(head, "latin1")
+    socket.cork()
+    socket.write(head, "latin1")
+    const isTaken = socket.write(bytes)
+    socket.uncork()
+    return isTaken
   }
 
   /** A client that does not read its answers is not read either. */
@@ -131,12 +144,14 @@ export class AgentConnection {
     if (known === undefined || !isWhole || !this.#enter(known)) return this.#handOver(bytes)
     if (this.#known.length === 0) this.#socket.setTimeout(this.#host.idleMillis)
     if (!this.#known.includes(known)) this.#remember(known)
-    this.#begin(known, bytes.subarray(known.bytes.length))
+    if (known.sender === undefined) this.#beginPage(known.head, bytes)
+    else this.#begin(known.head, known.sender, bytes.subarray(known.bytes.length))
   }
 
   /** Asks whether the body of a request, which has arrived, may be taken in. */
   #enter({ head, sender }: KnownHead): boolean {
     const { bodies, intake, now } = this.#host.services
+    if (sender === undefined) return true
     const bytes = head.bodyLength
     if (!intake.takeWhole(bytes)) return false
     const visit = bodies.tryEnter({ ...sender, bytes }, now)
@@ -145,12 +160,32 @@ export class AgentConnection {
     return visit !== undefined
   }
 
-  #begin({ head, sender }: KnownHead, body: Uint8Array): void {
-    const { services } = this.#host
-    const requestId = inboundRequestId(head.headers["x-request-id"]?.toString()) ?? services.newRequestId()
+  #requestIdOf({ headers }: AgentHead | PageHead): string {
+    return inboundRequestId(headers["x-request-id"]?.toString()) ?? this.#host.services.newRequestId()
+  }
+
+  #begin(head: AgentHead, sender: KnownSender, body: Uint8Array): void {
+    const requestId = this.#requestIdOf(head)
     const request = { head, body, sender, requestId, peer: this.#socket.remoteAddress }
     this.#request = request
-    const fiber = startWork(services, request, this.#onAnswer)
+    this.#follow(startWork(this.#host.services, request, this.#onAnswer))
+  }
+
+  #beginPage(head: PageHead, bytes: Buffer): void {
+    const { pages } = this.#host.services
+    // The routes answer that there is no page, or none yet.
+    if (pages?.service.isBuilt(head.name) !== true) return this.#handOver(bytes)
+    const request = { head, requestId: this.#requestIdOf(head) }
+    this.#request = request
+    const fiber = startPage(pages, request, (answer) => {
+      if (answer !== undefined) return this.#onAnswer(answer)
+      this.#handOver(bytes)
+      return false
+    })
+    if (fiber !== undefined) this.#follow(fiber)
+  }
+
+  #follow(fiber: Fiber.Fiber<unknown>): void {
     if (fiber.pollUnsafe() !== undefined) return
     this.#work = fiber
     fiber.addObserver((exit) => {
@@ -162,7 +197,7 @@ export class AgentConnection {
     })
   }
 
-  readonly #onAnswer = (answer: AgentAnswer): boolean => {
+  readonly #onAnswer = (answer: AgentAnswer | PageAnswer): boolean => {
     this.#leave()
     if (this.#socket.destroyed) return false
     this.#answer = answer
@@ -187,9 +222,12 @@ export class AgentConnection {
   #newHeadOf(bytes: Buffer): KnownHead | undefined {
     const end = bytes.indexOf(HEAD_END)
     const head = end < 0 || end > MOST_HEAD_BYTES ? undefined : parseHead(bytes.toString("latin1", 0, end))
-    const sender = head && this.#senderOf(head)
+    if (head === undefined) return undefined
     // A copy: a part of what was read would keep all of it in memory.
-    return head && sender && { head, sender, bytes: Buffer.from(bytes.subarray(0, end + HEAD_END.length)) }
+    const copy = Buffer.from(bytes.subarray(0, end + HEAD_END.length))
+    if (head.to === "page") return { head, sender: undefined, bytes: copy }
+    const sender = this.#senderOf(head)
+    return sender && { head, sender, bytes: copy }
   }
 
   /** The sender of a request. Most connections have few senders, and recognising them is expensive. */
@@ -198,9 +236,9 @@ export class AgentConnection {
     const { authorization } = head.headers
     const forwardedFor = head.headers["x-forwarded-for"]?.toString()
     const known = this.#known.find(
-      ({ sender }) => sender.authorization === authorization && sender.forwardedFor === forwardedFor,
+      ({ sender }) => sender?.authorization === authorization && sender?.forwardedFor === forwardedFor,
     )
-    if (known !== undefined) return known.sender
+    if (known?.sender !== undefined) return known.sender
     const key = access.agent(authorization)
     if (Result.isFailure(key)) return undefined
     const address = clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops)

@@ -1,7 +1,9 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
 import { errorStatus } from "@tocsin/contract/Errors"
 import { errorBody, errorFields, type Failure } from "../response/failures.ts"
-import { type Answered, fieldsOfEvery, fieldsOfShown, httpDate } from "../response/headerFields.ts"
+import { type Answered, fieldsOfEvery, httpDate } from "../response/headerFields.ts"
+import { statusFileOf } from "../pages/StatusRoutes.ts"
+import { pathOf } from "../routes.ts"
 
 /** The head of an agent's request that every parser understands alike. */
 export interface AgentHead {
@@ -12,7 +14,19 @@ export interface AgentHead {
   readonly to: "heartbeat" | "events"
 }
 
-const REQUEST_LINE = /^POST (\/api\/v1\/(heartbeat|events)) HTTP\/1\.1$/
+/** The head of a request for a public page; the same holds for it. */
+export interface PageHead {
+  readonly method: "GET" | "HEAD"
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly bodyLength: 0
+  readonly to: "page"
+  readonly name: string
+  readonly file: string
+}
+
+const AGENT_LINE = /^POST (\/api\/v1\/(heartbeat|events)) HTTP\/1\.1$/
+const PAGE_LINE = /^(GET|HEAD) (\/status\/[\w./-]+(?:\?[\w.~=&%+-]*)?) HTTP\/1\.1$/
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^\d{1,7}$/
@@ -30,6 +44,19 @@ const UNUSUAL = [
   "transfer-encoding",
   "upgrade",
 ]
+
+const agentLine = (line: string) => {
+  const [, url, to] = AGENT_LINE.exec(line) ?? []
+  if (url === undefined) return undefined
+  return { method: "POST", url, to: to === "events" ? "events" : "heartbeat" } as const
+}
+
+const pageLine = (line: string) => {
+  const [, method, url] = PAGE_LINE.exec(line) ?? []
+  const asked = url === undefined ? undefined : statusFileOf(pathOf(url))
+  if (url === undefined || asked === undefined) return undefined
+  return { method: method === "HEAD" ? "HEAD" : "GET", url, to: "page", ...asked } as const
+}
 
 /** The fields of a head by lower-case name; `undefined` if one is malformed or repeated. */
 const fieldsOf = (lines: ReadonlyArray<string>): Record<string, string> | undefined => {
@@ -50,22 +77,18 @@ const fieldsOf = (lines: ReadonlyArray<string>): Record<string, string> | undefi
  * read it differently: HTTP/1.1, each field in ASCII and there once, one host, a length in digits,
  * a connection that stays open. Returns `undefined` for any other head, which node:http then parses.
  */
-export const parseHead = (text: string): AgentHead | undefined => {
+export const parseHead = (text: string): AgentHead | PageHead | undefined => {
   const [line = "", ...lines] = text.split("\r\n")
-  const [, url, to] = REQUEST_LINE.exec(line) ?? []
-  const headers = url === undefined ? undefined : fieldsOf(lines)
-  if (url === undefined || headers === undefined) return undefined
-  const { host, connection = "keep-alive", "content-length": length = "" } = headers
-  if (host === undefined || connection.toLowerCase() !== "keep-alive" || !LENGTH.test(length))
-    return undefined
+  const asked = agentLine(line) ?? pageLine(line)
+  const headers = asked && fieldsOf(lines)
+  if (asked === undefined || headers === undefined) return undefined
+  const { host, connection = "keep-alive", "content-length": length } = headers
+  if (host === undefined || connection.toLowerCase() !== "keep-alive") return undefined
   if (UNUSUAL.some((name) => Object.hasOwn(headers, name))) return undefined
-  return {
-    method: "POST",
-    url,
-    headers,
-    bodyLength: Number(length),
-    to: to === "events" ? "events" : "heartbeat",
-  }
+  if (asked.to === "page") return length === undefined ? { ...asked, headers, bodyLength: 0 } : undefined
+  return length !== undefined && LENGTH.test(length)
+    ? { ...asked, headers, bodyLength: Number(length) }
+    : undefined
 }
 
 /** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
@@ -76,23 +99,27 @@ export type AgentAnswer = { readonly reply: object } | { readonly failure: Failu
 export const statusOf = (answer: AgentAnswer): number =>
   "reply" in answer ? ACCEPTED : errorStatus[answer.failure.code]
 
-const linesOf = (fields: Readonly<Record<string, string>>): string => {
+export const linesOf = (fields: Readonly<Record<string, string>>): string => {
   let lines = ""
   for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
   return lines
 }
 
-interface Circumstances extends Answered {
-  readonly method: AgentHead["method"]
+/** The time at which an answer is written, and the state of its connection. */
+export interface Circumstances extends Answered {
   readonly millis: number
   readonly keepAliveSeconds: number
 }
 
+/** The last lines of a head: those that depend on when it is written. */
+export const lastLines = ({ isFinal, keepAliveSeconds, millis }: Circumstances): string =>
+  isFinal
+    ? `date: ${httpDate(millis)}\r\n\r\n`
+    : `date: ${httpDate(millis)}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`
+
 /** An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write. */
-export const answerText = (
-  answer: AgentAnswer,
-  { requestId, isFinal, method, millis, keepAliveSeconds }: Circumstances,
-): string => {
+export const answerText = (answer: AgentAnswer, circumstances: Circumstances): string => {
+  const { requestId } = circumstances
   const status = statusOf(answer)
   const body = JSON.stringify("reply" in answer ? answer.reply : errorBody(answer.failure, requestId))
   const fields = {
@@ -101,8 +128,6 @@ export const answerText = (
     ...("failure" in answer && errorFields(answer.failure)),
   }
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  text += linesOf({ ...fields, ...fieldsOfShown(method), ...fieldsOfEvery({ requestId, isFinal }) })
-  text += `date: ${httpDate(millis)}\r\n`
-  if (!isFinal) text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`
-  return `${text}\r\n${body}`
+  text += linesOf({ ...fields, ...fieldsOfEvery(circumstances) })
+  return `${text}${lastLines(circumstances)}${body}`
 }

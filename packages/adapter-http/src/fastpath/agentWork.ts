@@ -20,8 +20,10 @@ import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
 import { type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
+import { pageServices } from "./pageWork.ts"
 
-export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...tokens }: ApiOptions) {
+export const frontServices = Effect.fnUntraced(function* (options: ApiOptions) {
+  const { trustedHops = 0, ...tokens } = options
   const ids = yield* Ids
   const clock = yield* Clock.Clock
   const { isDraining } = yield* Readiness
@@ -35,6 +37,8 @@ export const frontServices = Effect.fnUntraced(function* ({ trustedHops = 0, ...
     bodies: ingest.bodies,
     recorderOf: ({ method, url }: AgentHead) => recorder.of(url, method),
     intake: yield* AgentIntake,
+    /** None without public pages. */
+    pages: yield* pageServices(options),
     isDraining,
     /** Whether spans are exported. */
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,

@@ -3,6 +3,7 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import type { PublicPageBody } from "@tocsin/contract/PublicPages"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
+import { isSame, wantsGzip } from "../documents/StaticContent.ts"
 import { statusBadge, statusFeed } from "./statusFeed.ts"
 import { AS_OF, asOfHtml, PAGE_FIELDS, statusPage } from "./statusPage.ts"
 
@@ -14,6 +15,25 @@ export interface StatusAnswer {
   readonly etag: string
   readonly plain: Buffer
   readonly gzip: Buffer
+}
+
+/** How a client gets an answer: not at all if it has it. */
+export type Form = "unchanged" | "gzip" | "plain"
+
+export const formOf = (
+  { etag }: StatusAnswer,
+  headers: Readonly<Record<string, string | undefined>>,
+): Form => {
+  if (isSame(headers["if-none-match"], etag)) return "unchanged"
+  return wantsGzip(headers["accept-encoding"]) ? "gzip" : "plain"
+}
+
+/** Status, header fields and bytes of an answer in a form. */
+export const inForm = ({ fields, gzip: compressed, plain }: StatusAnswer, form: Form) => {
+  if (form === "unchanged") return { status: 304, fields, bytes: undefined }
+  return form === "gzip"
+    ? { status: 200, fields: { ...fields, "content-encoding": "gzip" }, bytes: compressed }
+    : { status: 200, fields, bytes: plain }
 }
 
 /** More bytes, compressed, leave out what is least needed: old announcements, details of days, old days. */

@@ -9,6 +9,7 @@ import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import type { Ingest } from "@tocsin/core/usecases/Ingest"
+import type { BuiltPage, PublicPages } from "@tocsin/core/usecases/PublicPages"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import * as ApiServer from "../../src/HttpServer.ts"
@@ -91,6 +92,49 @@ const ingest = (taken: Way["taken"]): Service => {
   }
 }
 
+const AT = "2026-12-07T10:00:00.000Z"
+
+/** A page, of many bytes if they are not compressed. */
+const pageOf = (name: string, texts: number): BuiltPage => {
+  const shown = { name: "Größe", id: "shop", state: "down", availability: 99.9, days: [] } as const
+  const announcement = { id: name, kind: "incident", title: "t", state: "open", starts_at: AT } as const
+  const more = { text: "text ".repeat(1_000), lines: [], ends_at: null, updates: [] }
+  return {
+    name,
+    tz: "UTC",
+    isOutdated: false,
+    feed: [],
+    body: {
+      title: name,
+      state: "down",
+      as_of: AT,
+      groups: [{ title: "g", lines: [shown] }],
+      announcements: Array.from({ length: texts }, () => ({ ...announcement, ...more })),
+    },
+  }
+}
+
+/** The pages of both servers: `stale` is read again whenever somebody looks, and nothing of `unread` was read. */
+const BUILT = new Map([
+  ["usual", pageOf("usual", 0)],
+  ["large", pageOf("large", 20)],
+  ["stale", pageOf("stale", 0)],
+])
+
+/** The names of pages, and one of none. */
+export const PAGES = [...BUILT.keys(), "unread", "unknown"]
+
+const pages = (taken: Way["taken"]): Partial<PublicPages["Service"]> => ({
+  isBuilt: (name) => BUILT.has(name),
+  fresh: (name) => {
+    if (name === "stale") return undefined
+    taken.directly += 1
+    return BUILT.get(name)
+  },
+  find: (name) =>
+    countedBy(taken)("slow", Effect.succeed(BUILT.get(name) ?? (name === "unread" ? "unready" : "unknown"))),
+})
+
 const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {
   const logs: Array<string> = []
   const spans: Array<Tracer.NativeSpan> = []
@@ -108,7 +152,10 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {
     operatorTokens: [Redacted.make("operator-token")],
     trustedHops: 1,
   }).pipe(
-    Layer.provide([stubServices({ ...stubs, ingest: ingest(taken) }), Layer.mock(Operations, {})]),
+    Layer.provide([
+      stubServices({ ...stubs, ingest: ingest(taken), pages: pages(taken) }),
+      Layer.mock(Operations, {}),
+    ]),
     Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Debug")),
     // Lines that stand for several requests depend on when these came.

@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import { SPECIAL } from "./TwoWays.ts"
+import { PAGES, SPECIAL } from "./TwoWays.ts"
 
 /** The bytes of a request as they are sent, in latin1. */
 export type RequestText = string
@@ -133,8 +133,47 @@ const framed = (frame: string, text: string): readonly [header: string, body: st
   }
 }
 
-/** A request of an agent: usual, or odd in some ways. `connection` is what it says of it. */
+const FILES = [
+  "", ".json", "/badge.svg", "/shop.svg", ".json?t=1", "?t=1;2#x", ".atom", "/none.svg", "/", ";x", "#x", "%2ejson",
+] // oxfmt-ignore
+
+const pageFields = fc
+  .tuple(
+    rarely("Host: tocsin\r\n", "", "Host: a\r\nhost: b\r\n"),
+    header("Accept-Encoding", "gzip", "gzip, br", "gzip;q=0", "br", ""),
+    header("If-None-Match", "*", 'W/"0", *', '"0"', ""),
+    header("X-Request-Id", "My.id:1_-", "a b"),
+    rarely(
+      "Accept: text/html\r\n",
+      "Origin: https://a.example\r\n",
+      "Accept-Encoding: gzip\r\n",
+      "Expect: x\r\n",
+    ),
+    rarely("", "Content-Length: 0\r\n", "Content-Length: 1\r\n", "Transfer-Encoding: chunked\r\n"),
+  )
+  .map((all) => all.join(""))
+
+/** A reader's request for a public page. */
+const pageText = (connection: string): fc.Arbitrary<RequestText> =>
+  fc
+    .tuple(
+      rarely("GET", "HEAD", "POST", "get"),
+      fc.constantFrom(...PAGES),
+      fc.constantFrom(...FILES),
+      pageFields,
+      rarely("1.1", "1.0"),
+    )
+    .map(([method, page, file, fields, version]) => {
+      const body = fields.includes("chunked") ? "0\r\n\r\n" : fields.includes("Length: 1") ? "1" : ""
+      return `${method} /status/${page}${file} HTTP/${version}\r\n${fields}Connection: ${connection}\r\n\r\n${body}`
+    })
+
+/** A request: usual, or odd in some ways. `connection` is what it says of it. */
 export const requestText = (connection: string): fc.Arbitrary<RequestText> =>
+  fc.oneof({ weight: 3, arbitrary: agentText(connection) }, { weight: 1, arbitrary: pageText(connection) })
+
+/** A request of an agent. */
+const agentText = (connection: string): fc.Arbitrary<RequestText> =>
   fc.tuple(line, aim, headers, framing).map(([{ method, version }, [target, body], fields, frame]) => {
     const [length, sent] = framed(frame, body)
     return `${method} ${target} HTTP/${version}\r\n${fields}Connection: ${connection}\r\n${length}\r\n${sent}`

@@ -105,6 +105,9 @@ const heartbeat = (agentId = "web-01"): string =>
 const usual = (body: string, ...lines: ReadonlyArray<string>): RequestText =>
   request([...lines, `Content-Length: ${body.length}`], body)
 
+const page = (target: string, ...lines: ReadonlyArray<string>): RequestText =>
+  [`${target} HTTP/1.1`, "Host: tocsin", ...lines, "", ""].join("\r\n")
+
 /** A request after which the connection is closed. */
 const LAST = usual("{}", "Connection: close")
 
@@ -178,6 +181,41 @@ layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API ans
         "192.0.2.1 one",
         "192.0.2.1 two",
       ])
+    }),
+  )
+
+  it.effect("to readers of pages, in each form", () =>
+    Effect.gen(function* () {
+      const ways = yield* TwoWays
+      const { taken } = ways.untraced
+      const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d+/g)
+      const first = yield* Effect.promise(() => compare(ways, page("GET /status/usual"), LAST))
+      const tag = /\r\netag: ([^\r]*)/.exec(first)?.[1]
+      const texts = [
+        page("GET /status/usual?t=1", "X-Request-Id: mine"),
+        page("GET /status/usual", "Accept-Encoding: br, gzip"),
+        page("GET /status/usual", `If-None-Match: ${tag}`),
+        page("HEAD /status/usual"),
+        page("HEAD /status/large"),
+        // Read again in the meantime.
+        page("GET /status/stale/badge.svg"),
+      ]
+      const before = taken.directly
+      const answers = yield* Effect.promise(() => compare(ways, ...texts, LAST))
+      assert.deepStrictEqual(statuses(answers), ["200", "200", "304", "200", "200", "200", "400"])
+      assert.strictEqual(taken.directly - before, texts.length)
+      // By the routes: what may be unread for long is counted, and errors are theirs.
+      const others = [
+        page("GET /status/large"),
+        page("GET /status/stale/none.svg"),
+        page("GET /status/unread"),
+        page("GET /status/unknown"),
+      ]
+      for (const text of others) {
+        const byApi = taken.byApi
+        yield* Effect.promise(() => compare(ways, text, LAST))
+        assert.strictEqual(taken.byApi - byApi, 2, text)
+      }
     }),
   )
 
@@ -277,7 +315,11 @@ layer(TwoWays.layer({ readiness: { isDraining: () => true } }), { excludeTestSer
           const answer = yield* Effect.promise(() => compare(ways, usual(heartbeat(agentId))))
           assert.match(answer, /\r\nconnection: close\r\n/)
         }
-        assert.isAbove(ways.untraced.taken.directly, 0)
+        for (const name of ["usual", "stale", "unread"]) {
+          const answer = yield* Effect.promise(() => compare(ways, page(`GET /status/${name}`)))
+          assert.match(answer, /\r\nconnection: close\r\n/)
+        }
+        assert.isAbove(ways.untraced.taken.directly, 5)
       }),
     )
   },

@@ -177,6 +177,8 @@ export class PublicPages extends Context.Service<PublicPages>()("@tocsin/core/us
       publicUrl,
       /** Whether the policy has a page. */
       has: (name: string): boolean => pageOf(name) !== undefined,
+      /** Whether a page of the policy was read before. */
+      isBuilt: (name: string): boolean => pageOf(name)?.built !== undefined,
       /** The page as it was read less than 15 s ago, if it was. */
       fresh: (name: string, now: Instant.Instant): BuiltPage | undefined => {
         const served = pageOf(name)
