@@ -6,6 +6,7 @@ import { AgentIntake, Intake } from "../../src/request/Intake.ts"
 import { heartbeat } from "../http.ts"
 import { stubServices, UI_TOKEN, unlimitedBodies } from "../TestServer.ts"
 import { until } from "../until.ts"
+import { pageOf } from "./TwoWays.ts"
 
 /** A gate that every heartbeat's use case passes. */
 const newGate = () => {
@@ -54,7 +55,10 @@ const served = Effect.fnUntraced(function* (
   const gate = newGate()
   let isDraining = false
   const ingest = { heartbeat: () => Effect.as(gate.pass, { accepted: true }), bodies }
-  const context = yield* Layer.build(stubServices({ ingest, readiness: { isDraining: () => isDraining } }))
+  const page = pageOf("example", 8)
+  const pages = { isBuilt: () => true, fresh: () => page, find: () => Effect.succeed(page) }
+  const readiness = { isDraining: () => isDraining }
+  const context = yield* Layer.build(stubServices({ ingest, readiness, pages }))
   const front = yield* make({ operatorTokens: [Redacted.make(UI_TOKEN)] }).pipe(
     Effect.provideContext(context),
     Effect.provideService(AgentIntake, new Intake({ bytes: intakeBytes, turnMillis: 1_000 })),
@@ -269,6 +273,29 @@ it.live("a request that comes before the answer to the last one waits for it", (
     assert.deepStrictEqual([gate.begun(), answers()], [1, 0])
     gate.open()
     yield* until(() => answers() === 2)
+    assert.deepStrictEqual(handed, [])
+  }).pipe(Effect.scoped),
+)
+
+it.live("a client that does not read pages is not read either", () =>
+  Effect.gen(function* () {
+    const { port, accepted, handed } = yield* served()
+    const { socket, answers } = yield* client(port)
+    const ask = "GET /status/example HTTP/1.1\r\nHost: tocsin\r\n\r\n"
+    socket.write(ask)
+    yield* until(() => answers() === 1)
+    const [server] = accepted
+    assert(server)
+    socket.pause()
+    let sent = 1
+    for (; !server.isPaused(); sent += 1) {
+      const written = server.bytesWritten
+      socket.write(ask)
+      yield* until(() => server.bytesWritten > written)
+    }
+    assert.isBelow(server.writableLength, 131_072)
+    socket.resume()
+    yield* until(() => answers() === sent)
     assert.deepStrictEqual(handed, [])
   }).pipe(Effect.scoped),
 )

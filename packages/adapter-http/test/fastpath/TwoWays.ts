@@ -95,7 +95,7 @@ const ingest = (taken: Way["taken"]): Service => {
 const AT = "2026-12-07T10:00:00.000Z"
 
 /** A page, of many bytes if they are not compressed. */
-const pageOf = (name: string, texts: number): BuiltPage => {
+export const pageOf = (name: string, texts: number): BuiltPage => {
   const shown = { name: "Größe", id: "shop", state: "down", availability: 99.9, days: [] } as const
   const announcement = { id: name, kind: "incident", title: "t", state: "open", starts_at: AT } as const
   const more = { text: "text ".repeat(1_000), lines: [], ends_at: null, updates: [] }
