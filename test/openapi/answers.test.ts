@@ -75,6 +75,15 @@ const ELSEWHERE = new Set([
   "createOverride 201",
   // Few names are those of a page.
   "createAnnouncement 201",
+  "updateAnnouncement 201",
+  // Few checks are those of an integration, and few names are new.
+  "resolveCheck 200",
+  "createOperator 201",
+  // No issuer is configured: test/signIn.
+  "signIn 201",
+  "signIn 401",
+  "signIn 404",
+  "signIn 502",
   "readNumbers 200",
   "readNumbers 404",
 ])
