@@ -122,12 +122,23 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
       try: async () => opened.store.write(entries),
       catch: (cause) => failure(`${options.name} rejects the copy: see the cause`, cause),
     })
+  let isClosed = false
+  const reopen = Effect.gen(function* () {
+    isClosed = true
+    opened = yield* openApart(options)
+    isClosed = false
+  })
   const write = Effect.gen(function* () {
     isWritten = true
     yield* change(new Map([...deletionsOf(keysIn(opened.loaded)), ...written]))
     yield* opened.close
-    opened = yield* openApart(options)
+    yield* reopen
   })
+  /** A store that could not be opened again may open by now. */
+  const clear = Effect.andThen(
+    Effect.suspend(() => (isClosed ? reopen : Effect.void)),
+    Effect.suspend(() => change(deletionsOf(written.keys()))),
+  )
   return {
     put: (name: string, record: object) => {
       const entry = entryOf(name, record)
@@ -140,9 +151,7 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
     kept: Effect.suspend(() => (isWritten ? Effect.void : Effect.uninterruptible(write))).pipe(
       Effect.map(() => opened.loaded),
     ),
-    undo: Effect.suspend(() =>
-      isWritten ? Effect.ignore(change(deletionsOf(written.keys()))) : Effect.void,
-    ),
+    undo: Effect.suspend(() => (isWritten ? Effect.ignore(clear) : Effect.void)),
     close: Effect.suspend(() => opened.close),
   }
 })

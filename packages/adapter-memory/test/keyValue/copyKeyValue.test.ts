@@ -32,3 +32,33 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
     assert.deepStrictEqual(story, ["begins", "settles, of 1", "begins", "settles, of 0"])
   }),
 )
+
+it.effect("a copy into a store that does not open again at once leaves nothing", () =>
+  Effect.gen(function* () {
+    const entries = new Map<string, string>()
+    let opened = 0
+    const open = async () => {
+      opened += 1
+      if (opened === 2) throw new Error("the network is away")
+      let isOpen = true
+      return {
+        load: () => entries,
+        write: async (changes: ReadonlyMap<string, string | undefined>) => {
+          if (!isOpen) throw new Error("closed")
+          for (const [key, value] of changes)
+            if (value === undefined) entries.delete(key)
+            else entries.set(key, value)
+        },
+        close: async () => void (isOpen = false),
+      }
+    }
+    const copying = withCopyTarget({ name: "a far store", open }, (target) =>
+      Effect.andThen(
+        target.setLastSeq(7n),
+        Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
+      ),
+    )
+    assert.include((yield* Effect.flip(copying)).message, "the network is away")
+    assert.deepStrictEqual([opened, entries.size], [3, 0])
+  }),
+)
