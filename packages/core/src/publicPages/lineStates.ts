@@ -56,14 +56,14 @@ export const statePhasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArr
   const silent = lasting(facts.silent)
   const reported = facts.changes[0]?.at ?? span.to
   const first = Instant.min(Instant.max(reported, span.from), span.to)
-  const phases = (part: Span, withoutData: LineState) =>
-    phasesOf({ ...facts, silent }, part).map(({ from, state }: AvailabilityPhase) => ({
-      from,
-      state: state === "no_data" ? withoutData : STATE_OF[state],
-    }))
+  const phases = phasesOf({ ...facts, silent }, { from: first, to: span.to })
   return [
-    ...phases({ from: span.from, to: first }, STATE_OF.unreported),
-    ...phases({ from: first, to: span.to }, STATE_OF.silent),
+    // Windows change nothing before the first result.
+    ...(span.from < first ? [{ from: wholeSecond(span.from), state: STATE_OF.unreported }] : []),
+    ...phases.map(({ from, state }: AvailabilityPhase) => ({
+      from,
+      state: STATE_OF[state === "no_data" ? "silent" : state],
+    })),
   ]
 }
 

@@ -39,10 +39,10 @@ const statesOf = ({ changes, planned, silent }: AvailabilityFacts): ReadonlyArra
     const now = START - 600 + n
     const known = changes.findLast((change) => second(change.at) <= now)?.status
     silentFor = silent.some((time) => holds(time, now)) ? silentFor + 1 : 0
-    const seen = known === undefined || silentFor > 300 ? "critical" : known
+    if (known === undefined) return "no_data"
+    const seen = silentFor > 300 ? "critical" : known
     if (seen !== "ok" && planned.some((time) => holds(time, now) && time.covered.includes(seen)))
       return "maintenance"
-    if (known === undefined) return "no_data"
     return silentFor > 300 || known === "critical" || known === "unknown"
       ? "down"
       : known === "warning"
@@ -108,6 +108,17 @@ describe("the state of a line", () => {
     })
     const [day] = fold.days([whole])
     assert.deepStrictEqual([day?.judged, day?.ok], [END, END - 50])
+  })
+})
+
+describe("the bars of a check that a window covers all the time", () => {
+  const planned = [{ ...whole, covered: ["warning", "critical", "unknown"] as const }]
+  const states = (changes: AvailabilityFacts["changes"]) =>
+    statePhasesOf({ changes, silent: [whole], planned }, whole).map(({ state }) => state)
+
+  it("have no data until its first result", () => {
+    assert.deepStrictEqual(states([]), ["no_data"])
+    assert.deepStrictEqual(states([{ at: at(500), status: "critical" }]), ["no_data", "maintenance"])
   })
 })
 
