@@ -108,6 +108,6 @@ export interface PublicPageBody {
       readonly days: ReadonlyArray<PageDay>
     }>
   }>
-  /** Those that have not ended first, then the latest. */
+  /** Open ones first, by kind; then those to come, then the latest ended. */
   readonly announcements: ReadonlyArray<ShownAnnouncement>
 }

@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+import { AnnouncementKind } from "@tocsin/contract/Announcements"
 import { Duration } from "effect"
 import { linesOf } from "@tocsin/contract/PublicPages"
 import { comparing } from "../engine/comparing.ts"
@@ -44,11 +45,16 @@ const shownAnnouncement = (record: AnnouncementRecord, at: Instant.Instant): Sho
   })),
 })
 
-/** Open announcements come first, the latest begun first; then those to come, the next first; then the latest ended. */
+const KINDS = AnnouncementKind.literals
+
+/** Open announcements come first, by kind, the latest begun first; then those to come, the next first; then the latest ended. */
 const inOrder = (announcements: ReadonlyArray<AnnouncementRecord>, at: Instant.Instant) =>
   announcements.toSorted(
     comparing(
-      (record) => ["open", "scheduled", "ended"].indexOf(announcementState(record, at)),
+      (record) => {
+        const state = announcementState(record, at)
+        return state === "open" ? KINDS.indexOf(record.kind) : state === "scheduled" ? KINDS.length : Infinity
+      },
       ({ ends_at, starts_at }) =>
         ends_at !== undefined && ends_at <= at ? -ends_at : starts_at <= at ? -starts_at : starts_at,
       ({ id }) => id,

@@ -27,6 +27,16 @@ const announcement = (
 })
 
 describe("a feed", () => {
+  it("has open incidents first, then maintenance, then notices, whatever began last", () => {
+    const kinds = ["notice", "maintenance", "incident"] as const
+    const announcements = kinds.map((kind, n) => ({ ...announcement(kind, -90, [-9 * (n + 1)]), kind }))
+    const ended = { ...announcement("ended", -90, [-50, -40]), kind: "incident" as const }
+    assert.deepStrictEqual(
+      feedOf({ announcements: [ended, ...announcements], asOf: at(0) }).map(({ title }) => title),
+      ["incident", "maintenance", "notice", "ended"],
+    )
+  })
+
   it("has open announcements first, then the next ones and the last ones, none with a time to come", () => {
     const announcements = [
       announcement("some day", -50, [900_000]),
