@@ -156,7 +156,7 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
         assert.include(page.text, "Example &lt;b&gt;Inc.&lt;/b&gt;")
         assert.include(page.text, '<meta http-equiv="refresh" content="60">')
         assert.include(page.text, "We look &lt;into&gt; it")
-        assert.notMatch(page.text, /<script|(?:src|href)="(?:https?:|\/)|<b>Inc/)
+        assert.notMatch(page.text, /<script|(?:src|href)="(?:https?:|\/)|<b>Inc\./)
         const { body } = yield* get(".json")
         assert.deepNestedInclude(body, {
           title: "Example <b>Inc.</b>",
@@ -186,6 +186,12 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
         ])
           assert.strictEqual((yield* call("GET", `/status/${path}`)).status, 404, path)
         assert.strictEqual((yield* call("GET", "/status/example-2")).status, 200)
+        // A browser gets plain words.
+        const missing = yield* call("GET", "/status/nothing", { headers: { accept: "text/html,*/*;q=0.8" } })
+        assert.strictEqual(missing.status, 404)
+        assert.match(missing.headers["content-type"] ?? "", /^text\/html/)
+        assert.include(missing.text, "<h1>There is no such page</h1>")
+        assert.include(missing.headers["content-security-policy"], "default-src 'none'; style-src 'sha256-")
       }),
     { ...options, spoil: announcing },
   )

@@ -6,6 +6,7 @@ import { errorResponse } from "../response/failures.ts"
 import { RequestId } from "../response/headerFields.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
 import { formOf, inForm, statusAnswer } from "./statusAnswers.ts"
+import { missingPage, PAGE_FIELDS } from "./statusPage.ts"
 
 const PAGE = "/status/:page"
 const FILE = "/status/:page/:file"
@@ -49,6 +50,11 @@ export const layer = HttpRouter.use((router) =>
       const making = page === "unknown" ? undefined : statusAnswer(page, file, publicUrl)
       if (making === undefined) {
         const message = page !== "unknown" && file === ".atom" ? NO_FEED : NO_PAGE
+        if (message === NO_PAGE && headers["accept"]?.includes("text/html") === true)
+          return HttpServerResponse.text(missingPage, {
+            status: errorStatus.not_found,
+            headers: { ...PAGE_FIELDS, vary: "accept" },
+          })
         return errorResponse({ code: "not_found", message }, requestId)
       }
       const made = yield* Effect.promise(() => making)

@@ -1,21 +1,31 @@
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
-import { AS_OF, COLOURS, STATE_WORDS } from "./statusPage.ts"
+import { isCalledOff, KINDS, momentIn, namesOf, timesOf } from "./announcementTexts.ts"
+import { COLOURS, STATE_WORDS } from "./statusPage.ts"
 
-const KINDS = { incident: "Incident", maintenance: "Maintenance", notice: "Notice" } as const
+/** When an empty feed changed last: any announcement is newer, and it is the same at each read and on each server. */
+const NEVER = "1970-01-01T00:00:00.000Z"
 
 /** XML 1.0 has no other control characters than these; a text may have them from elsewhere. */
 const xml = (text: string): string =>
   escapeHtml(text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " "))
 
 const entry = (
-  { id, kind, published, state, text, title, updated, updates }: BuiltPage["feed"][number],
+  announcement: BuiltPage["feed"][number],
   page: string,
+  body: BuiltPage["body"],
+  moment: (at: string) => string,
 ): string => {
-  const parts = [...updates.toReversed().map((update) => `${update.at}\n${update.text}`), text]
+  const { id, kind, published, state, text, title, updated, updates } = announcement
+  const ended = isCalledOff(announcement) ? " (called off)" : state === "ended" ? " (ended)" : ""
+  const parts = [
+    [timesOf(announcement, moment), ...namesOf(announcement, body)].join(" · "),
+    ...updates.toReversed().map((update) => `${moment(update.at)}\n${update.text}`),
+    text,
+  ]
   return `<entry>
 <id>urn:uuid:${id}</id>
-<title>${KINDS[kind]}: ${xml(title)}${state === "ended" ? " (ended)" : ""}</title>
+<title>${KINDS[kind]}: ${xml(title)}${ended}</title>
 <link rel="alternate" type="text/html" href="${page}"/>
 <published>${published}</published>
 <updated>${updated}</updated>
@@ -26,7 +36,8 @@ const entry = (
 }
 
 /** The announcements of a page as Atom (RFC 4287), which needs the address of the page. */
-export const statusFeed = ({ body, feed, name }: BuiltPage, publicUrl: string, shown: number): string => {
+export const statusFeed = ({ body, feed, name, tz }: BuiltPage, publicUrl: string, shown: number): string => {
+  const moment = momentIn(tz)
   const page = xml(`${publicUrl}/status/${name}`)
   const entries = feed.slice(0, shown)
   return `<?xml version="1.0" encoding="utf-8"?>
@@ -37,22 +48,24 @@ export const statusFeed = ({ body, feed, name }: BuiltPage, publicUrl: string, s
 <link rel="self" type="application/atom+xml" href="${page}.atom"/>
 <link rel="alternate" type="text/html" href="${page}"/>
 <updated>${
-    entries
+    feed
       .map(({ updated }) => updated)
       .toSorted()
-      .at(-1) ?? AS_OF
+      .at(-1) ?? NEVER
   }</updated>
-${entries.map((each) => entry(each, page)).join("")}</feed>
+${entries.map((each) => entry(each, page, body, moment)).join("")}</feed>
 `
 }
 
-/** Some 110 pixels of a usual font have 16 characters. */
-const CHARACTER = 7
-const widthOf = (text: string): number => Array.from(text).length * CHARACTER + 12
+/** Pixels that characters need at most in the wide fonts of the badge. */
+const characterWidth = (character: string): number =>
+  character > "\u024f" ? 12 : /[A-Zmw%@]/.test(character) ? 10 : 7
+const widthOf = (text: string): number =>
+  Array.from(text).reduce((width, character) => width + characterWidth(character), 12)
 const MOST_CHARACTERS = 40
 
 const text = (words: string, x: number, width: number): string =>
-  `<text x="${x + 6}" y="14" textLength="${width - 12}" lengthAdjust="spacingAndGlyphs">${xml(words)}</text>`
+  `<text x="${x + width / 2}" y="14">${xml(words)}</text>`
 
 /** The state of a page or a line as a picture for other pages. */
 export const statusBadge = (name: string, state: keyof typeof STATE_WORDS): string => {
@@ -62,7 +75,7 @@ export const statusBadge = (name: string, state: keyof typeof STATE_WORDS): stri
   const word = STATE_WORDS[state].toLowerCase()
   const [left, right] = [widthOf(label), widthOf(word)]
   const whole = left + right
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="20" role="img" aria-label="${xml(name)}: ${word}"><title>${xml(name)}: ${word}</title><clipPath id="r"><rect width="${whole}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#43474e"/><rect x="${left}" width="${right}" height="20" fill="${BADGES[state]}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${text(label, 0, left)}${text(word, left, right)}</g></svg>
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="20" role="img" aria-label="${xml(name)}: ${word}"><title>${xml(name)}: ${word}</title><clipPath id="r"><rect width="${whole}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#43474e"/><rect x="${left}" width="${right}" height="20" fill="${BADGES[state]}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">${text(label, 0, left)}${text(word, left, right)}</g></svg>
 `
 }
 

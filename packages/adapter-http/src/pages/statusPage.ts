@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
+import { KINDS, momentIn, namesOf, timesOf } from "./announcementTexts.ts"
 
 /** Stands for the time of a page, which its tag leaves out. */
 export const AS_OF = "\u0001as of\u0001"
@@ -59,8 +60,8 @@ const DARK = {
   no_data: "#a7afba",
 }
 
-const STYLE = `:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--ink:#1d2228;--soft:#565d67;--line:#dfe3e8;${variables("b", COLOURS)}${variables("t", LIGHT)}}
-@media(prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e8eaed;--soft:#a7afba;--line:#30353d;${variables("t", DARK)}}}
+const STYLE = `:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--ink:#1d2228;--soft:#565d67;--line:#dfe3e8;${variables("b", { ...COLOURS, no_data: "#ccd2d9" })}${variables("t", LIGHT)}}
+@media(prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e8eaed;--soft:#a7afba;--line:#30353d;--bn:#3c434c;${variables("t", DARK)}}}
 *{box-sizing:border-box}
 body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 main,header,footer{max-width:52rem;margin:0 auto}
@@ -68,15 +69,16 @@ header{padding:1.5rem 0 1rem}h1{font-size:1.625rem;line-height:1.2;margin:0}
 h2{font-size:1.0625rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0}p{margin:.25rem 0 0}
 time,.s,footer{color:var(--soft);font-size:.875rem}
 .state{padding:1rem 1.25rem;border-radius:.5rem;background:var(--card);border:1px solid var(--line);border-left:.5rem solid;font-size:1.25rem;font-weight:600}
-.state p{font-size:.875rem;font-weight:400}
+.state p{font-size:.875rem;font-weight:400}.state .i{color:var(--td);font-size:1rem;font-weight:600}
 ul{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
 li{padding:.875rem 1.25rem}li+li{border-top:1px solid var(--line)}
-.row{display:flex;justify-content:space-between;gap:1rem}.row.s{gap:.5rem}.row.s span{white-space:nowrap}.row b{font-weight:600}
+.row{display:flex;justify-content:space-between;gap:1rem}.row.s{gap:.5rem}.row.s span{white-space:nowrap}.row.s span:nth-child(2){white-space:normal;text-align:center}.row b{font-weight:600}
 .w{white-space:nowrap;font-weight:600}.w:before{content:"";display:inline-block;width:.625rem;height:.625rem;border-radius:50%;margin-right:.4rem;background:currentColor}
 svg{display:block;width:100%;height:2.125rem;margin:.5rem 0 .25rem}path{fill:none;stroke-width:.72}
 article{margin:.75rem 0 0;padding:.875rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--soft);border-radius:.5rem}
 article.incident{border-left-color:var(--bd)}article.maintenance{border-left-color:var(--bm)}
-article p{white-space:pre-line}
+article p{white-space:pre-line}article .s~p{margin-top:.625rem;padding-top:.625rem;border-top:1px solid var(--line)}
+h3 b{margin-right:.5rem;padding:.0625rem .5rem;border:1px solid;border-radius:1rem;color:var(--soft);font-size:.8125rem}.incident b{color:var(--td)}.maintenance b{color:var(--tm)}
 ${rules((name) => `.t${name}{color:var(--t${name})}.state.${name}{border-left-color:var(--b${name})}path.${name}{stroke:var(--b${name})}`)}
 footer{padding:2rem 0 1rem}a{color:inherit}
 @media print{body{background:none;padding:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}li,article{break-inside:avoid}footer{display:none}}`
@@ -107,11 +109,13 @@ const isFaulty = ({ state }: PageDay): boolean => state !== "operational" && sta
 const dayText = ({ date, minutes, state }: PageDay): string =>
   `${date}: ${STATE_WORDS[state].toLowerCase()}, ${spanText(minutes)}`
 
+type Line = PublicPageBody["groups"][number]["lines"][number]
+
 /** So many days are named to those who do not see the bars. */
 const MOST_NAMED = 10
 
 /** A stroke for each day; those that were not operational say more, unless the page would be too long. */
-const bars = (days: ReadonlyArray<PageDay>, hasDetails: boolean): string => {
+const bars = ({ days, state: now }: Line, since: string, hasDetails: boolean): string => {
   const faulty = days.filter(isFaulty)
   const stroke = (n: number) => `M${n}.5 0v9`
   const plain = new Map<LineState, string>()
@@ -122,45 +126,49 @@ const bars = (days: ReadonlyArray<PageDay>, hasDetails: boolean): string => {
         `<path class="${classOf(day.state)}" d="${stroke(n)}"><title>${dayText(day)}</title></path>`,
       )
     else plain.set(day.state, (plain.get(day.state) ?? "") + stroke(n))
+  const withoutFaults = days.every(({ state }) => state === "no_data")
+    ? "no data"
+    : now === "operational"
+      ? `no fault${since}`
+      : `${STATE_WORDS[now].toLowerCase()} now`
   const label = [
     `Last ${plural(days.length, "day")}`,
-    ...(faulty.length === 0 ? ["no fault"] : faulty.slice(-MOST_NAMED).toReversed().map(dayText)),
+    ...(faulty.length === 0 ? [withoutFaults] : faulty.slice(-MOST_NAMED).toReversed().map(dayText)),
     ...(faulty.length > MOST_NAMED ? [`and ${faulty.length - MOST_NAMED} more`] : []),
   ].join("; ")
   return `<svg viewBox="0 0 ${days.length} 9" preserveAspectRatio="none" role="img" aria-label="${label}">${Array.from(plain, ([state, d]) => `<path class="${classOf(state)}" d="${d}"/>`).join("")}${detailed.join("")}</svg>`
 }
 
-type Line = PublicPageBody["groups"][number]["lines"][number]
+/** In percent with two digits after the point, cut. */
+const percentOf = (availability: number): number => Math.floor(Math.round(availability * 1_000) / 10) / 100
 
-const lineHtml = ({ availability, days, name, state }: Line, hasDetails: boolean): string =>
-  `<li><div class="row"><b>${escapeHtml(name)}</b><span class="w t${classOf(state)}">${STATE_WORDS[state]}</span></div>
-${bars(days, hasDetails)}
-<div class="row s"><span>${plural(days.length, "day")}</span><span>${availability === null ? "no data" : `${availability} % available`}</span><span>today</span></div></li>`
-
-/** A moment as people of a time zone write it. */
-const momentIn = (tz: string) => {
-  const format = new Intl.DateTimeFormat("en-GB", { timeZone: tz, dateStyle: "medium", timeStyle: "short" })
-  return (at: string): string =>
-    at === AS_OF ? AS_OF : `<time datetime="${at}">${format.format(new Date(at))}</time>`
+const lineHtml = (line: Line, hasDetails: boolean): string => {
+  const { availability, days, name, state } = line
+  const first = days.findIndex((day) => day.state !== "no_data")
+  const since = first > 0 ? ` since ${days[first]?.date}` : ""
+  const available = availability === null ? "no data" : `${percentOf(availability)} % available${since}`
+  return `<li><div class="row"><b>${escapeHtml(name)}</b><span class="w t${classOf(state)}">${STATE_WORDS[state]}</span></div>
+${bars(line, since, hasDetails)}
+<div class="row s"><span>${plural(days.length, "day")} ago</span><span>${available}</span><span>today</span></div></li>`
 }
 
-const ENDS = { scheduled: "Ends", open: "Ends", ended: "Ended" } as const
-const BEGINS = { scheduled: "Begins", open: "Since", ended: "From" } as const
+const timeHtml = (tz: string) => {
+  const moment = momentIn(tz)
+  return (at: string): string => `<time datetime="${at}">${moment(at)}</time>`
+}
 
 const announcementHtml = (
-  { ends_at, kind, lines, starts_at, state, text, title, updates }: ShownAnnouncement,
+  announcement: ShownAnnouncement,
+  { body, feed }: Pick<BuiltPage, "body" | "feed">,
   moment: (at: string) => string,
-  nameOf: ReadonlyMap<string, string>,
 ): string => {
-  const names = lines.flatMap((line) => nameOf.get(line) ?? [])
-  const about = names.length === 0 ? "" : ` · ${escapeHtml(names.join(", "))}`
-  const end = ends_at === null ? "" : ` · ${ENDS[state]} ${moment(ends_at)}`
-  return `<article class="${kind}"><h3>${escapeHtml(title)}</h3>
-<p class="s">${BEGINS[state]} ${moment(starts_at)}${end}${about}</p>
-${updates
-  .toReversed()
-  .map((update) => `<p>${moment(update.at)}\n${escapeHtml(update.text)}</p>\n`)
-  .join("")}<p>${escapeHtml(text)}</p></article>`
+  const { id, kind, starts_at, text, title, updates } = announcement
+  const published = feed.find((entry) => entry.id === id)?.published ?? starts_at
+  const when = [timesOf(announcement, moment), ...namesOf(announcement, body).map(escapeHtml)]
+  const texts = [...updates.toReversed(), { at: published, text }]
+  return `<article class="${kind}"><h3><b>${KINDS[kind]}</b>${escapeHtml(title)}</h3>
+<p class="s">${when.join(" · ")}</p>
+${texts.map((each) => `<p>${moment(each.at)}\n${escapeHtml(each.text)}</p>`).join("\n")}</article>`
 }
 
 export interface PageParts {
@@ -170,19 +178,21 @@ export interface PageParts {
 }
 
 /** A page as HTML. Its links are relative to `/status/`, whatever stands before that. */
-export const statusPage = (
-  { isOutdated, name, tz }: Pick<BuiltPage, "isOutdated" | "name" | "tz">,
-  { body, hasDetails, hasFeed }: PageParts,
-): string => {
+export const statusPage = (page: BuiltPage, { body, hasDetails, hasFeed }: PageParts): string => {
+  const { isOutdated, name, tz } = page
+  const moment = timeHtml(tz)
   const { announcements, groups, state, title } = body
-  const moment = momentIn(tz)
-  const nameOf = new Map(groups.flatMap(({ lines }) => lines.map((line) => [line.id, line.name] as const)))
-  const articles = (ended: boolean) =>
+  const articles = (of: ShownAnnouncement["state"]) =>
     announcements
-      .filter((each) => (each.state === "ended") === ended)
-      .map((each) => announcementHtml(each, moment, nameOf))
+      .filter((each) => each.state === of)
+      .map((each) => announcementHtml(each, page, moment))
       .join("\n")
-  const past = articles(true)
+  const section = (heading: string, shown: string) =>
+    shown === "" ? "" : `<section><h2>${heading}</h2>\n${shown}</section>`
+  const incidents = page.body.announcements.filter(
+    (each) => each.kind === "incident" && each.state === "open",
+  )
+  const open = incidents.length === 0 ? "" : `<p class="i">${plural(incidents.length, "open incident")}</p>`
   const outdated = isOutdated ? " Newer states cannot be read now." : ""
   return `<!doctype html>
 <html lang="en">
@@ -198,10 +208,11 @@ ${hasFeed ? `<link rel="alternate" type="application/atom+xml" title="Announceme
 <body>
 <header><h1>${escapeHtml(title)}</h1></header>
 <main>
-<div class="state ${classOf(state)}">${HEADLINES[state]}<p>As of ${AS_OF}.${outdated}</p></div>
-${articles(false)}
+<div class="state ${classOf(state)}">${HEADLINES[state]}${open}<p>As of ${AS_OF}.${outdated}</p></div>
+${articles("open")}
+${section("Planned", articles("scheduled"))}
 ${groups.map((group) => `<section><h2>${escapeHtml(group.title)}</h2>\n<ul>${group.lines.map((line) => lineHtml(line, hasDetails)).join("\n")}</ul></section>`).join("\n")}
-${past === "" ? "" : `<section><h2>Past announcements</h2>\n${past}</section>`}
+${section("Past announcements", articles("ended"))}
 </main>
 <footer>This page renews itself every minute. Also as <a href="${name}.json">JSON</a>${hasFeed ? ` and as a <a href="${name}.atom">feed</a>` : ""}.</footer>
 </body>
@@ -210,4 +221,11 @@ ${past === "" ? "" : `<section><h2>Past announcements</h2>\n${past}</section>`}
 }
 
 /** The time of a page in its zone. */
-export const asOfHtml = ({ body, tz }: BuiltPage): string => momentIn(tz)(body.as_of)
+export const asOfHtml = ({ body, tz }: BuiltPage): string => timeHtml(tz)(body.as_of)
+
+/** The page that a browser shows at an address of no page. */
+export const missingPage = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>There is no such page</title><style>${STYLE}</style></head>
+<body><main><h1>There is no such page</h1>
+<p>The address may have a mistake, or its page has been removed. Check the address, or ask the people who gave it to you.</p></main></body></html>
+`

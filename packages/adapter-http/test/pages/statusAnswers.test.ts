@@ -77,7 +77,130 @@ const textsOf = (page: BuiltPage) =>
 /** How often a document has each character that begins or ends a tag or an attribute. */
 const marksOf = (text: string) => ["<", ">", '"'].map((mark) => text.split(mark).length)
 
+/** A page in order, whose line has had data for two of its three days. */
+const orderly = (): BuiltPage => {
+  const page = pageOf({
+    title: "Example",
+    line: "Shop",
+    subject: "It is slow",
+    text: "We look.",
+    update: "Found.",
+  })
+  const [incident] = page.feed
+  if (incident === undefined) return assert.fail("there is none")
+  const work = {
+    ...incident,
+    published: "2026-11-27T09:00:00.000Z",
+    updates: [],
+    kind: "maintenance",
+  } as const
+  const planned = {
+    ...work,
+    id: "2",
+    title: "Planned work",
+    state: "scheduled",
+    starts_at: "2026-12-28T15:00:00.000Z",
+    ends_at: "2026-12-28T16:00:00.000Z",
+  } as const
+  const calledOff = {
+    ...work,
+    id: "3",
+    title: "Other work",
+    state: "ended",
+    lines: [],
+    starts_at: "2026-11-29T15:00:00.000Z",
+    ends_at: "2026-11-27T17:50:00.000Z",
+  } as const
+  const states = ["no_data", "operational", "operational"] as const
+  const days = states.map((state, n) => ({ date: `2026-12-0${n + 5}`, state, minutes: 5 }))
+  const shown = { name: "Shop", id: "shop", state: "operational", availability: 99.989, days } as const
+  const feed = [incident, planned, calledOff]
+  const groups = [{ title: "Example", lines: [shown] }]
+  return { ...page, feed, body: { ...page.body, state: "operational", groups, announcements: feed } }
+}
+
+/** A page whose only line is in this state. */
+const withLine = (line: Partial<BuiltPage["body"]["groups"][number]["lines"][number]>): BuiltPage => {
+  const page = orderly()
+  const groups = page.body.groups.map((group) => ({
+    ...group,
+    lines: group.lines.map((each) => ({ ...each, ...line })),
+  }))
+  return { ...page, body: { ...page.body, groups } }
+}
+
+const fileOf = async (page: BuiltPage, file: string): Promise<string> =>
+  String((await statusAnswer(page, file, "https://status.example"))?.plain)
+
+/** The words that a reader sees, each element apart. */
+const seen = (html: string) =>
+  html
+    .replace(/<style>.*<\/style>/s, "")
+    .replaceAll(/<[^>]+>/g, "|")
+    .replaceAll(/[|\s]*[|][|\s]*/g, "|")
+
+describe("a page", () => {
+  it("says in words what is open, planned and called off, with the zone of every time", async () => {
+    const text = seen(await fileOf(orderly(), ""))
+    assert.include(text, "All services are operational|1 open incident|As of|7 Dec 2026, 11:00 CET|.")
+    assert.include(
+      text,
+      "|Incident|It is slow|Since|7 Dec 2026, 11:00 CET|· Shop|7 Dec 2026, 11:00 CET|Found.|7 Dec 2026, 11:00 CET|We look.|",
+    )
+    assert.include(
+      text,
+      "|Planned|Maintenance|Planned work|Begins|28 Dec 2026, 16:00 CET|· Ends|28 Dec 2026, 17:00 CET|· Shop|27 Nov 2026, 10:00 CET|We look.|",
+    )
+    assert.include(
+      text,
+      "|Past announcements|Maintenance|Other work|Called off|27 Nov 2026, 18:50 CET|· Planned for|29 Nov 2026, 16:00 CET|",
+    )
+  })
+
+  it("says since when it has data, and finds no fault only where there is data and none now", async () => {
+    const since = await fileOf(orderly(), "")
+    assert.include(seen(since), "|3 days ago|99.98 % available since 2026-12-06|today|")
+    assert.include(since, 'aria-label="Last 3 days; no fault since 2026-12-06"')
+    assert.include(await fileOf(withLine({ state: "down" }), ""), 'aria-label="Last 3 days; down now"')
+    const days = [{ date: "2026-12-07", state: "no_data", minutes: 0 }] as const
+    const empty = await fileOf(withLine({ state: "no_data", availability: null, days }), "")
+    assert.include(empty, 'aria-label="Last 1 day; no data"')
+  })
+})
+
+describe("a feed", () => {
+  it("begins each entry with when and where, and is the same at each read while it is empty", async () => {
+    const atom = await fileOf(orderly(), ".atom")
+    const entries = parseAtomFeed(atom).entries ?? []
+    assert.deepStrictEqual(
+      entries.map(({ content, title }) => [title?.value, content?.value?.split("\n")[0]]),
+      [
+        ["Incident: It is slow", "Since 7 Dec 2026, 11:00 CET · Shop"],
+        ["Maintenance: Planned work", "Begins 28 Dec 2026, 16:00 CET · Ends 28 Dec 2026, 17:00 CET · Shop"],
+        [
+          "Maintenance: Other work (called off)",
+          "Called off 27 Nov 2026, 18:50 CET · Planned for 29 Nov 2026, 16:00 CET",
+        ],
+      ],
+    )
+    const empty = await fileOf({ ...orderly(), feed: [] }, ".atom")
+    assert.strictEqual(parseAtomFeed(empty).updated, "1970-01-01T00:00:00.000Z")
+  })
+})
+
 describe("the files of a page", () => {
+  it("have badges that leave the width of letters to the font, and have room for wide ones", async () => {
+    const widthOf = async (title: string) => {
+      const svg = await fileOf(
+        pageOf({ title, line: "a", subject: "a", text: "a", update: "a" }),
+        "/badge.svg",
+      )
+      assert.notInclude(svg, "textLength")
+      return Number(/width="(\d+)"/.exec(svg)?.[1])
+    }
+    assert.isAbove((await widthOf("WWWW")) - (await widthOf("llll")), 10)
+  })
+
   it("leave out announcements of more text than they could have, before they make any", async () => {
     const page = pageOf({ title: "a", line: "a", subject: "a", text: "a".repeat(40_000), update: "a" })
     const [announcement] = page.body.announcements

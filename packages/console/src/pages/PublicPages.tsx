@@ -52,6 +52,9 @@ const showDraft = (page: Document | null | undefined, { texts, lines }: Draft, a
     part.textContent = content
     article.append(part)
   }
+  const word = page.createElement("b")
+  word.textContent = kind.slice(0, 1).toUpperCase() + kind.slice(1)
+  article.querySelector("h3")?.prepend(word)
   place.after(article)
 }
 

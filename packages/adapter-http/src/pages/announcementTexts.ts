@@ -1,0 +1,44 @@
+import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+
+export const KINDS = { incident: "Incident", maintenance: "Maintenance", notice: "Notice" } as const
+
+/** A moment as people of a time zone write it. */
+export const momentIn = (tz: string) => {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone: tz,
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  })
+  return (at: string): string => format.format(new Date(at))
+}
+
+type Times = Pick<ShownAnnouncement, "ends_at" | "starts_at" | "state">
+
+/** Whether it ended before it began. */
+export const isCalledOff = ({ ends_at, starts_at, state }: Times): boolean =>
+  state === "ended" && ends_at !== null && ends_at < starts_at
+
+const ENDS = { scheduled: "Ends", open: "Ends", ended: "Ended" } as const
+const BEGINS = { scheduled: "Begins", open: "Since", ended: "From" } as const
+
+/** When an announcement begins and ends. */
+export const timesOf = (times: Times, moment: (at: string) => string): string => {
+  const { ends_at, starts_at, state } = times
+  if (ends_at === null) return `${BEGINS[state]} ${moment(starts_at)}`
+  return isCalledOff(times)
+    ? `Called off ${moment(ends_at)} · Planned for ${moment(starts_at)}`
+    : `${BEGINS[state]} ${moment(starts_at)} · ${ENDS[state]} ${moment(ends_at)}`
+}
+
+/** The names of its lines, in one text if there are any. */
+export const namesOf = (
+  { lines }: Pick<ShownAnnouncement, "lines">,
+  { groups }: Pick<PublicPageBody, "groups">,
+): ReadonlyArray<string> => {
+  const names = groups.flatMap((group) => group.lines.filter(({ id }) => lines.includes(id)))
+  return names.length === 0 ? [] : [names.map(({ name }) => name).join(", ")]
+}
