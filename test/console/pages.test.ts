@@ -53,7 +53,7 @@ describe.skipIf(chromium === undefined)(`public pages in the console${skipped}`,
           // A page is read every 15 s.
           await monitor.advance("20s")
           await shown.locator("article", { hasText: "Orders wait." }).waitFor()
-          await shown.getByText("Maintenance", { exact: true }).waitFor()
+          await shown.getByRole("listitem").getByText("Maintenance", { exact: true }).waitFor()
 
           await row.getByLabel("Update of").fill("Half of it is done.")
           await click("Update")
