@@ -83,6 +83,7 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await signIn(page, await readerOf(demo))
           await page.getByText("token of lobby, kept on this device").waitFor()
           const first = page.getByRole("region", { name: "Open incidents" }).getByRole("listitem").first()
+          await first.getByRole("link", { name: "web-1/check-7" }).waitFor()
           await first.getByText("check-7 is slow").waitFor()
           for (const [name, [width, height]] of pages) {
             await page.setViewportSize({ width, height })
@@ -92,10 +93,13 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await page.setViewportSize({ width: 1280, height: 720 })
           assert.deepStrictEqual(await violationsOf(page, "all"), [])
 
-          const stale = page.getByText(/^Not current since/)
+          const stale = page.getByText(/^Not all current since/)
           assert.strictEqual(await stale.count(), 0)
           await page.route("**/ops/**", (route) => route.fulfill({ status: 502, body: "Bad Gateway" }))
           assert.isAtMost(await secondsUntil(stale), 30)
+          const moment = async (of: string) =>
+            page.locator(of).locator("time").last().getAttribute("datetime")
+          assert.strictEqual(await moment(".stale"), await moment(".updated"))
           await page.unroute("**/ops/**")
           await secondsUntil(stale, false)
 
@@ -103,6 +107,7 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await page.route("**/ops/**", (route) => route.fulfill({ status: 401, json: body }))
           await secondsUntil(page.getByText(/^Nothing shown since/))
           assert.strictEqual(await page.getByText("check-7").count(), 0)
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
           await page.unroute("**/ops/**")
           const worst = first.getByText("check-7 is slow")
           assert.isAtMost(await secondsUntil(worst), 60)

@@ -34,6 +34,7 @@ const rankOf = ({ severity }: HeldIncident): number => SEVERITIES.findIndex((eac
 
 export const Open = () => {
   const most = useMost(MANY)
+  const isWall = most > MANY
   const open = (acknowledged: boolean) => incidentsOf({ state: "open", acknowledged }, "", most).read
   const reading = useResource("worst incidents", topicsOf("ops/v1/incidents"), () =>
     firstOf([open(false), open(true)], most),
@@ -45,24 +46,28 @@ export const Open = () => {
       to={linkTo("incidents")}
       reading={reading}
       // A wall has the worst first, acknowledged or not.
-      items={most > MANY ? items?.toSorted((a, b) => rankOf(a) - rankOf(b)) : items}
+      items={isWall ? items?.toSorted((a, b) => rankOf(a) - rankOf(b)) : items}
       total={summary.value?.open_incidents}
       columns="5.5rem minmax(0, 1fr) auto"
-      row={(incident) => (
-        <li
-          class={`row is-${incident.severity}${incident.acknowledgement === null ? "" : " taken"}`}
-          key={incident.id}
-        >
-          <Mark state={incident.severity} />
-          <span class="what">
-            {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
-            <span class="subject">
-              {subjectText(incident)} · <NotifiedMark incident={incident} />
+      row={(incident) => {
+        const { acknowledgement, held_by, id, opened_at, severity } = incident
+        const isTaken = acknowledgement !== null || held_by.length > 0
+        const [title, subject] = [titleOf(incident), subjectText(incident)]
+        const notified = <NotifiedMark incident={incident} />
+        return (
+          <li class={`row is-${severity}${isTaken ? " taken" : ""}`} key={id}>
+            <Mark state={severity} />
+            <span class="what">
+              {mainLink(linkTo("incidents", [id]), isWall ? subject : title)}
+              <span class="subject">
+                {/* Who has it is in sight, however long the output. */}
+                {isWall ? notified : `${subject} ·`} {isWall ? title : notified}
+              </span>
             </span>
-          </span>
-          <Time at={incident.opened_at} />
-        </li>
-      )}
+            <Time at={opened_at} />
+          </li>
+        )
+      }}
       empty={<Mark state="ok" word="Nothing is wrong" />}
     />
   )

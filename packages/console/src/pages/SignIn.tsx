@@ -71,10 +71,10 @@ export const SignIn = () => {
   }
   return (
     <main class="sign-in">
+      {kept !== undefined && <Refused kept={kept} />}
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Bell size={44} />
         <h1>{isWall ? "Tocsin on a wall" : "Tocsin"}</h1>
-        {kept !== undefined && <Refused kept={kept} />}
         {!isWall && <SignInButton fault={fault} />}
         <label for="token">Token</label>
         <input

@@ -6,9 +6,9 @@ import { now } from "../state/clock.ts"
 import { isOutdated, lookForUpgrade } from "../state/live.ts"
 import { HOME, linkTo } from "../state/Route.ts"
 import { me, signOut, wallToken } from "../state/session.ts"
+import { summary } from "../state/summary.ts"
 import { QuietButton } from "../view/forms.tsx"
 import { OnWall } from "../view/Part.tsx"
-import { Updated } from "../view/Shell.tsx"
 import { Time } from "../view/states.tsx"
 import type { Reading } from "../view/usePages.ts"
 import { Changes, Figures, Health, Late, OnCallNow, Open } from "./Overview.tsx"
@@ -30,19 +30,29 @@ const STALE_MILLIS = 25_000
 
 const WAITING = "The server does not answer. This screen tries again until it does."
 
+/** The part that was read least lately: all that is shown was last read then. */
+const oldestOf = (reads: Reads): Read | undefined =>
+  // The clock makes it look.
+  now.value > 0 ? Array.from(reads.values()).toSorted((a, b) => a.steady - b.steady)[0] : undefined
+
+const timeOf = ({ at }: Read) => <Time at={new Date(at).toISOString()} />
+
+const Updated = ({ reads }: { readonly reads: Reads }) => {
+  const oldest = oldestOf(reads)
+  return <p class="updated">{oldest === undefined ? "connecting …" : <>updated {timeOf(oldest)}</>}</p>
+}
+
 /** Says since when the wall is not current, over all that it shows. */
 const Stale = ({ reads }: { readonly reads: Reads }) => {
-  // The clock makes it look.
-  const isSeen = now.value > 0 && reads.size > 0
-  const [oldest] = Array.from(reads.values()).toSorted((a, b) => a.steady - b.steady)
-  if (!isSeen || oldest === undefined || performance.now() - oldest.steady < STALE_MILLIS) return null
+  const oldest = oldestOf(reads)
+  if (oldest === undefined || performance.now() - oldest.steady < STALE_MILLIS) return null
   const { at, failure, revision } = oldest
   return (
     <div class="stale" role="alert">
       <strong>
-        {revision === undefined ? "Not read since" : "Not current since"} {momentText(at, now.peek())}
+        {revision === undefined ? "Not read since" : "Not all current since"} {momentText(at, now.peek())}
       </strong>{" "}
-      <Time at={new Date(at).toISOString()} />
+      {timeOf(oldest)}
       <p>{failure === undefined || isUnreached(failure) ? WAITING : messageOf(failure)}</p>
     </div>
   )
@@ -114,6 +124,11 @@ export const Wall = () => {
     const read = isRead ? { revision, steady: performance.now(), at: now.peek() } : before
     reads.set(title, { ...read, failure })
   }, [])
+  const counts = summary.value
+  useEffect(() => {
+    if (counts !== undefined)
+      note("Figures", { value: counts, failure: undefined, revision: Date.parse(counts.generated_at) })
+  }, [counts])
   return (
     <OnWall.Provider value={note}>
       <main class="wall">
@@ -122,7 +137,7 @@ export const Wall = () => {
           <Figures />
           <div>
             <Clock />
-            <Updated />
+            <Updated reads={reads} />
           </div>
         </header>
         <Stale reads={reads} />

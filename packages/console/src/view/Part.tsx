@@ -12,6 +12,8 @@ export const OnWall = createContext<((title: string, reading: Reading<unknown>) 
 
 /** More rows than a wall has room for. */
 const MOST_ON_WALL = 40
+/** So few rows of a wall have more room each. */
+const FEW = 3
 /** Heights of rows are rounded to parts of a pixel. */
 const ROUNDED = 0.05
 
@@ -42,7 +44,7 @@ const FittingRows = <Item,>({ items, total, hasMore = false, row, columns }: Row
     const observer = new ResizeObserver(measure)
     observer.observe(current)
     return () => observer.disconnect()
-  }, [])
+  }, [total <= FEW])
   const fits = (rows: number): number => Math.max(0, Math.floor(rows + ROUNDED))
   const isWhole = total <= fits(room.value) && !hasMore
   const shown = isWhole ? items : items.slice(0, fits(room.value - 0.5))
@@ -76,7 +78,11 @@ export const Part = <Item,>(props: PartProps<Item>) => {
   useEffect(() => note?.(title, reading), [reading.revision, reading.failure])
   const count = Math.max(total, items.length)
   return (
-    <section class="part" aria-label={title} style={{ "--count": Math.min(count, MOST_ON_WALL) }}>
+    <section
+      class={count > FEW ? "part" : "part few"}
+      aria-label={title}
+      style={{ "--count": Math.min(count, MOST_ON_WALL) }}
+    >
       <h2>
         <a href={to}>{title}</a>
       </h2>

@@ -22,7 +22,7 @@ const RECENT_MILLIS = 5_000
 const STALE_MILLIS = 7_000
 
 /** How current the page is; amber when it no longer is. */
-export const Updated = () => {
+const Updated = () => {
   // The clock makes it count.
   const moves = now.value > 0
   const { at, isLost } = contact.value
