@@ -2,7 +2,7 @@
 -- one adds its line and its objects here.
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
--- 3 separate_tables breaking sha256:70f89a16b3c6244d37e18be3f9898c130622af796cb4f2f7f90d4c20dd6b7141
+-- 3 separate_tables breaking sha256:c94ee1fe19bfc3affc9a28052d10e7e4dc660678d23aa1194f689a7d92f905c1
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -107,6 +107,8 @@ CREATE TABLE announcement (
 CREATE INDEX announcement_by_created_at ON announcement (created_at, id);
 
 CREATE INDEX announcement_by_end ON announcement (ends_at);
+
+CREATE INDEX announcement_by_end_order ON announcement (ends_order, id);
 
 CREATE INDEX announcement_of_page_by_created_at ON announcement (page, created_at, id);
 

@@ -1,5 +1,6 @@
 import {
   type CountedName,
+  endColumns,
   storedTables,
   forNames,
   type KeyedName,
@@ -109,7 +110,7 @@ export const findOverridesEndingAfter = `SELECT ${rotaOverrideTable.columns} FRO
 
 /** Counts the rows of a table that end after `$1`. */
 export const countUnended = (table: CountedName): string =>
-  `SELECT count(*)::int AS count FROM ${table} WHERE ends_at > $1 OR ends_at IS NULL`
+  `SELECT count(*)::int AS count FROM ${table} WHERE ${endColumns[table]} > $1`
 
 export const auditTable = makeTable(storedTables.audit, { alias: "u" })
 

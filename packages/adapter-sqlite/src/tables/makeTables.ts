@@ -1,6 +1,7 @@
 import {
   type CountedName,
   countedNames,
+  endColumns,
   type EvaluatedName,
   evaluatedNames,
   forNames,
@@ -87,9 +88,7 @@ export const makeTables = (connection: SqliteConnection) => {
     })),
     ...searched,
     unended: forNames<CountedName, Record<CountedName, (now: Instant) => number>>(countedNames, (name) => {
-      const count = connection.query<[bigint]>(
-        `SELECT count(*) FROM ${name} WHERE ends_at > ? OR ends_at IS NULL`,
-      )
+      const count = connection.query<[bigint]>(`SELECT count(*) FROM ${name} WHERE ${endColumns[name]} > ?`)
       return (now: Instant) => Number(count.get(now)?.[0] ?? 0)
     }),
     dueRows: forNames<EvaluatedName, DueRows>(evaluatedNames, (name) => makeDueRows(connection, name)),

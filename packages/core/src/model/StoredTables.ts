@@ -138,6 +138,8 @@ export type EvaluatedName = (typeof evaluatedNames)[number]
 /** The tables whose rows that have not ended are limited in number. An absent `ends_at` has not come. */
 export const countedNames = ["announcement", "rota_override"] as const
 export type CountedName = (typeof countedNames)[number]
+/** The column of their ends that is never empty, so that an index finds those to come. */
+export const endColumns = { announcement: "ends_order", rota_override: "ends_at" } as const
 
 /** In the order in which transactions lock their rows. */
 export const keyedNames = (Object.keys(storedTables) as ReadonlyArray<keyof Shapes>).filter(isKeyed)

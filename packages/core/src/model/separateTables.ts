@@ -138,6 +138,7 @@ CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incid
 CREATE INDEX reported_alert_by_next_evaluation ON reported_alert (next_evaluation_at, ${KEY});
 CREATE INDEX rota_override_by_end ON rota_override (ends_at);
 CREATE INDEX announcement_by_end ON announcement (ends_at);
+CREATE INDEX announcement_by_end_order ON announcement (ends_order, id);
 CREATE INDEX announcement_by_created_at ON announcement (created_at, id);
 CREATE INDEX announcement_of_page_by_created_at ON announcement (page, created_at, id);
 CREATE INDEX announcement_of_page_by_end ON announcement (page, ends_order, id);

@@ -237,14 +237,14 @@ type PlannedFilter = Omit<ListFilters["announcements"], "state"> & { readonly st
 
 /** Few planned rows have not ended. They are found by their end, and sorted. */
 const planned =
-  (index: string, over: string) =>
+  (index: string, over: string, end = "r.ends_at") =>
   ({ at, page, state }: PlannedFilter): ListPlan => {
     const ofPage = { fixed: fixed("page", page) }
     if (state === undefined || at === undefined) return one(ofPage)
     if (state === over) return one({ ...ofPage, conditions: [{ sql: "r.ends_at <= ?", values: [at] }] })
     return one({
       ...ofPage,
-      few: { sql: "(r.ends_at > ? OR r.ends_at IS NULL)", values: [at] },
+      few: { sql: `${end} > ?`, values: [at] },
       index,
       conditions: [{ sql: `r.starts_at ${state === "scheduled" ? ">" : "<="} ?`, values: [at] }],
       isSorted: true,
@@ -262,7 +262,7 @@ const plans: { readonly [L in ListName]?: Plan<L> } = {
   outbox,
   audit,
   silences: planned("silence_by_end", "expired"),
-  announcements: planned("announcement_by_end", "ended"),
+  announcements: planned("announcement_by_end_order", "ended", "r.ends_order"),
   blacklist,
 }
 
