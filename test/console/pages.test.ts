@@ -5,6 +5,7 @@ import { startMonitor } from "./Site.ts"
 
 const shop = {
   title: "The shop",
+  tz: "Asia/Tokyo",
   announce: "respond",
   groups: [
     {
@@ -42,25 +43,57 @@ describe.skipIf(chromium === undefined)(`public pages in the console${skipped}`,
           await page.getByLabel("Text, for all").fill("We move it.\nOrders wait.")
           await page.getByRole("group", { name: "Lines" }).getByLabel("Checkout").check()
           const draft = shown.locator("article.draft")
-          await draft.getByText(/^From now on · Checkout$/).waitFor()
+          await draft.getByText(/^Since .* · Checkout$/).waitFor()
           assert.deepStrictEqual(await flawsOf(page), [])
           await page.setViewportSize({ width: 1440, height: 900 })
           await click("Announce")
           await page.getByText("Announced A new checkout").waitFor()
-          const row = page.getByRole("list", { name: "Announcements" }).getByRole("listitem")
+          const rows = page.getByRole("list", { name: "Announcements" }).getByRole("listitem")
+          const row = rows.filter({ hasText: "A new checkout" })
           await row.getByText("open", { exact: true }).waitFor()
           await draft.waitFor({ state: "detached" })
+          const published = page.getByText("Published; the page shows it within 15 s")
+          await published.waitFor()
           // A page is read every 15 s.
           await monitor.advance("20s")
           await shown.locator("article", { hasText: "Orders wait." }).waitFor()
           await shown.getByRole("listitem").getByText("Maintenance", { exact: true }).waitFor()
+          await published.waitFor({ state: "hidden" })
 
-          await row.getByLabel("Update of").fill("Half of it is done.")
+          await page.getByLabel("Title").fill("A new search")
+          await page.getByLabel("Text, for all").fill("We try it.")
+          await page.getByLabel(/^From, /).fill("2100-03-01T10:00")
+          await page.getByLabel(/^To, /).fill("2100-03-01T23:30")
+          await page.getByText("Now unless given; the page has Asia/Tokyo").waitFor()
+          const times = await draft.locator(".s").textContent()
+          assert.match(
+            times ?? "",
+            /^Begins 1 Mar 2100, \d\d:00 GMT\+9 · Ends [12] Mar 2100, \d\d:30 GMT\+9$/,
+          )
+          await click("Announce")
+          await rows.filter({ hasText: "A new search" }).getByText("scheduled", { exact: true }).waitFor()
+          assert.match((await rows.allTextContents()).join(), /A new checkout.*A new search/s)
+          await monitor.advance("20s")
+          const next = shown.locator("article:not(.draft)", { hasText: "We try it." })
+          await next.waitFor()
+          assert.strictEqual(await next.locator(".s").textContent(), times)
+
+          await page.getByText("Update or Call off").click()
+          await click("Call off")
+          await page.getByRole("dialog").getByRole("button", { name: "Call off" }).click()
+          const over = rows.filter({ hasText: "A new search" })
+          await over.getByText("called off", { exact: true }).waitFor()
+          assert.notInclude(await over.textContent(), "until")
+          await row.getByText("Update or End").click()
+          await row.getByLabel("Update of").fill("Half of it is done.\nThe rest follows.")
           await click("Update")
-          await row.getByText("Half of it is done.").waitFor()
+          await row.getByText("Half of it is done.\nThe rest follows.").waitFor()
+          await row.getByLabel("Update of").fill("All is done.")
           await click("End")
-          await click("End it")
+          await page.getByText("Your update is sent.").waitFor()
+          await page.getByRole("dialog").getByRole("button", { name: "End" }).click()
           await row.getByText("ended", { exact: true }).waitFor()
+          await row.getByText("All is done.").waitFor()
           await page.goto(`${baseUrl}/#/audit`)
           const link = page.getByRole("link", { name: "an announcement" }).first()
           assert.strictEqual(await link.getAttribute("href"), "#/pages")
@@ -68,7 +101,7 @@ describe.skipIf(chromium === undefined)(`public pages in the console${skipped}`,
           await signIn(page, await operator("eve", "read"))
           await page.goto(`${baseUrl}/#/pages`)
           await page.getByText("Only administrators and responders announce").waitFor()
-          assert.strictEqual(await row.getByRole("button").count(), 0)
+          assert.strictEqual(await rows.getByRole("button").count(), 0)
           assert.deepStrictEqual(faults, [])
         })
       }),

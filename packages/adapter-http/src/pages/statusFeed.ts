@@ -1,6 +1,6 @@
+import { isCalledOff, KINDS, momentIn, namesOf, timesOf } from "@tocsin/contract/announcementTexts"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
-import { isCalledOff, KINDS, momentIn, namesOf, timesOf } from "./announcementTexts.ts"
 import { COLOURS, STATE_WORDS } from "./statusPage.ts"
 
 /** When an empty feed changed last: any announcement is newer, and it is the same at each read and on each server. */

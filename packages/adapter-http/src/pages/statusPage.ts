@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
+import { KINDS, momentIn, namesOf, timesOf } from "@tocsin/contract/announcementTexts"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import type { LineState, PageDay, PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
-import { KINDS, momentIn, namesOf, timesOf } from "./announcementTexts.ts"
 
 /** Stands for the time of a page, which its tag leaves out. */
 export const AS_OF = "\u0001as of\u0001"

@@ -1,90 +1,38 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { Announcement, PolicyInForce } from "@tocsin/client"
-import type { PublicPageBody } from "@tocsin/contract/PublicPages"
-import { useEffect, useRef } from "preact/hooks"
+import { isCalledOff, KINDS } from "@tocsin/contract/announcementTexts"
+import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
 import { segment } from "../api/request.ts"
 import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo, toggled } from "../state/Route.ts"
 import { base } from "../state/base.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
+import { confirmed } from "../state/useAction.ts"
 import type { Texts } from "../view/FormField.ts"
 import { ActionButton, Box, CopyText, Field, Form } from "../view/forms.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
+import { type Draft, type Lines, PagePreview, timeIn } from "../view/PagePreview.tsx"
 import { Empty, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
 const PATH = "ops/v1/announcements"
 const MOST_SHOWN = 20
 
-const KINDS = [["incident"], ["maintenance"], ["notice"]] as const
-
-type Lines = PublicPageBody["groups"][number]["lines"]
-
-/** An announcement that is being written. */
-interface Draft {
-  readonly texts: Texts
-  readonly lines: ReadonlyArray<string>
-}
 const NONE: Draft = { texts: { kind: "incident", title: "", text: "", from: "", to: "" }, lines: [] }
 
-const timeIn = (text = ""): string | undefined => (text === "" ? undefined : new Date(text).toISOString())
-
-/** Puts the announcement into the page as the page itself will show it. */
-const showDraft = (page: Document | null | undefined, { texts, lines }: Draft, all: Lines): void => {
-  page?.querySelector("article.draft")?.remove()
-  const { kind = "", title = "", text = "", from = "", to = "" } = texts
-  const place = page?.querySelector(".state")
-  if (!page || !place || (title === "" && text === "")) return
-  const names = all.filter(({ id }) => lines.includes(id)).map(({ name }) => name)
-  const until = to === "" ? "" : ` until ${to.replace("T", " ")}`
-  const when = `${from === "" ? "From now on" : `From ${from.replace("T", " ")}`}${until}`
-  const about = names.length === 0 ? "" : ` · ${names.join(", ")}`
-  const article = page.createElement("article")
-  article.className = `${kind} draft`
-  for (const [tag, name, content] of [
-    ["h3", "", title],
-    ["p", "s", when + about],
-    ["p", "", text],
-  ] as const) {
-    const part = page.createElement(tag)
-    part.className = name
-    part.textContent = content
-    article.append(part)
-  }
-  const word = page.createElement("b")
-  word.textContent = kind.slice(0, 1).toUpperCase() + kind.slice(1)
-  article.querySelector("h3")?.prepend(word)
-  place.after(article)
-}
-
-interface PreviewProps {
-  readonly address: string
-  /** Names the announcements that the page shows. */
-  readonly shown: string
-  readonly draft: Draft
-  readonly lines: Lines
-}
-
-/** The page as its readers see it, with the announcement that is being written. */
-const Preview = ({ address, draft, lines, shown }: PreviewProps) => {
-  const frame = useRef<HTMLIFrameElement>(null)
-  // It loads itself again every minute, and here once it has other announcements: then with the draft of that moment.
-  const show = useRef(() => undefined as void)
-  show.current = () => showDraft(frame.current?.contentDocument, draft, lines)
-  useEffect(() => show.current(), [draft])
-  useEffect(() => frame.current?.contentWindow?.location.reload(), [shown])
-  return <iframe ref={frame} title="The page as it will look" src={address} onLoad={() => show.current()} />
-}
+/** The zone in which the browser reads a time that is typed. */
+const { timeZone: ZONE } = new Intl.DateTimeFormat().resolvedOptions()
 
 interface AnnounceProps {
   readonly page: string
+  readonly tz: string
   readonly lines: Lines
   readonly draft: Signal<Draft>
 }
 
 /** Writes an announcement, beside the page with it. */
-const Announce = ({ page, lines, draft }: AnnounceProps) => {
+const Announce = ({ page, lines, draft, tz }: AnnounceProps) => {
   const { texts, lines: named } = draft.value
   const { kind = "", title = "", text = "", from, to } = texts
   const field = (name: string, label: string) => ({
@@ -92,6 +40,11 @@ const Announce = ({ page, lines, draft }: AnnounceProps) => {
     value: texts[name] ?? "",
     onText: (given: string) => (draft.value = { ...draft.peek(), texts: { ...texts, [name]: given } }),
   })
+  /** A time in the browser's zone, with the page's where that is another one. */
+  const time = (name: string, label: string, otherwise: string) => {
+    const hint = `${otherwise}; the page has ${tz}`
+    return { ...field(name, `${label}, ${ZONE}`), hint, type: "datetime-local" } as const
+  }
   const publish = async () => {
     const times = { starts_at: timeIn(from), ends_at: timeIn(to) }
     const body = { page, kind, title: title.trim(), text: text.trim(), lines: named, ...times }
@@ -102,11 +55,13 @@ const Announce = ({ page, lines, draft }: AnnounceProps) => {
   return (
     <section class="silence-form" aria-label="New announcement">
       <div class="form-row">
-        <Field {...field("kind", "Kind")} options={KINDS} />
+        <Field {...field("kind", "Kind")} options={Object.entries(KINDS)} />
         <Field {...field("title", "Title")} isWide />
       </div>
+      <small>A maintenance puts its lines into maintenance while open. An incident changes no line.</small>
       <Field {...field("text", "Text, for all who read the page")} hasLines />
-      <span class="filters" role="group" aria-label="Lines">
+      <fieldset class="filters">
+        <legend>Lines</legend>
         {lines.map(({ id, name }) => (
           <Box
             key={id}
@@ -115,10 +70,10 @@ const Announce = ({ page, lines, draft }: AnnounceProps) => {
             onChange={() => (draft.value = { ...draft.peek(), lines: toggled(named, id) })}
           />
         ))}
-      </span>
+      </fieldset>
       <div class="form-row">
-        <Field {...field("from", "From (now unless given)")} type="datetime-local" />
-        <Field {...field("to", "To (until you end it)")} type="datetime-local" />
+        <Field {...time("from", "From", "Now unless given")} />
+        <Field {...time("to", "To", "Until you end it")} />
         <ActionButton kind="main" isDisabled={title.trim() === "" || text.trim() === ""} does={publish}>
           Announce
         </ActionButton>
@@ -127,23 +82,29 @@ const Announce = ({ page, lines, draft }: AnnounceProps) => {
   )
 }
 
-/** Adds to an announcement, or ends it. */
-const Acts = ({ id, title }: Announcement) => {
+/** Adds to an announcement, or ends it: with the update that is written, if there is one. */
+const Acts = ({ id, state, title }: Announcement) => {
   const path = `${PATH}/${segment(id)}`
+  const end = state === "scheduled" ? "Call off" : "End"
+  const update = (text: string) => carryOut(`Updated ${title}`, "POST", `${path}/updates`, { body: { text } })
+  const finish = async ({ text = "" }: Texts) => {
+    const first = text === "" ? "" : "Your update is sent. "
+    if (!(await confirmed(`${end} “${title}” now? ${first}It stays on the page for 14 days.`, end)))
+      return undefined
+    if (text !== "") await update(text)
+    return carryOut(`${state === "scheduled" ? "Called off" : "Ended"} ${title}`, "POST", `${path}/end`)
+  }
   return (
-    <Form
-      fields={{ text: { label: `Update of “${title}”`, isWide: true } }}
-      acts={[["Update", (body) => carryOut(`Updated ${title}`, "POST", `${path}/updates`, { body })]]}
-    >
-      <ActionButton
-        kind="danger"
-        describes={`End “${title}”`}
-        confirms={[`End “${title}” now? It stays on the page for 14 days.`, "End it"]}
-        does={() => carryOut(`Ended ${title}`, "POST", `${path}/end`)}
-      >
-        End
-      </ActionButton>
-    </Form>
+    <details>
+      <summary>Update or {end.toLowerCase()}</summary>
+      <Form
+        fields={{ text: { label: `Update of “${title}”`, isWide: true, hasLines: true } }}
+        acts={[
+          ["Update", ({ text = "" }) => update(text)],
+          [end, finish, "danger"],
+        ]}
+      />
+    </details>
   )
 }
 
@@ -151,21 +112,22 @@ const MARKS = { scheduled: "scheduled", open: "active", ended: "past" } as const
 
 const Row = ({ announcement, may }: { readonly announcement: Announcement; readonly may: boolean }) => {
   const { created_by, ends_at, kind, starts_at, state, text, title, updates } = announcement
+  const isOff = isCalledOff(announcement)
   return (
     <li class="announcement">
       <p>
-        <Mark state={MARKS[state]} word={state} /> <b>{title}</b>{" "}
+        <Mark state={MARKS[state]} word={isOff ? "called off" : state} /> <b>{title}</b>{" "}
         <small>
-          {kind}, <Time at={starts_at} />
-          <TimeAfter text=", until " at={ends_at} />, by {created_by}
+          {kind} by {created_by}, <Time at={(isOff && ends_at) || starts_at} />
+          {!isOff && <TimeAfter text=", until " at={ends_at} />}
         </small>
       </p>
-      <p class="said">{text}</p>
+      <p class="announced">{text}</p>
       {updates.map((update) => (
-        <p class="said" key={update.at}>
+        <p class="announced" key={update.at}>
           <small>
             <Time at={update.at} />, {update.by}
-          </small>{" "}
+          </small>
           {update.text}
         </p>
       ))}
@@ -174,6 +136,13 @@ const Row = ({ announcement, may }: { readonly announcement: Announcement; reado
   )
 }
 
+/** In the order of the page. */
+const STATES = ["open", "scheduled", "ended"]
+
+/** An announcement as far as it changes. */
+const versionOf = ({ id, state, updates }: Announcement | ShownAnnouncement): string =>
+  `${id} ${state} ${updates.length}`
+
 type PageOfPolicy = NonNullable<PolicyInForce["policy"]["pages"]>[string]
 
 const PublicPage = ({ name, page }: { readonly name: string; readonly page: PageOfPolicy }) => {
@@ -181,7 +150,14 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
   const { value: body } = useRead<PublicPageBody>(`status/${name}.json`, {}, ["policy", "announcements"])
   const reading = useRead<Answered<Announcement>>(PATH, { page: name, limit: MOST_SHOWN })
   const draft = useSignal(NONE)
-  const items = reading.value?.items ?? []
+  const items = (reading.value?.items ?? []).toSorted(
+    (a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state),
+  )
+  const shown = String(body?.announcements.map(versionOf))
+  // One that has ended leaves the page in time.
+  const isAwaited = (each: Announcement): boolean =>
+    !shown.includes(versionOf(each)) && (each.state !== "ended" || shown.includes(each.id))
+  const { tz = "UTC" } = page
   const lines = body?.groups.flatMap((group) => group.lines) ?? []
   const may = mayAdminister.value || (mayRespond.value && page.announce === "respond")
   return (
@@ -207,12 +183,22 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
         <div>
           <h2>Announce</h2>
           {may ? (
-            <Announce page={name} lines={lines} draft={draft} />
+            <Announce page={name} tz={tz} lines={lines} draft={draft} />
           ) : (
             <p class="lead">
               Only administrators{page.announce === "respond" && " and responders"} announce on this page.
             </p>
           )}
+        </div>
+        <PagePreview
+          shown={shown}
+          isAwaited={body !== undefined && items.some(isAwaited)}
+          address={address}
+          tz={tz}
+          draft={draft.value}
+          lines={lines}
+        />
+        <div>
           <h2>Announcements</h2>
           <ReadingNote reading={reading} />
           {reading.value !== undefined && items.length === 0 && <p class="lead">None yet.</p>}
@@ -222,14 +208,6 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
             ))}
           </ul>
         </div>
-        <Preview
-          shown={JSON.stringify(
-            body?.announcements.map(({ id, state, updates }) => [id, state, updates.length]),
-          )}
-          address={address}
-          draft={draft.value}
-          lines={lines}
-        />
       </div>
     </>
   )

@@ -157,7 +157,7 @@ export const Field = (props: FieldProps) => {
 export type FormAct = readonly [
   label: string,
   does: (texts: Texts) => Promise<Message | undefined>,
-  kind?: "main",
+  kind?: "main" | "danger",
 ]
 
 interface FormProps {

@@ -1,4 +1,4 @@
-import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
+import type { PublicPageBody, ShownAnnouncement } from "./PublicPages.ts"
 
 export const KINDS = { incident: "Incident", maintenance: "Maintenance", notice: "Notice" } as const
 
@@ -13,6 +13,7 @@ export const momentIn = (tz: string) => {
     minute: "2-digit",
     timeZoneName: "short",
   })
+  // oxlint-disable-next-line eslint/no-restricted-globals -- reads a text, not the time, and browsers without Effect.
   return (at: string): string => format.format(new Date(at))
 }
 
