@@ -8,13 +8,13 @@ import { blocksOf, type CodeBlock, placeOf } from "../docs/CodeBlock.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { tocsin } from "./tocsin.ts"
 
-/** Examples without a story: the simulation leaves freshness out. */
-const UNTOLD = "freshness:"
+/** Examples without a story: the simulation leaves freshness out, and pages notify no one. */
+const UNTOLD = ["freshness:", "pages:"]
 /** Its only key changes how many messages a chat gets, which the simulation leaves out. */
 const WITHOUT_RULES = "storm"
 
 const examples = blocksOf("docs/policy.md").filter(({ marks }) => marks.has("policy"))
-const told = examples.filter(({ text }) => !text.startsWith(UNTOLD))
+const told = examples.filter(({ text }) => !UNTOLD.some((key) => text.startsWith(key)))
 const titles = told.map((block) => [placeOf(block), block] as const)
 
 const nameOf = ({ marks }: CodeBlock): string => marks.get("policy") ?? ""

@@ -23,6 +23,7 @@ const statusOf = (answer: { readonly status: number }) => answer.status
 
 /** No sender reports, nothing is watched, and no alert repeats, since there is no alert router. */
 const IDLE = [
+  "tocsin_sign_ins_total",
   "tocsin_integration_requests_total",
   "tocsin_integration_fullness_ratio",
   "tocsin_watch_probes_total",
