@@ -6,6 +6,7 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
+import { AT_LENGTH } from "../../properties/atLength.ts"
 import { BROKEN, GOOD } from "./BrokenStores.ts"
 
 const CONFIG = fileURLToPath(new URL("./vitest.config.ts", import.meta.url))
@@ -40,7 +41,8 @@ const runSuite = async (): Promise<ReadonlyMap<string, ReadonlyArray<string>>> =
   return ended
 }
 
-describe("the suite of all storages", () => {
+// A suite of two hundred tests runs on each of them.
+describe.skipIf(!AT_LENGTH)("the suite of all storages", () => {
   it("fails each storage that loses state, and passes those that do not", { timeout: 600_000 }, async () => {
     const ended = await runSuite()
     const passed = Array.from(ended).flatMap(([name, statuses]) =>
