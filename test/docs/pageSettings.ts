@@ -27,7 +27,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
     environment: { SERVICE_ALLOWED_ORIGINS: "https://dashboard.example" },
   },
   "docs/operators.md": { server: "sqlite", atLength: true },
-  "docs/integrations.md": { server: "sqlite" },
+  "docs/integrations.md": { server: "sqlite", atLength: true },
   "docs/leave-opsgenie.md": { server: "sqlite", atLength: true },
   "docs/nagios.md": { server: "sqlite", atLength: true },
   "docs/numbers.md": { server: "sqlite", atLength: true },
@@ -39,7 +39,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/errors.md": { server: "sqlite" },
   "docs/operations.md": { server: "sqlite" },
   "docs/alerts.md": { server: "sqlite", atLength: true },
-  "docs/backup.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL" },
+  "docs/backup.md": { server: "sqlite", databaseIn: "NEW_DATABASE_URL", atLength: true },
   "docs/rotation.md": { server: "sqlite", atLength: true },
-  "docs/postgresql.md": { server: "postgres", callsPostgres: true },
+  "docs/postgresql.md": { server: "postgres", callsPostgres: true, atLength: true },
 }
