@@ -25,7 +25,12 @@ it("a pipe without a writer is empty, and one that is written slowly is read who
   const path = join(folder, "pipe")
   execFileSync("sh", ["-c", `mkfifo "$0"`, path])
   assert.strictEqual(readBoundedFile(path, 5), "")
-  const writer = spawn("sh", ["-c", `exec 3<>"$0"; echo ready; sleep 0.1; printf ab >&3; exec 3>&-`, path])
+  // A pipe that its writer closes before it is opened here would be empty.
+  const writer = spawn("sh", [
+    "-c",
+    `exec 3<>"$0"; echo ready; sleep 0.1; printf ab >&3; sleep 1; exec 3>&-`,
+    path,
+  ])
   await new Promise((resolve) => writer.stdout.once("data", resolve))
   assert.strictEqual(readBoundedFile(path, 5), "ab")
 })
