@@ -9,7 +9,7 @@ import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { SecretRecord } from "../model/SecretRecord.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, withUnavailable } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
-import { PolicySource } from "../ports/PolicySource.ts"
+import { type FollowedPolicy, PolicySource } from "../ports/PolicySource.ts"
 import { SecretCipher } from "../ports/SecretCipher.ts"
 import { Storage, StorageError } from "../ports/Storage.ts"
 import { namedSecretsReader } from "./Secrets.ts"
@@ -41,27 +41,24 @@ const puttingInForce = Effect.fnUntraced(function* (
   given: () => PolicyNotifiers,
 ) {
   const readSecrets = namedSecretsReader(yield* Storage, yield* SecretCipher)
-  let current: { readonly text: string; readonly policy: Policy } = {
-    text: NO_RULES,
-    policy: compileGiven({}, given()),
-  }
+  let current: FollowedPolicy & { readonly text: string } = { text: NO_RULES, document: {}, outdated: [] }
   let ciphertexts: ReadonlyMap<NotifierName, string> = new Map()
   const putWith = Effect.fnUntraced(function* <E>(
     { open, rows }: Effect.Success<ReturnType<typeof readSecrets>>,
     next: typeof current,
     put: Put<E>,
   ) {
-    const { made, unavailable } = yield* source.notifiers(next.policy.document, open())
-    yield* put(withUnavailable(next.policy, unavailable), made)
+    const { document, outdated } = next
+    const { made, unavailable } = yield* source.notifiers(document, open())
+    // Compiled each time: other servers may give other receivers by now.
+    yield* put(withUnavailable({ ...compileGiven(document, given()), outdated }, unavailable), made)
     current = next
     ciphertexts = new Map(rows.map(({ ciphertext, name }) => [name, ciphertext]))
   })
   const use = Effect.fnUntraced(function* <E>(text: string, put: Put<E>) {
     const read = yield* Effect.result(source.follow(text))
     if (read._tag === "Failure") return issuesText(read.failure)
-    const { document, outdated } = read.success
-    const policy = { ...compileGiven(document, given()), outdated }
-    yield* putWith(yield* readSecrets(document), { text, policy }, put)
+    yield* putWith(yield* readSecrets(read.success.document), { ...read.success, text }, put)
     return undefined
   })
   return {
@@ -71,7 +68,7 @@ const puttingInForce = Effect.fnUntraced(function* (
     reread: <E>(put: Put<E>) => Effect.suspend(() => Effect.asVoid(use(current.text, put))),
     /** Puts the present policy in force again if its stored secrets have changed. */
     again: Effect.fnUntraced(function* <E>(put: Put<E>) {
-      const secrets = yield* readSecrets(current.policy.document)
+      const secrets = yield* readSecrets(current.document)
       if (!hasOnly(ciphertexts, secrets.rows)) yield* putWith(secrets, current, put)
     }),
   }

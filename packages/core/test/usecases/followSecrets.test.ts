@@ -47,6 +47,8 @@ it.effect("receivers are made again once the rows that the policy names have cha
       unavailable: () => Effect.succeed(new Map()),
     } as unknown as PolicySource
     const versions: Array<string> = []
+    let elsewhere = [NotifierName.make("pager")]
+    const receivers: Array<string> = []
     let rows: ReadonlyArray<SecretRecord> = []
     let looks = 0
     const storage = Layer.mock(Storage, {
@@ -65,8 +67,12 @@ it.effect("receivers are made again once the rows that the policy names have cha
     })
     yield* Effect.gen(function* () {
       const { follow, followedVersion } = yield* followStoredPolicy(
-        () => ({ notifiers: [], keepsNotifiers: false }),
-        { begin: () => Effect.void, replace: () => Effect.void },
+        () => ({ notifiers: [], keepsNotifiers: false, elsewhere }),
+        {
+          begin: () => Effect.void,
+          replace: (policy) =>
+            Effect.sync(() => void receivers.push(Array.from(policy.receivers.keys()).join())),
+        },
       )
       yield* follow
       assert.deepStrictEqual([followedVersion(), made.length, looks], [0, 0, 0])
@@ -79,7 +85,10 @@ it.effect("receivers are made again once the rows that the policy names have cha
         yield* follow
       }
       rows = []
+      elsewhere = []
       yield* follow
+      // They are made by the receivers that other servers give by then.
+      assert.deepStrictEqual(receivers, ["pager,a", "pager,a", "pager,a", "a"])
       assert.deepStrictEqual(made.slice(1), ["one", "two", "names chat, which is not store"])
       // Neither the policy nor an unchanged row is read more than once.
       assert.deepStrictEqual([texts, decryptions], [1, 2])
