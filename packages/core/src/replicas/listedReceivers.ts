@@ -36,12 +36,13 @@ export const unavailableReceivers = (
     )
     .toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))
 
-/** The receivers that modules or programs give to some replicas (docs/rules.md#extensions). */
-export const givenReceivers = (replicas: ReadonlyArray<ReplicaRecord>): ReadonlyArray<NotifierName> =>
-  replicas.flatMap(({ receivers }) =>
-    receivers
-      .filter((listing) => listing.given === true && listing.left_millis === undefined)
-      .map(({ name }) => name),
+/** The receivers that modules or programs give to live replicas (docs/rules.md#extensions). */
+export const givenReceivers = (
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyArray<NotifierName> =>
+  liveReplicas(replicas, now).flatMap(({ receivers }) =>
+    currentReceivers(receivers.filter(({ given }) => given === true)),
   )
 
 /** A receiver that some of the running replicas cannot use for one reason. */

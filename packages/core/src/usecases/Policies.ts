@@ -189,7 +189,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
     const { begin, replace } = yield* replacing
     const { openWith, store, ...applying } = yield* applyingPolicies
     // Before anything is decided; the report to the other servers finds later ones.
-    yield* inForce.giveElsewhere(givenReceivers(liveReplicas(yield* storage.replicas, yield* Instant.now)))
+    yield* inForce.giveElsewhere(givenReceivers(yield* storage.replicas, yield* Instant.now))
     const followed = yield* followStoredPolicy(inForce.given, { begin, replace })
     return {
       ...followed,

@@ -122,15 +122,16 @@ const makeComparison = Effect.sync(() => {
 const GIVEN_FOR = Duration.minutes(2)
 
 /**
- * Has the receivers of other servers' modules among every receiver. Puts the policy in force again once no replica decides by another one: what those decided meanwhile, such as when
- * to evaluate an incident, does not follow it. And when rotas have other receivers out of reach.
+ * Has the receivers of other servers' modules among every receiver. Puts the policy in force again once no replica
+ * decides by another one: what another replica decided meanwhile, for example when to evaluate an incident, does not
+ * follow it. And when rotas have other receivers out of reach.
  */
 const makeRenewal = ({ current, giveElsewhere, replace }: PolicyInForce["Service"]) => {
   let isMixed = false
   const given = new Map<NotifierName, Instant.Instant>()
   return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
     const now = yield* Instant.now
-    for (const name of givenReceivers(liveReplicas(all, now))) given.set(name, now)
+    for (const name of givenReceivers(all, now)) given.set(name, now)
     for (const [name, at] of given) if (!isNear(at, now, GIVEN_FOR)) given.delete(name)
     yield* giveElsewhere(given.keys())
     const wasMixed = isMixed

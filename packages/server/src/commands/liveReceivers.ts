@@ -1,7 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { givenReceivers } from "@tocsin/core/replicas/listedReceivers"
-import { liveReplicas } from "@tocsin/core/replicas/replicaState"
 import { Effect, Layer } from "effect"
 import type { Settings } from "../settings/Settings.ts"
 import { clockLayer, requireStorage } from "../storage.ts"
@@ -14,7 +13,7 @@ export const liveReceivers = (settings: Settings) =>
     Effect.provide(
       Effect.gen(function* () {
         const { replicas } = yield* Storage
-        return givenReceivers(liveReplicas(yield* replicas, yield* Instant.now))
+        return givenReceivers(yield* replicas, yield* Instant.now)
       }),
       Layer.merge(storageOfCommand(settings), clockLayer(settings)),
     ),
