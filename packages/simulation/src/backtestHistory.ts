@@ -18,18 +18,8 @@ import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
 import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
 import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
-import {
-  type AnyShape,
-  type ColumnReaders,
-  type CopiedRow,
-  decoderOf,
-  jsonReaders,
-  type TableShape,
-} from "@tocsin/core/model/TableShape"
+import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@tocsin/core/model/TableShape"
 import type { KnownAgent } from "./registrationOf.ts"
-
-const READERS: ColumnReaders = { integer: Number, long: Number, ...jsonReaders(JSON.parse) }
-const byIndex = (_: string, index: number): number => index
 
 /** A table with only some of its columns, so that the others are not read. */
 const columnsOf = <Row, Name extends keyof Row & string>(
@@ -40,7 +30,7 @@ const columnsOf = <Row, Name extends keyof Row & string>(
   const read = Object.entries(columns).filter(([column]) => names.some((one) => one === column))
   const shape: AnyShape = { name, key, columns: Object.fromEntries(read) }
   // It has the columns of these names.
-  const decode = decoderOf(shape as TableShape<Pick<Row, Name>>, READERS, byIndex)
+  const decode = copiedDecoder(shape as TableShape<Pick<Row, Name>>)
   return { shape, decode }
 }
 
@@ -61,11 +51,11 @@ const INCIDENTS = columnsOf(storedTables.incident, [
 const LOG = columnsOf(storedTables.incident_log, ["incident_id", "logged_at", "action", "ack_until"])
 const SILENCES = {
   shape: storedTables.silence,
-  decode: decoderOf<SilenceRecord>(storedTables.silence, READERS, byIndex),
+  decode: copiedDecoder<SilenceRecord>(storedTables.silence),
 }
 const OVERRIDES = {
   shape: storedTables.rota_override,
-  decode: decoderOf<RotaOverrideRecord>(storedTables.rota_override, READERS, byIndex),
+  decode: copiedDecoder<RotaOverrideRecord>(storedTables.rota_override),
 }
 const RESULTS = columnsOf(storedTables.check_event, [
   "agent_id",
@@ -81,7 +71,7 @@ const RESULTS = columnsOf(storedTables.check_event, [
 /** Keeps a part of each row of a table, all at once. */
 const readAll = <Row, Kept>(
   source: CopySource,
-  { decode, shape }: { readonly shape: AnyShape; readonly decode: (row: object) => Row },
+  { decode, shape }: { readonly shape: AnyShape; readonly decode: (row: CopiedRow) => Row },
   keep: (row: Row) => Kept | undefined,
 ) =>
   Stream.runFold(

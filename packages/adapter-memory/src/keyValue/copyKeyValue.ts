@@ -1,6 +1,6 @@
 import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
 import { filledByStarts, numberTables } from "@tocsin/core/model/StoredTables"
-import { type AnyShape, type CopiedRow, decoderOf, jsonReaders } from "@tocsin/core/model/TableShape"
+import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@tocsin/core/model/TableShape"
 import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Exit, Scope, Stream } from "effect"
 import { type Entries, entryOf, readEntries } from "./entries.ts"
@@ -8,17 +8,11 @@ import { failure, type KeyValueOptions, openStore } from "./KeyValueStorage.ts"
 
 type Rows = ReadonlyMap<string, ReadonlyArray<unknown>>
 
-const READERS = {
-  ...jsonReaders((text) => JSON.parse(text)),
-  integer: Number,
-  long: Number,
-}
+/** Makes the function that turns a table's copied rows into records. */
+// They are read by their columns alone.
+const recordsOf = (table: AnyShape) => copiedDecoder(table as TableShape<object>)
 
-/** A row as a record, and back as this storage copies it. */
-const toRecord = (table: AnyShape) =>
-  // The record is read by its columns alone.
-  decoderOf<never>(table as never, READERS, (_, index) => index) as (row: CopiedRow) => object
-
+/** A record as this storage copies it. */
 const toCopied = ({ columns }: AnyShape, record: object): CopiedRow =>
   Object.entries(columns).map(([name, { type }]) => {
     const value = (record as Readonly<Record<string, unknown>>)[name]
@@ -46,19 +40,22 @@ const keyed = (value: CopiedRow[number] | undefined) =>
 const compare = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number =>
   a === b ? 0 : a < b ? -1 : 1
 
+/** The records of a table. The store has subjects of the audit within its records. */
+const recordsIn = (loaded: Rows, { name }: AnyShape): ReadonlyArray<unknown> =>
+  name === audit_subject.name
+    ? subjectRowsOf((loaded.get("audit") ?? []) as ReadonlyArray<AuditRecord>)
+    : (loaded.get(name) ?? [])
+
 /** The rows of a table in the order of its key, as bytes. */
 const rowsIn = (loaded: Rows, table: AnyShape): ReadonlyArray<CopiedRow> => {
-  // The store has audited rows by their records.
-  const records =
-    table.name === audit_subject.name
-      ? subjectRowsOf((loaded.get("audit") ?? []) as ReadonlyArray<AuditRecord>)
-      : (loaded.get(table.name) ?? [])
   const places = table.key.map((name) => Object.keys(table.columns).indexOf(name))
-  return records
-    .map((record) => toCopied(table, Object(record)))
-    .toSorted((a, b) =>
-      places.reduce((order, place) => order || compare(keyed(a[place]), keyed(b[place])), 0),
-    )
+  return recordsIn(loaded, table)
+    .map((record) => {
+      const row = toCopied(table, Object(record))
+      return { row, key: places.map((place) => keyed(row[place])) }
+    })
+    .toSorted((a, b) => a.key.reduce((order, part, n) => order || compare(part, b.key[n] ?? 0n), 0))
+    .map(({ row }) => row)
 }
 
 const PIECE = 1_000
@@ -77,7 +74,7 @@ export const withCopySource = <A, E, R>(
     Effect.flatMap(openStore(options, readEntries), ({ loaded }) => {
       const [sequence] = loaded.get("sequence") ?? []
       return use({
-        count: (table) => Effect.sync(() => rowsIn(loaded, table).length),
+        count: (table) => Effect.sync(() => recordsIn(loaded, table).length),
         rows: (table) => Stream.suspend(() => pieces(rowsIn(loaded, table))),
         lastSeq: Effect.succeed(BigInt(Object(sequence).seq ?? 0)),
       })
@@ -157,11 +154,15 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
 })
 
 const targetOf = ({ kept, put }: Effect.Success<ReturnType<typeof openTarget>>): CopyTarget => ({
-  asKept: (table, row) => toCopied(table, toRecord(table)(row)),
+  asKept: (table) => {
+    const toRecord = recordsOf(table)
+    return (row) => toCopied(table, toRecord(row))
+  },
   write: (table, rows) => {
     if (numberTables.includes(table)) return rows.length === 0 ? Effect.void : Effect.fail(inUse(NO_NUMBERS))
     return Effect.sync(() => {
-      for (const row of rows) put(table.name, toRecord(table)(row))
+      const toRecord = recordsOf(table)
+      for (const row of rows) put(table.name, toRecord(row))
     })
   },
   setLastSeq: (seq) => Effect.sync(() => put("sequence", { seq: Number(seq) })),

@@ -149,6 +149,10 @@ export const decoderOf = <Row>(
   return new Function("readers", "columns", code)(readers, columns) as (row: object) => Row
 }
 
+/** Makes the function that turns copied rows into records, as {@link decoderOf} does. */
+export const copiedDecoder = <Row>(shape: TableShape<Row>): ((row: CopiedRow) => Row) =>
+  decoderOf(shape, { integer: Number, long: Number, ...jsonReaders(JSON.parse) }, (_, index) => index)
+
 /** The types of stored columns. */
 export const text = <T extends string>(): Column<T> => ({ type: "text" })
 export const uuid = <T extends string>(): Column<T> => ({ type: "uuid" })

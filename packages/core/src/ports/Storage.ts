@@ -216,8 +216,8 @@ export interface CopySource {
 
 /** A storage that is being filled. Its content becomes visible as a whole. */
 export interface CopyTarget {
-  /** A row in the form in which this target keeps it; as it comes if absent. */
-  readonly asKept?: (table: AnyShape, row: CopiedRow) => CopiedRow
+  /** Gives a table's rows the form in which this target keeps them; absent if it keeps them as they come. */
+  readonly asKept?: (table: AnyShape) => (row: CopiedRow) => CopiedRow
   readonly write: (table: AnyShape, rows: ReadonlyArray<CopiedRow>) => Effect.Effect<void, StorageError>
   /** Reads written rows back, in the order of the key. */
   readonly rows: (table: AnyShape) => Stream.Stream<ReadonlyArray<CopiedRow>, StorageError>

@@ -3,7 +3,7 @@ import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
 import { copiedTables, numberTables } from "@tocsin/core/model/StoredTables"
 import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
 import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, identity, Schema, Stream } from "effect"
 import type { CopyEnd } from "./places.ts"
 
 /** A copied table; both sides have the same values. */
@@ -75,9 +75,9 @@ export const copyTables = Effect.fnUntraced(function* (
   for (const table of tables) {
     const write = (rows: ReadonlyArray<CopiedRow>) =>
       Effect.andThen(target.write(table, rows), pass(rows, `rows, copying ${table.name}`))
-    const { asKept = (_: AnyShape, row: CopiedRow) => row } = target
+    const asKept = target.asKept?.(table) ?? identity<CopiedRow>
     const rows: CopySource["rows"] = (of) =>
-      Stream.map(source.rows(of), (piece) => withoutSignOfLife(of, piece).map((row) => asKept(of, row)))
+      Stream.map(source.rows(of), (piece) => withoutSignOfLife(of, piece).map((row) => asKept(row)))
     written.push(yield* digestOf(table, rows, write))
   }
   yield* target.setLastSeq(yield* source.lastSeq)
