@@ -5,7 +5,6 @@ import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
 import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
 import { Duration, Record } from "effect"
-import { NO_EXTENSIONS } from "./extensions/Extensions.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { SETTINGS_RECEIVERS, type SettingsReceiver } from "./settings/settingTypes.ts"
 import { watchProblem, watchTargets } from "./watchTargets.ts"
@@ -43,7 +42,7 @@ export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => (
   notifiers: enabledNotifiers(values),
   notifierKinds: NOTIFIER_KINDS,
   keepsNotifiers: false,
-  extensions: (values.extensions ?? NO_EXTENSIONS).notifiers.map(([, { name }]) => name),
+  extensions: (values.extensions?.notifiers ?? []).map(([, { name }]) => name),
   watchProblem: watchProblem(watchTargets(values)),
 })
 

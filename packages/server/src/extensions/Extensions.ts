@@ -8,19 +8,13 @@ export interface Extensions {
   readonly storage?: { readonly module: string; readonly choice: StorageChoice } | undefined
 }
 
-export const NO_EXTENSIONS: Extensions = { notifiers: [] }
-
 /** Extensions, and why some of their modules give none. */
 export interface ReadExtensions {
   readonly extensions: Extensions
   readonly problems: ReadonlyArray<string>
 }
 
-let loaded: ReadExtensions & { readonly modules: string } = {
-  modules: "",
-  extensions: NO_EXTENSIONS,
-  problems: [],
-}
+let loaded: (ReadExtensions & { readonly modules: string }) | undefined
 
 /** Keeps what modules give, which this process imports once. */
 export const keepExtensions = (modules: ReadonlyArray<string>, read: ReadExtensions): void => {
@@ -28,8 +22,8 @@ export const keepExtensions = (modules: ReadonlyArray<string>, read: ReadExtensi
 }
 
 /** The notifiers and the storage of these modules, if this process has imported them. */
-export const loadedExtensions = (modules: ReadonlyArray<string> = []): ReadExtensions | undefined =>
-  loaded.modules === modules.join() ? loaded : undefined
+export const loadedExtensions = (modules: ReadonlyArray<string>): ReadExtensions | undefined =>
+  loaded?.modules === modules.join() ? loaded : undefined
 
 /** A problem of the setting, which begins with the module. */
 export const moduleProblem = (module: string, problem: string): string =>

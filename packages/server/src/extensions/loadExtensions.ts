@@ -7,13 +7,7 @@ import { loggingLayer } from "../logging.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { type Environment, readSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
-import {
-  type Extensions,
-  keepExtensions,
-  loadedExtensions,
-  moduleProblem,
-  NO_EXTENSIONS,
-} from "./Extensions.ts"
+import { type Extensions, keepExtensions, loadedExtensions, moduleProblem } from "./Extensions.ts"
 import { importModule } from "./importModule.ts"
 
 const LOAD_WITHIN = Duration.seconds(30)
@@ -136,15 +130,22 @@ const reportRejections = Effect.fnUntraced(function* (
   unreported.splice(0).forEach(reportRejection)
 })
 
+/** The settings that the import needs: no secrets, whose files may be pipes, which are read once. */
+const READ_FIRST = [
+  "SERVICE_EXTENSIONS",
+  "SERVICE_DENY_PRIVATE_TARGETS",
+  "SERVICE_LOG_FORMAT",
+  "SERVICE_LOG_LEVEL",
+] as const
+
 /**
  * Imports the modules of SERVICE_EXTENSIONS once, before settings are checked, which refuse what is wrong with them
  * (docs/rules.md#extensions).
  */
 export const loadExtensions = Effect.fnUntraced(function* (environment: Environment, within = LOAD_WITHIN) {
-  const { values } = readSettings(environment)
-  const { SERVICE_EXTENSIONS: modules = [] } = values
-  if (loadedExtensions(modules) !== undefined) return
-  if (modules.length === 0) return keepExtensions(modules, { extensions: NO_EXTENSIONS, problems: [] })
+  const { values } = readSettings(environment, READ_FIRST)
+  const { SERVICE_EXTENSIONS: modules } = values
+  if (modules === undefined || loadedExtensions(modules) !== undefined) return
   surviveRejections()
   const read = yield* Effect.forEach(
     modules,

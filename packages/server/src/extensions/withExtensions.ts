@@ -26,7 +26,7 @@ const extensionConflicts = (
 const BESIDE_DATABASE =
   "which gives a storage beside DATABASE_URL: unset DATABASE_URL, or leave the module out and move the data with tocsin copy"
 
-/** Memory and PostgreSQL count as DATABASE_URL does, whoever names them. */
+/** Memory and PostgreSQL that a module names count as those of DATABASE_URL do. */
 const databaseOf = (choice: StorageChoice | undefined): Settings["DATABASE_URL"] | undefined =>
   choice?.kind === "postgres"
     ? { kind: "postgres", url: Redacted.make(choice.url()) }
@@ -39,8 +39,8 @@ export const withExtensions = (
   values: Partial<Settings>,
   isApart: boolean,
 ): { readonly values: Partial<Settings>; readonly problems: ReadonlyArray<string> } => {
-  const read = loadedExtensions(values.SERVICE_EXTENSIONS)
-  if (read === undefined || values.SERVICE_EXTENSIONS === undefined) return { problems: [], values }
+  const read = values.SERVICE_EXTENSIONS && loadedExtensions(values.SERVICE_EXTENSIONS)
+  if (read === undefined) return { problems: [], values }
   const { extensions } = read
   const found = [...read.problems, ...extensionConflicts(extensions, values, isApart)]
   const DATABASE_URL = values.DATABASE_URL ?? (isApart ? undefined : databaseOf(extensions.storage?.choice))

@@ -3,7 +3,7 @@ import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBo
 import { nearestName } from "@tocsin/contract/nearestName"
 import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledge"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
-import { Result, Schema } from "effect"
+import { Result, Schema, Struct } from "effect"
 import { withExtensions } from "../extensions/withExtensions.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
@@ -100,12 +100,15 @@ const readSetting = (
     return Result.fail(`${place} is set to ${shown}, but must be ${takes}`)
   })
 
-/** Reads each setting on its own. */
-export const readSettings = (environment: Environment): SettingsRead => {
+/** Reads each setting on its own, or only some. */
+export const readSettings = (
+  environment: Environment,
+  names: ReadonlyArray<keyof typeof definitions> = Struct.keys(definitions),
+): SettingsRead => {
   const problems: Array<SettingProblem> = []
   const values: Record<string, unknown> = {}
-  for (const [name, definition] of settings) {
-    Result.match(readSetting(name, definition, environment), {
+  for (const name of names) {
+    Result.match(readSetting(name, definitions[name], environment), {
       onSuccess: (value) => (values[name] = value),
       onFailure: (message) => problems.push({ name, message }),
     })

@@ -14,6 +14,8 @@ import { dirname, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { loadExtensions } from "../../src/extensions/loadExtensions.ts"
 
 const CASES = fileURLToPath(new URL("loadCases.mjs", import.meta.url))
 
@@ -126,6 +128,14 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     expect(outcomeOf("webhook.mjs")).toEqual({ ...pager, notifiers: ["webhook"] })
     expect(outcomeOf("shop.mjs")).toMatchObject({ database: "postgres" })
     expect(problemsOf("shop.mjs")).toEqual([expect.stringContaining("PostgreSQL requires it")])
+  })
+
+  it("are imported before any secret's file is read, which may be a pipe", async () => {
+    const read: Array<string> = []
+    const environment = new Proxy({}, { get: (_, name) => void read.push(String(name)) })
+    await Effect.runPromise(loadExtensions(environment))
+    expect(read).toContain("SERVICE_EXTENSIONS")
+    expect(read.filter((name) => name.endsWith("_FILE"))).toEqual([])
   })
 
   it("refuse a start with the module and the reason", () => {
