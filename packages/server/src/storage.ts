@@ -138,12 +138,12 @@ const endOfExtension = Effect.fnUntraced(function* (flag: string, settings: Pick
 })
 
 /** Reads the value of `flag`. Its messages omit the address, which may hold a password. */
-export const endOfFlag = Effect.fnUntraced(function* (
+export const endOfFlag = Effect.fnUntraced(function* <E>(
   flag: string,
   given: string,
-  settings: Pick<Settings, "extensions">,
-): Effect.fn.Return<CopyEnd, CommandFailure> {
-  if (given === EXTENSION) return yield* endOfExtension(flag, settings)
+  settings: Effect.Effect<Pick<Settings, "extensions">, E>,
+): Effect.fn.Return<CopyEnd, CommandFailure | E> {
+  if (given === EXTENSION) return yield* endOfExtension(flag, yield* settings)
   const variable = /^env:(\w+)$/.exec(given)?.[1]
   const address = variable === undefined ? given : (process.env[variable] ?? "")
   if (variable !== undefined && address === "")

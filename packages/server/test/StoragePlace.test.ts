@@ -9,7 +9,7 @@ describe("the address of a storage on the command line", () => {
     "postgres://tocsin:word@db-1:5432,db-2:5432,db-3:5432/tocsin",
   ])("may be any that DATABASE_URL may be: %s", (address) =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* endOfFlag("--to", address, {})).name, "PostgreSQL")
+      assert.strictEqual((yield* endOfFlag("--to", address, Effect.succeed({}))).name, "PostgreSQL")
     }),
   )
 
@@ -17,7 +17,7 @@ describe("the address of a storage on the command line", () => {
     "is refused with the forms that it takes: %s",
     (address) =>
       Effect.gen(function* () {
-        const { message } = yield* Effect.flip(endOfFlag("--to", address, {}))
+        const { message } = yield* Effect.flip(endOfFlag("--to", address, Effect.succeed({})))
         assert.include(message, "percent-encoded")
         assert.notInclude(message, "se/cret")
       }),
@@ -25,14 +25,16 @@ describe("the address of a storage on the command line", () => {
 
   it.effect("is refused where no module gives the storage that it names", () =>
     Effect.gen(function* () {
-      const { message } = yield* Effect.flip(endOfFlag("--to", "extension", {}))
+      const { message } = yield* Effect.flip(endOfFlag("--to", "extension", Effect.succeed({})))
       assert.match(message, /^--to is extension, but no module of SERVICE_EXTENSIONS gives a storage/)
     }),
   )
 
   it.effect("is refused with the name of a variable that is not set", () =>
     Effect.gen(function* () {
-      const { message } = yield* Effect.flip(endOfFlag("--to", "env:TOCSIN_NO_SUCH_VARIABLE", {}))
+      const { message } = yield* Effect.flip(
+        endOfFlag("--to", "env:TOCSIN_NO_SUCH_VARIABLE", Effect.succeed({})),
+      )
       assert.strictEqual(message, "--to names a variable that is not set: export TOCSIN_NO_SUCH_VARIABLE")
     }),
   )

@@ -113,7 +113,7 @@ const COLUMNS: ReadonlyArray<Column<CopiedTable>> = [
   { title: "SHA-256, THE SAME ON BOTH SIDES", cell: ({ sha256 }) => sha256 },
 ]
 
-/** The storage of the settings; without `extension`, beside that of a module. */
+/** The storage of the settings; where that of a module is apart, the one beside it. */
 const currentPlace = Effect.fnUntraced(function* (settings: Settings, isApart: boolean) {
   const place = placeOfSettings(isApart ? { ...settings, extensions: undefined } : settings)
   const kind =
@@ -176,19 +176,12 @@ export const copy = command({
     const output = yield* Output
     const isApart = target === EXTENSION || Option.contains(given, EXTENSION)
     // Two addresses need no settings.
-    const settings =
-      isApart || Option.isNone(given)
-        ? yield* Effect.fromResult(commandSettings(process.env, isApart))
-        : undefined
-    const from =
-      settings !== undefined && Option.isNone(given)
-        ? yield* currentPlace(settings, isApart)
-        : yield* endOfFlag(
-            "--from",
-            Option.getOrElse(given, () => ""),
-            settings ?? {},
-          )
-    const to = yield* endOfFlag("--to", target, settings ?? {})
+    const settings = Effect.suspend(() => Effect.fromResult(commandSettings(process.env, isApart)))
+    const from = yield* Option.match(given, {
+      onNone: () => Effect.flatMap(settings, (read) => currentPlace(read, isApart)),
+      onSome: (address) => endOfFlag("--from", address, settings),
+    })
+    const to = yield* endOfFlag("--to", target, settings)
     const before = isPlace(from) ? yield* requireSchema(from) : undefined
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
       copyBetween(from, to, { report, without: omitted }),
