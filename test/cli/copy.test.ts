@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "nod
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import type { ColumnType } from "@tocsin/core/model/TableShape"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
 import { eventOf, push } from "../processes/Agent.ts"
 import { call, historyOf } from "../processes/api.ts"
+import { fillEmptyTables } from "../processes/fillEmptyTables.ts"
+import { JSON_STORE } from "../processes/jsonStore.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { launch, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
@@ -32,46 +32,6 @@ const emptyPostgres = Effect.map(scratchPostgres, ({ url, replica }) => ({
   url: Redacted.value(url),
   environment: { TARGET: Redacted.value(url) },
 }))
-
-/** A value for each type of column, also for one that may be a severity only. */
-const VALUES: Readonly<Record<ColumnType, string | number | Uint8Array>> = {
-  text: "warning",
-  uuid: "01933b2a-0000-7000-8000-000000000000",
-  instant: 1,
-  integer: 1,
-  long: 1,
-  boolean: 0,
-  object: "{}",
-  array: "[]",
-  uuids: "[]",
-  bytes: new Uint8Array([0, 1, 255]),
-}
-
-/** Adds a row to each table that has none. */
-const fillEmptyTables = (file: string): void => {
-  const database = new DatabaseSync(file)
-  for (const { columns, name } of copiedTables) {
-    const places = Object.keys(columns).map(() => "?")
-    const select = `SELECT ${places.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM ${name})`
-    database
-      .prepare(`INSERT INTO ${name} (${Object.keys(columns).join(", ")}) ${select}`)
-      .run(...Object.values(columns).map(({ type }) => VALUES[type]))
-  }
-  database.close()
-}
-
-const STORE = `import { existsSync, readFileSync, writeFileSync } from "node:fs"
-const file = new URL("store.json", import.meta.url)
-const open = async () => {
-  const entries = new Map(existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [])
-  const write = async (changes) => {
-    for (const [key, value] of changes) value === undefined ? entries.delete(key) : entries.set(key, value)
-    writeFileSync(file, JSON.stringify([...entries]))
-  }
-  return { load: () => entries, write }
-}
-export default { storage: { name: "a JSON file", open } }
-`
 
 describe.concurrent("tocsin copy", () => {
   it.live("copies everything from SQLite to PostgreSQL and back, and servers continue from there", () =>
@@ -182,7 +142,7 @@ describe.concurrent("tocsin copy", () => {
       const source = yield* onFile
       yield* jsonOf(source, "migrate")
       yield* jsonOf(source, "operators", "add", "ann", "--role", "read")
-      writeFileSync(join(source.cwd, "store.mjs"), STORE)
+      writeFileSync(join(source.cwd, "store.mjs"), JSON_STORE)
       const place = { ...source, environment: { SERVICE_EXTENSIONS: join(source.cwd, "store.mjs") } }
       const there = yield* copied(place, "--to", "extension")
       assert.strictEqual(there.find(({ table }) => table === "operator")?.rows, 1)

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { Effect, Redacted } from "effect"
 import {
   copyStorage,
@@ -17,12 +16,13 @@ import {
   type StorageChoice,
   TocsinError,
 } from "tocsin"
+import { fillEmptyTables } from "../processes/fillEmptyTables.ts"
 import { scratchPostgres } from "../processes/scratch.ts"
 import { enroll, resultOf, send } from "./requests.ts"
 
 type Load = ReturnType<KeyValueStore["load"]>
 
-/** A stranger's store: a file that is written anew, and a lock beside it. */
+/** A stranger's store: a file that each change writes again, and a lock beside it. */
 const fileStore = (path: string): StorageChoice =>
   keyValue({
     name: "a file",
@@ -97,33 +97,6 @@ const populate = async (monitor: Monitor): Promise<void> => {
   await monitor.agents.block(key_fingerprint.agent_id)
 }
 
-const VALUES = {
-  text: "warning",
-  uuid: "01933b2a-0000-7000-8000-000000000000",
-  instant: 1,
-  integer: 1,
-  long: 1,
-  boolean: 0,
-  object: '{"10":1,"2":{"a":"\\u00e9"}}',
-  array: "[]",
-  uuids: "[]",
-  bytes: new Uint8Array([0, 1, 255]),
-}
-
-/** Adds a row to each table that has none, but to those whose rows a store has within others. */
-const fillEmptyTables = (file: string): void => {
-  const database = new DatabaseSync(file)
-  for (const { columns, name } of copiedTables) {
-    if (name === "audit_subject") continue
-    const places = Object.keys(columns).map(() => "?")
-    const select = `SELECT ${places.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM ${name})`
-    database
-      .prepare(`INSERT INTO ${name} (${Object.keys(columns).join(", ")}) ${select}`)
-      .run(...Object.values(columns).map(({ type }) => VALUES[type]))
-  }
-  database.close()
-}
-
 const codesOf = async (copied: Promise<unknown>): Promise<ReadonlyArray<string | undefined>> => {
   const error: unknown = await copied.then(
     () => assert.fail("it was copied"),
@@ -166,7 +139,8 @@ describe("copyStorage", () => {
       const filled = join(folder, "filled.db")
       const real = yield* Effect.promise(() => copyStorage(first, sqlite(filled)))
       assert.isAbove(real.find(({ table }) => table === "audit")?.rows ?? 0, 3)
-      fillEmptyTables(filled)
+      // A store has those rows within others.
+      fillEmptyTables(filled, ["audit_subject"])
       let from: StorageChoice = make("file")
       const all = yield* Effect.promise(() => copyStorage(sqlite(filled), from, { without: "numbers" }))
       for (const { rows, table } of all) assert.isAbove(rows, 0, table)

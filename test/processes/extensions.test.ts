@@ -7,6 +7,7 @@ import { createMonitor, sqlite } from "tocsin"
 import { tocsin } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
 import { OPERATOR_TOKEN, operate } from "./api.ts"
+import { JSON_STORE } from "./jsonStore.ts"
 import { scratchFolder } from "./scratch.ts"
 import { launch, startServer } from "./ServerProcess.ts"
 import { until } from "./until.ts"
@@ -18,25 +19,6 @@ await new Promise((resolve) => setTimeout(resolve, 20))
 export default {
   notifiers: [{ name: "pager", secrets: ["SECRET-of-the-pager"], send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n"), test: () => {} }],
 }
-`
-
-const STORE = `import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-const open = async () => {
-  writeFileSync("store.lock", "", { flag: "wx" })
-  let entries = new Map(existsSync("store.json") ? JSON.parse(readFileSync("store.json", "utf8")) : [])
-  return {
-    load: () => entries,
-    write: async (changes) => {
-      const next = new Map(entries)
-      for (const [key, value] of changes) value === undefined ? next.delete(key) : next.set(key, value)
-      writeFileSync("store.new", JSON.stringify([...next]), { flush: true })
-      renameSync("store.new", "store.json")
-      entries = next
-    },
-    close: async () => rmSync("store.lock"),
-  }
-}
-export default { storage: { name: "a JSON file", open } }
 `
 
 const POLICY = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
@@ -137,7 +119,7 @@ describe("SERVICE_EXTENSIONS", () => {
 
   it.live("gives a server a storage, which commands open while none has it", () =>
     Effect.gen(function* () {
-      const cwd = yield* siteWith({ "store.mjs": STORE, "policy.yaml": "routes: []\n" })
+      const cwd = yield* siteWith({ "store.mjs": JSON_STORE, "policy.yaml": "routes: []\n" })
       const environment = { ...AUTH, SERVICE_EXTENSIONS: join(cwd, "store.mjs") }
       const shell = { cwd, environment }
       const server = yield* startServer({ cwd, environment })
