@@ -1,5 +1,6 @@
 import { Predicate } from "effect"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
+import { pathOfPointer, valueAt } from "@tocsin/contract/jsonPointer"
 import { ALERT_OPTIONS, type AlertRules, readAlerts, readJsonBody, resultOf } from "./alerts.ts"
 import { JSON_TEXT, type Kind } from "./Kind.ts"
 import {
@@ -30,13 +31,7 @@ const alertsIn = (json: unknown): ReadonlyArray<unknown> | undefined => {
 
 /** The value at a JSON Pointer (RFC 6901), as text; `undefined` if there is none. */
 const textAt = (json: unknown, pointer: string): string | undefined => {
-  let value: unknown = json
-  for (const token of pointer.split("/").slice(1)) {
-    const name = token.replaceAll("~1", "/").replaceAll("~0", "~")
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined
-    // Any object may be read by its names.
-    value = (value as Readonly<Record<string, unknown>>)[name]
-  }
+  const value = valueAt(json, pathOfPointer(pointer))
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? String(value)
     : undefined

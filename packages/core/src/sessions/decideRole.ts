@@ -1,3 +1,4 @@
+import { pathOfPointer, valueAt } from "@tocsin/contract/jsonPointer"
 import type { Role } from "@tocsin/contract/Operators"
 import type { SignInRefusal } from "@tocsin/contract/SignInRefusals"
 import type { Claims, SignInRules } from "../ports/IdentityProvider.ts"
@@ -6,21 +7,11 @@ import { hasName } from "./actorName.ts"
 const EVERYONE = "*"
 
 const pathOf = (claim: string): ReadonlyArray<string> =>
-  claim.startsWith("/")
-    ? claim
-        .slice(1)
-        .split("/")
-        .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    : [claim]
-
-const isObject = (value: unknown): value is Claims => typeof value === "object" && value !== null
-
-const ownValue = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  claim.startsWith("/") ? pathOfPointer(claim) : [claim]
 
 /** The texts of a claim: a text or a truth value counts as one. `undefined` if it is absent, or has another type. */
 const valuesOf = (claims: Claims, claim: string): ReadonlyArray<string> | undefined => {
-  const value = pathOf(claim).reduce<unknown>(ownValue, claims)
+  const value = valueAt(claims, pathOf(claim))
   const values: unknown = typeof value === "string" || typeof value === "boolean" ? [String(value)] : value
   return Array.isArray(values) ? values.filter((one) => typeof one === "string") : undefined
 }
@@ -31,7 +22,7 @@ const firstValues = (all: ReadonlyArray<Claims>, claim: string) =>
 
 /** Whether the ID token leaves out the values and says where they would be (OpenID Connect Core, 5.6.2). */
 const isOverage = (all: ReadonlyArray<Claims>, claim: string): boolean =>
-  all.some((claims) => ownValue(claims["_claim_names"], pathOf(claim)[0] ?? "") !== undefined)
+  all.some((claims) => valueAt(claims["_claim_names"], pathOf(claim).slice(0, 1)) !== undefined)
 
 const FROM_HIGHEST = ["admin", "respond", "read"] as const satisfies ReadonlyArray<Role>
 
