@@ -1,5 +1,5 @@
 import { pathOfPointer, valueAt } from "@tocsin/contract/jsonPointer"
-import type { Role } from "@tocsin/contract/Operators"
+import { Role } from "@tocsin/contract/Operators"
 import type { SignInRefusal } from "@tocsin/contract/SignInRefusals"
 import type { Claims, SignInRules } from "../ports/IdentityProvider.ts"
 import { hasName } from "./actorName.ts"
@@ -24,8 +24,6 @@ const firstValues = (all: ReadonlyArray<Claims>, claim: string) =>
 const isOverage = (all: ReadonlyArray<Claims>, claim: string): boolean =>
   all.some((claims) => valueAt(claims["_claim_names"], pathOf(claim).slice(0, 1)) !== undefined)
 
-const FROM_HIGHEST = ["admin", "respond", "read"] as const satisfies ReadonlyArray<Role>
-
 export type RoleDecision =
   | { readonly role: Role }
   | {
@@ -41,7 +39,7 @@ export const decideRole = (rules: SignInRules, all: ReadonlyArray<Claims>): Role
     return { refusal: "requirement", values: firstValues(all, required.claim) }
   if (isOverage(all, claim)) return { refusal: "overage", values: undefined }
   const found = firstValues(all, claim)
-  const role = FROM_HIGHEST.find((each) =>
+  const role = Role.literals.findLast((each) =>
     values[each].some((value) => value === EVERYONE || found?.includes(value) === true),
   )
   return role === undefined ? { refusal: "role", values: found } : { role }
