@@ -1,17 +1,10 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { closedStruct, named, NonNegativeInteger, optional } from "./Fields.ts"
-import { AgentId } from "./Identifiers.ts"
+import { AgentId, tokenIdOf } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 
-/** ID of an enrolment, derived from its token: 32 hex digits. */
-export const EnrolmentId = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{32}$/u, {
-    identifier: "EnrolmentId",
-    description: "Names an enrolment.",
-    expected: "the ID of an enrolment: 32 hexadecimal digits",
-  }),
-).pipe(Schema.brand("EnrolmentId"))
+export const EnrolmentId = tokenIdOf("EnrolmentId", "an enrolment").pipe(Schema.brand("EnrolmentId"))
 export type EnrolmentId = typeof EnrolmentId.Type
 
 const MOST_USES = 1_000

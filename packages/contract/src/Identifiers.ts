@@ -78,6 +78,16 @@ export type OutboxId = typeof OutboxId.Type
 export const RegistrationId = Schema.String.check(isUuidV7).pipe(Schema.brand("RegistrationId"))
 export type RegistrationId = typeof RegistrationId.Type
 
+/** An ID of 32 hex digits, derived from the token of the thing. */
+export const tokenIdOf = (identifier: string, thing: string) =>
+  Schema.String.check(
+    Schema.isPattern(/^[0-9a-f]{32}$/u, {
+      identifier,
+      description: `Names ${thing}.`,
+      expected: `the ID of ${thing}: 32 hexadecimal digits`,
+    }),
+  )
+
 const isHex = (digits: number) =>
   Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`, "u"), {
     expected: `${digits} lower-case hex digits`,

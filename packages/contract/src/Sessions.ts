@@ -1,16 +1,10 @@
 import { Schema } from "effect"
 import { closedStruct, named, timestamp } from "./Fields.ts"
+import { tokenIdOf } from "./Identifiers.ts"
 import { InstantFromString } from "./Instant.ts"
 import { Role } from "./Operators.ts"
 
-/** ID of a session, derived from its token: 32 hex digits. */
-export const SessionId = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{32}$/u, {
-    identifier: "SessionId",
-    description: "Names a session.",
-    expected: "the ID of a session: 32 hexadecimal digits",
-  }),
-).pipe(Schema.brand("SessionId"))
+export const SessionId = tokenIdOf("SessionId", "a session").pipe(Schema.brand("SessionId"))
 export type SessionId = typeof SessionId.Type
 
 const text = (description: string, max: number) =>

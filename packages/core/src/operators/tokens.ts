@@ -1,5 +1,6 @@
 import { Redacted } from "effect"
 import { EnrolmentId } from "@tocsin/contract/Enrolments"
+import { SessionId } from "@tocsin/contract/Sessions"
 import type { Hashing } from "../ports/Hashing.ts"
 
 const PREFIXES = {
@@ -23,6 +24,12 @@ export const isTokenOf = (kind: TokenKind, token: Redacted.Redacted): boolean =>
 export const tokenOf = (kind: TokenKind, secret: string): Redacted.Redacted =>
   Redacted.make(PREFIXES[kind] + secret)
 
-/** The ID of the enrolment of a token. The token cannot be derived from it. */
-export const enrolmentIdOf = ({ identify, sha256 }: Hashing["Service"], token: Redacted.Redacted) =>
-  EnrolmentId.make(sha256(`en1:${identify(token).key_hash}`).slice(0, 32))
+/** The ID of what a token stands for. The token cannot be derived from it. */
+const idOf = (salt: string, { identify, sha256 }: Hashing["Service"], token: Redacted.Redacted): string =>
+  sha256(`${salt}:${identify(token).key_hash}`).slice(0, 32)
+
+export const enrolmentIdOf = (hashing: Hashing["Service"], token: Redacted.Redacted) =>
+  EnrolmentId.make(idOf("en1", hashing, token))
+
+export const sessionIdOf = (hashing: Hashing["Service"], token: Redacted.Redacted) =>
+  SessionId.make(idOf("se1", hashing, token))

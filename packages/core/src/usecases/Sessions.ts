@@ -1,12 +1,12 @@
 import { Context, Effect, Layer, Redacted, Struct } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { type Session, SessionId, type SignInOptions, type SignInRequest } from "@tocsin/contract/Sessions"
+import type { Session, SessionId, SignInOptions, SignInRequest } from "@tocsin/contract/Sessions"
 import { signing } from "../audit/Signature.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { isOver, type SessionRecord } from "../model/SessionRecord.ts"
-import { tokenOf } from "../operators/tokens.ts"
+import { sessionIdOf, tokenOf } from "../operators/tokens.ts"
 import { CurrentOperator, type OperatorIdentity } from "../ports/CurrentOperator.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import {
@@ -64,14 +64,12 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/usecases
     const signed = signing(yield* Commits, ids)
     const page = pageReader(storage, hashing.sha256)
 
-    const idOf = (token: Redacted.Redacted) =>
-      SessionId.make(hashing.sha256(`se1:${hashing.identify(token).key_hash}`).slice(0, 32))
-
     const begin = Effect.fnUntraced(function* (from: Provider, request: SignInRequest) {
+      const { issuer, lasts } = from
       const { subject, ...person } = yield* identify(from, request)
       const token = yield* Effect.sync(() => tokenOf("session", ids.secret()))
-      const identity = hashing.sha256(JSON.stringify([from.issuer, subject]))
-      const session = { ...person, id: idOf(token), issuer: from.issuer, identity, lasts: from.lasts }
+      const identity = hashing.sha256(JSON.stringify([issuer, subject]))
+      const session = { ...person, id: sessionIdOf(hashing, token), issuer, identity, lasts }
       const begun = yield* signed((by) => beginSession(session, by))
       return { token: Redacted.value(token), ...Struct.pick(begun, ["name", "role", "expires_at"]) }
     })
@@ -93,7 +91,7 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/usecases
       }),
       /** The person of a session's token, looked up in the storage each time; `undefined` if it is not valid. */
       authenticate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const id = idOf(token)
+        const id = sessionIdOf(hashing, token)
         const [row] = yield* storage.rows("session", [id])
         // Where this server no longer signs in by its issuer, a session counts for nothing.
         if (row === undefined || row.issuer !== provider?.issuer || isOver(row, yield* Instant.now))
