@@ -4,7 +4,7 @@ import { Effect, Option, Result, Semaphore } from "effect"
 import * as oidc from "openid-client"
 import type { Secrets } from "../Secrets.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { openIssuer } from "./issuer.ts"
+import { clientOf, recentMetadata } from "./issuer.ts"
 import { refusalOf } from "./refusalOf.ts"
 
 /** Sign-ins that wait for the issuer together: each may be the guess of a stranger. */
@@ -50,8 +50,10 @@ export const identityProvider = Effect.fnUntraced(function* (
   const { SERVICE_OIDC_ISSUER: issuer, SERVICE_PUBLIC_URL: publicUrl } = settings
   const { SERVICE_OIDC_CLIENT_ID: client_id } = settings
   if (issuer === undefined || client_id === undefined || publicUrl === undefined) return undefined
-  const present = secrets.list((read) => [read])
-  const { client, metadata } = yield* openIssuer(issuer)
+  const present = secrets.list(({ SERVICE_OIDC_CLIENT_SECRET: secret }) =>
+    secret === undefined ? [] : [secret],
+  )
+  const metadata = yield* recentMetadata(issuer)
   const redirect_uri = `${publicUrl}/`
   const turns = Semaphore.makeUnsafe(MOST_EXCHANGES)
   return {
@@ -79,9 +81,9 @@ export const identityProvider = Effect.fnUntraced(function* (
     })),
     exchange: Effect.fnUntraced(function* (request) {
       const exchanged = Effect.gen(function* () {
-        const opened = yield* client(present[0] ?? settings)
-        if (Result.isFailure(opened)) return yield* RefusedSignIn.because("unreachable", opened.failure)
-        return yield* exchangeBy(opened.success, redirect_uri, request)
+        const found = yield* metadata
+        if (Result.isFailure(found)) return yield* RefusedSignIn.because("unreachable", found.failure)
+        return yield* exchangeBy(clientOf(found.success, client_id, present[0]), redirect_uri, request)
       })
       const person = yield* turns.withPermitsIfAvailable(1)(exchanged)
       return Option.isSome(person) ? person.value : yield* RefusedSignIn.because("busy")

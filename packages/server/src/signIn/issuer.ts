@@ -1,6 +1,5 @@
 import { Duration, Effect, Redacted, Result } from "effect"
 import * as oidc from "openid-client"
-import type { Settings } from "../settings/Settings.ts"
 import { isSecureAddress } from "../settings/settingTypes.ts"
 
 /** Algorithms whose keys the issuer publishes, so that anyone can verify an ID token. */
@@ -85,15 +84,14 @@ const restricted = (
       })
 }
 
-type OidcSettings = Pick<Settings, "SERVICE_OIDC_CLIENT_ID" | "SERVICE_OIDC_CLIENT_SECRET">
-
 /** Lets the library use an issuer on this machine without TLS. Every other one has it. */
 const insecure = (issuer: string) => (issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : [])
 
-const clientOf = (
-  issuer: string,
+/** A client that has read no keys yet, so that changed ones count at once. */
+export const clientOf = (
   metadata: oidc.ServerMetadata,
-  { SERVICE_OIDC_CLIENT_ID: id = "", SERVICE_OIDC_CLIENT_SECRET: secret }: OidcSettings,
+  id: string,
+  secret: Redacted.Redacted | undefined,
 ): oidc.Configuration => {
   const text = secret === undefined ? "" : Redacted.value(secret)
   const methods = metadata.token_endpoint_auth_methods_supported
@@ -105,7 +103,7 @@ const clientOf = (
   client.timeout = REQUEST_SECONDS
   // In this flow, the library would trust the connection instead.
   oidc.enableNonRepudiationChecks(client)
-  for (const allow of insecure(issuer)) allow(client)
+  for (const allow of insecure(metadata.issuer)) allow(client)
   return client
 }
 
@@ -121,10 +119,10 @@ export const discover = (issuer: string): Effect.Effect<Result.Result<oidc.Serve
     catch: (error) => problemOf(error, issuer),
   }).pipe(Effect.result, Effect.map(Result.flatMap((found) => restricted(found.serverMetadata(), issuer))))
 
-/** An issuer whose metadata are read when they are needed, and again soon after. */
-export const openIssuer = Effect.fnUntraced(function* (issuer: string) {
+/** The metadata of an issuer, read when they are needed, and again soon after. A new problem is logged. */
+export const recentMetadata = (issuer: string) => {
   let logged: string | undefined
-  const metadata = yield* Effect.cachedWithTTL(
+  return Effect.cachedWithTTL(
     Effect.tap(discover(issuer), (found) => {
       const problem = Result.isFailure(found) ? found.failure : undefined
       const isNew = problem !== logged
@@ -135,13 +133,4 @@ export const openIssuer = Effect.fnUntraced(function* (issuer: string) {
     }),
     FOUND_FOR,
   )
-  return {
-    metadata,
-    /** A client that has read no keys yet, so that changed ones count at once. */
-    client: (settings: OidcSettings) =>
-      Effect.map(
-        metadata,
-        Result.map((found) => clientOf(issuer, found, settings)),
-      ),
-  }
-})
+}
