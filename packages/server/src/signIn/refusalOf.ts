@@ -1,4 +1,5 @@
 import type { SignInRefusal } from "@tocsin/contract/SignInRefusals"
+import { Predicate } from "effect"
 import * as oidc from "openid-client"
 
 /** The meaning of a claim of another value. */
@@ -16,14 +17,10 @@ const OF_ERRORS: Readonly<Record<string, SignInRefusal>> = {
   temporarily_unavailable: "unreachable",
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
-
 /** The facts behind an error of the library, which its causes have. */
-const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
-  const cause = isObject(error) ? error["cause"] : undefined
+const factsOf = ({ cause }: Error): Readonly<Record<string, unknown>> => {
   if (cause instanceof Error) return factsOf(cause)
-  return isObject(cause) ? cause : {}
+  return Predicate.isObject(cause) ? cause : {}
 }
 
 /** The meaning of an error of the library, by its codes, which are its interface. */
