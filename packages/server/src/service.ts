@@ -20,7 +20,6 @@ import { policyReloading, policySource } from "./policy/policySource.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { identityProvider } from "./signIn/identityProvider.ts"
 import {
   clockLayer,
   connectionWarning,
@@ -111,8 +110,20 @@ const portsOf = (settings: Settings, secrets: Secrets) =>
     watchProbes(settings),
     policyBacktest(settings),
     policyReader(settings),
-    Layer.effect(IdentityProvider, identityProvider(settings, secrets)),
+    signIn(settings, secrets),
   )
+
+/** The issuer by which people sign in. Servers without one start faster without its library. */
+const signIn = (settings: Settings, secrets: Secrets) =>
+  settings.SERVICE_OIDC_ISSUER === undefined
+    ? Layer.empty
+    : Layer.effect(
+        IdentityProvider,
+        Effect.flatMap(
+          Effect.promise(() => import("./signIn/identityProvider.ts")),
+          ({ identityProvider }) => identityProvider(settings, secrets),
+        ),
+      )
 
 /** Access to /metrics besides the tokens of operators. It follows the settings. */
 const metricsAccess = (settings: Settings, secrets: Secrets) => {
