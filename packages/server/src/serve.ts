@@ -5,6 +5,7 @@ import type { StorageError } from "@tocsin/core/ports/Storage"
 import { ProgramModule } from "@tocsin/simulation/backtestThread"
 import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./CommandFailure.ts"
+import { errorCode } from "./errorCode.ts"
 import { loadExtensions } from "./extensions/loadExtensions.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
@@ -35,8 +36,7 @@ const startFailureMessage = (message: string): string => `Tocsin cannot start: $
 const startMessage = ({ _tag, message, cause }: StartProblem): string => {
   if (_tag !== "ServeError") return startFailureMessage(message)
   if (!(cause instanceof Error)) return listenMessage("the address cannot be listened on")
-  const code = "code" in cause && typeof cause.code === "string" ? cause.code : ""
-  return (LISTEN_MESSAGES[code] ?? listenMessage)(cause.message)
+  return (LISTEN_MESSAGES[errorCode(cause)] ?? listenMessage)(cause.message)
 }
 
 /** Notifies systemd, if it asked, that the running service accepts requests and is alive. */

@@ -4,6 +4,7 @@ import { nearestName } from "@tocsin/contract/nearestName"
 import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledge"
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { Result, Schema, Struct } from "effect"
+import { errorCode } from "../errorCode.ts"
 import { withExtensions } from "../extensions/withExtensions.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
@@ -49,15 +50,12 @@ const READ_FAILURES: Readonly<Record<string, (variable: string) => string>> = {
 const readFailureMessage = (variable: string, code: string): string =>
   READ_FAILURES[code]?.(variable) ?? `${variable} names a file that cannot be read (${code}): check its disk`
 
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
-
 /**
  * The text of a secret's file. Messages omit its path, which may be the secret itself by mistake.
  */
 const fileText = (variable: string, path: string): Result.Result<string, string> => {
   const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES))
-  if (Result.isFailure(read)) return Result.fail(readFailureMessage(variable, codeOf(read.failure)))
+  if (Result.isFailure(read)) return Result.fail(readFailureMessage(variable, errorCode(read.failure)))
   if (read.success === undefined)
     return Result.fail(`${variable} names a file that is larger than 64 KiB: correct the path`)
   return isGiven(read.success)

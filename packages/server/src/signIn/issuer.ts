@@ -1,5 +1,6 @@
 import { Duration, Effect, Redacted, Result } from "effect"
 import * as oidc from "openid-client"
+import { errorCode } from "../errorCode.ts"
 import { isSecureAddress } from "../settings/settingTypes.ts"
 
 /** Algorithms whose keys the issuer publishes, so that anyone can verify an ID token. */
@@ -36,15 +37,13 @@ const boundedFetch: oidc.CustomFetch = async (url, options) => {
   return new Response(status === 204 || status === 304 ? null : body, { status, headers })
 }
 
-const codeOf = (error: unknown): string | undefined => {
-  if (!(error instanceof Error)) return undefined
-  const own = "code" in error && typeof error.code === "string" ? error.code : undefined
-  return own ?? codeOf(error.cause)
-}
+/** The code of an error, or of the first of its causes that has one. */
+const firstCode = (error: unknown): string =>
+  error instanceof Error ? errorCode(error) || firstCode(error.cause) : ""
 
 /** The reason why an issuer has no metadata for us. */
 const problemOf = (error: unknown, issuer: string): string => {
-  const code = codeOf(error) ?? ""
+  const code = firstCode(error)
   if (code === "OAUTH_TIMEOUT") return `the issuer ${issuer} does not answer within ${REQUEST_SECONDS} s`
   if (code === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED")
     return `the issuer at ${issuer} has another name: set SERVICE_OIDC_ISSUER exactly to the issuer of its metadata`
