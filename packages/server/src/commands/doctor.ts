@@ -13,6 +13,7 @@ import {
   unknownSettings,
 } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { isSecureAddress } from "../settings/settingTypes.ts"
 import { databaseFile, storageLayer, storageName, storageOfModule, type StorageSettings } from "../storage.ts"
 import {
   examineWatchdog,
@@ -65,8 +66,6 @@ export const examineTokens = (values: Partial<Settings>): Findings =>
       ),
     )
 
-const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
-
 /** Reports which pages may call from browsers, if any may. */
 const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Settings>): Findings => {
   if (origins === undefined) return []
@@ -78,7 +77,7 @@ const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Settings>)
       ),
     ]
   }
-  const plain = origins.filter((origin) => origin.startsWith("http://") && !LOOPBACK.test(origin))
+  const plain = origins.filter((origin) => origin.startsWith("http://") && !isSecureAddress(origin))
   return plain.length === 0
     ? [ok("browsers", `pages of ${origins.join(", ")} may call`)]
     : [
