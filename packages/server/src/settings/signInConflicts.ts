@@ -2,18 +2,13 @@ import type { Settings } from "./Settings.ts"
 import { isSecureAddress } from "./settingTypes.ts"
 
 const OF_ROLES = ["SERVICE_OIDC_ADMIN", "SERVICE_OIDC_RESPOND", "SERVICE_OIDC_READ"] as const
-const NEED_ISSUER = [
-  "SERVICE_OIDC_CLIENT_ID",
-  "SERVICE_OIDC_CLIENT_SECRET",
-  "SERVICE_OIDC_REQUIRE",
-  ...OF_ROLES,
-] as const
+const OF_CLIENT = ["SERVICE_OIDC_CLIENT_ID", "SERVICE_OIDC_CLIENT_SECRET"] as const
+const NEED_ISSUER = [...OF_CLIENT, "SERVICE_OIDC_REQUIRE", ...OF_ROLES] as const
 
 /** Conflicts between the settings of sign-in, and settings that are missing. */
 export const signInConflicts = (given: Partial<Settings>) => {
   const { SERVICE_OIDC_ISSUER: issuer, SERVICE_PUBLIC_URL: publicUrl } = given
   const has = (name: keyof Settings) => given[name] !== undefined
-  const needed = ["SERVICE_OIDC_CLIENT_ID", "SERVICE_OIDC_CLIENT_SECRET"] as const
   if (issuer === undefined)
     return NEED_ISSUER.filter(has).map((name) => ({
       names: [name, "SERVICE_OIDC_ISSUER"] as const,
@@ -21,7 +16,7 @@ export const signInConflicts = (given: Partial<Settings>) => {
       holds: true,
     }))
   return [
-    ...needed.map((name) => ({
+    ...OF_CLIENT.map((name) => ({
       names: [name, "SERVICE_OIDC_ISSUER"] as const,
       message: `${name} is not set, but SERVICE_OIDC_ISSUER needs it: make a client for Tocsin there`,
       holds: !has(name),
