@@ -1,28 +1,19 @@
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import { createClient } from "@tocsin/client"
 import { Effect } from "effect"
 import Provider from "oidc-provider"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startService } from "./Site.ts"
 
 const CLIENT = { id: "tocsin", secret: "the-secret-of-the-client" }
 
-const freePort = Effect.promise(async () => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  // A server on a port has such an address.
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-})
-
 /** An issuer at which everyone is Ann, in groups that the test chooses. */
 const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const port = yield* freePort
+    const port = yield* Effect.promise(freePort)
     const issuer = `http://127.0.0.1:${port}`
     const provider = new Provider(issuer, {
       clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [redirectUri] }],
@@ -66,7 +57,7 @@ describe.skipIf(chromium === undefined)(`signing in by OpenID Connect${skipped}`
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("leads to acknowledging under one's name, until an admin ends it or the group is gone", () =>
       Effect.gen(function* () {
-        const port = yield* freePort
+        const port = yield* Effect.promise(freePort)
         const address = `http://127.0.0.1:${port}`
         let groups = ["sales", "ops"]
         const issuer = yield* openIssuer(`${address}/`, () => groups)
