@@ -202,7 +202,7 @@ describe("a sign-in", () => {
       // A token that is no session's stays as it is.
       assert.strictEqual((yield* ask("DELETE", "session", uiToken)).body.count, 0)
       const { body: audit } = yield* ask("GET", "audit?limit=9", uiToken)
-      // Each replica makes IDs of its own.
+      // Each replica makes its own IDs.
       assert.sameDeepMembers(
         audit.items.map(({ action, actor, parameters }) => [action, String(actor).split("-")[0], parameters]),
         [

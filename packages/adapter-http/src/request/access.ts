@@ -73,7 +73,7 @@ const tooLow = (held: Role, needed: Role): Failure<"forbidden"> => ({
 export const refusalOf = (held: Role, needed: Role): Failure<"forbidden"> | undefined =>
   includesRole(held, needed) ? undefined : tooLow(held, needed)
 
-/** A token of the settings, or one to look up among those of named operators. */
+/** A token of the settings, or one to look up: of a named operator, or of a session. */
 type Presented =
   | { readonly kind: "of_settings"; readonly operator: OperatorIdentity }
   | { readonly kind: "of_operator" | "of_session"; readonly token: Redacted.Redacted }

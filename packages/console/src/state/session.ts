@@ -13,7 +13,7 @@ import { attempt } from "./kept.ts"
 import { parseRoute } from "./Route.ts"
 
 const KEY = "tocsin.token"
-/** The token of a screen that nobody touches. It is that of the wall alone, so that no sign-out elsewhere ends it. */
+/** The token of the wall, kept apart, so that signing out on another page does not end it. */
 const WALL_KEY = "tocsin.wall"
 export const WALL = "wall"
 

@@ -13,7 +13,7 @@ type TokenKind = keyof typeof PREFIXES
 
 const SECRET = /^[A-Za-z0-9_-]{43}$/
 
-/** Whether a token has the shape of this kind. No agent registers with such a token. */
+/** Whether a token has the shape of this kind. Agents cannot register with one. */
 export const isTokenOf = (kind: TokenKind, token: Redacted.Redacted): boolean => {
   const text = Redacted.value(token)
   const prefix = PREFIXES[kind]

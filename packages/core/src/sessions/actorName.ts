@@ -11,7 +11,7 @@ const LONGEST_NAME = 51
 /** No character is longer than this in its other case. */
 const LONGEST_CASE = 3
 
-/** The name of a person in the audit. No operator, token or user of the command line has such a name. */
+/** The name of a person in the audit. Names of operators, tokens and users of the command line never begin like it. */
 export const actorName = (all: ReadonlyArray<Claims>, subject: string): string => {
   const given = (all.map(nameIn).find((name) => name !== undefined) ?? subject).trim()
   const plain = given.slice(0, LONGEST_NAME * LONGEST_CASE).toLowerCase()

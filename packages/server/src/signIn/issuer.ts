@@ -78,7 +78,7 @@ const restricted = (
         ...metadata,
         id_token_signing_alg_values_supported: ofTokens,
         userinfo_signing_alg_values_supported: among(metadata.userinfo_signing_alg_values_supported),
-        // It tells issuers of one client apart, and there is one. The page posts the code alone.
+        // It distinguishes issuers of one client, and there is one. The page posts the code alone.
         authorization_response_iss_parameter_supported: false,
       })
 }
