@@ -23,7 +23,6 @@ const statusOf = (answer: { readonly status: number }) => answer.status
 
 /** No sender reports, nothing is watched, and no alert repeats, since there is no alert router. */
 const IDLE = [
-  "tocsin_sign_ins_total",
   "tocsin_integration_requests_total",
   "tocsin_integration_fullness_ratio",
   "tocsin_watch_probes_total",
@@ -60,6 +59,7 @@ describe("metrics of a server", () => {
       assert.strictEqual(counts("tocsin_outbox_items", { notifier: "debug" }), 0)
       assert.strictEqual(counts("tocsin_outbox_oldest_age_seconds", { notifier: "debug" }), 0)
       assert.strictEqual(counts("tocsin_notification_delay_seconds_count", { notifier: "debug" }), 1)
+      assert.strictEqual(counts("tocsin_sign_ins_total", { outcome: "origin" }), 1)
       const requests = (route: string, status: string) =>
         counts("tocsin_http_requests_total", { route, status })
       assert.strictEqual(requests("/api/v1/heartbeat", "202"), 3)

@@ -29,6 +29,8 @@ export const use = Effect.fnUntraced(function* (server: ServerProcess): Effect.f
   yield* Effect.orDie(call(server, "GET", "/api/v1/agents/nobody"))
   yield* Effect.orDie(call(server, "GET", "/nowhere"))
   yield* Effect.orDie(call(server, "DELETE", "/api/v1/checks"))
+  const returned = { code: "a code", verifier: "a verifier", nonce: "a nonce" }
+  yield* Effect.orDie(call(server, "POST", "/ops/v1/session", { json: returned }))
   yield* until(
     "the notification is sent",
     Effect.map(outboxOf(server), (items) => items.some(({ state }) => state === "sent")),

@@ -2,6 +2,7 @@ import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { SignInRequest } from "@tocsin/contract/Sessions"
 import { SignInRefusals } from "@tocsin/contract/SignInRefusals"
+import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { CurrentOperator, systemOperator } from "@tocsin/core/ports/CurrentOperator"
 import { RefusedSignIn } from "@tocsin/core/ports/IdentityProvider"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
@@ -34,6 +35,7 @@ export const signIn = HttpApiBuilder.group(
     const { publicUrl } = yield* RuleSettings
     const { addressOf, noteToken } = yield* FailedAuthentications
     const intake = yield* AgentIntake
+    const { signIns } = yield* CurrentInstruments
     const begin = Effect.fnUntraced(function* (request: SignInRequest, origin: string | undefined) {
       if (!isOfPublicPage(origin, publicUrl)) return yield* RefusedSignIn.because("origin")
       const acting = { ...systemOperator, via: "api", request_id: yield* RequestId } as const
@@ -48,7 +50,9 @@ export const signIn = HttpApiBuilder.group(
           const body = yield* intake.within(request, place, readBody(request, SignInRequest))
           const begun = begin(body, request.headers["origin"])
           const answer = yield* toApiError(Effect.catchTag(begun, "RefusedSignIn", Effect.succeed))
-          if (!(answer instanceof RefusedSignIn)) return answer
+          const isRefused = answer instanceof RefusedSignIn
+          signIns.of(isRefused ? answer.refusal : "signed_in").value += 1
+          if (!isRefused) return answer
           // Guessed codes have the budget of guessed tokens.
           yield* noteToken
           return yield* answerTo(answer)

@@ -4,7 +4,6 @@ import type { Session, SessionId, SignInOptions, SignInRequest } from "@tocsin/c
 import { signing } from "../audit/Signature.ts"
 import { Commits } from "../engine/commits/Commits.ts"
 import { type PageParameters, pageReader } from "../engine/lists/readPage.ts"
-import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { isOver, type SessionRecord } from "../model/SessionRecord.ts"
 import { sessionIdOf, tokenOf } from "../operators/tokens.ts"
 import { CurrentOperator, type OperatorIdentity } from "../ports/CurrentOperator.ts"
@@ -60,7 +59,6 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/usecases
     const hashing = yield* Hashing
     const ids = yield* Ids
     const provider = yield* IdentityProvider
-    const { signIns } = yield* CurrentInstruments
     const signed = signing(yield* Commits, ids)
     const page = pageReader(storage, hashing.sha256)
 
@@ -83,11 +81,7 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/usecases
       /** Begins a session for the person of a code, and returns its token this once. */
       signIn: Effect.fn("Sessions.signIn")(function* (request: SignInRequest) {
         if (provider === undefined) return yield* noSignIn()
-        const signedIn = yield* Effect.tapErrorTag(begin(provider, request), "RefusedSignIn", (refused) =>
-          Effect.sync(() => void (signIns.of(refused.refusal).value += 1)),
-        )
-        signIns.of("signed_in").value += 1
-        return signedIn
+        return yield* begin(provider, request)
       }),
       /** The person of a session's token, looked up in the storage each time; `undefined` if it is not valid. */
       authenticate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
