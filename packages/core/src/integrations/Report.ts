@@ -144,6 +144,8 @@ export type Translate = (request: SenderRequest, context: TranslationContext) =>
 
 export const NOT_FOUND: Refusal = { refused: "not_found", message: "not found" }
 
+export const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+
 /** Stands for the labels and terms of a report. Hashing takes longer than parsing a request. */
 export const declare = (
   labels: Labels | undefined,

@@ -13,6 +13,7 @@ import {
   checkIdOf,
   declare,
   type Expects,
+  invalid,
   type Reading,
   type Refusal,
   type Report,
@@ -96,8 +97,6 @@ const readersOf = (context: TranslationContext) => ({
 })
 
 type Readers = ReturnType<typeof readersOf>
-
-const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 
 const readAlert = (
   given: unknown,

@@ -27,6 +27,7 @@ import { isRefusal } from "./sources.ts"
 import {
   type AnyReport,
   eventOf,
+  invalid,
   type Reading,
   type Refusal,
   type Report,
@@ -56,7 +57,7 @@ export const readRequest = (
   const { methods } = options
   return methods === undefined || methods.some((allowed) => allowed === request.method)
     ? KINDS[kind].translate(request, { name, options, now, sha256 })
-    : { refused: "invalid", message: `method not allowed; use ${methods.join(", ")}` }
+    : invalid(`method not allowed; use ${methods.join(", ")}`)
 }
 
 const partOf = (reading: Reading | Refusal, start: number): ReadonlyArray<AnyReport> =>

@@ -13,7 +13,7 @@ import { type Terms } from "../model/ExpectationRecord.ts"
 import { expectCheck, withdrawExpectation } from "../expectations/changeExpectation.ts"
 import { decideTerms, shortestAfter } from "../policy/decideTerms.ts"
 import { watchdogExpects } from "./sources.ts"
-import { type AnyReport, checkIdOf, declare, type Expects, type Refusal } from "./Report.ts"
+import { type AnyReport, checkIdOf, declare, type Expects, invalid, type Refusal } from "./Report.ts"
 
 /** The place of the only check in a declaration, of which its sender has seen the parameters. */
 const PLACE = /^checks\[0\]/u
@@ -24,7 +24,6 @@ const declaredTerms = (
   staleAfter: Duration.Duration,
 ): Result.Result<Terms | undefined, Refusal> => {
   if (Object.keys(terms).length === 0) return Result.succeed(undefined)
-  const invalid = (message: string): Refusal => ({ refused: "invalid", message })
   const declared = SchemaParser.decodeUnknownResult(ExpectedCheck)({ check_id, ...terms })
   if (Result.isFailure(declared))
     return Result.fail(invalid(describeIssue(declared.failure, "the parameters")))

@@ -6,6 +6,7 @@ import { readJsonBody } from "./alerts.ts"
 import { JSON_TEXT, type Kind, type Protocol } from "./Kind.ts"
 import { passiveResult, STATES } from "./nagios.ts"
 import {
+  invalid,
   NOT_FOUND,
   NOTHING_EXPECTED,
   readingOf,
@@ -17,8 +18,6 @@ import {
 const PATH = "v1/actions/process-check-result"
 
 type Parameters = Readonly<Record<string, unknown>>
-
-const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 
 /** The parameters of a request: those of its body count before those of its query. */
 const parametersOf = ({ body, query }: SenderRequest): { readonly given: Parameters } | Refusal => {

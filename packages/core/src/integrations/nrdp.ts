@@ -5,6 +5,7 @@ import { attributeOf, readXml, type XmlElement } from "./readXml.ts"
 import type { Kind, Protocol } from "./Kind.ts"
 import { passiveResult, STATES } from "./nagios.ts"
 import {
+  invalid,
   NOT_FOUND,
   type Refusal,
   type Report,
@@ -17,8 +18,6 @@ const FIELDS = ["hostname", "servicename", "state", "output", "time"] as const
 
 /** A result as its sender states it, all as text; empty where it states nothing. */
 type Given = Readonly<Record<(typeof FIELDS)[number] | "type", string>>
-
-const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 
 const textIn = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : ""

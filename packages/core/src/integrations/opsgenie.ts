@@ -20,6 +20,7 @@ import {
 import { TERMS } from "./pings.ts"
 import {
   type Answer,
+  invalid,
   NOT_FOUND,
   type Reading,
   readingOf,
@@ -83,8 +84,6 @@ const readOutcome = (requestId: string): Reading | Refusal =>
         }),
       }),
   })
-
-const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 
 /** The labels that tags such as `team:db` name. */
 const labelsOfTags = (tags: unknown): Texts => {

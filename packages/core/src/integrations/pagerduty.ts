@@ -18,6 +18,7 @@ import {
 } from "./paging.ts"
 import {
   type Answer,
+  invalid,
   NOT_FOUND,
   type Reading,
   type Refusal,
@@ -39,8 +40,6 @@ const statusOf = (severity: string, { severity: chosen = {} }: IntegrationOption
   const statuses = { ...USUAL, ...(isPagedSeverity(chosen) && chosen) }
   return Object.entries(statuses).find(([name]) => name === severity)?.[1] ?? "warning"
 }
-
-const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 
 const NAMED = ["source", "component", "group", "class"] as const
 

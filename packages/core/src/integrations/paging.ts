@@ -8,8 +8,8 @@ import {
   type Answer,
   checkIdOf,
   hashedId,
+  invalid,
   type Reading,
-  type Refusal,
   type TranslationContext,
 } from "./Report.ts"
 import type { CheckId } from "@tocsin/contract/Identifiers"
@@ -48,10 +48,7 @@ const isDeeper = (value: unknown, most: number): boolean =>
 export const readShallowJson = (body: string): ReturnType<typeof readJsonBody> => {
   const read = readJsonBody(body)
   return "json" in read && isDeeper(read.json, MOST_DEPTH)
-    ? ({
-        refused: "invalid",
-        message: `the request body must have at most ${MOST_DEPTH} levels`,
-      } satisfies Refusal)
+    ? invalid(`the request body must have at most ${MOST_DEPTH} levels`)
     : read
 }
 

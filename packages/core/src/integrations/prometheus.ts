@@ -1,6 +1,6 @@
 import { ALERT_OPTIONS, readAlerts, readJsonBody } from "./alerts.ts"
 import { JSON_TEXT, type Kind } from "./Kind.ts"
-import { NOT_FOUND, type Translate } from "./Report.ts"
+import { invalid, NOT_FOUND, type Translate } from "./Report.ts"
 
 const PATH = "api/v2/alerts"
 
@@ -8,8 +8,7 @@ const readAlertmanager: Translate = ({ body, path }, context) => {
   if (path.join("/") !== PATH) return NOT_FOUND
   const read = readJsonBody(body)
   if ("refused" in read) return read
-  if (!Array.isArray(read.json))
-    return { refused: "invalid", message: "the request body must be a list of alerts" }
+  if (!Array.isArray(read.json)) return invalid("the request body must be a list of alerts")
   return readAlerts(read.json, context, {
     isFiring: ({ ends_at }, now) => ends_at === undefined || ends_at > now,
     repeats: context.options.repeats ?? true,

@@ -1,5 +1,5 @@
 /// <reference lib="es2024.string" />
-import type { Refusal } from "./Report.ts"
+import { invalid, type Refusal } from "./Report.ts"
 
 /** An element of XML, with its text: that of its children is not in it. */
 export interface XmlElement {
@@ -15,8 +15,6 @@ const MOST_ELEMENTS = 60_000
 /** A section, comment, instruction, end, beginning or text. A DTD is none of these. */
 const TOKEN =
   /<!\[CDATA\[([\s\S]*?)\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<\/([^\s<>/="'&!?]+)\s*>|<([^\s<>/="'&!?]+)((?:\s+[^\s<>/="'&]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/uy
-
-const invalid = (message: string): Refusal => ({ refused: "invalid", message })
 
 const POINT = /^#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}))$/u
 const ENTITIES = new Map([

@@ -5,6 +5,7 @@ import { ALERT_OPTIONS, type AlertRules, readAlerts, readJsonBody, resultOf } fr
 import { JSON_TEXT, type Kind } from "./Kind.ts"
 import {
   checkIdOf,
+  invalid,
   NOT_FOUND,
   type Reading,
   readingOf,
@@ -46,14 +47,11 @@ const readMapped = (
   { options: { values = {} }, sha256 }: TranslationContext,
 ): Reading | Refusal => {
   const name = textAt(json, map.check)
-  if (name === undefined || name === "")
-    return { refused: "invalid", message: `the request body must name a check at ${map.check}` }
+  if (name === undefined || name === "") return invalid(`the request body must name a check at ${map.check}`)
   const value = textAt(json, map.status)
-  if (value === undefined)
-    return { refused: "invalid", message: `the request body must have a status at ${map.status}` }
+  if (value === undefined) return invalid(`the request body must have a status at ${map.status}`)
   const status = STATUSES.find((each) => (values[each] ?? [each]).includes(value))
-  if (status === undefined)
-    return { refused: "invalid", message: `the status at ${map.status} must be one of the option values` }
+  if (status === undefined) return invalid(`the status at ${map.status} must be one of the option values`)
   const output = (map.output === undefined ? undefined : textAt(json, map.output)) ?? ""
   const expects = { by: "source", source: "", lease_millis: undefined } as const
   const report = resultOf(checkIdOf(name, sha256), status, output, expects)
@@ -68,10 +66,7 @@ const readWebhook: Translate = ({ body, path }, context) => {
   if (alerts !== undefined) return readAlerts(alerts, context, RULES)
   const { map } = context.options
   if (map !== undefined) return readMapped(read.json, map, context)
-  return {
-    refused: "invalid",
-    message: "the request body must be a webhook of Alertmanager or Grafana; others need the option map",
-  }
+  return invalid("the request body must be a webhook of Alertmanager or Grafana; others need the option map")
 }
 
 /** Webhooks of Alertmanager and Grafana, and other JSON by a map (docs/rules.md#alerts). */
