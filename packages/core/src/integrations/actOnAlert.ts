@@ -119,6 +119,6 @@ function* amend(
   const [first = "", ...others] = summary.split("\n")
   const lines = part === "first" ? [text, ...others] : [first, text]
   const shown = resultOf(check_id, status, lines.join("\n"), NOTHING_EXPECTED)
-  const event = eventOf({ ...shown, exit_code }, Instant.max(now, check.last_observed_at))
+  const event = eventOf({ ...shown, exit_code }, check, now)
   yield* applyResults(unit, now, agent, { ...rest, request: { agent_id, events: [event] } })
 }

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import type { CheckId, KeyHash } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationKind } from "@tocsin/contract/Integrations"
 import { move } from "@tocsin/contract/TransitionTable"
 import { applyResults } from "../checks/applyBatch.ts"
@@ -254,9 +254,7 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
     if (report.expects.by === "source")
       move(ReportedAlertTransitions, alertStateOf(check), report.status === "ok" ? "resolved" : "fired")
     const ended = isDeclaring && !isAlert(report) ? withRun(unit.of("job_run").get(ref), report, now) : report
-    // A result of an integration is never late.
-    const observed_at = check === undefined ? now : Instant.max(now, check.last_observed_at)
-    events.push(eventOf(ended, observed_at))
+    events.push(eventOf(ended, check, now))
   }
   if (events.length === 0) return
   yield* applyResults(unit, now, agent, {

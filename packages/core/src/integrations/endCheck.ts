@@ -1,5 +1,5 @@
 import type { Duration } from "effect"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import { applyResults } from "../checks/applyBatch.ts"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -31,7 +31,7 @@ export function* endCheck(unit: UnitOfWork, given: Ended): Decision<void> {
   const { agent, alert, check, incidents, integration, now, output, sha256, staleAfter } = given
   const { agent_id, check_id } = check
   const result = resultOf(check_id, "ok", output, NOTHING_EXPECTED)
-  const request = { agent_id, events: [eventOf(result, Instant.max(now, check.last_observed_at))] }
+  const request = { agent_id, events: [eventOf(result, check, now)] }
   yield* applyResults(unit, now, agent, { incidents, sha256, staleAfter, request })
   if (alert !== undefined) {
     const { options } = integration
