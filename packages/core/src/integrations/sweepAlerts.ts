@@ -42,14 +42,12 @@ const judgeAlert = (
     check,
     dueAt,
     integration,
-    isExpected,
   }: {
     readonly integration: Pick<IntegrationRecord, "kind" | "options" | "sources">
     readonly alert: Pick<ReportedAlertRecord, "lease_millis" | "source">
     readonly check: Pick<CheckRecord, "overdue_incident_id" | "received_at" | "status">
-    /** When it is due again, counting outages of the service and of its agent's contact; absent if it is not. */
+    /** When it is due again, counting outages of the service and of its agent's contact; absent if nothing expects it. */
     readonly dueAt: Instant.Instant | undefined
-    readonly isExpected: boolean
   },
   now: Instant.Instant,
 ): AlertVerdict => {
@@ -58,7 +56,7 @@ const judgeAlert = (
   if (status === "ok") {
     const at = Instant.plus(received_at, forgetAfter(options))
     if (at > now) return { verdict: "later", at }
-    return isExpected && keepsExpected(integration.kind)
+    return dueAt !== undefined && keepsExpected(integration.kind)
       ? { verdict: "later", at: Instant.plus(now, forgetAfter(options)) }
       : { verdict: "forgotten" }
   }
@@ -120,10 +118,7 @@ const evaluateAlerts = loneCommandOf(function* (unit, now, input: EvaluateInput)
     const expectation = unit.expectations.get(ref)
     const found = { agent: unit.agents.get(agent_id) ?? agent, check, alert, expectation }
     const dueAt = expectation !== undefined ? dueOf(input, { ...found, expectation }, now) : undefined
-    const judged = judgeAlert(
-      { integration, alert, check, dueAt, isExpected: expectation !== undefined },
-      now,
-    )
+    const judged = judgeAlert({ integration, alert, check, dueAt }, now)
     yield* follow(unit, { ...input, integration, now }, found, judged)
   }
 })
