@@ -17,7 +17,7 @@ import {
   textOf,
   textsIn,
 } from "./paging.ts"
-import { TERMS } from "./pings.ts"
+import { TERMS, UUID } from "./pings.ts"
 import {
   type Answer,
   invalid,
@@ -41,10 +41,8 @@ export const ALERT_REQUESTS = {
   description: ["PUT", "amended", "Description updated"],
 } as const satisfies Readonly<Record<string, readonly ["POST" | "PUT", PagedTrigger, string]>>
 
-const ALERTS = "v2/alerts"
 const CREATED = "Created alert"
 const URGENT: ReadonlyArray<unknown> = ["P1", "P2"]
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 
 /** The ID of the alert of a check, which is a UUID as Opsgenie's are. */
 const alertUuid = (
@@ -115,16 +113,20 @@ const readCreated = (fields: Fields, context: TranslationContext): Reading | Ref
 const isAlias = (query: SenderRequest["query"]): boolean =>
   query.some(([name, value]) => name === "identifierType" && value.toLowerCase() === "alias")
 
+/** The row of {@link ALERT_REQUESTS} that a request asks for; `undefined` if it asks for none. */
+const aboutAlert = ({ method, path }: Pick<SenderRequest, "method" | "path">) => {
+  const [version, subject, , name, ...rest] = path
+  if (version !== "v2" || subject !== "alerts" || rest.length > 0) return undefined
+  return Object.entries(ALERT_REQUESTS).find(([each, [by]]) => each === name && by === method)
+}
+
 /** A request about an alert that its path names. */
 const readAbout = (
-  { alert, path, query }: SenderRequest,
+  { alert, path: [, , identifier = ""], query }: SenderRequest,
+  [name, [, trigger, outcome]]: NonNullable<ReturnType<typeof aboutAlert>>,
   fields: Fields,
   context: TranslationContext,
 ): Reading | Refusal => {
-  const [, , identifier = "", request] = path
-  const [name, found] = Object.entries(ALERT_REQUESTS).find(([each]) => each === request) ?? []
-  if (found === undefined) return NOT_FOUND
-  const [, trigger, outcome] = found
   const byAlias = isAlias(query)
   if (!byAlias && !UUID.test(identifier))
     return invalid("the path must have the id of an alert; for an alias, add ?identifierType=alias")
@@ -137,7 +139,7 @@ const readAbout = (
     return readStated({ check_id, status: "ok", lines: [note] }, context.options, answer)
   const act =
     trigger === "amended"
-      ? ({ text: texts[name ?? ""] ?? "", part: name === "message" ? "first" : "others" } as const)
+      ? ({ text: texts[name] ?? "", part: name === "message" ? "first" : "others" } as const)
       : { text: note }
   return readAct({ check_id, trigger, ...act }, answer)
 }
@@ -174,9 +176,9 @@ const translate: Translate = (request, context) => {
   const read = body === "" ? { json: {} } : readShallowJson(body)
   if ("refused" in read) return read
   if (!Predicate.isObject(read.json)) return invalid("the request body must be an object")
-  if (path.join("/") === ALERTS) return method === "POST" ? readCreated(read.json, context) : NOT_FOUND
-  const isAllowed = Object.entries(ALERT_REQUESTS).some(([each, [by]]) => each === last && by === method)
-  return isAllowed ? readAbout(request, read.json, context) : NOT_FOUND
+  if (path.length === 2) return method === "POST" ? readCreated(read.json, context) : NOT_FOUND
+  const about = aboutAlert(request)
+  return about === undefined ? NOT_FOUND : readAbout(request, about, read.json, context)
 }
 
 /** Opsgenie's API of alerts and heartbeats, version 2 (docs/rules.md#pagerduty-and-opsgenie). */
@@ -188,9 +190,12 @@ export const opsgenie: Kind = {
     say: (failure) => JSON.stringify({ message: failure?.message, took: 0 }),
   },
   translate,
-  alertNamed: ({ method, path: [, , identifier = "", request], query }, context) => {
-    if (method === "GET" || request === undefined || isAlias(query) || !UUID.test(identifier))
-      return undefined
+  alertNamed: (request, context) => {
+    const {
+      path: [, , identifier = ""],
+      query,
+    } = request
+    if (aboutAlert(request) === undefined || isAlias(query) || !UUID.test(identifier)) return undefined
     const id = identifier.toLowerCase()
     return (check_id) => alertUuid(context, check_id) === id
   },

@@ -38,7 +38,7 @@ export const TERMS: ReadonlySet<string> = new Set([
 ])
 /** Clients of Healthchecks send `create`; the option of that name decides here. */
 const OF_PING: ReadonlySet<string> = new Set([...TERMS, "rid", "create"])
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 
 /** The check and the signal that a path names, unless it names none. */
 const partsOf = (

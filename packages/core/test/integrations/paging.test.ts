@@ -171,6 +171,26 @@ describe("a request of Opsgenie", () => {
     }
   })
 
+  it("has an alert looked for by its ID only where its path names one", () => {
+    const id = "01890a5d-ac96-774b-bcce-b302099a8057"
+    const isLookedFor = (
+      method: string,
+      path: string,
+      query: ReadonlyArray<readonly [string, string]> = [],
+    ) => opsgenie.alertNamed?.({ method, path: path.split("/"), query, body: "" }, context({})) !== undefined
+    assert.isTrue(isLookedFor("POST", `v2/alerts/${id}/close`))
+    assert.isTrue(isLookedFor("PUT", `v2/alerts/${id.toUpperCase()}/message`))
+    assert.isFalse(isLookedFor("POST", `v2/alerts/${id}/close`, [["identifierType", "alias"]]))
+    for (const [method, path] of [
+      ["POST", "v2/alerts/disk/close"],
+      ["PUT", `v2/alerts/${id}/close`],
+      ["POST", `v2/alerts/${id}/snooze`],
+      ["POST", `v2/heartbeats/${id}/ping`],
+      ["GET", `v2/alerts/requests/${id}`],
+    ] as const)
+      assert.isFalse(isLookedFor(method, path), `${method} ${path}`)
+  })
+
   it("of a heartbeat expects the next one by the option, or as its address says", () => {
     const expects = (query: ReadonlyArray<readonly [string, string]>, options?: IntegrationOptions) =>
       resultIn(request(["GET", "v2/heartbeats/nightly/ping", undefined, query], options)).expects
