@@ -18,7 +18,7 @@ import { type PageParameters, readPage } from "../engine/lists/readPage.ts"
 import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import { applyReports, MOST_REPORTS, readRequest, type SenderInput } from "../integrations/applyReports.ts"
-import { findCheck } from "../integrations/findCheck.ts"
+import { findAlert } from "../integrations/findAlert.ts"
 import * as decisions from "../integrations/integrationDecisions.ts"
 import { KINDS } from "../integrations/kinds.ts"
 import {
@@ -210,7 +210,7 @@ const makeSenderCalls = Effect.gen(function* () {
           )
         const isNamed = KINDS[kind].alertNamed?.(request, { name, sha256 })
         if (isNamed === undefined) return taking(request)
-        return Effect.flatMap(findCheck(storage, name, isNamed), (alert) => taking({ ...request, alert }))
+        return Effect.flatMap(findAlert(storage, name, isNamed), (alert) => taking({ ...request, alert }))
       }),
   }
 })

@@ -3,8 +3,8 @@ import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import { ALL_CHECKS, eachPage } from "../engine/lists/readPage.ts"
 import type { Storage } from "../ports/Storage.ts"
 
-/** Finds a check of an integration, page by page: senders seldom name an alert by its ID. */
-export const findCheck = Effect.fnUntraced(function* (
+/** Finds the check of an alert, page by page: senders seldom name an alert by its ID. */
+export const findAlert = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   agent_id: AgentId,
   isNamed: (check_id: CheckId) => boolean,
