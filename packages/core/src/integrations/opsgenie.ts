@@ -8,6 +8,7 @@ import {
   alertIdOf,
   byName,
   heartbeatId,
+  madeName,
   PAGING,
   PAGING_OPTIONS,
   PAGING_PROTOCOL,
@@ -101,8 +102,7 @@ const readCreated = (fields: Fields, context: TranslationContext): Reading | Ref
   const message = texts["message"] ?? ""
   const { options, sha256 } = context
   if (message === "") return invalid("message must be a text")
-  // The same for a request that is sent again.
-  const alias = given || sha256(JSON.stringify([message, entity, source])).slice(0, 32)
+  const alias = given || madeName([message, entity, source], sha256)
   const check_id = alertIdOf(alias, sha256)
   const status = URGENT.includes(priority) ? "critical" : "warning"
   const labels = byName({ ...labelsOfTags(tags), ...textsIn(details) })

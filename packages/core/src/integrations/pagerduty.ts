@@ -7,6 +7,7 @@ import type { Kind } from "./Kind.ts"
 import {
   alertIdOf,
   byName,
+  madeName,
   PAGING,
   PAGING_OPTIONS,
   PAGING_PROTOCOL,
@@ -43,10 +44,6 @@ const statusOf = (severity: string, { severity: chosen = {} }: IntegrationOption
 
 const NAMED = ["source", "component", "group", "class"] as const
 
-/** The dedup_key of an event without one: the same for an event that is sent again. */
-const madeKey = (payload: Texts, sha256: TranslationContext["sha256"]): string =>
-  sha256(JSON.stringify([...NAMED, "summary"].map((name) => payload[name]))).slice(0, 32)
-
 const answerOf = (dedup_key: string): Answer => ({
   status: 202,
   body: JSON.stringify({ status: "success", message: "Event processed", dedup_key }),
@@ -73,7 +70,8 @@ const readEvent = (
   const { severity = "", summary = "" } = payload
   if (textOf(dedup_key) === "" && trigger !== "triggered") return invalid("dedup_key must name the alert")
   if (summary === "" && trigger === "triggered") return invalid("payload.summary must be a text")
-  const key = textOf(dedup_key) || madeKey(payload, sha256)
+  const named = [...NAMED, "summary"].map((name) => payload[name])
+  const key = textOf(dedup_key) || madeName(named, sha256)
   const [check_id, answer] = [alertIdOf(key, sha256), answerOf(key)]
   if (trigger === "acknowledged") return readAct({ check_id, trigger }, answer)
   const status = trigger === "resolved" ? "ok" : statusOf(severity, options)

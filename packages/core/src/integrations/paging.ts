@@ -37,6 +37,12 @@ export const heartbeatId = (name: string, sha256: TranslationContext["sha256"]):
 export const alertIdOf = (name: string, sha256: TranslationContext["sha256"]): CheckId =>
   name.startsWith(HEARTBEAT) ? hashedId(name, sha256(name)) : checkIdOf(name, sha256)
 
+/** The name of an alert whose sender gives none: the same for a request that is sent again. */
+export const madeName = (
+  parts: ReadonlyArray<string | undefined>,
+  sha256: TranslationContext["sha256"],
+): string => sha256(JSON.stringify(parts)).slice(0, 32)
+
 /** Details are shown as JSON, and writing thousands of levels would overflow the stack. */
 const MOST_DEPTH = 32
 
