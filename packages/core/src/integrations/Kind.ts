@@ -51,6 +51,9 @@ export interface Kind {
   readonly paths: (key: string, options: IntegrationOptions) => ReadonlyArray<string>
 }
 
+/** Kinds whose senders report many checks, each as often as it changes. */
+export const OF_MANY_CHECKS = { isLimited: false, hasRuns: false, mostChecks: 10_000 } as const
+
 /** Senders of any text: it is the output of a job. */
 export const ANY_TEXT = { body: "start", hasHeader: false } as const
 

@@ -3,7 +3,7 @@ import { Duration, Option, Predicate } from "effect"
 import { errorStatus } from "@tocsin/contract/Errors"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { readJsonBody } from "./alerts.ts"
-import { JSON_TEXT, type Kind, type Protocol } from "./Kind.ts"
+import { JSON_TEXT, type Kind, OF_MANY_CHECKS, type Protocol } from "./Kind.ts"
 import { passiveResult, STATES } from "./nagios.ts"
 import {
   invalid,
@@ -150,11 +150,9 @@ const translate: Translate = (request, context) => {
 
 /** Passive results by Icinga's API (docs/rules.md#nagios). */
 export const icinga: Kind = {
+  ...OF_MANY_CHECKS,
   protocol,
   translate,
-  isLimited: false,
-  hasRuns: false,
-  mostChecks: 10_000,
   isRefusedForNow: true,
   options: [],
   paths: (key) => ["", `/${key}`],

@@ -2,7 +2,7 @@
 import { Predicate } from "effect"
 import { readJsonBody } from "./alerts.ts"
 import { attributeOf, readXml, type XmlElement } from "./readXml.ts"
-import type { Kind, Protocol } from "./Kind.ts"
+import { type Kind, OF_MANY_CHECKS, type Protocol } from "./Kind.ts"
 import { passiveResult, STATES } from "./nagios.ts"
 import {
   invalid,
@@ -144,12 +144,10 @@ const translate: Translate = ({ path, query }, context) => {
 
 /** Passive results of Nagios by its Remote Data Processor, in XML or JSON (docs/rules.md#nagios). */
 export const nrdp: Kind = {
+  ...OF_MANY_CHECKS,
   protocol,
   translate,
-  isLimited: false,
   isRefusedForNow: true,
-  hasRuns: false,
-  mostChecks: 10_000,
   options: [],
   paths: (key) => ["/", `/${key}/`],
 }

@@ -2,7 +2,7 @@ import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { Predicate } from "effect"
 import { readJsonBody, resultOf } from "./alerts.ts"
 import { checkLabels, type Texts } from "./deriveCheck.ts"
-import { JSON_TEXT } from "./Kind.ts"
+import { JSON_TEXT, OF_MANY_CHECKS } from "./Kind.ts"
 import {
   type Act,
   type Answer,
@@ -15,13 +15,7 @@ import {
 import type { CheckId } from "@tocsin/contract/Identifiers"
 
 /** Both kinds of paging services: their senders try again later where they shall, and give up on 409. */
-export const PAGING = {
-  isLimited: false,
-  hasRuns: false,
-  mostChecks: 10_000,
-  isRefusedForNow: true,
-  keepsExpected: true,
-} as const
+export const PAGING = { ...OF_MANY_CHECKS, isRefusedForNow: true, keepsExpected: true } as const
 
 export const PAGING_OPTIONS = ["acknowledged_for", "forget_after"] as const
 

@@ -1,5 +1,5 @@
 import { ALERT_OPTIONS, readAlerts, readJsonBody } from "./alerts.ts"
-import { JSON_TEXT, type Kind } from "./Kind.ts"
+import { JSON_TEXT, type Kind, OF_MANY_CHECKS } from "./Kind.ts"
 import { invalid, NOT_FOUND, type Translate } from "./Report.ts"
 
 const PATH = "api/v2/alerts"
@@ -17,11 +17,9 @@ const readAlertmanager: Translate = ({ body, path }, context) => {
 
 /** Alertmanager's API, version 2, to which Prometheus and others post (docs/rules.md#alerts). */
 export const alertmanager: Kind = {
+  ...OF_MANY_CHECKS,
   protocol: JSON_TEXT,
   translate: readAlertmanager,
-  isLimited: false,
-  hasRuns: false,
-  mostChecks: 10_000,
   options: [...ALERT_OPTIONS, "resend", "lapse", "repeats", "watchdog"],
   paths: (key) => ["", `/${key}`],
 }

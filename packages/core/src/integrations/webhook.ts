@@ -2,7 +2,7 @@ import { Predicate } from "effect"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { pathOfPointer, valueAt } from "@tocsin/contract/jsonPointer"
 import { ALERT_OPTIONS, type AlertRules, readAlerts, readJsonBody, resultOf } from "./alerts.ts"
-import { JSON_TEXT, type Kind } from "./Kind.ts"
+import { JSON_TEXT, type Kind, OF_MANY_CHECKS } from "./Kind.ts"
 import {
   checkIdOf,
   invalid,
@@ -71,11 +71,9 @@ const readWebhook: Translate = ({ body, path }, context) => {
 
 /** Webhooks of Alertmanager and Grafana, and other JSON by a map (docs/rules.md#alerts). */
 export const webhook: Kind = {
+  ...OF_MANY_CHECKS,
   protocol: JSON_TEXT,
   translate: readWebhook,
-  isLimited: false,
-  hasRuns: false,
-  mostChecks: 10_000,
   options: [...ALERT_OPTIONS, "map", "values"],
   paths: (key) => ["", `/${key}`],
 }
