@@ -1,5 +1,6 @@
 /// <reference lib="es2024.string" />
 import { Predicate } from "effect"
+import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import { readJsonBody } from "./alerts.ts"
 import { attributeOf, readXml, type XmlElement } from "./readXml.ts"
 import { type Kind, OF_MANY_CHECKS, type Protocol } from "./Kind.ts"
@@ -56,8 +57,6 @@ const isJson = ({ query }: Pick<SenderRequest, "query">): boolean => {
   return xml === undefined && json !== undefined
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" }
-
 /** The text of an answer; `count` is how many results were taken. */
 const answerText = (
   request: Pick<SenderRequest, "query">,
@@ -69,14 +68,13 @@ const answerText = (
     const meta = output === undefined ? {} : { meta: { output } }
     return JSON.stringify({ result: { status, message, ...meta } })
   }
-  const text = message.replaceAll(/[&<>]/gu, (character) => ESCAPES[character] ?? "")
   const meta = output === undefined ? [] : ["    <meta>", `        <output>${output}</output>`, "    </meta>"]
   // An element a line: some senders read it with grep.
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     "<result>",
     `    <status>${status}</status>`,
-    `    <message>${text}</message>`,
+    `    <message>${escapeHtml(message)}</message>`,
     ...meta,
     "</result>\n",
   ].join("\n")
