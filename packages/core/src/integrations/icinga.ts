@@ -1,4 +1,3 @@
-/// <reference lib="es2024.string" />
 import { Duration, Option, Predicate } from "effect"
 import { errorStatus } from "@tocsin/contract/Errors"
 import type { CheckStatus } from "@tocsin/contract/Status"

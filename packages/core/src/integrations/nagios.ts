@@ -1,4 +1,3 @@
-/// <reference lib="es2024.string" />
 import { Duration } from "effect"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"

@@ -1,4 +1,3 @@
-/// <reference lib="es2024.string" />
 import { Predicate } from "effect"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
 import { readJsonBody } from "./alerts.ts"
