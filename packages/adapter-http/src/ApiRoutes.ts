@@ -97,7 +97,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
   Layer.mergeAll(
     v1Routes(options),
     opsRoutes(options),
-    SenderRoutes.layer(options.trustedHops ?? 0),
+    SenderRoutes.layer,
     CalendarRoutes.layer,
     CallRoutes.layer,
     LinkRoutes.layer,

@@ -8,7 +8,6 @@ import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import { FailedAuthentications } from "../request/authentication.ts"
-import { requestAddress } from "../request/clientAddress.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import {
   announcedBytes,
@@ -70,10 +69,10 @@ const takingByKey = Effect.map(AgentIntake, (intake) =>
  * Takes requests whose key is in their bodies: within the budget for data with unknown keys of the client's address,
  * which gets it back once the key is recognised.
  */
-const takingByBody = Effect.fnUntraced(function* (trustedHops: number) {
+const takingByBody = Effect.gen(function* () {
   const { bodies } = yield* Ingest
   const intake = yield* AgentIntake
-  const addressOf = requestAddress(trustedHops)
+  const { addressOf } = yield* FailedAuthentications
   return <E, R>(
     { protocol: { body, keyOf }, readAs, report, request }: Unread,
     recognise: (key: Redacted.Redacted) => Effect.Effect<Sender, E, R>,
@@ -101,50 +100,45 @@ const takingByBody = Effect.fnUntraced(function* (trustedHops: number) {
   }
 })
 
-/**
- * Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). `trustedHops` is
- * how many proxies stand before the server.
- */
-export const layer = (trustedHops: number) =>
-  HttpRouter.use((router) =>
-    Effect.gen(function* () {
-      const integrations = yield* Integrations
-      const { noteToken } = yield* FailedAuthentications
-      const [takeByKey, takeByBody] = [yield* takingByKey, yield* takingByBody(trustedHops)]
-      // Unknown keys count as failed authentications.
-      const recognise = (key: Redacted.Redacted) =>
-        Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
-      const taking = (kind: IntegrationKind) =>
-        Effect.gen(function* () {
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const { protocol } = KINDS[kind]
-          const { headers, method, url } = request
-          const { key, ...given } = addressed(
-            { authorization: headers["authorization"], method, url },
-            protocol,
-          )
-          let asked: SenderRequest = { ...given, body: "" }
-          const readAs = (body: string) => (asked = withBody(protocol, given, body))
-          const received: Unread = {
-            request,
-            protocol,
-            readAs,
-            report: (sender, body) => integrations.report(kind, sender, readAs(body)),
-          }
-          const take =
-            key === undefined ? takeByBody(received, recognise) : takeByKey(received, recognise(key))
-          return yield* take.pipe(
-            Effect.map((taken) => answerOf(protocol, asked, undefined, taken)),
-            Effect.catchTags({
-              PayloadTooLarge: unread("payload_too_large"),
-              Validation: unread("validation"),
-            }),
-            Effect.catchCause(failureOfCause),
-            Effect.map((said) => responseOf("code" in said ? answerOf(protocol, asked, said) : said)),
-          )
-        })
-      for (const kind of NAMES)
-        for (const method of KINDS[kind].protocol.methods)
-          yield* router.add(method, pathsOf(kind), taking(kind))
-    }),
-  )
+/** Takes the requests of senders: each is decided by its integration (docs/rules.md#integrations). */
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const integrations = yield* Integrations
+    const { noteToken } = yield* FailedAuthentications
+    const [takeByKey, takeByBody] = [yield* takingByKey, yield* takingByBody]
+    // Unknown keys count as failed authentications.
+    const recognise = (key: Redacted.Redacted) =>
+      Effect.tapErrorTag(integrations.recognise(key), "NotFound", () => noteToken)
+    const taking = (kind: IntegrationKind) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { protocol } = KINDS[kind]
+        const { headers, method, url } = request
+        const { key, ...given } = addressed(
+          { authorization: headers["authorization"], method, url },
+          protocol,
+        )
+        let asked: SenderRequest = { ...given, body: "" }
+        const readAs = (body: string) => (asked = withBody(protocol, given, body))
+        const received: Unread = {
+          request,
+          protocol,
+          readAs,
+          report: (sender, body) => integrations.report(kind, sender, readAs(body)),
+        }
+        const take = key === undefined ? takeByBody(received, recognise) : takeByKey(received, recognise(key))
+        return yield* take.pipe(
+          Effect.map((taken) => answerOf(protocol, asked, undefined, taken)),
+          Effect.catchTags({
+            PayloadTooLarge: unread("payload_too_large"),
+            Validation: unread("validation"),
+          }),
+          Effect.catchCause(failureOfCause),
+          Effect.map((said) => responseOf("code" in said ? answerOf(protocol, asked, said) : said)),
+        )
+      })
+    for (const kind of NAMES)
+      for (const method of KINDS[kind].protocol.methods)
+        yield* router.add(method, pathsOf(kind), taking(kind))
+  }),
+)
