@@ -96,6 +96,7 @@ export const SENDER_KINDS = {
   pagerduty: {
     senders: "senders of PagerDuty, such as Alertmanager, Grafana, Uptime Kuma",
     options: '{"severity": {"info": "ignore"}, "acknowledged_for": "4h"}',
+    keyAt: "as the routing_key",
     lines: (address, { key }) => [
       [
         "alertmanager.yml",

@@ -4,6 +4,7 @@ import { AgentId, isCheckId, isIncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { IntegrationKind, type IntegrationOptions } from "@tocsin/contract/Integrations"
 import { isLabels } from "@tocsin/contract/Labels"
+import { senderKind } from "@tocsin/contract/senderKinds"
 import { isShortOutput } from "@tocsin/contract/outputText"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import * as fc from "fast-check"
@@ -150,6 +151,14 @@ describe("any request to an integration", () => {
       )
     },
   )
+
+  it("has its key where the lines to paste say, if its address has none", () => {
+    for (const kind of IntegrationKind.literals) {
+      const { paths, protocol } = KINDS[kind]
+      if (paths("KEY", {})[0]?.includes("KEY") === true) continue
+      assert.strictEqual(senderKind(kind)?.keyAt === undefined, protocol.hasHeader, kind)
+    }
+  })
 
   it("of a kind has the options of that kind alone", () => {
     for (const kind of IntegrationKind.literals) assert.isUndefined(optionProblem(kind, OPTIONS[kind]))
