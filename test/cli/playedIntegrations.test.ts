@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import { Effect } from "effect"
-import { call, incidentsOf, operate } from "../processes/api.ts"
+import { addIntegration, call, incidentsOf, operate } from "../processes/api.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { inTurn } from "../properties/atLength.ts"
 import { jsonOf, places, serverAt } from "./tocsin.ts"
@@ -56,9 +56,7 @@ const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Re
 }
 
 const play = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name: kind, kind } })
-  // The answer of the API.
-  const { key } = JSON.parse(text) as { readonly key: string }
+  const key = yield* addIntegration(server, { name: kind, kind })
   for (const [method, path, json] of STORIES[kind]) {
     const answer = yield* Effect.orDie(call(server, method, `/in/${kind}/${key}${path}`, { json }))
     assert.isBelow(answer.status, 300, answer.text)

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { report } from "../processes/Agent.ts"
-import { call, incidentsOf, operate, OPERATOR_TOKEN, outboxOf } from "../processes/api.ts"
+import { addIntegration, call, incidentsOf, operate, OPERATOR_TOKEN, outboxOf } from "../processes/api.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { inTurn } from "../properties/atLength.ts"
 import { until } from "../processes/until.ts"
@@ -35,11 +35,7 @@ describe.concurrent.each(sample)("tocsin policy try beside a running server on $
       })
       yield* report(server, first, { check_id: "tape", status: "critical" })
       yield* report(server, first, { check_id: "tape", status: "ok" })
-      const made = yield* operate(server, "POST", "/ops/v1/integrations", {
-        json: { name: "prometheus", kind: "alertmanager" },
-      })
-      // The answer of the API.
-      const { key } = JSON.parse(made.text) as { readonly key: string }
+      const key = yield* addIntegration(server, { name: "prometheus", kind: "alertmanager" })
       for (const endsAt of ["2999-01-01T00:00:00Z", "2000-01-01T00:00:00Z"])
         yield* operate(server, "POST", "/in/alertmanager/api/v2/alerts", {
           token: key,

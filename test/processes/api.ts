@@ -59,6 +59,16 @@ export const operate = Effect.fnUntraced(function* (base: Base, method: string, 
   return answer
 })
 
+/** Creates an integration, and returns its key. */
+export const addIntegration = Effect.fnUntraced(function* (
+  base: Base,
+  given: { readonly name: string; readonly kind: string; readonly options?: object },
+) {
+  const { text } = yield* operate(base, "POST", "/ops/v1/integrations", { json: given })
+  // The answer of the API.
+  return (JSON.parse(text) as { readonly key: string }).key
+})
+
 const LARGEST_PAGE = 500
 
 const decodePage = Schema.decodeUnknownSync(

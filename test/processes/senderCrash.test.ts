@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import { Effect, Fiber, Redacted } from "effect"
-import { call, OPERATOR_TOKEN, operate } from "./api.ts"
+import { addIntegration, call, OPERATOR_TOKEN, operate } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { type ServerProcess, startServer } from "./ServerProcess.ts"
 import type { Environment } from "./secrecy.ts"
@@ -43,9 +43,7 @@ interface Sender {
 }
 
 const senderOf = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name: kind, kind } })
-  // The answer of the API.
-  const { key } = JSON.parse(text) as { readonly key: string }
+  const key = yield* addIntegration(server, { name: kind, kind })
   return { kind, key, acknowledged: [] } satisfies Sender
 })
 

@@ -1,7 +1,7 @@
 // Requests as senders make them that are not installed here. Each names the page or source that it follows.
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
+import { addIntegration, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 
@@ -15,17 +15,6 @@ interface Sent {
 const openServer = Effect.gen(function* () {
   const cwd = yield* scratchFolder
   return yield* startServer({ cwd, environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN } })
-})
-
-const addIntegration = Effect.fnUntraced(function* (
-  server: ServerProcess,
-  kind: string,
-  name: string,
-  options: object = {},
-) {
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name, kind, options } })
-  // The answer of the API.
-  return (JSON.parse(text) as { readonly key: string }).key
 })
 
 const send = (server: ServerProcess, { method = "POST", path, headers = {}, body }: Sent) =>
@@ -61,7 +50,7 @@ describe("a documented sender", () => {
   it.live("runitor: a start, then the exit code with the output", () =>
     Effect.gen(function* () {
       const server = yield* openServer
-      const key = yield* addIntegration(server, "ping", "cron")
+      const key = yield* addIntegration(server, { kind: "ping", name: "cron" })
       // github.com/bdd/runitor, internal/api.go and cmd/runitor/main.go: -api-url …/in/ping -ping-key KEY -slug backup
       const ping = (path: string, body?: string) =>
         send(server, {
@@ -85,7 +74,7 @@ describe("a documented sender", () => {
   it.live("borgmatic: start, finish, fail and log, with logs of 100,000 bytes", () =>
     Effect.gen(function* () {
       const server = yield* openServer
-      const key = yield* addIntegration(server, "ping", "borg")
+      const key = yield* addIntegration(server, { kind: "ping", name: "borg" })
       // torsion.org/borgmatic, hooks/monitoring/healthchecks.py: ping_url: …/in/ping/KEY/home
       const ping = (path: string, body: string) =>
         send(server, {
@@ -112,7 +101,7 @@ describe("a documented sender", () => {
   it.live("Grafana: its webhook fires and resolves", () =>
     Effect.gen(function* () {
       const server = yield* openServer
-      const key = yield* addIntegration(server, "webhook", "grafana")
+      const key = yield* addIntegration(server, { kind: "webhook", name: "grafana" })
       // grafana.com/docs/grafana/latest/alerting: Webhook notifier; github.com/grafana/alerting, receivers/webhook/v1.
       const alert = (name: string, status: string) => ({
         status,
@@ -164,7 +153,11 @@ describe("a documented sender", () => {
   it.live("Grafana: its contact point Alertmanager, with Basic authentication", () =>
     Effect.gen(function* () {
       const server = yield* openServer
-      const key = yield* addIntegration(server, "alertmanager", "grafana", { repeats: false })
+      const key = yield* addIntegration(server, {
+        kind: "alertmanager",
+        name: "grafana",
+        options: { repeats: false },
+      })
       // github.com/grafana/alerting, receivers/alertmanager/v1: Prometheus' alert with the fields of its Go type.
       const post = (endsAt: string) =>
         send(server, {
@@ -199,7 +192,11 @@ describe("a documented sender", () => {
   it.live("Prometheus: batches of 256 alerts with the labels of a Kubernetes cluster", () =>
     Effect.gen(function* () {
       const server = yield* openServer
-      const key = yield* addIntegration(server, "alertmanager", "cluster", { group_by: ["alertname"] })
+      const key = yield* addIntegration(server, {
+        kind: "alertmanager",
+        name: "cluster",
+        options: { group_by: ["alertname"] },
+      })
       // github.com/prometheus/prometheus, notifier: at most 256 alerts a request; labels of kube-state-metrics.
       const alertOf = (pod: number, batch: number) => ({
         labels: {

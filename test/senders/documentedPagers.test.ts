@@ -2,7 +2,7 @@
 // which each stops, repeats or gives up.
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
+import { addIntegration, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 
@@ -12,9 +12,7 @@ interface Answer {
 }
 
 const opened = Effect.fnUntraced(function* (server: ServerProcess, name: string, kind: string) {
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name, kind } })
-  // The answer of the API.
-  const { key } = JSON.parse(text) as { readonly key: string }
+  const key = yield* addIntegration(server, { name, kind })
   const send = (method: string, path: string, json?: object, authorization?: string) =>
     Effect.promise(async (): Promise<Answer> => {
       const answer = await fetch(`${server.baseUrl}/in/${kind}${path}`, {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../../bench/src/processes/freePort.ts"
-import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
+import { addIntegration, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
@@ -12,13 +12,6 @@ import { missing, startProgram } from "./Prometheus.ts"
 
 const PROGRAM = "prometheus-alertmanager"
 const why = missing(PROGRAM)
-
-/** Creates an integration of a kind, under its name. */
-const keyOf = Effect.fnUntraced(function* (server: ServerProcess, kind: string) {
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json: { name: kind, kind } })
-  // The answer of the API.
-  return (JSON.parse(text) as { readonly key: string }).key
-})
 
 const listed = <Row>(server: ServerProcess, path: string) =>
   Effect.map(
@@ -97,8 +90,8 @@ describe("a real Alertmanager with its Opsgenie and its PagerDuty", () => {
         const cwd = yield* scratchFolder
         const server = yield* startServer({ cwd, environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN } })
         const keys = {
-          opsgenie: yield* keyOf(server, "opsgenie"),
-          pagerduty: yield* keyOf(server, "pagerduty"),
+          opsgenie: yield* addIntegration(server, { name: "opsgenie", kind: "opsgenie" }),
+          pagerduty: yield* addIntegration(server, { name: "pagerduty", kind: "pagerduty" }),
         }
         const send = yield* startAlertmanager(server.port, keys)
         const alert = (alertname: string, endsAt?: string) => ({

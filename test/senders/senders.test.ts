@@ -5,7 +5,7 @@ import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../../bench/src/processes/freePort.ts"
-import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
+import { addIntegration, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
@@ -32,11 +32,7 @@ const site = Effect.fnUntraced(function* (kind: string, options: object = {}) {
   const cwd = yield* scratchFolder
   const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_STALE_AFTER: "2s" }
   const server = yield* startServer({ cwd, environment })
-  const json = { name: "sender", kind, options }
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json })
-  // The answer of the API.
-  const { key } = JSON.parse(text) as { readonly key: string }
-  return { server, key }
+  return { server, key: yield* addIntegration(server, { name: "sender", kind, options }) }
 })
 
 const checks = Effect.fnUntraced(function* (server: ServerProcess) {
