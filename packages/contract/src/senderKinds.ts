@@ -89,7 +89,7 @@ export const SENDER_KINDS = {
     lines: nrdpLines,
   },
   icinga: {
-    senders: "what reports to Icinga's API",
+    senders: "clients of Icinga's API",
     options: '{"max_checks": 500}',
     lines: icingaLines,
   },

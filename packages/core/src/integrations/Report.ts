@@ -125,7 +125,7 @@ export interface Reading {
   readonly answer?: Answer
 }
 
-/** An answer that a request has of its own. */
+/** The answer to one request alone. */
 export interface Answer {
   readonly status: 200 | 202
   readonly body: string

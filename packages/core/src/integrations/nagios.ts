@@ -36,7 +36,7 @@ interface Stated {
   readonly expects?: Report["expects"]
 }
 
-/** A passive result of Nagios or Icinga. Ok creates a check, too; a late one says of when it is. */
+/** A passive result of Nagios or Icinga. Ok creates a check, too; the output of a late one ends with its time. */
 export const passiveResult = (
   { expects = NOTHING_EXPECTED, host, seconds, service, status, text }: Stated,
   { now, sha256 }: { readonly now: Instant.Instant; readonly sha256: (text: string) => string },

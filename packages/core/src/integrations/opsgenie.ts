@@ -55,7 +55,7 @@ const alertUuid = (
   return [first, ...others, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join("-")
 }
 
-/** The outcome of a request, which its ID contains: nothing is stored for those who ask for it. */
+/** The outcome of a request, which its ID contains: so nothing is stored to answer for it later. */
 const Outcome = Schema.Tuple([Schema.String, Schema.String, Schema.String])
 const encodeText = Schema.encodeSync(Schema.StringFromBase64Url)
 const decodeText = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
