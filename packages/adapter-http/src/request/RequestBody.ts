@@ -35,7 +35,7 @@ const tooLarge = fail({
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-const joined = (parts: ReadonlyArray<Buffer>): Buffer =>
+const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
 
 /** Hears how many bytes of a body were read. */
@@ -149,7 +149,7 @@ export const readNamed = <A, E, R>(
     if (Number(headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
     if (!isPlain(headers["content-encoding"])) return invalid(ENCODED)
     if (!isChunked(headers["transfer-encoding"])) return invalid(CODED)
-    const parts: Array<Buffer> = []
+    const parts: Array<Uint8Array> = []
     let size = 0
     let recognised: Effect.Effect<A, E, R> | undefined
     const taken = Stream.runForEach(
@@ -158,7 +158,7 @@ export const readNamed = <A, E, R>(
         size += part.length
         onRead(part.length)
         if (size > MAX_BODY_BYTES) return tooLarge
-        parts.push(Buffer.from(part))
+        parts.push(part)
         if (recognised !== undefined || size < MOST_UNNAMED_BYTES) return Effect.void
         const start = Buffer.concat(parts).subarray(0, MOST_UNNAMED_BYTES)
         return Effect.map(recognise(lenientDecoder.decode(start)), (sender) => {
