@@ -17,6 +17,7 @@ import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../state/silenceActions.ts"
+import { reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { mainLink } from "../view/Listing.tsx"
@@ -25,7 +26,7 @@ import { BackLink } from "../view/navigation.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
-import { ResolveCheck, useSenders } from "./ResolveCheck.tsx"
+import { ResolveCheck } from "./ResolveCheck.tsx"
 
 type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
@@ -213,7 +214,7 @@ export const CheckPage = () => {
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
   const isSilent = found !== undefined && found.agent.status !== "alive"
-  const senders = useSenders()
+  reporting.useCurrent()
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
@@ -241,9 +242,7 @@ export const CheckPage = () => {
       {(found ?? expected) !== undefined && mayRespond.value && (
         <div class="actions">
           <QuietButton does={silence}>Silence</QuietButton>
-          {(found?.check.status !== "ok" || expected?.is_overdue === true) && (
-            <ResolveCheck {...name} senders={senders} />
-          )}
+          {(found?.check.status !== "ok" || expected?.is_overdue === true) && <ResolveCheck {...name} />}
           {mayAdminister.value && <Administer {...name} />}
         </div>
       )}

@@ -1,44 +1,35 @@
 import type { IncidentDetail } from "@tocsin/client"
 import { memberText, subjectOf } from "../state/incidentTimeline.ts"
 import { linkTo } from "../state/Route.ts"
+import { reporting } from "../view/Contact.tsx"
 import { Labels, Mark, Time } from "../view/states.tsx"
-import { ResolveCheck, useSenders } from "./ResolveCheck.tsx"
+import { ResolveCheck } from "./ResolveCheck.tsx"
 
-const memberLink = (member: IncidentDetail["members"][number]): string => {
+const Member = ({ member }: { readonly member: IncidentDetail["members"][number] }) => {
+  const { joined_at, labels, left_at, severity, summary } = member
   const { agent_id, check_id } = subjectOf(member)
-  return check_id === undefined ? linkTo("agents", [agent_id]) : linkTo("checks", [agent_id, check_id])
-}
-
-/** A member may be a whole agent, which is no check to resolve. */
-const ResolveMember = ({
-  member,
-  senders,
-}: {
-  readonly member: IncidentDetail["members"][number]
-  readonly senders: ReadonlySet<string>
-}) => {
-  const { agent_id, check_id } = subjectOf(member)
-  return check_id === undefined ? null : (
-    <ResolveCheck agent_id={agent_id} check_id={check_id} senders={senders} />
+  const link = check_id === undefined ? linkTo("agents", [agent_id]) : linkTo("checks", [agent_id, check_id])
+  return (
+    <li class="row member">
+      {left_at === null ? <Mark state={severity} /> : <span class="mark">left</span>}
+      <a href={link}>{memberText(member)}</a>
+      <span class="subject">{summary}</span>
+      <span class="notes">
+        <Labels labels={labels} />
+        {left_at !== null && <em>left</em>}
+      </span>
+      <Time at={left_at ?? joined_at} />
+      {left_at === null && check_id !== undefined && <ResolveCheck agent_id={agent_id} check_id={check_id} />}
+    </li>
   )
 }
 
 export const Members = ({ members }: Pick<IncidentDetail, "members">) => {
-  const senders = useSenders()
+  reporting.useCurrent()
   return (
     <ul class="plain" aria-label="Members">
       {members.map((member) => (
-        <li class="row member" key={`${memberText(member)} ${member.joined_at}`}>
-          {member.left_at === null ? <Mark state={member.severity} /> : <span class="mark">left</span>}
-          <a href={memberLink(member)}>{memberText(member)}</a>
-          <span class="subject">{member.summary}</span>
-          <span class="notes">
-            <Labels labels={member.labels} />
-            {member.left_at !== null && <em>left</em>}
-          </span>
-          <Time at={member.left_at ?? member.joined_at} />
-          {member.left_at === null && <ResolveMember member={member} senders={senders} />}
-        </li>
+        <Member key={`${memberText(member)} ${member.joined_at}`} member={member} />
       ))}
     </ul>
   )

@@ -1,28 +1,17 @@
-import type { Integration } from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { listOf, MOST, readAll } from "../state/lists.ts"
 import { carryOut, mayRespond } from "../state/session.ts"
+import { reporting } from "../view/Contact.tsx"
 import { ActionButton } from "../view/forms.tsx"
-import { useResource } from "../view/usePages.ts"
-
-const NONE: ReadonlySet<string> = new Set()
-
-/** The agents whose checks senders report. Their checks may be resolved by hand. */
-export const useSenders = (): ReadonlySet<string> =>
-  useResource("senders", ["integrations"], async () => {
-    const all = await readAll(listOf<Integration>("ops/v1/integrations", {}, MOST))
-    return new Set(all.flatMap(({ kind, name }) => (kind === "watch" ? [] : [name])))
-  }).value ?? NONE
 
 interface Bad {
   readonly agent_id: string
   readonly check_id: string
-  readonly senders: ReadonlySet<string>
 }
 
-/** Resolves a check of an integration that is not ok. */
-export const ResolveCheck = ({ agent_id, check_id, senders }: Bad) =>
-  mayRespond.value && senders.has(agent_id) ? (
+/** Resolves a check that is not ok, if a sender reports it: on a page that keeps `reporting` current. */
+export const ResolveCheck = ({ agent_id, check_id }: Bad) => {
+  const { kind = "watch" } = reporting.useOf(agent_id) ?? {}
+  return mayRespond.value && kind !== "watch" ? (
     <ActionButton
       describes="Make it ok: its sender may never report that it is well"
       does={() =>
@@ -36,3 +25,4 @@ export const ResolveCheck = ({ agent_id, check_id, senders }: Bad) =>
       Resolve
     </ActionButton>
   ) : null
+}
