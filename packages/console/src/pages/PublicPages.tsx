@@ -7,12 +7,12 @@ import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo, toggled } from "../state/Route.ts"
 import { base } from "../state/base.ts"
-import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
+import { carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { confirmed } from "../state/useAction.ts"
 import type { Texts } from "../view/FormField.ts"
 import { ActionButton, Box, CopyText, Field, Form } from "../view/forms.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
-import { type Draft, type Lines, PagePreview, timeIn } from "../view/PagePreview.tsx"
+import { type Draft, type Groups, PagePreview, timeIn } from "../view/PagePreview.tsx"
 import { Empty, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
@@ -27,13 +27,13 @@ const { timeZone: ZONE } = new Intl.DateTimeFormat().resolvedOptions()
 interface AnnounceProps {
   readonly page: string
   readonly tz: string
-  readonly lines: Lines
+  readonly groups: Groups
   readonly draft: Signal<Draft>
 }
 
 /** Writes an announcement, beside the page with it. */
-const Announce = ({ page, lines, draft, tz }: AnnounceProps) => {
-  const { texts, lines: named } = draft.value
+const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
+  const { texts, lines } = draft.value
   const { kind = "", title = "", text = "", from, to } = texts
   const field = (name: string, label: string) => ({
     label,
@@ -47,10 +47,10 @@ const Announce = ({ page, lines, draft, tz }: AnnounceProps) => {
   }
   const publish = async () => {
     const times = { starts_at: timeIn(from), ends_at: timeIn(to) }
-    const body = { page, kind, title: title.trim(), text: text.trim(), lines: named, ...times }
-    await call<Announcement>("POST", PATH, { body })
+    const body = { page, kind, title: title.trim(), text: text.trim(), lines, ...times }
+    const done = await carryOut(`Announced ${body.title}`, "POST", PATH, { body })
     draft.value = NONE
-    return { text: `Announced ${body.title}` }
+    return done
   }
   return (
     <section class="silence-form" aria-label="New announcement">
@@ -62,14 +62,16 @@ const Announce = ({ page, lines, draft, tz }: AnnounceProps) => {
       <Field {...field("text", "Text, for all who read the page")} hasLines />
       <fieldset class="filters">
         <legend>Lines</legend>
-        {lines.map(({ id, name }) => (
-          <Box
-            key={id}
-            label={name}
-            isOn={named.includes(id)}
-            onChange={() => (draft.value = { ...draft.peek(), lines: toggled(named, id) })}
-          />
-        ))}
+        {groups.flatMap((group) =>
+          group.lines.map(({ id, name }) => (
+            <Box
+              key={id}
+              label={name}
+              isOn={lines.includes(id)}
+              onChange={() => (draft.value = { ...draft.peek(), lines: toggled(lines, id) })}
+            />
+          )),
+        )}
       </fieldset>
       <div class="form-row">
         <Field {...time("from", "From", "Now unless given")} />
@@ -158,7 +160,7 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
   const isAwaited = (each: Announcement): boolean =>
     !shown.includes(versionOf(each)) && (each.state !== "ended" || shown.includes(each.id))
   const { tz = "UTC" } = page
-  const lines = body?.groups.flatMap((group) => group.lines) ?? []
+  const { groups = [] } = body ?? {}
   const may = mayAdminister.value || (mayRespond.value && page.announce === "respond")
   return (
     <>
@@ -183,7 +185,7 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
         <div>
           <h2>Announce</h2>
           {may ? (
-            <Announce page={name} tz={tz} lines={lines} draft={draft} />
+            <Announce page={name} tz={tz} groups={groups} draft={draft} />
           ) : (
             <p class="lead">
               Only administrators{page.announce === "respond" && " and responders"} announce on this page.
@@ -196,7 +198,7 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
           address={address}
           tz={tz}
           draft={draft.value}
-          lines={lines}
+          groups={groups}
         />
         <div>
           <h2>Announcements</h2>

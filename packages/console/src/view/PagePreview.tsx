@@ -1,10 +1,10 @@
-import { KINDS, momentIn, timesOf } from "@tocsin/contract/announcementTexts"
+import { KINDS, momentIn, namesOf, timesOf } from "@tocsin/contract/announcementTexts"
 import type { PublicPageBody } from "@tocsin/contract/PublicPages"
 import { useEffect, useRef } from "preact/hooks"
 import { now } from "../state/clock.ts"
 import type { Texts } from "./FormField.ts"
 
-export type Lines = PublicPageBody["groups"][number]["lines"]
+export type Groups = PublicPageBody["groups"]
 
 /** An announcement that is being written. Its times are those of a clock in the browser's zone. */
 export interface Draft {
@@ -23,29 +23,27 @@ interface PreviewProps {
   /** Whether something is published that the page does not show yet. */
   readonly isAwaited: boolean
   readonly draft: Draft
-  readonly lines: Lines
+  readonly groups: Groups
 }
 
 /** Puts the announcement into the page as the page itself will show it. */
-const showDraft = (page: Document | null | undefined, { draft, lines: all, tz }: PreviewProps): void => {
+const showDraft = (page: Document | null | undefined, { draft, groups, tz }: PreviewProps): void => {
   page?.querySelector("article.draft")?.remove()
-  const { lines, texts } = draft
-  const { kind, title = "", text = "", from, to } = texts
+  const { kind, title = "", text = "", from, to } = draft.texts
   const place = page?.querySelector(".state")
   if (!page || !place || (title === "" && text === "")) return
-  const names = all.filter(({ id }) => lines.includes(id)).map(({ name }) => name)
-  const about = names.length === 0 ? "" : ` · ${names.join(", ")}`
   const part = (tag: string, className: string, textContent: string) =>
     Object.assign(page.createElement(tag), { className, textContent })
   const moment = momentIn(tz)
   const at = new Date(now.peek()).toISOString()
   const [starts_at, ends_at] = [timeIn(from) ?? at, timeIn(to) ?? null]
   const state = starts_at > at ? "scheduled" : "open"
+  const when = [timesOf({ starts_at, ends_at, state }, moment), ...namesOf(draft, { groups })]
   const [head, said] = [part("h3", "", title), part("p", "", `\n${text}`)]
   head.prepend(part("b", "", KINDS[kind as keyof typeof KINDS]))
   said.prepend(part("time", "", moment(at)))
   const article = part("article", `${kind} draft`, "")
-  article.append(head, part("p", "s", timesOf({ starts_at, ends_at, state }, moment) + about), said)
+  article.append(head, part("p", "s", when.join(" · ")), said)
   place.after(article)
 }
 
