@@ -60,8 +60,8 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
       </div>
       <small>A maintenance puts its lines into maintenance while open. An incident changes no line.</small>
       <Field {...field("text", "Text, for all who read the page")} hasLines />
-      <fieldset class="filters">
-        <legend>Lines</legend>
+      <div class="filters" role="group" aria-label="Lines">
+        Lines:
         {groups.flatMap((group) =>
           group.lines.map(({ id, name }) => (
             <Box
@@ -72,7 +72,7 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
             />
           )),
         )}
-      </fieldset>
+      </div>
       <div class="form-row">
         <Field {...time("from", "From", "Now unless given")} />
         <Field {...time("to", "To", "Until you end it")} />
