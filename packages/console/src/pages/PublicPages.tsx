@@ -11,7 +11,7 @@ import { carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { confirmed } from "../state/useAction.ts"
 import type { Texts } from "../view/FormField.ts"
 import { ActionButton, Box, CopyText, Field, Form } from "../view/forms.tsx"
-import { chosen, Tabs } from "../view/navigation.tsx"
+import { Tabs } from "../view/navigation.tsx"
 import { type Draft, type Groups, PagePreview, timeIn } from "../view/PagePreview.tsx"
 import { Empty, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
@@ -239,19 +239,23 @@ const NoPage = () => (
 
 export const PublicPages = () => {
   const reading = useRead<PolicyInForce>("ops/v1/policy")
-  const all = Object.entries(reading.value?.policy.pages ?? {})
-  const [first, ...others] = all.map(([name, { title }]) => [name, title] as const)
-  const current = first && chosen([first, ...others], route.value.parameters["page"])[0]
-  const [, page] = all.find(([name]) => name === current) ?? []
+  const pages = Object.entries(reading.value?.policy.pages ?? {})
+  const wanted = route.value.parameters["page"]
+  const [name, page] = pages.find(([each]) => each === wanted) ?? pages[0] ?? []
   return (
     <>
       <h1>Pages</h1>
       <ReadingNote reading={reading} />
-      {reading.value !== undefined && current === undefined && <NoPage />}
-      {current !== undefined && page !== undefined && first !== undefined && (
+      {reading.value !== undefined && name === undefined && <NoPage />}
+      {name !== undefined && page !== undefined && (
         <>
-          <Tabs label="Pages" parameter="page" tabs={[first, ...others]} current={current} />
-          <PublicPage key={current} name={current} page={page} />
+          <Tabs
+            label="Pages"
+            parameter="page"
+            tabs={pages.map(([each, { title }]) => [each, title])}
+            current={name}
+          />
+          <PublicPage key={name} name={name} page={page} />
         </>
       )}
     </>
