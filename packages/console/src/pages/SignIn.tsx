@@ -7,7 +7,7 @@ import { route } from "../state/location.ts"
 import { notice, signIn, signOut, WALL, wallToken } from "../state/session.ts"
 import { Box, Fault, QuietButton } from "../view/forms.tsx"
 import { Bell } from "../view/states.tsx"
-import { SignInButton } from "./SignInButton.tsx"
+import { failureText, SignInButton } from "./SignInButton.tsx"
 
 const HINT = (
   <>
@@ -64,7 +64,7 @@ export const SignIn = () => {
       fault.value =
         error instanceof ApiFailure && error.status === 401
           ? "This token is not valid. Check it, or ask an administrator for another one."
-          : `Signing in failed: ${error instanceof Error ? error.message : "unknown"}.`
+          : failureText(error)
     } finally {
       isBusy.value = false
     }

@@ -5,7 +5,7 @@ import { signIn } from "../state/session.ts"
 import { begin, exchange, isHere, type Offer, readOffer, takeReturned } from "../state/signIn.ts"
 import { QuietButton } from "../view/forms.tsx"
 
-const failureText = (error: unknown): string => `Signing in failed: ${messageOf(asFailure(error))}.`
+export const failureText = (error: unknown): string => `Signing in failed: ${messageOf(asFailure(error))}.`
 
 /** Signs in by the issuer of the server, if it has one; tokens are there at all times. */
 export const SignInButton = ({ fault }: { readonly fault: Signal<string> }) => {

@@ -1,4 +1,5 @@
 import type { SignedIn, SignInOptions } from "@tocsin/contract/Sessions"
+import { ApiFailure } from "../api/ApiFailure.ts"
 import { request } from "../api/request.ts"
 import { keep, kept, attempt } from "./kept.ts"
 import { base } from "./base.ts"
@@ -84,7 +85,10 @@ export const begin = async ({
   const begun: Begun = { verifier: drawn(), state: drawn(), nonce: drawn(), place: location.hash }
   keep("sessionStorage", KEY, begun)
   if (!isBegun(kept("sessionStorage", KEY)))
-    throw new Error("your browser keeps nothing for this page: allow its storage, or use a token")
+    throw new ApiFailure(
+      "storage",
+      "your browser keeps nothing for this page: allow its storage, or use a token",
+    )
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(begun.verifier))
   const address = new URL(authorization_endpoint)
   const asked = {
