@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { useSignal, useSignalEffect } from "@preact/signals"
 import { useCallback, useEffect, useRef } from "preact/hooks"
 import { type ApiFailure, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { clockText, momentText } from "../format/times.ts"
@@ -124,11 +124,12 @@ export const Wall = () => {
     const read = isRead ? { revision, steady: performance.now(), at: now.peek() } : before
     reads.set(title, { ...read, failure })
   }, [])
-  const counts = summary.value
-  useEffect(() => {
-    if (counts !== undefined)
-      note("Figures", { value: counts, failure: undefined, revision: Date.parse(counts.generated_at) })
-  }, [counts])
+  // An effect, because a wall that took the counts itself would be drawn again with each of them.
+  useSignalEffect(() => {
+    const { value } = summary
+    if (value !== undefined)
+      note("Figures", { value, failure: undefined, revision: Date.parse(value.generated_at) })
+  })
   return (
     <OnWall.Provider value={note}>
       <main class="wall">
