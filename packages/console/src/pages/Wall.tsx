@@ -105,7 +105,7 @@ const Foot = () => {
     <footer>
       <a href={linkTo(HOME)}>Console</a>
       <span>{isKept ? `token of ${name}, kept on this device` : `signed in as ${name}, ${role ?? "…"}`}</span>
-      {!isKept && <span>For a screen that nobody touches, sign out and keep a token of the role read.</span>}
+      {!isKept && <span>For an unattended screen, sign out and keep a token of the role read.</span>}
       <QuietButton does={() => signOut()}>{isKept ? "Forget the token" : "Sign out"}</QuietButton>
       {!isAwake.value && <span>The browser may let this screen sleep.</span>}
     </footer>
@@ -114,7 +114,7 @@ const Foot = () => {
 
 const Clock = () => <time class="clock">{clockText(now.value)}</time>
 
-/** The page of a screen that nobody touches: the parts of a glance, as large as it is, without scrolling. */
+/** The page of an unattended screen: the parts of a glance, as large as it is, without scrolling. */
 export const Wall = () => {
   const reads = useRef<Reads>(new Map()).current
   useUpgrades()

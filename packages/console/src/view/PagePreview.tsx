@@ -6,7 +6,7 @@ import type { Texts } from "./FormField.ts"
 
 export type Groups = PublicPageBody["groups"]
 
-/** An announcement that is being written. Its times are those of a clock in the browser's zone. */
+/** An announcement that is being written, with its times in the browser's zone. */
 export interface Draft {
   readonly texts: Texts
   readonly lines: ReadonlyArray<string>

@@ -23,7 +23,7 @@ export const useMost = (few: number): number =>
 
 interface RowsProps<Item> {
   readonly items: ReadonlyArray<Item>
-  /** How many there are, also of those that were not read. */
+  /** How many there are, read or not. */
   readonly total: number
   /** Whether there are more than that. */
   readonly hasMore?: boolean | undefined
