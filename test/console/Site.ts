@@ -1,5 +1,3 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Context, Effect, Layer } from "effect"
@@ -9,6 +7,7 @@ import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { DemoClient } from "./demo.ts"
+import { serve } from "./serve.ts"
 
 /** Starts a server of its own for a test. */
 export const startService = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>> = {}) {
@@ -37,48 +36,26 @@ export const startMonitor = Effect.fnUntraced(function* (options: TestMonitorOpt
     ),
     (opened) => Effect.promise(() => opened.close()),
   )
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const opened = createServer(monitor.node)
-      await new Promise<void>((resolve) => opened.listen(0, "127.0.0.1", resolve))
-      return opened
-    }),
-    (opened) =>
-      Effect.sync(() => {
-        opened.close()
-        opened.closeAllConnections()
-      }),
-  )
-  // A server that listens on TCP has such an address.
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const baseUrl = yield* serve(monitor.node)
   return { monitor, baseUrl, demo: new DemoClient(baseUrl) }
 })
 
 /** A receiver that refuses the first message of each incident for good, and takes the others. */
-const startPager = Effect.map(
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const refused = new Set<string>()
-      const server = createServer((request, response) => {
-        let body = ""
-        request.setEncoding("utf8").on("data", (part: string) => (body += part))
-        request.on("end", () => {
-          const { data } = JSON.parse(body) as {
-            readonly data: { readonly incident: { readonly id: string } }
-          }
-          const isFirst = data.incident !== undefined && !refused.has(data.incident.id)
-          if (isFirst) refused.add(data.incident.id)
-          response.writeHead(isFirst ? 410 : 204).end()
-        })
-      })
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return server
-    }),
-    (server) => Effect.sync(() => server.close()),
-  ),
-  // A server that listens on TCP has such an address.
-  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-)
+const startPager = Effect.suspend(() => {
+  const refused = new Set<string>()
+  return serve((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (part: string) => (body += part))
+    request.on("end", () => {
+      const { data } = JSON.parse(body) as {
+        readonly data: { readonly incident: { readonly id: string } }
+      }
+      const isFirst = data.incident !== undefined && !refused.has(data.incident.id)
+      if (isFirst) refused.add(data.incident.id)
+      response.writeHead(isFirst ? 410 : 204).end()
+    })
+  })
+})
 
 /** The prefixes of agents' names decide who is notified of them, and when. */
 const POLICY = `

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs"
-import { createServer, request as send } from "node:http"
-import type { AddressInfo } from "node:net"
+import { request as send } from "node:http"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -11,6 +10,7 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
 import { DemoClient } from "./demo.ts"
+import { serve } from "./serve.ts"
 import { Site, startService } from "./Site.ts"
 
 const shown = (page: Page, name: string): Promise<void> => page.getByRole("link", { name }).waitFor()
@@ -44,39 +44,20 @@ const HIDE = `{
 
 /** A proxy that strips `/watch` and passes on only whole answers, so that no stream gets through. */
 const startProxy = (upstream: string) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const proxy = createServer((incoming, outgoing) => {
-          const headers = { ...incoming.headers, "x-forwarded-prefix": "/watch" }
-          const path = (incoming.url ?? "").replace(/^\/watch/, "")
-          const upstreamRequest = send(
-            `${upstream}${path}`,
-            { method: incoming.method, headers },
-            (answer) => {
-              const parts: Array<Buffer> = []
-              answer.on("data", (part: Buffer) => parts.push(part))
-              answer.on("end", () => {
-                outgoing.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(parts))
-              })
-            },
-          )
-          upstreamRequest.on("error", () => outgoing.destroy())
-          outgoing.on("close", () => upstreamRequest.destroy())
-          incoming.pipe(upstreamRequest)
-        })
-        await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
-        return proxy
-      }),
-      (proxy) =>
-        Effect.sync(() => {
-          proxy.close()
-          proxy.closeAllConnections()
-        }),
-    ),
-    // A server that listens on TCP has such an address.
-    (proxy) => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-  )
+  serve((incoming, outgoing) => {
+    const headers = { ...incoming.headers, "x-forwarded-prefix": "/watch" }
+    const path = (incoming.url ?? "").replace(/^\/watch/, "")
+    const upstreamRequest = send(`${upstream}${path}`, { method: incoming.method, headers }, (answer) => {
+      const parts: Array<Buffer> = []
+      answer.on("data", (part: Buffer) => parts.push(part))
+      answer.on("end", () => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(parts))
+      })
+    })
+    upstreamRequest.on("error", () => outgoing.destroy())
+    outgoing.on("close", () => upstreamRequest.destroy())
+    incoming.pipe(upstreamRequest)
+  })
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 

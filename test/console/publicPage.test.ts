@@ -1,11 +1,10 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, it, layer } from "@effect/vitest"
 import { statusAnswer } from "@tocsin/adapter-http/pages/statusAnswers"
 import { LINE_STATES, type LineState, type PublicPageBody } from "@tocsin/contract/PublicPages"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
 import { Effect } from "effect"
 import { Browser, chromium, flawsOf, openNewContext, skipped } from "./Console.ts"
+import { serve } from "./serve.ts"
 
 const dateOf = (n: number) => new Date(Date.UTC(2026, 7, 30) + n * 86_400_000).toISOString().slice(0, 10)
 
@@ -89,24 +88,14 @@ const page: BuiltPage = {
 
 /** Serves the files of a page as they are served, at an address of this machine. */
 const servedPage = (built: BuiltPage) =>
-  Effect.acquireRelease(
-    Effect.promise(
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const server = createServer((request, response) => {
-            const file = (request.url ?? "").slice("/status/example".length)
-            void statusAnswer(built, file, "https://status.example")?.then(({ fields, plain }) =>
-              response.writeHead(200, fields).end(plain),
-            )
-          })
-          server.listen(0, "127.0.0.1", () => resolve(server))
-        }),
-    ),
-    (server) =>
-      Effect.promise(() => new Promise((resolve) => void server.close(resolve).closeAllConnections())),
-  ).pipe(
-    // It listens on a port.
-    Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/status/example`),
+  Effect.map(
+    serve((request, response) => {
+      const file = (request.url ?? "").slice("/status/example".length)
+      void statusAnswer(built, file, "https://status.example")?.then(({ fields, plain }) =>
+        response.writeHead(200, fields).end(plain),
+      )
+    }),
+    (origin) => `${origin}/status/example`,
   )
 
 layer(Browser.layer, { excludeTestServices: true })(`a public page in a browser${skipped}`, (inBrowser) => {

@@ -1,5 +1,3 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
@@ -7,32 +5,22 @@ import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { Browser, chromium, flawsOf, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { DemoClient } from "./demo.ts"
+import { serve } from "./serve.ts"
 
 /** A chat that takes each message of its address, and refuses others. */
-const startChat = Effect.map(
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const messages: Array<string> = []
-      const server = createServer((request, response) => {
-        let body = ""
-        request.setEncoding("utf8").on("data", (part: string) => (body += part))
-        request.on("end", () => {
-          const isOurs = request.url === "/hook"
-          if (isOurs) messages.push(body)
-          response.writeHead(isOurs ? 200 : 404).end("ok")
-        })
-      })
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return { messages, server }
-    }),
-    ({ server }) => Effect.sync(() => server.close()),
-  ),
-  ({ messages, server }) => ({
-    messages,
-    // A server that listens on TCP has such an address.
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  }),
-)
+const startChat = Effect.gen(function* () {
+  const messages: Array<string> = []
+  const address = yield* serve((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (part: string) => (body += part))
+    request.on("end", () => {
+      const isOurs = request.url === "/hook"
+      if (isOurs) messages.push(body)
+      response.writeHead(isOurs ? 200 : 404).end("ok")
+    })
+  })
+  return { messages, address }
+})
 
 describe.skipIf(chromium === undefined)(`the forms of receivers in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {

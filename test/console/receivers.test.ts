@@ -1,6 +1,4 @@
 import { writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -19,6 +17,7 @@ import {
   skipped,
   violationsOf,
 } from "./Console.ts"
+import { serve } from "./serve.ts"
 import { startMonitor, startService } from "./Site.ts"
 
 const READER = secretOf("reader")
@@ -27,22 +26,7 @@ const READER = secretOf("reader")
 const NIGHT = { hours: "22:00-06:00", tz: "UTC", below: "critical" } as const
 
 /** A receiver that takes connections and answers nothing. */
-const startHanging = Effect.map(
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer(() => undefined)
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return server
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      }),
-  ),
-  // A server that listens on TCP has such an address.
-  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-)
+const startHanging = serve(() => undefined)
 
 describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {

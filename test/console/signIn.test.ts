@@ -1,4 +1,4 @@
-import { createServer } from "node:http"
+import type { RequestListener } from "node:http"
 import { assert, describe, layer } from "@effect/vitest"
 import { createClient } from "@tocsin/client"
 import { Effect } from "effect"
@@ -6,6 +6,7 @@ import Provider from "oidc-provider"
 import { freePort } from "../../bench/src/processes/freePort.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { serve } from "./serve.ts"
 import { startService } from "./Site.ts"
 
 const CLIENT = { id: "tocsin", secret: "the-secret-of-the-client" }
@@ -13,8 +14,8 @@ const CLIENT = { id: "tocsin", secret: "the-secret-of-the-client" }
 /** An issuer at which everyone is Ann, in groups that the test chooses. */
 const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const port = yield* Effect.promise(freePort)
-    const issuer = `http://127.0.0.1:${port}`
+    let answer: RequestListener = () => {}
+    const issuer = yield* serve((request, response) => answer(request, response))
     const provider = new Provider(issuer, {
       clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [redirectUri] }],
       claims: { openid: ["sub"], profile: ["preferred_username", "groups"], email: ["email"] },
@@ -37,19 +38,11 @@ const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
       },
     })
     const take = provider.callback()
-    const server = createServer((request, response) => {
+    answer = (request, response) => {
       if (request.url?.startsWith("/interaction/") === true)
         void provider.interactionFinished(request, response, { login: { accountId: "7f3a" } })
       else void take(request, response)
-    })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))),
-      () =>
-        Effect.sync(() => {
-          server.close()
-          server.closeAllConnections()
-        }),
-    )
+    }
     return issuer
   })
 
