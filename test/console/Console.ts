@@ -135,10 +135,15 @@ export const openConsole = async (context: BrowserContext, address: string): Pro
   return { page, faults, origins }
 }
 
-/** Signs in by the form. */
-export const signIn = async (page: Page, token: string = OPERATOR_TOKEN): Promise<void> => {
+/** Fills in the form that signs in. */
+export const enterToken = async (page: Page, token: string): Promise<void> => {
   await page.getByLabel("Token").fill(token)
   await page.getByRole("button", { name: "Sign in", exact: true }).click()
+}
+
+/** Signs in by the form. */
+export const signIn = async (page: Page, token: string = OPERATOR_TOKEN): Promise<void> => {
+  await enterToken(page, token)
   await page.getByRole("link", { name: "Tocsin, home" }).waitFor()
 }
 

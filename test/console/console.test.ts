@@ -116,9 +116,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
         yield* Effect.promise(async () => {
           await demo.join("host-keys")
           await demo.report("host-keys", ["a", "b", "c"].map(down))
-          const { token } = (await demo.call("POST", "ops/v1/operators", { name: "eve", role: "read" })) as {
-            readonly token: string
-          }
+          const token = await demo.addOperator("eve", "read")
           const mine = `${baseUrl}/#/incidents?filter=host-keys`
           const { page } = await openConsole(here, mine)
           await there.addInitScript(SLOW_CLOCK)

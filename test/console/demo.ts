@@ -55,6 +55,13 @@ export class DemoClient {
     return this.call("POST", "api/v1/heartbeat", body, key)
   }
 
+  /** Creates an operator. Returns the token. */
+  async addOperator(name: string, role: "read" | "respond" | "admin"): Promise<string> {
+    const made = await this.call("POST", "ops/v1/operators", { name, role })
+    // The answer of the API.
+    return (made as { readonly token: string }).token
+  }
+
   /** Registers an agent and accepts it. */
   async join(agent_id: string, labels?: Readonly<Record<string, string>>): Promise<void> {
     await this.heartbeat(agent_id, labels === undefined ? {} : { labels })
@@ -251,10 +258,8 @@ export const fillDemo = async (demo: DemoClient): Promise<void> => {
   await demo.heartbeat("edge-1", { labels: { site: "oslo" } })
   await demo.heartbeat("edge-2", { labels: { site: "oslo" } })
   await demo.heartbeat("web-3", { key: "another-key-of-web-3-0123456789" })
-  const { token: kim } = (await demo.call("POST", "ops/v1/operators", { name: "kim", role: "respond" })) as {
-    readonly token: string
-  }
-  await demo.call("POST", "ops/v1/operators", { name: "grafana", role: "read" })
+  const kim = await demo.addOperator("kim", "respond")
+  await demo.addOperator("grafana", "read")
   const { items } = (await demo.call("GET", "ops/v1/incidents?state=open")) as {
     readonly items: ReadonlyArray<{ readonly id: string; readonly incident_key: string }>
   }
@@ -275,16 +280,11 @@ export const fillDemo = async (demo: DemoClient): Promise<void> => {
   ]
   const move = "The replica moves to its new host"
   await demo.call("POST", "ops/v1/silences", { matchers: planned, starts_at, ends_at, comment: move }, kim)
-  await demo.call("POST", "ops/v1/integrations", {
-    name: "backup",
-    kind: "ping",
-    options: { check: "nightly" },
-  })
-  await demo.call("POST", "ops/v1/integrations", {
-    name: "prometheus",
-    kind: "alertmanager",
-    options: { watchdog: "Watchdog" },
-  })
+  for (const [name, kind, options] of [
+    ["backup", "ping", { check: "nightly" }],
+    ["prometheus", "alertmanager", { watchdog: "Watchdog" }],
+  ])
+    await demo.call("POST", "ops/v1/integrations", { name, kind, options })
   for (const [name, path] of [
     ["shop", "api/v1/health"],
     ["api", "openapi.json"],

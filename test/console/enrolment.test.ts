@@ -11,9 +11,7 @@ describe.skipIf(chromium === undefined)(`enrolment in the console${skipped}`, ()
         const { baseUrl, demo, monitor } = yield* startMonitor()
         const context = yield* openContext
         yield* Effect.promise(async () => {
-          const { token } = (await demo.call("POST", "ops/v1/operators", { name: "eve", role: "read" })) as {
-            readonly token: string
-          }
+          const token = await demo.addOperator("eve", "read")
           await monitor.heartbeat("key", {
             agent_id: "web-1",
             observed_at: new Date(0).toISOString(),

@@ -79,10 +79,7 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(`keys while a box has the 
           await demo.join("host-taken")
           for (const check_id of ["disk", "load"])
             await demo.report("host-taken", [{ check_id, status: "critical", output: `${check_id} is high` }])
-          const operator = { name: "bob", role: "respond" }
-          const { token } = (await demo.call("POST", "ops/v1/operators", operator)) as {
-            readonly token: string
-          }
+          const token = await demo.addOperator("bob", "respond")
           const taken = "ops/v1/incidents?agent_id=host-taken&check_id=disk"
           const { items } = (await demo.call("GET", taken)) as { readonly items: [{ readonly id: string }] }
           const note = { note: "replacing the disk" }

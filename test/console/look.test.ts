@@ -134,10 +134,7 @@ const fill = Effect.gen(function* () {
     await demo.heartbeat("host-2")
     await demo.join("host-3")
     await demo.heartbeat("host-3", { key: "another-key-of-host-3-0123456789" })
-    await demo.call("POST", "ops/v1/operators", {
-      name: `kim-${performance.now().toFixed(0)}`,
-      role: "respond",
-    })
+    await demo.addOperator(`kim-${performance.now().toFixed(0)}`, "respond")
     const suffix = performance.now().toFixed(0)
     await demo.call("POST", "ops/v1/integrations", { name: `${"cron-".repeat(8)}${suffix}`, kind: "ping" })
     await demo.call("POST", "ops/v1/watches", {

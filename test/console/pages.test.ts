@@ -25,16 +25,11 @@ describe.skipIf(chromium === undefined)(`public pages in the console${skipped}`,
         const { baseUrl, demo, monitor } = yield* startMonitor({ policy: { pages: { shop } } })
         const context = yield* openContext
         yield* Effect.promise(async () => {
-          const operator = async (name: string, role: string) => {
-            const made = await demo.call("POST", "ops/v1/operators", { name, role })
-            // The answer of the API.
-            return (made as { readonly token: string }).token
-          }
           await demo.join("web-1")
           await demo.report("web-1", [{ check_id: "http", status: "critical", output: "no answer" }])
           const { page, faults } = await openConsole(context, baseUrl)
           const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
-          await signIn(page, await operator("ann", "respond"))
+          await signIn(page, await demo.addOperator("ann", "respond"))
           for (const key of ["g", "f"]) await page.keyboard.press(key)
           const shown = page.frameLocator("iframe")
           await shown.getByRole("heading", { name: "The shop" }).waitFor()
@@ -98,7 +93,7 @@ describe.skipIf(chromium === undefined)(`public pages in the console${skipped}`,
           const link = page.getByRole("link", { name: "an announcement" }).first()
           assert.strictEqual(await link.getAttribute("href"), "#/pages")
           await click("Sign out")
-          await signIn(page, await operator("eve", "read"))
+          await signIn(page, await demo.addOperator("eve", "read"))
           await page.goto(`${baseUrl}/#/pages`)
           await page.getByText("Only administrators and responders announce").waitFor()
           assert.strictEqual(await rows.getByRole("button").count(), 0)

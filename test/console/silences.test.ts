@@ -87,12 +87,7 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
         const { baseUrl, demo } = yield* Site
         const context = yield* openContext
         yield* Effect.promise(async () => {
-          const { token } = (await demo.call("POST", "ops/v1/operators", {
-            name: "ada",
-            role: "respond",
-          })) as {
-            readonly token: string
-          }
+          const token = await demo.addOperator("ada", "respond")
           await demo.join("host-draft")
           await demo.report("host-draft", [{ check_id: "a", status: "critical", output: "a is lost" }])
           const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-draft`)

@@ -4,8 +4,16 @@ import { Effect } from "effect"
 import type { Locator, Page, Request } from "playwright-core"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
-import { Browser, chromium, isWide, openConsole, openNewContext, skipped, violationsOf } from "./Console.ts"
-import type { DemoClient } from "./demo.ts"
+import {
+  Browser,
+  chromium,
+  enterToken,
+  isWide,
+  openConsole,
+  openNewContext,
+  skipped,
+  violationsOf,
+} from "./Console.ts"
 import type { TestMonitor } from "tocsin/testing"
 import { startMonitor } from "./Site.ts"
 
@@ -19,18 +27,6 @@ const COUNTED = `Array.from(document.querySelectorAll(".wall .part:first-child")
   const rows = Array.from(part.querySelectorAll("li:not(.rest)"))
   return rows.filter((row) => row.getBoundingClientRect().bottom <= ends + 1).length + rest
 })[0]`
-
-const readerOf = async (demo: DemoClient): Promise<string> => {
-  const made = (await demo.call("POST", "ops/v1/operators", { name: "lobby", role: "read" })) as {
-    readonly token: string
-  }
-  return made.token
-}
-
-const signIn = async (page: Page, token: string): Promise<void> => {
-  await page.getByLabel("Token").fill(token)
-  await page.getByRole("button", { name: "Sign in" }).click()
-}
 
 /** Drives the clocks of the browser and of the service: the seconds until something is there, or gone. */
 const clockOf = (page: Page, monitor: TestMonitor) => {
@@ -77,10 +73,10 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await context.clock.install()
           const { page, faults } = await openConsole(context, `${baseUrl}/#/wall`)
           const secondsUntil = clockOf(page, monitor)
-          await signIn(page, OPERATOR_TOKEN)
+          await enterToken(page, OPERATOR_TOKEN)
           await page.getByRole("alert").getByText("its role is admin").waitFor()
           assert.isNull(await page.evaluate(KEPT))
-          await signIn(page, await readerOf(demo))
+          await enterToken(page, await demo.addOperator("lobby", "read"))
           await page.getByText("token of lobby, kept on this device").waitFor()
           const first = page.getByRole("region", { name: "Open incidents" }).getByRole("listitem").first()
           await first.getByRole("link", { name: "web-1/check-7" }).waitFor()
@@ -138,7 +134,7 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await demo.join("web-1")
           await context.clock.install()
           const { page } = await openConsole(context, `${baseUrl}/#/wall`)
-          await signIn(page, await readerOf(demo))
+          await enterToken(page, await demo.addOperator("lobby", "read"))
           await page.getByText("token of lobby, kept on this device").waitFor()
           const session = await context.newCDPSession(page)
           const heap = async (): Promise<number> => {
