@@ -9,10 +9,11 @@ import { openReplica } from "@tocsin/testing/Replica"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Cause, Effect, Exit } from "effect"
 import { keyValue } from "tocsin"
-import { keyValueSuite, type StoreUnderTest } from "tocsin/testing"
+import { keyValueSuite } from "tocsin/testing"
 import { storageUnderTest } from "tocsin/testing/storage"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import * as faultyStores from "./stores/faultyStores.ts"
+import { failureOf, testsOf } from "./suiteTests.ts"
 
 const stores = { ...faultyStores }
 
@@ -31,17 +32,6 @@ const subjectOf = (store: keyof typeof stores) => ({
   place: () => mkdtemp(join(tmpdir(), "tocsin-store-")),
   remove: (folder: string) => rm(folder, { recursive: true }),
 })
-
-/** The tests of the suite, by name. */
-const testsOf = (subject: StoreUnderTest): ReadonlyMap<string, () => Promise<void>> => {
-  const tests = new Map<string, () => Promise<void>>()
-  const runner = {
-    describe: (_: string, body: () => void) => body(),
-    it: (name: string, body: () => Promise<void>) => tests.set(name, body),
-  }
-  keyValueSuite(runner, subject)
-  return tests
-}
 
 const bytes = "gives back keys and texts byte for byte"
 const tick = "takes a write in the tick in which another one ends"
@@ -108,7 +98,8 @@ describe.skipIf(!AT_LENGTH)("the JSON file of the page on storages", () => {
     )
     const place = () => join(folder, `${crypto.randomUUID()}.json`)
     const failed: Array<string> = []
-    for (const [name, test] of testsOf({ module: `file://${module}`, export: "jsonFile", place }))
+    const subject = { module: `file://${module}`, export: "jsonFile", place }
+    for (const [name, test] of testsOf((runner) => keyValueSuite(runner, subject)))
       await test().catch(() => failed.push(name))
     await rm(folder, { recursive: true })
     assert.deepStrictEqual(failed, ["refuses a second process until the first is killed"])
@@ -142,12 +133,10 @@ describe("the suite of key-value stores", () => {
   it.each(Object.entries(seenBy).filter(([store]) => isRun(store)))(
     "sees %s",
     async (store, name) => {
-      const [test] = Array.from(testsOf(subjectOf(store as keyof typeof stores))).filter(([each]) =>
-        each.startsWith(name),
-      )
-      const failure = await test?.[1]().then(
-        () => undefined,
-        (error: unknown) => error,
+      const subject = subjectOf(store as keyof typeof stores)
+      const failure = await failureOf(
+        testsOf((runner) => keyValueSuite(runner, subject)),
+        name,
       )
       assert.instanceOf(failure, Error)
       // Not that a process could not be started.

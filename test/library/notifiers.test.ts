@@ -5,6 +5,7 @@ import { notifierSuite, type NotifierUnderTest } from "tocsin/testing"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { turns } from "./requests.ts"
 import { FAULTY, GOOD, TOKEN } from "./notifiers/faultyNotifiers.ts"
+import { failureOf, testsOf } from "./suiteTests.ts"
 
 const runner = { describe, it }
 
@@ -23,28 +24,14 @@ notifierSuite(runner, {
 for (const [name, make] of Object.entries(GOOD))
   if (AT_LENGTH || name === "text") notifierSuite(runner, { name, make, secrets: [TOKEN] })
 
-/** How a test of the suite fails; `undefined` if it passes. */
-const failureOf = (subject: NotifierUnderTest, test: string): Promise<unknown> => {
-  const failures: Array<Promise<unknown>> = []
-  const rejected = (body: () => Promise<void>) =>
-    body().then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-  const own = {
-    describe: (_: string, body: () => void) => body(),
-    it: (name: string, body: () => Promise<void>) => name.startsWith(test) && failures.push(rejected(body)),
-  }
-  notifierSuite(own, subject)
-  return failures[0] ?? Promise.reject(new Error(`there is no test ${test}`))
-}
+const testsOn = (subject: NotifierUnderTest) => testsOf((own) => notifierSuite(own, subject))
 
 const servers = () => process.getActiveResourcesInfo().filter((name) => name === "TCPServerWrap").length
 
 describe("the suite of notifiers", () => {
   it.each(Object.entries(FAULTY))("sees one that %s", async (name, [test, make]) => {
     const before = servers()
-    assert.instanceOf(await failureOf({ name, make, secrets: [TOKEN] }, test), Error)
+    assert.instanceOf(await failureOf(testsOn({ name, make, secrets: [TOKEN] }), test), Error)
     await turns(2)
     // A server that listens keeps the process of node:test for ever.
     assert.strictEqual(servers(), before)
@@ -86,6 +73,6 @@ describe("the suite of notifiers without HTTP", () => {
     ],
     ["has no test", "sends a test", queueOf(push, false)],
   ])("sees one that %s", async (_, test, subject) => {
-    assert.instanceOf(await failureOf(subject, test), Error)
+    assert.instanceOf(await failureOf(testsOn(subject), test), Error)
   })
 })
