@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import process from "node:process"
 import type { Entries } from "@tocsin/adapter-memory/keyValue/entries"
 import type { TestRunner } from "./TestRunner.ts"
-import { after, assertRows, changesOf, type Rows, stateOf, textOf } from "./stores/rows.ts"
+import { after, assertRows, changesOf, isAlike, type Rows, stateOf, textOf } from "./stores/rows.ts"
 import { type StoreUnderTest, StoreTrial } from "./stores/StoreTrial.ts"
 import { difficultRows } from "./stores/difficultRows.ts"
 
@@ -45,7 +45,10 @@ const LARGE = 1_048_576
 const TOO_MANY = 48
 const SIXTEENTH = LARGE / 16
 
-/** Changes of several sizes, each by rows of its own or over earlier ones. */
+/** The change of one row to a small text. */
+const oneRow = (row: number): Entries => changesOf({ first: row, count: 1 }, () => textOf(SMALL))
+
+/** Changes of several sizes, each of new rows or over earlier ones. */
 const acknowledged = (): ReadonlyArray<Entries> => [
   changesOf({ count: 1 }, () => textOf(SMALL)),
   changesOf({ count: MANY }, () => textOf(SMALL)),
@@ -114,10 +117,7 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
   },
 
   "takes a write in the tick in which another one ends": async (trial) => {
-    const { store, close } = await trial.open().then((opened) => ({
-      store: opened.store,
-      close: () => opened.close(),
-    }))
+    const opened = await trial.open()
     let rows: Rows = new Map()
     const steps = Array.from({ length: 40 }, (_, step) =>
       changesOf({ first: step, count: 3 }, (row) => (row % 3 === step % 3 ? undefined : textOf(SMALL))),
@@ -126,17 +126,17 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
       const changes = steps[step]
       if (changes === undefined) return Promise.resolve()
       rows = after(rows, changes)
-      return Promise.resolve(store.write(changes)).then(() => writeFrom(step + 1))
+      return Promise.resolve(opened.store.write(changes)).then(() => writeFrom(step + 1))
     }
     await writeFrom(0)
-    await close()
+    await opened.close()
     assertRows(await trial.read(), rows, "after writes one behind another")
   },
 
   "keeps a write of a process that is killed in the tick in which it resolves": async (trial) => {
     let rows: Rows = new Map()
     for (const [round, changes] of acknowledged().entries()) {
-      const before = changesOf({ first: LARGE + round, count: 1 }, () => textOf(SMALL))
+      const before = oneRow(LARGE + round)
       const child = await trial.start()
       child.write([before, changes], { isLast: true })
       const said = await child.next()
@@ -174,8 +174,7 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
 
   "refuses a second process until the first is killed": async (trial) => {
     const first = await trial.start()
-    const [before, later] = [0, 1].map((row) => changesOf({ first: row, count: 1 }, () => textOf(SMALL)))
-    assert.ok(before !== undefined && later !== undefined)
+    const [before, later] = [oneRow(0), oneRow(1)]
     first.write([before])
     await first.hear("begins")
     await first.hear("kept")
@@ -203,11 +202,10 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
   "takes a write after a rejected one": async (trial) => {
     // The limit is a shell's.
     if (process.platform === "win32") return
-    const small = (row: number) => changesOf({ first: row, count: 1 }, () => textOf(SMALL))
-    const first = small(0)
+    const first = oneRow(0)
     const tooLarge = changesOf({ first: 1, count: TOO_MANY }, () => textOf(SIXTEENTH))
     const undone = changesOf({ first: 1, count: TOO_MANY }, () => undefined)
-    const last = small(LARGE)
+    const last = oneRow(LARGE)
     const child = await trial.start(true)
     // A store that needs large files cannot be tried in this way.
     if ((await child.next())?.[0] !== "open") return
@@ -239,6 +237,3 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
     assertRows(await trial.read(), after(found, undone), "after the former values were restored")
   },
 }
-
-const isAlike = (found: Rows, expected: Rows): boolean =>
-  found.size === expected.size && Array.from(expected).every(([key, text]) => found.get(key) === text)

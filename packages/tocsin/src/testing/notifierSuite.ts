@@ -18,7 +18,7 @@ export interface NotifierUnderTest {
    */
   readonly make: (address: string) => NotifierOption
   /**
-   * For a notifier that sends in another way, to a receiver of the test's own: the texts that arrived, oldest first.
+   * For a notifier that sends in another way, to a receiver that the test starts: the texts that arrived, oldest first.
    */
   readonly received?: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>
   /** Texts that the notifier knows, such as its token: none may be in errors, answers and logs. */

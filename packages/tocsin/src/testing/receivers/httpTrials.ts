@@ -47,10 +47,10 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
     assert.deepEqual(await trial.states(), ["firing sent 1", "resolved sent 1"])
     assertOne(requestsAt(receiver), trial.words("resolved"), !isOwn)
     const ids = (await trial.items()).map(({ id }) => id)
-    const told = ({ url, body }: Received) =>
+    const withoutIds = ({ url, body }: Received) =>
       ids.reduce((text, id) => text.replaceAll(id, "an id"), `${url}\n${body}`)
     assert.ok(
-      receiver.requests.every((request) => told(request) !== told(firing)),
+      receiver.requests.every((request) => withoutIds(request) !== withoutIds(firing)),
       SAME,
     )
   },

@@ -49,6 +49,9 @@ const difference = (found: Rows, expected: Rows): string | undefined => {
   return `${wrong.length} of ${keys.size} keys are wrong; ${shown}`
 }
 
+/** Whether a store has these rows. */
+export const isAlike = (found: Rows, expected: Rows): boolean => difference(found, expected) === undefined
+
 /** Fails unless a store has these rows. */
 export const assertRows = (found: Rows, expected: Rows, when: string): void => {
   const wrong = difference(found, expected)

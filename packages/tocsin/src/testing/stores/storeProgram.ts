@@ -1,6 +1,6 @@
 /**
- * The program of a process with a store of its own: it opens the store and follows orders, a line each. It
- * announces what it does by synchronous writes, because a store may keep the event loop busy.
+ * The program of another process with the store: it opens it and follows orders, a line each. It announces
+ * what it does by synchronous writes, because a store may keep the event loop busy.
  */
 export const storeProgram = `
 import { writeSync } from "node:fs"
