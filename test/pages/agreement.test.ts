@@ -116,7 +116,7 @@ describe("a public page", () => {
             )
           const whole = yield* read()
           assert.strictEqual(state, stateAt(whole, secondOf(now)))
-          // A result tells when silence ended before it, of which bars learn at the next multiple of 5 minutes.
+          // A result shows when silence ended before it; bars show it from the next multiple of 5 minutes on.
           if (folded === foldedLast) continue
           foldedLast = folded
           const until = yield* read(folded)

@@ -62,7 +62,7 @@ export const announcementSuite = <Place>(subject: StorageUnderTest<Place>): void
   const { scenario } = onStorage(subject)
 
   scenario(
-    "an announcement is published, updated and ended by those who may, and never edited",
+    "an announcement is published, updated and ended by operators who may, and never edited",
     () =>
       Effect.gen(function* () {
         const { readToken, uiToken } = yield* Tocsin

@@ -45,7 +45,7 @@ const policy = Result.getOrThrow(
 
 const options: TocsinOptions = { rules: { policy, publicUrl: "https://status.example/base" } }
 
-/** A storage that counts how often the states of lines are read, and that fails while it is told to. */
+/** A storage that counts how often the states of lines are read, and that fails on demand. */
 const counted = () => {
   const seen = { reads: 0, fails: false }
   const failure = new StorageError({ reason: "unavailable", message: `${CANARY}: no storage` })
@@ -198,7 +198,7 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
 
   const reads = counted()
   scenario(
-    "a page is read at most every 15 s, while somebody looks; while that fails, the last one stays",
+    "a page is read at most every 15 s, while readers ask; while that fails, the last one stays",
     () =>
       Effect.gen(function* () {
         const { clock, port } = yield* Tocsin

@@ -114,7 +114,7 @@ export const pageOf = (name: string, texts: number): BuiltPage => {
   }
 }
 
-/** The pages of both servers: `stale` is read again whenever somebody looks, and nothing of `unread` was read. */
+/** The pages of both servers: `stale` is read again for each reader, and `unread` was never read. */
 const BUILT = new Map([
   ["usual", pageOf("usual", 0)],
   ["large", pageOf("large", 20)],

@@ -234,7 +234,7 @@ describe("the files of a page", () => {
           assert.deepStrictEqual(marksOf(shown), marksOf(html))
           assert.deepStrictEqual(documents.map(marksOf), xml.map(marksOf))
           assert.deepStrictEqual(JSON.parse(json), page.body)
-          // XML has no such characters.
+          // XML lacks these characters.
           for (const document of documents)
             assert.notMatch(document, /[^\t\n\r -\ufffd\u{10000}-\u{10ffff}]/u)
           assert.lengthOf(parseAtomFeed(documents[0] ?? "").entries ?? [], 1)
