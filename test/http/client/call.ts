@@ -1,5 +1,6 @@
 import { type OutgoingHttpHeaders, request } from "node:http"
 import { assert } from "@effect/vitest"
+import type { Role } from "@tocsin/contract/Operators"
 import { Effect } from "effect"
 import { type Answer, isEndless } from "./Answer.ts"
 import { Tocsin } from "../service/Tocsin.ts"
@@ -83,4 +84,12 @@ export const call = Effect.fnUntraced(function* (method: string, path: string, m
 export const operate = Effect.fnUntraced(function* (method: string, path: string, made: Call = {}) {
   const { uiToken } = yield* Tocsin
   return yield* call(method, path, { token: uiToken, ...made })
+})
+
+/** Creates an operator. Returns the token. */
+export const addOperator = Effect.fnUntraced(function* (name: string, role: Role) {
+  const { body, status, text } = yield* operate("POST", "/ops/v1/operators", { json: { name, role } })
+  assert.strictEqual(status, 201, text)
+  // The answer of the API.
+  return (body as { readonly token: string }).token
 })

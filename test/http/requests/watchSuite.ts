@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
-import { call, operate } from "../client/call.ts"
+import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { onStorage } from "../onStorage.ts"
 
@@ -76,9 +76,7 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const tcp = { host: "home.example", port: 443 }
       yield* operate("POST", WATCHES, { json: { name: "home", tcp } })
-      const { body } = yield* operate("POST", "/ops/v1/operators", { json: { name: "ann", role: "respond" } })
-      // The answer that shows a token.
-      const { token } = body as { readonly token: string }
+      const token = yield* addOperator("ann", "respond")
       const pauses = (time: string) => call("POST", `${HOME}/pause`, { token, json: { for: time } })
       const end = Effect.map(operate("GET", HOME), (answer) => {
         const { is_paused, paused_until } = Object(answer.body)

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import type { Answer } from "../client/Answer.ts"
-import { call, operate } from "../client/call.ts"
+import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { type Item, itemsOf } from "../client/itemsOf.ts"
 import { acceptedAgent, event, push } from "../client/TestAgent.ts"
@@ -39,12 +39,6 @@ const openIncident = Effect.gen(function* () {
   }
 })
 
-/** The token of a new operator who may respond. */
-const responder = Effect.fnUntraced(function* (name: string) {
-  const answer = yield* operate("POST", "/ops/v1/operators", { json: { name, role: "respond" } })
-  return String(body(answer, 201)["token"])
-})
-
 const logOf = (scenario: Item): ReadonlyArray<Item> => scenario["log"] as ReadonlyArray<Item>
 
 /** How people acknowledge and note incidents over HTTP (docs/rules.md#acknowledgements). */
@@ -55,7 +49,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
     Effect.gen(function* () {
       const { clock } = yield* Tocsin
       const { acknowledge, id, scenario } = yield* openIncident
-      const token = yield* responder("eva")
+      const token = yield* addOperator("eva", "respond")
       const given = body(yield* acknowledge({ note: "on it", for: "2h" }, token), 200)
       const at = new Date(clock.currentTimeMillisUnsafe()).toISOString()
       const until = new Date(clock.currentTimeMillisUnsafe() + 7_200_000).toISOString()
@@ -84,7 +78,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
   scenario("of two operators who acknowledge at the same time, the later counts and both are on record", () =>
     Effect.gen(function* () {
       const { acknowledge, scenario } = yield* openIncident
-      const tokens = [yield* responder("ann"), yield* responder("bob")]
+      const tokens = [yield* addOperator("ann", "respond"), yield* addOperator("bob", "respond")]
       const answers = yield* Effect.forEach(tokens, (token) => acknowledge({}, token), {
         concurrency: "unbounded",
       })
@@ -159,7 +153,7 @@ export const acknowledgementSuite = <Place>(subject: StorageUnderTest<Place>): v
     Effect.gen(function* () {
       const { id, scenario, turns } = yield* openIncident
       const path = `/ops/v1/incidents/${String(id)}/notes`
-      const token = yield* responder("eva")
+      const token = yield* addOperator("eva", "respond")
       const first = body(
         yield* call("POST", path, { json: { text: "disk ordered\r\nby Eva\n" }, token }),
         201,

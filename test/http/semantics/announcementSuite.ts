@@ -4,7 +4,7 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { Announcement, AuditEntry } from "@tocsin/client/Resources"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Queue } from "effect"
-import { call, operate } from "../client/call.ts"
+import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { openStream } from "../client/openStream.ts"
 import { onStorage } from "../onStorage.ts"
@@ -90,8 +90,7 @@ export const announcementSuite = <Place>(subject: StorageUnderTest<Place>): void
         assert.deepStrictEqual(yield* titlesAt("?state=scheduled"), ["Disks"])
         assert.deepStrictEqual(yield* titlesAt("?page=team&state=open"), [])
 
-        const made = yield* operate("POST", "/ops/v1/operators", { json: { name: "eva", role: "respond" } })
-        const { token } = made.body as { readonly token: string }
+        const token = yield* addOperator("eva", "respond")
         const byEva = (path: string, json?: object) => call("POST", `${PATH}${path}`, { token, json })
         // Who may respond may announce where the policy says so.
         assert.match(expectError(yield* byEva("", INCIDENT), 403, "forbidden"), /only admins announce/)

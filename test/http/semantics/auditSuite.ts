@@ -5,7 +5,7 @@ import { outboxIdOf, outboxRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
-import { call, operate } from "../client/call.ts"
+import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { itemsOf, pageOf } from "../client/itemsOf.ts"
 import { acceptedAgent, event, pendingAgent, push } from "../client/TestAgent.ts"
@@ -22,11 +22,6 @@ interface Step {
   readonly rows: ReadonlyArray<readonly [action: string, ...ids: ReadonlyArray<string>]>
   readonly parameters?: object
 }
-
-const administrator = Effect.fnUntraced(function* (name: string) {
-  const answer = yield* operate("POST", "/ops/v1/operators", { json: { name, role: "admin" } })
-  return (answer.body as { readonly token: string }).token
-})
 
 /** Agents, checks, an incident and a failed notification to act on. */
 const populated = Effect.fnUntraced(function* (storage: () => Storage["Service"]) {
@@ -240,7 +235,7 @@ export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     () =>
       Effect.gen(function* () {
         const incident = yield* populated(() => storage ?? assert.fail("no storage"))
-        const token = yield* administrator("root")
+        const token = yield* addOperator("root", "admin")
         const seen = new Set((yield* itemsOf("/ops/v1/audit")).map(({ id }) => id))
         const met = new Set<unknown>()
         const take = Effect.fnUntraced(function* ({ method, path, json, rows, parameters }: Step, n: number) {
@@ -330,7 +325,7 @@ export const auditSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       for (const name of ["a", "b", "c"]) yield* acceptedAgent(name)
       clock.advance("1 hour")
       const moment = new Date(clock.currentTimeMillisUnsafe()).toISOString()
-      const token = yield* administrator("root")
+      const token = yield* addOperator("root", "admin")
       for (const name of ["a", "b"]) yield* call("DELETE", `/api/v1/agents/${name}`, { token })
       const shown = Effect.fnUntraced(function* (query: string) {
         return (yield* itemsOf(`/ops/v1/audit?${query}`)).map(

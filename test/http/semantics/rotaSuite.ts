@@ -6,7 +6,7 @@ import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Queue } from "effect"
 import ICAL from "ical.js"
-import { call, operate } from "../client/call.ts"
+import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { openStream } from "../client/openStream.ts"
 import { onStorage } from "../onStorage.ts"
@@ -103,10 +103,7 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ["primary override", "hourly turn", "odd turn"],
       )
       // Another operator may end it.
-      const eva = yield* operate("POST", "/ops/v1/operators", {
-        body: JSON.stringify({ name: "eva", role: "respond" }),
-      })
-      const { token } = eva.body as { readonly token: string }
+      const token = yield* addOperator("eva", "respond")
       const end = call("DELETE", `/ops/v1/rotas/primary/overrides/${made.id}`, { token })
       assert.deepStrictEqual((yield* end).body, { count: 1 })
       assert.deepStrictEqual((yield* end).body, { count: 0 })

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { topicNames } from "@tocsin/contract/Topics"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Fiber, Option, Queue } from "effect"
-import { call, operate } from "../client/call.ts"
+import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { type OpenStream, openStream } from "../client/openStream.ts"
 import { accept, block, event, heartbeat, pendingAgent, push } from "../client/TestAgent.ts"
@@ -73,7 +73,7 @@ export const streamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* operate("PUT", `/ops/v1/incidents/${incident?.id}/acknowledgement`, { json: {} })
       assert.includeMembers(yield* topicsUntil(stream, "incidents", "audit"), ["incidents", "audit"])
       yield* settle(stream)
-      yield* operate("POST", "/ops/v1/operators", { json: { name: "ann", role: "read" } })
+      yield* addOperator("ann", "read")
       assert.sameMembers(yield* topicsUntil(stream, "operators", "audit"), ["operators", "audit"])
       yield* settle(stream)
       yield* block(agent)
@@ -138,8 +138,7 @@ export const longStreamSuite = <Place>(subject: StorageUnderTest<Place>): void =
   scenario("a comment comes every 15 s, and then a stream whose token is no longer valid ends", () =>
     Effect.gen(function* () {
       const { readToken } = yield* Tocsin
-      const { body } = yield* operate("POST", "/ops/v1/operators", { json: { name: "bob", role: "read" } })
-      const { token } = body as { readonly token: string }
+      const token = yield* addOperator("bob", "read")
       const openedAt = performance.now()
       const [kept, revoked] = yield* Effect.all([openStream(readToken), openStream(token)])
       assert.strictEqual((yield* operate("DELETE", "/ops/v1/operators/bob")).status, 200)
@@ -147,7 +146,7 @@ export const longStreamSuite = <Place>(subject: StorageUnderTest<Place>): void =
       const commentAt = yield* Queue.take(kept.comments)
       assert.isAtLeast(commentAt - openedAt, 14_000)
       yield* Effect.timeout(Fiber.join(ending), PATIENCE)
-      yield* operate("POST", "/ops/v1/operators", { json: { name: "cyd", role: "read" } })
+      yield* addOperator("cyd", "read")
       yield* topicsUntil(kept, "operators")
     }).pipe(Effect.orDie),
   )
