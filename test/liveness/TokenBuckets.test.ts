@@ -53,7 +53,10 @@ describe("token buckets", () => {
         now = after(now, BigInt(waitMicros))
         const bucket = naive.get(name) ?? naiveBucket(perMinute, burst)
         naive.set(name, bucket)
-        assert.strictEqual(buckets.take(name, now).allowed, bucket.take(now))
+        const permission = buckets.permission(name, now)
+        assert.deepStrictEqual(buckets.permission(name, now), permission)
+        assert.deepStrictEqual(buckets.take(name, now), permission)
+        assert.strictEqual(permission.allowed, bucket.take(now))
       }
     },
     { arbitrary: { runs: propertyRuns(300), size: 120, maxShrinks: 500 } },

@@ -66,6 +66,8 @@ export class HostileIssuer {
   readonly #server = createServer((request, response) => void this.#take(request, response))
   readonly #grants = new Map<string, Grant>()
   faults: Faults = {}
+  /** How many codes it was asked to exchange. */
+  exchanges = 0
   claims: Json = { preferred_username: "ann", groups: ["ops"] }
   #algorithm: Algorithm = "RS256"
   #keys = FIRST_KEYS
@@ -149,6 +151,7 @@ export class HostileIssuer {
           keys: [{ ...this.#keys.publicKey.export({ format: "jwk" }), kid: "one", use: "sig" }],
         })
       case "/token": {
+        this.exchanges += 1
         if (this.faults.token !== undefined) return this.faults.token(response)
         const [status, said] = this.#exchange(body, request.headers.authorization)
         return answer(response, status, said)

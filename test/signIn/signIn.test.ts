@@ -29,11 +29,12 @@ const replica = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   issuer: string,
   further: Readonly<Record<string, string>> = {},
+  burst = 60,
 ) {
   const settings = Result.getOrThrow(checkedSettings({ ...settingsFor(issuer), ...further }))
   const layer = Tocsin.layer(Layer.succeed(Storage, storage), {
     identityProvider: yield* identityProvider(settings, new Secrets(settings)),
-    rules: { publicUrl: settings.SERVICE_PUBLIC_URL, failedAuthenticationRate: { perMinute: 60, burst: 60 } },
+    rules: { publicUrl: settings.SERVICE_PUBLIC_URL, failedAuthenticationRate: { perMinute: 60, burst } },
   })
   const { clock, port, uiToken } = Context.get(yield* Layer.build(Layer.fresh(layer)), Tocsin)
   const ask = (method: string, path: string, token?: string, init: RequestInit = {}) =>
@@ -52,10 +53,10 @@ const replica = Effect.fnUntraced(function* (
   return { ask, clock, signIn, uiToken }
 })
 
-const start = Effect.fnUntraced(function* (further?: Readonly<Record<string, string>>) {
+const start = Effect.fnUntraced(function* (further?: Readonly<Record<string, string>>, burst?: number) {
   const issuer = yield* openHostileIssuer
   const storage = Context.get(yield* Layer.build(MemoryStorage.layer), Storage)
-  const here = yield* replica(storage, issuer.url, further)
+  const here = yield* replica(storage, issuer.url, further, burst)
   /** A person returns from the issuer to the page, which posts the code. */
   const signIn = (changes: object = {}, origin?: string) =>
     Effect.suspend(() => here.signIn({ code: issuer.grant(PERSON), ...PERSON, ...changes }, origin))
@@ -247,7 +248,7 @@ describe("a sign-in", () => {
       const { issuer, signIn } = yield* start()
       issuer.faults = {
         claims: { groups: undefined, preferred_username: undefined, nbf: now() + 45, exp: now() - 45 },
-        userinfo: { groups: ["sales", "ops-admins"], email: "Bob@Example.org" },
+        userinfo: { groups: ["sales", "ops-admins"], email: "Bob@Example.org", email_verified: true },
       }
       assert.deepInclude((yield* signIn()).body, { name: "oidc:bob_example.org", role: "admin" })
     }),
@@ -274,7 +275,7 @@ describe("a sign-in", () => {
 
   it("has a case for each refusal", () => {
     const covered = new Set(Object.values(CASES).map(({ refusal }) => refusal))
-    assert.sameMembers([...covered, "busy"], [...signInRefusals])
+    assert.sameMembers([...covered, "busy", "limited"], [...signInRefusals])
   })
 
   it.live("is possible again once the issuer is, which the options say", () =>
@@ -295,9 +296,9 @@ describe("a sign-in", () => {
     }),
   )
 
-  it.live("has eight turns, and the budget of failed authentications", () =>
+  it.live("has eight turns; what finds none free spends nothing of the budget", () =>
     Effect.gen(function* () {
-      const { issuer, signIn, ask, uiToken } = yield* start()
+      const { issuer, signIn } = yield* start({}, 9)
       const [busyStatus, busy] = SignInRefusals.busy
       let release = () => {}
       const held = new Promise<void>((resolve) => (release = resolve))
@@ -316,15 +317,36 @@ describe("a sign-in", () => {
         messages.filter((message) => message === busy),
         1,
       )
-      issuer.faults = {}
-      const closing: Array<boolean> = []
-      for (let guess = 9; guess < 62; guess++) {
-        const { headers, status } = yield* signIn({ code: `guess ${guess}` })
-        assert.strictEqual(status, 401)
-        closing.push(headers.get("connection") === "close")
-      }
-      assert.deepStrictEqual(closing.slice(-3), [false, true, true])
-      assert.strictEqual((yield* ask("GET", "me", uiToken)).status, 200)
+      assert.strictEqual((yield* signIn()).status, 502)
+      assert.strictEqual((yield* signIn()).status, 429)
     }),
+  )
+
+  it.live(
+    "reaches the issuer within the budget of failed authentications, of which a good one spends nothing",
+    () =>
+      Effect.gen(function* () {
+        const { ask, clock, issuer, signIn, uiToken } = yield* start({}, 4)
+        const guess = signIn({ code: "guessed" })
+        for (const [act, status, reaches] of [
+          ...Array.from({ length: 6 }, () => [signIn(), 201, 1] as const),
+          [guess, 401, 1],
+          [signIn({}, "https://evil.example"), 403, 0],
+          [ask("GET", "me", "guessed"), 401, 0],
+          [signIn(), 201, 1],
+          [guess, 401, 1],
+          [guess, 429, 0],
+          [signIn(), 429, 0],
+          [ask("GET", "me", "guessed"), 401, 0],
+          [ask("GET", "me", uiToken), 200, 0],
+        ] as const) {
+          const before = issuer.exchanges
+          const answer = yield* act
+          assert.deepStrictEqual([answer.status, issuer.exchanges - before], [status, reaches])
+          assert.strictEqual(answer.headers.get("retry-after"), status === 429 ? "1" : null)
+        }
+        clock.advance("1 second")
+        assert.strictEqual((yield* signIn()).status, 201)
+      }),
   )
 })

@@ -33,7 +33,7 @@ export const signIn = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions
     const { publicUrl } = yield* RuleSettings
-    const { addressOf, noteToken } = yield* FailedAuthentications
+    const { addressOf, noteToken, permission } = yield* FailedAuthentications
     const intake = yield* AgentIntake
     const { signIns } = yield* CurrentInstruments
     const begin = Effect.fnUntraced(function* (request: SignInRequest, origin: string | undefined) {
@@ -48,13 +48,19 @@ export const signIn = HttpApiBuilder.group(
         Effect.fnUntraced(function* ({ request }) {
           const place = { bytes: announcedBytes(request), sender: addressOf(request) ?? "" }
           const body = yield* intake.within(request, place, readBody(request, SignInRequest))
+          const permitted = yield* permission
+          if (!permitted.allowed) {
+            signIns.of("limited").value += 1
+            const [, message] = SignInRefusals.limited
+            return yield* fail({ ...permitted, code: "rate_limited", message })
+          }
           const begun = begin(body, request.headers["origin"])
           const answer = yield* toApiError(Effect.catchTag(begun, "RefusedSignIn", Effect.succeed))
           const isRefused = answer instanceof RefusedSignIn
           signIns.of(isRefused ? answer.refusal : "signed_in").value += 1
           if (!isRefused) return answer
-          // Guessed codes have the budget of guessed tokens.
-          yield* noteToken
+          // Guessed codes have the budget of guessed tokens. This one reached no issuer, and is no fault of the person.
+          if (answer.refusal !== "busy") yield* noteToken
           return yield* answerTo(answer)
         }),
       )

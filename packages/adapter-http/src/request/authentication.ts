@@ -1,6 +1,6 @@
 import type { Role } from "@tocsin/contract/Operators"
 import * as Instant from "@tocsin/contract/Instant"
-import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
+import { type Permission, TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Hashing } from "@tocsin/core/ports/Hashing"
 import { CurrentOperator, type OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
@@ -29,6 +29,8 @@ import { readIgnored } from "./RequestBody.ts"
 // Some ten megabytes at most, whatever the number of addresses.
 const ADDRESSES_KEPT = 50_000
 
+const ALLOWED: Permission = { allowed: true }
+
 const closing: HttpEffect.PreResponseHandler = (_, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
 
@@ -42,6 +44,8 @@ export class FailedAuthentications extends Context.Service<
     readonly note: (refusal: Failure) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
     /** Counts the present request, whose body has a token that is not valid. */
     readonly noteToken: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+    /** Whether the address of the present request has budget left, for what a valid token cannot excuse. */
+    readonly permission: Effect.Effect<Permission, never, HttpServerRequest.HttpServerRequest>
     /** The address whose requests are counted. */
     readonly addressOf: ReturnType<typeof requestAddress>
   }
@@ -55,17 +59,23 @@ export class FailedAuthentications extends Context.Service<
         const { failedAuthenticationRate } = yield* RuleSettings
         const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
         const addressOf = requestAddress(trustedHops)
+        const permissionBy = (ask: "permission" | "take") =>
+          Effect.gen(function* () {
+            const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
+            const permission = address === undefined ? ALLOWED : failures[ask](address, yield* Instant.now)
+            if (!permission.allowed) throttled.failed_authentication.value += 1
+            return permission
+          })
         const noteToken = Effect.gen(function* () {
           failedAuthentications.value += 1
-          const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
-          if (address === undefined || failures.take(address, yield* Instant.now).allowed) return
-          throttled.failed_authentication.value += 1
-          yield* HttpEffect.appendPreResponseHandler(closing)
+          const { allowed } = yield* permissionBy("take")
+          if (!allowed) yield* HttpEffect.appendPreResponseHandler(closing)
         })
         return FailedAuthentications.of({
           // A valid token that does not suffice is 403, and no failed authentication.
           note: ({ code }) => (code === "unauthorized" ? noteToken : Effect.void),
           noteToken,
+          permission: permissionBy("permission"),
           addressOf,
         })
       }),

@@ -8,6 +8,7 @@ import {
   IssuerFailed,
   NotFound,
   PayloadTooLarge,
+  RateLimited,
   Unauthorized,
   Validation,
 } from "./ApiErrors.ts"
@@ -27,6 +28,7 @@ export class SignInApi extends HttpApiGroup.make("signIn")
         Forbidden.wire,
         NotFound.wire,
         PayloadTooLarge.wire,
+        RateLimited.wire,
         Internal.wire,
         IssuerFailed.wire,
       ],

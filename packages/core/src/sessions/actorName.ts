@@ -1,7 +1,11 @@
 import type { Claims } from "../ports/IdentityProvider.ts"
 
-const nameIn = (claims: Claims): string | undefined =>
-  [claims["preferred_username"], claims["email"]].find(
+/** Some issuers send it as text. */
+const VERIFIED: ReadonlyArray<unknown> = [true, "true"]
+
+/** An address that the issuer has not verified may be another person's. */
+const nameIn = ({ email, email_verified, preferred_username }: Claims): string | undefined =>
+  [preferred_username, VERIFIED.includes(email_verified) ? email : undefined].find(
     (value): value is string => typeof value === "string" && value.trim() !== "",
   )
 

@@ -111,10 +111,11 @@ describe("the role of a person", () => {
 
 describe("userinfo", () => {
   it("is asked only where the ID token lacks a name or a claim", () => {
-    const whole = { groups: [], email: "ann@example.org" }
+    const whole = { groups: [], email: "ann@example.org", email_verified: true }
     assert.isTrue(isComplete(RULES, whole))
     assert.isFalse(isComplete(RULES, { groups: [] }))
-    assert.isFalse(isComplete(RULES, { email: "ann@example.org" }))
+    assert.isFalse(isComplete(RULES, { ...whole, email_verified: undefined }))
+    assert.isFalse(isComplete(RULES, { email: "ann@example.org", email_verified: true }))
     assert.isFalse(isComplete({ ...RULES, required: { claim: "hd", value: "x" } }, whole))
   })
 })
@@ -122,7 +123,10 @@ describe("userinfo", () => {
 describe("the name of a person", () => {
   it.each<[string, ReadonlyArray<Claims>]>([
     ["oidc:ann", [{ preferred_username: "Ann", email: "x@example.org" }]],
-    ["oidc:ann_example.org", [{ email: "Ann@Example.org" }]],
+    ["oidc:ann_example.org", [{ email: "Ann@Example.org", email_verified: true }]],
+    ["oidc:ann_example.org", [{ email: "Ann@Example.org", email_verified: "true" }]],
+    ["oidc:7f3_a", [{ email: "ann@example.org" }, { email_verified: true }]],
+    ["oidc:7f3_a", [{ email: "ann@example.org", email_verified: false }]],
     ["oidc:ann", [{ preferred_username: " " }, { preferred_username: "ann" }]],
     ["oidc:an__d_r_", [{ preferred_username: "an :d/r😀" }]],
     ["oidc:7f3_a", [{ preferred_username: 7 }]],

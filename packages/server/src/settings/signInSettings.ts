@@ -1,15 +1,20 @@
 import type { Role } from "@tocsin/contract/Operators"
+import { Option, Schema } from "effect"
 import * as type from "./settingTypes.ts"
 
 const { setting } = type
 
 const NO_SIGN_IN = { whenUnset: "operators have tokens alone" }
 
-/** Texts that may contain spaces. */
+const textsInJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Array(Schema.String)))
+
+/** Texts that may contain spaces and, as JSON, commas: the name of a group may be its DN. */
 const texts: type.SettingType<ReadonlyArray<string>> = {
-  takes: "texts, separated by commas",
+  takes: 'texts, separated by commas, or a JSON list such as ["cn=ops,dc=example,dc=org"]',
   parse: (given) => {
-    const found = given.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]))
+    const isJson = given.startsWith("[")
+    const all = isJson ? Option.getOrElse(textsInJson(given), () => []) : given.split(",")
+    const found = all.map((one) => one.trim()).filter((one) => one !== "")
     return found.length > 0 ? found : undefined
   },
 }
@@ -37,9 +42,11 @@ const requiredClaim: type.SettingType<{ readonly claim: string; readonly value: 
 }
 
 const values = (role: Role) =>
-  setting(texts, `values of the claim that give the role ${role}, separated by commas; * for everyone`, {
-    whenUnset: "none",
-  })
+  setting(
+    texts,
+    `values of the claim that give the role ${role}, separated by commas or as a JSON list; * for everyone`,
+    { whenUnset: "none" },
+  )
 
 /** Sign-in by OpenID Connect (docs/sign-in.md). */
 export const signInSettings = {

@@ -24,6 +24,12 @@ describe("the settings of sign-in", () => {
     assert.deepStrictEqual(read.SERVICE_OIDC_READ, ["staff", "on call"])
   })
 
+  it("may be a list as JSON, whose values contain commas", () => {
+    const list = ["cn=ops,ou=groups,dc=example,dc=org", "on call"]
+    const read = checkedSettings({ ...WHOLE, SERVICE_OIDC_READ: JSON.stringify(list) })
+    assert.deepStrictEqual(Result.getOrThrow(read).SERVICE_OIDC_READ, list)
+  })
+
   it.each<[names: string, changes: Readonly<Record<string, string>>]>([
     ["SERVICE_OIDC_CLIENT_ID", { SERVICE_OIDC_CLIENT_ID: "" }],
     ["SERVICE_OIDC_CLIENT_SECRET", { SERVICE_OIDC_CLIENT_SECRET: "" }],
@@ -37,6 +43,9 @@ describe("the settings of sign-in", () => {
     ["SERVICE_OIDC_ISSUER", { SERVICE_OIDC_ISSUER: "https://user@id.example" }],
     ["SERVICE_OIDC_SCOPES", { SERVICE_OIDC_SCOPES: "profile email" }],
     ["SERVICE_OIDC_REQUIRE", { SERVICE_OIDC_REQUIRE: "hd" }],
+    ["SERVICE_OIDC_READ", { SERVICE_OIDC_READ: "[cn=ops,dc=example]" }],
+    ["SERVICE_OIDC_READ", { SERVICE_OIDC_READ: "[]" }],
+    ["SERVICE_OIDC_REQUIRE", { SERVICE_OIDC_READ: '["*"]' }],
   ])("are refused at the start, by the name of %s, where they lack something", (name, changes) => {
     const problems = problemsOf(changes)
     assert.include(problems, name)

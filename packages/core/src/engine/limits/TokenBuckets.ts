@@ -32,26 +32,33 @@ export class TokenBuckets {
     this.#capacity = capacity
   }
 
-  /** Takes this many tokens from the bucket of `name`, all or none. */
-  take(name: string, now: Instant, tokens = 1): Permission {
+  /** Whether the bucket of `name` has this many tokens, which stay there. */
+  permission(name: string, now: Instant, tokens = 1): Permission {
     const { perMinute } = this.#limit
     if (perMinute === 0) return { allowed: true }
     const bucket = this.#refilled(name, now)
     this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
     this.#forgetOldest()
-    const parts = tokens * PARTS_PER_TOKEN
-    if (bucket.parts >= parts) {
-      bucket.parts -= parts
-      return { allowed: true }
-    }
-    const missing = parts - bucket.parts
+    const missing = tokens * PARTS_PER_TOKEN - bucket.parts
+    if (missing <= 0) return { allowed: true }
     return { allowed: false, retryAfterSeconds: Math.ceil(missing / (perMinute * MICROS_PER_SECOND)) }
+  }
+
+  /** Takes this many tokens from the bucket of `name`, all or none. */
+  take(name: string, now: Instant, tokens = 1): Permission {
+    const permission = this.permission(name, now, tokens)
+    if (permission.allowed) this.#remove(name, tokens)
+    return permission
   }
 
   /** Takes tokens that were used already: the bucket may be in debt. */
   spend(name: string, now: Instant, tokens: number): void {
-    this.take(name, now, 0)
+    this.permission(name, now)
+    this.#remove(name, tokens)
+  }
+
+  #remove(name: string, tokens: number): void {
     const bucket = this.#buckets.get(name)
     if (bucket !== undefined) bucket.parts -= tokens * PARTS_PER_TOKEN
   }
