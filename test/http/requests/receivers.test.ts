@@ -84,7 +84,11 @@ describe("a receiver over HTTP", () => {
         expectError(yield* change("DELETE", "none"), 404, "not_found")
         const removed = yield* change("DELETE", "chat")
         assert.deepInclude(Object(removed.body), { version: 3, text })
-        assert.strictEqual((yield* change("DELETE", "chat", { match: Object(first.body).hash })).status, 200)
+        const former: string = Object(first.body).hash
+        assert.strictEqual((yield* change("DELETE", "chat", { match: former })).status, 200)
+        // Only what was there is removed already.
+        expectError(yield* change("DELETE", "none", { match: former }), 404, "not_found")
+        expectError(yield* change("DELETE", "chat", { match: before }), 404, "not_found")
 
         const { body } = yield* operate("GET", "/ops/v1/audit?limit=10")
         const acts = Object(body).items.map((item: unknown) => {
@@ -153,6 +157,32 @@ describe("a receiver over HTTP", () => {
         const required = { ...kept, tls: "required" }
         assert.strictEqual((yield* change("PUT", path, { receiver: required })).status, 200)
         expectError(yield* change("PUT", path, { receiver: kept }), 400, "validation")
+        // The text of a policy says no more than an entry may.
+        const text = JSON.stringify({ receivers: { mail: kept } })
+        const said = [
+          expectError(yield* apply(text), 400, "validation"),
+          Object((yield* operate("POST", "/ops/v1/policy/check", { body: text })).body).issues[0].message,
+        ]
+        for (const message of said) assert.include(message, "give them again as values")
+      }),
+      { ...STORED, secretsKey: "5a".repeat(32) },
+    ),
+  )
+
+  it.live("must be confirmed if no server can use it, but not if that is another one", () =>
+    served(
+      Effect.gen(function* () {
+        const lacking = { kind: "messenger", type: "ntfy", secrets: "lost" }
+        const refused = yield* change("PUT", "lost?confirm=true", { receiver: lacking })
+        assert.strictEqual(refused.status, 200)
+        const receiver = { kind: "debug" }
+        assert.strictEqual((yield* change("PUT", "log", { receiver })).status, 200)
+        const again = yield* change("PUT", "lost", { receiver: { ...lacking, concurrency: 2 } })
+        assert.include(expectError(again, 409, "conflict"), "no server could use 1 of the receivers (lost)")
+        const text = JSON.stringify({ receivers: { log: receiver, lost: lacking } })
+        const whole = yield* operate("PUT", "/ops/v1/policy", { body: text })
+        assert.include(expectError(whole, 409, "conflict"), "(lost)")
+        assert.strictEqual((yield* change("DELETE", "log")).status, 200)
       }),
       { ...STORED, secretsKey: "5a".repeat(32) },
     ),

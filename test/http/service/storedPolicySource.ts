@@ -3,7 +3,16 @@ import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { type Notifier, refusedHere } from "@tocsin/core/ports/Notifiers"
 import type { PolicySource } from "@tocsin/core/ports/PolicySource"
+import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
 import { Effect, Result } from "effect"
+
+/** Receivers whose secrets, which have their names, are missing. */
+const lackingSecrets = (stored: OpenedSecrets): ReadonlyMap<NotifierName, string> =>
+  new Map(
+    Array.from(stored).flatMap(([name, opened]) =>
+      Result.isFailure(opened) ? [[name, opened.failure]] : [],
+    ),
+  )
 
 /** Policies are stored, and all their receivers are among the notifiers, which are those of the settings too. */
 export const storedPolicySource = (
@@ -21,12 +30,12 @@ export const storedPolicySource = (
         ),
       ),
     follow: (text) => Effect.map(read(text), (document) => ({ document, outdated: [] })),
-    notifiers: () => Effect.succeed({ made: notifiers, unavailable: new Map() }),
+    notifiers: (_, stored) => Effect.succeed({ made: notifiers, unavailable: lackingSecrets(stored) }),
     test: (document) =>
       Object.keys(document.receivers ?? {}).reduce(
         (found, name) => notifiers.get(name)?.test ?? found,
         Effect.succeed(refusedHere("it is no notifier")),
       ),
-    unavailable: () => Effect.succeed(new Map()),
+    unavailable: (_, stored) => Effect.succeed(lackingSecrets(stored)),
   }
 }

@@ -132,12 +132,15 @@ const policyUseCases = (policies: Policies["Service"]) => {
             ? source.read(payload, elsewhere())
             : (yield* PolicyReader)(payload, given),
         )
-        if (Result.isFailure(read)) return { issues: read.failure }
+        const issues = Result.isFailure(read)
+          ? read.failure
+          : yield* policies.plainSecrets.issues(read.success)
+        if (Result.isFailure(read) || issues.length > 0) return { issues }
         const policy = compileGiven(read.success, given)
         const listed = yield* policies.lines(read.success)
         const lost = yield* policies.lost(policy)
         const warnings = [...warningsOf(read.success), ...lost, ...listed.warnings]
-        return { issues: [], ...listed, warnings, firings: yield* policies.firings(policy) }
+        return { issues, ...listed, warnings, firings: yield* policies.firings(policy) }
       }),
     tryPolicy: ({ payload, query }) =>
       PolicyReader.pipe(

@@ -194,7 +194,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
     return {
       ...followed,
       ...applying,
-      ...(yield* changingReceivers({ openWith, store })),
+      ...(yield* changingReceivers({ ...applying, openWith, store })),
       secrets: yield* secretOperations(followed.followedVersion),
       try: yield* tryingPolicy,
       /** The receivers of the policy in force that this process cannot use. */

@@ -23,6 +23,7 @@ import { Storage } from "../ports/Storage.ts"
 import { listLines } from "../publicPages/lineChecks.ts"
 import { unusableByAll } from "../replicas/listedReceivers.ts"
 import { AnotherPolicy, StateConflict } from "./OperationErrors.ts"
+import { refusingPlainSecrets } from "./plainSecrets.ts"
 import { namedSecretsReader, TOO_MANY } from "./Secrets.ts"
 import { invalidPolicy } from "./followStoredPolicy.ts"
 
@@ -103,6 +104,7 @@ export const applyingPolicies = Effect.gen(function* () {
   /** The secrets that a policy names: the given ones, or else the stored ones. */
   const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
     Effect.map(readSecrets(document), ({ open }): OpenedSecrets => new Map([...open(), ...values]))
+  const plainSecrets = refusingPlainSecrets(inForce, readSecrets)
   const none = policyHash({}, hashing)
   const lines = (document: PolicyDocument) => listLines(storage, hashing.sha256, document)
 
@@ -113,13 +115,16 @@ export const applyingPolicies = Effect.gen(function* () {
     values?: OpenedSecrets,
   ) {
     if (source.source === "given") return yield* new StateConflict({ message: source.advice })
+    yield* plainSecrets.refuse(document, receiver?.stores?.name)
     const policy = compileGiven(document, inForce.given())
     const counts = yield* firings(policy)
     const warnings = yield* lost(policy)
     if (!confirm) {
       if (receiver !== undefined) yield* refuseSilence(inForce.current(), policy)
       const opened = yield* openWith(document, values)
-      yield* refuseUnusable(yield* unusable(yield* source.unavailable(document, opened)))
+      const broken = yield* unusable(yield* source.unavailable(document, opened))
+      // A change of one receiver leaves the others as they are.
+      yield* refuseUnusable(broken.filter(([name]) => receiver === undefined || name === receiver.name))
       yield* refuseMany(counts)
     }
     const hash = policyHash(document, hashing)
@@ -146,10 +151,11 @@ export const applyingPolicies = Effect.gen(function* () {
     /** The checks of each line of its public pages. */
     lines,
     unusable,
+    plainSecrets,
     openWith,
     store,
   }
 })
 
 /** Stores a policy that was read, and the secrets of a receiver with it. */
-export type StorePolicy = Pick<Effect.Success<typeof applyingPolicies>, "openWith" | "store">
+export type StorePolicy = Pick<Effect.Success<typeof applyingPolicies>, "openWith" | "plainSecrets" | "store">

@@ -1,8 +1,8 @@
 import { Effect, Result } from "effect"
 import { fieldPath } from "@tocsin/contract/describeIssue"
-import { ValidationError } from "@tocsin/contract/Errors"
+import type { ValidationError } from "@tocsin/contract/Errors"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { type SecretValues, storedNameOf } from "@tocsin/contract/ReceiverSecrets"
+import type { SecretValues } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { cutText, plain } from "../notifications/cutText.ts"
 import { policyHash } from "../policy/applyPolicy.ts"
@@ -57,39 +57,36 @@ const namingSecrets = ({ name, receiver, values }: ReceiverWithSecrets): Receive
 const secretsOf = (document: PolicyDocument, name: NotifierName): NotifierName | undefined =>
   Array.from(namedSecrets(document)).find(([, receiver]) => receiver === name)?.[0]
 
-const KEPT_FOR_TLS =
-  "tls: off would send stored secrets without TLS that no receiver sends so yet: give them again as values"
-
-const sendsPlainly = ({ receivers = {} }: PolicyDocument, row: NotifierName): boolean =>
-  Object.values(receivers).some(
-    (receiver) => storedNameOf(receiver) === row && "tls" in receiver && receiver.tls === "off",
-  )
-
-/** Refuses to send the kept secrets of a row without TLS, unless the policy in force does. */
-const refusePlain = (
-  row: NotifierName | undefined,
-  changed: PolicyDocument,
-  present: PolicyDocument,
-): Effect.Effect<void, ValidationError> =>
-  row !== undefined && sendsPlainly(changed, row) && !sendsPlainly(present, row)
-    ? Effect.fail(new ValidationError({ message: KEPT_FOR_TLS }))
-    : Effect.void
+/** So many of the last versions are looked at for a repeated removal: as many as one read has. */
+const REPEATABLE = 10
 
 const valuesOf = (row: NotifierName | undefined, values: SecretValues | undefined): OpenedSecrets =>
   row === undefined || values === undefined ? new Map() : new Map([[row, Result.succeed(values)]])
 
 /** Makes what changes one receiver of the stored policy, with its secrets (docs/rules.md#a-stored-policy). */
-export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store }: StorePolicy) {
+export const changingReceivers = Effect.fnUntraced(function* ({
+  openWith,
+  plainSecrets,
+  store,
+}: StorePolicy) {
   const inForce = yield* PolicyInForce
   const storage = yield* Storage
   const source = yield* PolicySource
   const cipher = yield* SecretCipher
   const none = policyHash({}, yield* Hashing)
+  /** Whether a stored version with this hash had the receiver, so that its removal is repeated. */
+  const had = Effect.fnUntraced(function* (hash: string, change: ReceiverChange, edit: typeof source.edit) {
+    const found = (yield* storage.policyVersions(0, REPEATABLE)).find((each) => each.hash === hash)
+    if (found === undefined) return false
+    const edited = yield* Effect.result(edit(found.text, change, inForce.elsewhere()))
+    return Result.isFailure(edited) || edited.success.text !== found.text
+  })
   return {
     /**
      * Stores the policy with one receiver changed or removed, like `apply`. Without `confirm`, {@link refuseSilence}
      * applies too. Its secrets are stored, or deleted, in the same transaction. A change that is made already stores
-     * nothing, whatever it was to replace: without secrets, it is safe to repeat.
+     * nothing, whatever it was to replace: without secrets, it is safe to repeat. Only a receiver that one of the last
+     * versions had counts as removed.
      */
     changeReceiver: Effect.fn("Policies.changeReceiver")(function* (
       { values, ...given }: ReceiverWithSecrets,
@@ -103,13 +100,11 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
       const edited = yield* Effect.mapError(source.edit(text, change, inForce.elsewhere()), invalidPolicy)
       const isMade = edited.text === text
       const isPresent = application.replaces === hash
-      if (isMade && (isPresent || newest === undefined) && change.receiver === undefined)
+      if (isMade && change.receiver === undefined && !(yield* had(application.replaces, change, source.edit)))
         return yield* new NotFound({ message: NO_RECEIVER })
       if (!isPresent && (!isMade || values !== undefined))
         return yield* new AnotherPolicy({ message: ANOTHER })
       const row = secretsOf(edited.document, change.name)
-      if (values === undefined && !isMade)
-        yield* refusePlain(row, edited.document, inForce.current().document)
       const stores =
         values !== undefined && row !== undefined && cipher !== undefined
           ? encryptSecrets(row, values, cipher)
@@ -126,7 +121,7 @@ export const changingReceivers = Effect.fnUntraced(function* ({ openWith, store 
       if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
       const { document } = yield* Effect.mapError(source.edit(NO_RULES, change, []), invalidPolicy)
       const row = secretsOf(document, change.name)
-      if (values === undefined) yield* refusePlain(row, document, inForce.current().document)
+      yield* plainSecrets.refuse(document, values && row)
       const opened = yield* openWith(document, valuesOf(row, values))
       return yield* source.test(document, opened)
     }),

@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import { fieldPath } from "@tocsin/contract/describeIssue"
+import type { PolicyIssue } from "@tocsin/contract/Policies"
+import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
+import type { NotifierName } from "@tocsin/contract/Status"
+import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { invalidPolicy } from "./followStoredPolicy.ts"
+import type { namedSecretsReader } from "./Secrets.ts"
+
+const EXPOSED =
+  "would send stored secrets without TLS that no receiver sends so yet: give them again as values of PUT /ops/v1/receivers/NAME"
+
+/** The receivers of a policy that send secrets without TLS, by the names of these. */
+const sendingPlainly = ({ receivers = {} }: PolicyDocument) =>
+  new Map(
+    Object.entries(receivers).flatMap(([receiver, definition]) => {
+      const name = storedNameOf(definition)
+      return name !== undefined && "tls" in definition && definition.tls === "off" ? [[name, receiver]] : []
+    }),
+  )
+
+/** Makes what refuses to send kept secrets without TLS, unless the policy in force does (docs/rules.md#stored-secrets). */
+export const refusingPlainSecrets = (
+  { current }: PolicyInForce["Service"],
+  readSecrets: ReturnType<typeof namedSecretsReader>,
+) => {
+  /** The problems of a policy. Secrets that are given with it are not kept. */
+  const issues = Effect.fnUntraced(function* (document: PolicyDocument, given?: NotifierName) {
+    const [plain, before] = [sendingPlainly(document), sendingPlainly(current().document)]
+    if (plain.size === 0) return []
+    const { rows } = yield* readSecrets(document)
+    return rows.flatMap(({ name }): ReadonlyArray<PolicyIssue> => {
+      const receiver = plain.get(name)
+      if (receiver === undefined || before.has(name) || name === given) return []
+      return [{ line: 1, path: fieldPath(["receivers", receiver, "tls"]), message: EXPOSED }]
+    })
+  })
+  const refuse = (document: PolicyDocument, given?: NotifierName) =>
+    Effect.flatMap(issues(document, given), (found) =>
+      found.length === 0 ? Effect.void : Effect.fail(invalidPolicy(found)),
+    )
+  return { issues, refuse }
+}
