@@ -115,7 +115,7 @@ export const applyingPolicies = Effect.gen(function* () {
     values?: OpenedSecrets,
   ) {
     if (source.source === "given") return yield* new StateConflict({ message: source.advice })
-    yield* plainSecrets.refuse(document, receiver?.stores?.name)
+    yield* plainSecrets.prevent(document, receiver?.stores?.name)
     const policy = compileGiven(document, inForce.given())
     const counts = yield* firings(policy)
     const warnings = yield* lost(policy)

@@ -121,7 +121,7 @@ export const changingReceivers = Effect.fnUntraced(function* ({
       if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
       const { document } = yield* Effect.mapError(source.edit(NO_RULES, change, []), invalidPolicy)
       const row = secretsOf(document, change.name)
-      yield* plainSecrets.refuse(document, values && row)
+      yield* plainSecrets.prevent(document, values && row)
       const opened = yield* openWith(document, valuesOf(row, values))
       return yield* source.test(document, opened)
     }),

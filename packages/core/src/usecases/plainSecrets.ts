@@ -36,9 +36,9 @@ export const refusingPlainSecrets = (
       return [{ line: 1, path: fieldPath(["receivers", receiver, "tls"]), message: EXPOSED }]
     })
   })
-  const refuse = (document: PolicyDocument, given?: NotifierName) =>
+  const prevent = (document: PolicyDocument, given?: NotifierName) =>
     Effect.flatMap(issues(document, given), (found) =>
       found.length === 0 ? Effect.void : Effect.fail(invalidPolicy(found)),
     )
-  return { issues, refuse }
+  return { issues, prevent }
 }
