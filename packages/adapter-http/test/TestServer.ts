@@ -94,6 +94,7 @@ export const stubServices = ({
       elsewhere: () => [],
       source: { source: "given", advice: "" },
       unavailable: () => [],
+      plainSecrets: { issues: () => Effect.succeed([]), prevent: () => Effect.void },
       followedVersion: () => undefined,
       secrets: noSecrets,
     }),

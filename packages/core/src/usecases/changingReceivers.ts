@@ -43,6 +43,8 @@ const refuseGiven = (
   return Effect.fail(invalidPolicy(issues))
 }
 
+type Edit = Extract<PolicySource, { readonly source: "stored" }>["edit"]
+
 /** A receiver with its secrets, if these are given with it. */
 export interface ReceiverWithSecrets extends ReceiverChange {
   readonly values?: SecretValues | undefined
@@ -75,7 +77,7 @@ export const changingReceivers = Effect.fnUntraced(function* ({
   const cipher = yield* SecretCipher
   const none = policyHash({}, yield* Hashing)
   /** Whether a stored version with this hash had the receiver, so that its removal is repeated. */
-  const had = Effect.fnUntraced(function* (hash: string, change: ReceiverChange, edit: typeof source.edit) {
+  const had = Effect.fnUntraced(function* (hash: string, change: ReceiverChange, edit: Edit) {
     const found = (yield* storage.policyVersions(0, REPEATABLE)).find((each) => each.hash === hash)
     if (found === undefined) return false
     const edited = yield* Effect.result(edit(found.text, change, inForce.elsewhere()))
