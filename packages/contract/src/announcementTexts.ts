@@ -17,6 +17,15 @@ export const momentIn = (tz: string) => {
   return (at: string): string => format.format(new Date(at))
 }
 
+/** The characters of an announcement with its updates. */
+export const charactersOf = ({
+  text,
+  updates,
+}: {
+  readonly text: string
+  readonly updates: ReadonlyArray<{ readonly text: string }>
+}): number => updates.reduce((sum, update) => sum + update.text.length, text.length)
+
 type Times = Pick<ShownAnnouncement, "ends_at" | "starts_at" | "state">
 
 /** Whether it ended before it began. */

@@ -7,6 +7,12 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
+/** Names a text by its content. */
+export const versionOf = (text: string): string => hash("sha256", text).slice(0, 16)
+
+/** The tag of a version. Weak, because the plain and the compressed text share it. */
+export const tagOf = (version: string): string => `W/"${version}"`
+
 /**
  * The policy of pages: they load and call only their own origin, run no inline script, and stand in
  * no frame. Style sheets contain their icons.
@@ -30,7 +36,7 @@ export const make = Effect.fnUntraced(function* (text: string, headers: Readonly
     compressed,
     /** The text itself, inflated once on demand. All answers share it, even to slow clients. */
     plain: () => (inflated ??= decompress(compressed)),
-    version: hash("sha256", text).slice(0, 16),
+    version: versionOf(text),
     headers,
   }
 })
@@ -43,8 +49,7 @@ export const makeVersioned = (text: string, type: string) =>
     "cache-control": "public, max-age=31536000, immutable",
   })
 
-export const wantsGzip = (header = ""): boolean =>
-  /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
+const wantsGzip = (header = ""): boolean => /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
 
 const weak = (etag: string): string => etag.trim().replace(/^W\//, "")
 
@@ -52,14 +57,23 @@ const weak = (etag: string): string => etag.trim().replace(/^W\//, "")
 export const isSame = (header = "", etag: string): boolean =>
   header.split(",").some((listed) => weak(listed) === weak(etag) || listed.trim() === "*")
 
+/** How a client gets a text: not at all if it has it. */
+export type Form = "unchanged" | "gzip" | "plain"
+
+/** The form in which a client wants the text of a tag, by the header fields of its request. */
+export const formOf = (etag: string, headers: Readonly<Record<string, string | undefined>>): Form => {
+  if (isSame(headers["if-none-match"], etag)) return "unchanged"
+  return wantsGzip(headers["accept-encoding"]) ? "gzip" : "plain"
+}
+
 /** Answers a request for a text, with 304 if the client has it. */
 export const respond = Effect.fnUntraced(function* (content: StaticContent) {
   const { headers: asked } = yield* HttpServerRequest.HttpServerRequest
-  // Weak, because the plain and the compressed text share it.
-  const etag = `W/"${content.version}"`
+  const etag = tagOf(content.version)
   const headers = { ...content.headers, etag, vary: "accept-encoding" }
-  if (isSame(asked["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
-  return wantsGzip(asked["accept-encoding"])
+  const form = formOf(etag, asked)
+  if (form === "unchanged") return HttpServerResponse.empty({ status: 304, headers })
+  return form === "gzip"
     ? HttpServerResponse.uint8Array(content.compressed, {
         headers: { ...headers, "content-encoding": "gzip" },
       })

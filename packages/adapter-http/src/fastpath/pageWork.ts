@@ -3,18 +3,12 @@ import * as Instant from "@tocsin/contract/Instant"
 import { PublicPages } from "@tocsin/core/usecases/PublicPages"
 import { Clock, Effect, type Fiber, Option } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
-import {
-  type Form,
-  formOf,
-  inForm,
-  readyAnswer,
-  type StatusAnswer,
-  statusAnswer,
-} from "../pages/statusAnswers.ts"
+import { type Form, formOf } from "../documents/StaticContent.ts"
+import { inForm, readyAnswer, type StatusAnswer, statusAnswer } from "../pages/statusAnswers.ts"
 import { routeOf } from "../pages/StatusRoutes.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { crossOrigin } from "../response/crossOrigin.ts"
-import { fieldsOfEvery, fieldsOfShown } from "../response/headerFields.ts"
+import { allFields } from "../response/headerFields.ts"
 import { COUNTED_BYTES } from "../response/pipelining.ts"
 import { type Circumstances, lastLines, linesOf, type PageHead } from "./agentMessages.ts"
 
@@ -34,11 +28,7 @@ const makePageAnswer = (answer: StatusAnswer, form: Form, origin: Readonly<Recor
   const lines = linesOf({
     ...fields,
     ...(bytes !== undefined && { "content-length": String(bytes.length) }),
-    ...fieldsOfShown("GET"),
-    ...fieldsOfEvery({ requestId: ID, isFinal: false }),
-    ...origin,
-    ...fields,
-    ...(origin["vary"] !== undefined && { vary: `${fields["vary"]}, ${origin["vary"]}` }),
+    ...allFields(fields, { requestId: ID, isFinal: false, method: "GET", more: origin }),
   })
   const [before = "", after = ""] = lines.split(ID)
   return { before: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${before}`, after, status, bytes }
@@ -61,7 +51,7 @@ export const pageServices = Effect.fnUntraced(function* ({ allowedOrigins }: Api
     answerOf: (answer: StatusAnswer, headers: PageHead["headers"]): PageAnswer => {
       const forms = made.get(answer) ?? new Map<Form, PageAnswer>()
       made.set(answer, forms)
-      const form = formOf(answer, headers)
+      const form = formOf(answer.etag, headers)
       const known = forms.get(form) ?? makePageAnswer(answer, form, origin)
       forms.set(form, known)
       return known

@@ -5,7 +5,9 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorResponse } from "../response/failures.ts"
 import { RequestId } from "../response/headerFields.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
-import { formOf, inForm, statusAnswer } from "./statusAnswers.ts"
+import { formOf } from "../documents/StaticContent.ts"
+import { inForm, statusAnswer } from "./statusAnswers.ts"
+import { wantsHtml } from "./PageRoutes.ts"
 import { missingPage, PAGE_FIELDS } from "./statusPage.ts"
 
 const PAGE = "/status/:page"
@@ -50,7 +52,7 @@ export const layer = HttpRouter.use((router) =>
       const making = page === "unknown" ? undefined : statusAnswer(page, file, publicUrl)
       if (making === undefined) {
         const message = page !== "unknown" && file === ".atom" ? NO_FEED : NO_PAGE
-        if (message === NO_PAGE && headers["accept"]?.includes("text/html") === true)
+        if (message === NO_PAGE && wantsHtml(headers["accept"]))
           return HttpServerResponse.text(missingPage, {
             status: errorStatus.not_found,
             headers: { ...PAGE_FIELDS, vary: "accept" },
@@ -58,7 +60,7 @@ export const layer = HttpRouter.use((router) =>
         return errorResponse({ code: "not_found", message }, requestId)
       }
       const made = yield* Effect.promise(() => making)
-      const { bytes, fields, status } = inForm(made, formOf(made, headers))
+      const { bytes, fields, status } = inForm(made, formOf(made.etag, headers))
       return bytes === undefined
         ? HttpServerResponse.empty({ status, headers: fields })
         : HttpServerResponse.uint8Array(bytes, {

@@ -1,9 +1,9 @@
-import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
+import { charactersOf } from "@tocsin/contract/announcementTexts"
 import type { PublicPageBody } from "@tocsin/contract/PublicPages"
 import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
-import { isSame, wantsGzip } from "../documents/StaticContent.ts"
+import { type Form, tagOf, versionOf } from "../documents/StaticContent.ts"
 import { statusBadge, statusFeed } from "./statusFeed.ts"
 import { AS_OF, asOfHtml, PAGE_FIELDS, statusPage } from "./statusPage.ts"
 
@@ -15,17 +15,6 @@ export interface StatusAnswer {
   readonly etag: string
   readonly plain: Buffer
   readonly gzip: Buffer
-}
-
-/** How a client gets an answer: not at all if it has it. */
-export type Form = "unchanged" | "gzip" | "plain"
-
-export const formOf = (
-  { etag }: StatusAnswer,
-  headers: Readonly<Record<string, string | undefined>>,
-): Form => {
-  if (isSame(headers["if-none-match"], etag)) return "unchanged"
-  return wantsGzip(headers["accept-encoding"]) ? "gzip" : "plain"
 }
 
 /** Status, header fields and bytes of an answer in a form. */
@@ -45,7 +34,7 @@ const PUBLIC_FIELDS = {
   "cross-origin-resource-policy": "cross-origin",
 } as const
 
-const everyFields = { "cache-control": "public, max-age=15", vary: "accept-encoding" } as const
+const EVERY_FIELDS = { "cache-control": "public, max-age=15", vary: "accept-encoding" } as const
 
 /** A text whose tag leaves the time out: it changes with each read, and nothing else may have. */
 const answerOf = async (
@@ -54,9 +43,8 @@ const answerOf = async (
   fields: Readonly<Record<string, string>>,
 ): Promise<StatusAnswer> => {
   const plain = Buffer.from(text.replaceAll(time.at, () => time.text))
-  // Weak, because texts of several times and the compressed one share it.
-  const etag = `W/"${hash("sha256", text).slice(0, 16)}"`
-  return { fields: { ...fields, ...everyFields, etag }, etag, plain, gzip: await compress(plain) }
+  const etag = tagOf(versionOf(text))
+  return { fields: { ...fields, ...EVERY_FIELDS, etag }, etag, plain, gzip: await compress(plain) }
 }
 
 /** How much of a page is shown. */
@@ -72,25 +60,19 @@ const MOST_CHARACTERS = 262_144
 /** How many of the first announcements are tried. */
 const triedOf = (announcements: PublicPageBody["announcements"]): number => {
   let characters = 0
-  const tooMany = announcements.findIndex(({ text, updates }) => {
-    characters += updates.reduce((sum, update) => sum + update.text.length, text.length)
+  const tooMany = announcements.findIndex((announcement) => {
+    characters += charactersOf(announcement)
     return characters > MOST_CHARACTERS
   })
   return tooMany === -1 ? announcements.length : tooMany
 }
 
-/** Ever smaller parts of a page. */
-function* partsOf({ announcements, groups }: PublicPageBody): Generator<Part> {
-  const days = Math.max(0, ...groups.flatMap(({ lines }) => lines.map((line) => line.days.length)))
-  let part: Part = { announcements: triedOf(announcements), hasDetails: true, days }
-  for (;;) {
-    yield part
-    const { announcements: shown, hasDetails } = part
-    if (shown > 0) part = { ...part, announcements: Math.floor(shown / 2) }
-    else if (hasDetails) part = { ...part, hasDetails: false }
-    else part = { ...part, days: Math.floor(part.days / 2) }
-    if (part.days === 0) return
-  }
+/** A smaller part of a page; absent without a day of it. */
+const smaller = (part: Part): Part | undefined => {
+  const { announcements, days, hasDetails } = part
+  if (announcements > 0) return { ...part, announcements: Math.floor(announcements / 2) }
+  if (hasDetails) return { ...part, hasDetails: false }
+  return days > 1 ? { ...part, days: Math.floor(days / 2) } : undefined
 }
 
 const cut = (body: PublicPageBody, { announcements, days }: Part): PublicPageBody => ({
@@ -104,15 +86,17 @@ const cut = (body: PublicPageBody, { announcements, days }: Part): PublicPageBod
 
 /** The largest part of a page that fits. */
 const fitting = async (
-  body: PublicPageBody,
+  { announcements, groups }: PublicPageBody,
   make: (part: Part) => Promise<StatusAnswer>,
 ): Promise<StatusAnswer> => {
-  let answer: StatusAnswer | undefined
-  for (const part of partsOf(body)) {
-    answer = await make(part)
-    if (answer.gzip.length <= MOST_BYTES) break
+  const days = Math.max(0, ...groups.flatMap(({ lines }) => lines.map((line) => line.days.length)))
+  let part: Part = { announcements: triedOf(announcements), hasDetails: true, days }
+  for (;;) {
+    const answer = await make(part)
+    const next = answer.gzip.length <= MOST_BYTES ? undefined : smaller(part)
+    if (next === undefined) return answer
+    part = next
   }
-  return answer ?? make({ announcements: 0, hasDetails: false, days: 0 })
 }
 
 const JSON_AS_OF = JSON.stringify(AS_OF).slice(1, -1)

@@ -46,9 +46,12 @@ export const httpDate = (millis: number): string => {
   return date
 }
 
+type Fields = Readonly<Record<string, string>>
+
 /** The methods whose answers a browser may show to a person. */
 const SHOWN = new Set(["GET", "HEAD"])
 
+/** The header fields of answers that a browser may show. */
 const FIELDS = {
   // An answer of any type runs nothing, loads nothing, and stands in no frame.
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -59,6 +62,21 @@ const FIELDS = {
   "referrer-policy": "no-referrer",
 } as const
 
-/** The header fields of answers that a browser may show, unless they have their own (docs/decisions/0015). */
-export const fieldsOfShown = (method: string): Readonly<Record<string, string>> =>
-  SHOWN.has(method) ? FIELDS : {}
+interface AnsweredBy extends Answered {
+  readonly method: string
+  /** The fields that the API adds beside these. */
+  readonly more: Fields
+}
+
+/** All header fields of an answer, with its own ones (docs/decisions/0015). */
+export const allFields = (own: Fields, { method, more, ...answered }: AnsweredBy): Fields => {
+  const vary = [own["vary"], more["vary"]].filter((field) => field !== undefined)
+  return {
+    ...(SHOWN.has(method) && FIELDS),
+    ...fieldsOfEvery(answered),
+    ...more,
+    // An answer's own fields take precedence: a page has its own policy.
+    ...own,
+    ...(vary.length > 0 && { vary: vary.join(", ") }),
+  }
+}

@@ -6,7 +6,7 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { IncomingMessage } from "node:http"
 import { type AllowedOrigins, crossOrigin } from "./crossOrigin.ts"
 import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
-import { inboundRequestId, RequestId, fieldsOfEvery, fieldsOfShown, httpDate } from "./headerFields.ts"
+import { allFields, httpDate, inboundRequestId, RequestId } from "./headerFields.ts"
 import { requestAddress } from "../request/clientAddress.ts"
 import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
 import { responseOf, unroutedAnswer } from "../senders/dialects.ts"
@@ -115,19 +115,15 @@ const complete = (
 ): Response => {
   const unread = unreadSource(request)
   const answer = unread === undefined ? response : lingeringClose(response, unread)
-  const given: Readonly<Record<string, string>> = {
-    ...fieldsOfShown(request.method),
-    ...fieldsOfEvery({ requestId, isFinal: isDraining || unread !== undefined }),
-    ...fields(request),
-    date: httpDate(millis),
-  }
-  const vary = [answer.headers["vary"], given["vary"]].filter((field) => field !== undefined)
-  return HttpServerResponse.setHeaders(answer, {
-    ...given,
-    // An answer's own fields take precedence: a page has its own policy.
-    ...answer.headers,
-    ...(vary.length > 0 && { vary: vary.join(", ") }),
-  })
+  return HttpServerResponse.setHeaders(
+    answer,
+    allFields(answer.headers, {
+      requestId,
+      isFinal: isDraining || unread !== undefined,
+      method: request.method,
+      more: { ...fields(request), date: httpDate(millis) },
+    }),
+  )
 }
 
 interface ResponseOptions {

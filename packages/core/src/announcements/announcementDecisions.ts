@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { charactersOf } from "@tocsin/contract/announcementTexts"
 import type { AnnouncementId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -22,9 +23,6 @@ export const MAX_UPDATES = 100
 
 /** Of an announcement with its updates: a page and its feed are made again every 15 s. */
 export const MAX_CHARACTERS = 40_000
-
-const charactersOf = ({ text, updates }: Pick<AnnouncementRecord, "text" | "updates">): number =>
-  updates.reduce((sum, update) => sum + update.text.length, text.length)
 
 interface NewAnnouncement extends Pick<
   AnnouncementRecord,
