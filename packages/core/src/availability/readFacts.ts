@@ -124,7 +124,7 @@ export const readFacts = Effect.fnUntraced(function* (
   { known, room }: { readonly known: SharedFacts; readonly room: number },
 ): Effect.fn.Return<AvailabilityFacts, StorageError> {
   const changes = yield* changesOf(storage, check, span, room)
-  const silent = changes.length > room ? [] : yield* silencesOf(storage, sha256, check, span, known)
+  const silent = yield* silencesOf(storage, sha256, check, span, known)
   const planned = windows.flatMap(({ isCovering, occurrences }) => {
     const covered = Severity.literals.filter((severity) => isCovering({ ...facts, severity }))
     return covered.length === 0

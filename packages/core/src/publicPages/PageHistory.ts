@@ -1,30 +1,28 @@
 import { Duration, Effect } from "effect"
+import type { AvailabilityPhase } from "@tocsin/contract/Availability"
 import * as Instant from "@tocsin/contract/Instant"
 import { linesOf, type PublicPage } from "@tocsin/contract/PublicPages"
-import { phasesOf, type Span } from "../availability/availability.ts"
+import { type AvailabilityFacts, phasesOf, type Span } from "../availability/availability.ts"
 import { noFacts, readFacts, type SharedFacts, windowsIn } from "../availability/readFacts.ts"
-import { findByCheck } from "../model/CheckRecord.ts"
+import { type CheckRecord, findByCheck } from "../model/CheckRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../ports/Storage.ts"
 import { findLineChecks, type LineCheck } from "./lineChecks.ts"
 import { type FoldedDay, KeptDays, LineFold } from "./LineFold.ts"
-import { GRACE, type OpenSilence, silenceAt, statePhasesOf } from "./lineStates.ts"
+import { GRACE, type OpenSilence, silenceAt, type StatePhase, statePhasesOf } from "./lineStates.ts"
 import { type Day, daysUntil } from "./pageDays.ts"
 
 const USUAL_HISTORY = Duration.days(90)
 
 /** Changes of the checks of one line that are folded together: of more, the days before them are *no data*. */
 const MOST_CHANGES = 50_000
+/** Changes, states and phases of checks that several lines share: as much as one line has. */
+const MOST_SHARED = 3 * MOST_CHANGES
 /** Days of windows that recur every minute, where those of the whole history would be too many. */
 const FEWER_DAYS = 6
 
-/** A check of a line, and its silence when today was folded. */
-export interface FoldedCheck extends LineCheck {
-  readonly silence: OpenSilence | undefined
-}
-
 interface FoldedLine {
-  readonly checks: ReadonlyArray<FoldedCheck>
+  readonly checks: ReadonlyArray<LineCheck>
   readonly today: FoldedDay
 }
 
@@ -33,6 +31,8 @@ export interface FoldedToday {
   readonly at: Instant.Instant
   readonly days: ReadonlyArray<Day>
   readonly lines: ReadonlyArray<FoldedLine>
+  /** The silences that have not ended by then. */
+  readonly silences: ReadonlyMap<LineCheck, OpenSilence>
 }
 
 interface Sources {
@@ -81,14 +81,12 @@ export class PageHistory {
     const found = yield* findLineChecks(storage, sha256, { page: this.page })
     const days = daysUntil(this.page.tz ?? "UTC", at, this.#count)
     const span = { from: days[0]?.from ?? at, to: at }
-    const known = noFacts()
-    const lines = yield* Effect.forEach(linesOf(this.page), ({ line }) =>
-      Effect.map(
-        foldLine(sources, found.get(line)?.checks ?? [], span, [span], known),
-        ({ checks, folded: [today = NOTHING] }) => ({ checks, today }),
-      ),
+    const checksOf = linesOf(this.page).map(({ line }) => found.get(line)?.checks ?? [])
+    const folding = yield* beginFolding(sources, checksOf, span)
+    const lines = yield* Effect.forEach(checksOf, (checks) =>
+      Effect.map(foldLine(folding, checks, [span]), ([today = NOTHING]) => ({ checks, today })),
     )
-    return { at, days, lines }
+    return { at, days, lines, silences: folding.silences }
   })
 
   /** Folds the ended days of each line that are not folded yet. */
@@ -103,9 +101,10 @@ export class PageHistory {
     const [first, last] = [missing[0], missing.at(-1)]
     if (first === undefined || last === undefined) return
     const span = { from: first.from, to: last.to }
-    const known = noFacts()
-    for (const [n, { checks }] of lines.entries()) {
-      const { folded } = yield* foldLine(sources, checks, span, missing, known)
+    const checksOf = lines.map(({ checks }) => checks)
+    const folding = yield* beginFolding(sources, checksOf, span)
+    for (const [n, checks] of checksOf.entries()) {
+      const folded = yield* foldLine(folding, checks, missing)
       for (const [day, { number }] of missing.entries()) this.#kept[n]?.set(number, folded[day] ?? NOTHING)
     }
   })
@@ -118,37 +117,86 @@ export class PageHistory {
 
 const NOTHING: FoldedDay = { state: "no_data", seconds: 0, judged: 0, ok: 0 }
 
-/** Reads the facts of the checks of a line, one check at a time, and sums them up by days. */
-const foldLine = Effect.fnUntraced(function* (
-  { policy, sha256, storage }: Sources,
-  of: ReadonlyArray<LineCheck>,
+/** How a check was in a span. */
+interface PastCheck {
+  readonly changes: AvailabilityFacts["changes"]
+  readonly states: ReadonlyArray<StatePhase>
+  readonly phases: ReadonlyArray<AvailabilityPhase>
+}
+
+/** What the folds of lines over a span share. */
+interface Folding extends Sources {
+  readonly windows: Effect.Success<ReturnType<typeof windowsIn>>
+  /** Since when the windows are known. */
+  readonly from: Instant.Instant
+  readonly span: Span
+  readonly known: SharedFacts
+  /** The checks of several lines: absent until they are read, or without room. */
+  readonly past: Map<LineCheck, PastCheck | undefined>
+  /** What `past` may still take. */
+  room: number
+  /** The silences that have not ended by the end of the span. */
+  readonly silences: Map<LineCheck, OpenSilence>
+}
+
+const beginFolding = Effect.fnUntraced(function* (
+  sources: Sources,
+  lines: ReadonlyArray<ReadonlyArray<LineCheck>>,
   span: Span,
-  days: ReadonlyArray<Span>,
-  known: SharedFacts,
-): Effect.fn.Return<
-  { readonly checks: ReadonlyArray<FoldedCheck>; readonly folded: ReadonlyArray<FoldedDay> },
-  StorageError
-> {
-  const { from: windowsFrom, windows } = yield* windowsOf(policy, span)
-  const recordOf = findByCheck(of.length === 0 ? [] : yield* storage.checks(of))
+): Effect.fn.Return<Folding> {
+  const windows = yield* windowsOf(sources.policy, span)
+  const once = new Set<LineCheck>()
+  const past = new Map<LineCheck, undefined>()
+  for (const check of lines.flat())
+    if (once.has(check)) past.set(check, undefined)
+    else once.add(check)
+  return { ...sources, ...windows, span, known: noFacts(), past, room: MOST_SHARED, silences: new Map() }
+})
+
+/** Reads how a check was; of its changes, the latest `room` and one more if there are more. */
+const readPast = Effect.fnUntraced(function* (
+  folding: Folding,
+  of: LineCheck,
+  check: CheckRecord,
+  room: number,
+): Effect.fn.Return<PastCheck, StorageError> {
+  const { known, past, sha256, silences, span, storage, windows } = folding
   // A silence counts from the end of its grace on.
   const around = { from: Instant.minus(span.from, GRACE), to: span.to }
-  const fold = new LineFold()
-  const checks: Array<FoldedCheck> = []
-  let [room, from] = [MOST_CHANGES, windowsFrom]
-  for (const each of of) {
-    const check = recordOf(each)
-    if (check === undefined) continue
-    const facts = yield* readFacts(storage, sha256, { check, facts: each.facts }, around, windows, {
-      known,
-      room,
-    })
-    room = Math.max(0, room - facts.changes.length)
-    const [oldest] = facts.changes
-    if (room === 0) from = Instant.max(from, oldest?.at ?? span.to)
-    fold.add(statePhasesOf(facts, span), phasesOf(facts, span))
-    checks.push({ ...each, silence: silenceAt(facts, span.to) })
+  const named = { check, facts: of.facts }
+  const facts = yield* readFacts(storage, sha256, named, around, windows, { known, room })
+  const silence = silenceAt(facts, span.to)
+  if (silence !== undefined) silences.set(of, silence)
+  const { changes } = facts
+  const read = { changes, states: statePhasesOf(facts, span), phases: phasesOf(facts, span) }
+  const size = changes.length + read.states.length + read.phases.length
+  if (past.has(of) && changes.length <= room && size <= folding.room) {
+    past.set(of, read)
+    folding.room -= size
   }
-  const folded = fold.days(days).map((day, n) => ((days[n]?.from ?? from) < from ? NOTHING : day))
-  return { checks, folded }
+  return read
+})
+
+/** Sums up the checks of a line by days, one check after another. */
+const foldLine = Effect.fnUntraced(function* (
+  folding: Folding,
+  checks: ReadonlyArray<LineCheck>,
+  days: ReadonlyArray<Span>,
+): Effect.fn.Return<ReadonlyArray<FoldedDay>, StorageError> {
+  const { past, span, storage } = folding
+  const unread = checks.filter((check) => past.get(check) === undefined)
+  const recordOf = findByCheck(unread.length === 0 ? [] : yield* storage.checks(unread))
+  const fold = new LineFold()
+  let [room, from] = [MOST_CHANGES, folding.from]
+  for (const each of checks) {
+    const record = recordOf(each)
+    const read = past.get(each) ?? (record && (yield* readPast(folding, each, record, room)))
+    if (read === undefined) continue
+    const { changes, phases, states } = read
+    const oldest = changes.at(-(room + 1)) ?? changes[0]
+    room = Math.max(0, room - changes.length)
+    if (room === 0) from = Instant.max(from, oldest?.at ?? span.to)
+    fold.add(states, phases)
+  }
+  return fold.days(days).map((day, n) => ((days[n]?.from ?? from) < from ? NOTHING : day))
 })

@@ -13,9 +13,10 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
+import type { LineCheck } from "../publicPages/lineChecks.ts"
 import { stateNow, worstOf } from "../publicPages/lineStates.ts"
 import { type FeedEntry, feedOf, pageBody, type ReadPage } from "../publicPages/pageBody.ts"
-import { type FoldedCheck, type FoldedToday, PageHistory } from "../publicPages/PageHistory.ts"
+import { type FoldedToday, PageHistory } from "../publicPages/PageHistory.ts"
 
 /** A page is read no more often. */
 const READ_EVERY = Duration.seconds(15)
@@ -45,7 +46,7 @@ const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
   const inForce = windows.flatMap((window) =>
     occurrenceInForce(window, now) === undefined ? [] : [compileMatchers(window.match)],
   )
-  return ({ facts }: FoldedCheck) =>
+  return ({ facts }: LineCheck) =>
     (severity: Severity) =>
       inForce.some((covers) => covers({ ...facts, severity }))
 }
@@ -55,22 +56,28 @@ const readStates = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   policy: Policy,
   page: PublicPage,
-  { at, lines }: FoldedToday,
+  { at, lines, silences }: FoldedToday,
   announcements: ReadPage["announcements"],
 ): Effect.fn.Return<Pick<ReadPage, "asOf" | "states">, StorageError> {
-  const all = lines.flatMap(({ checks }) => checks)
-  const recordOf = findByCheck<CheckRecord>(all.length === 0 ? [] : yield* storage.checks(all))
+  // Lines may share checks.
+  const checks = new Set(lines.flatMap((line) => line.checks))
+  const recordOf = findByCheck<CheckRecord>(
+    checks.size === 0 ? [] : yield* storage.checks(Array.from(checks)),
+  )
   const now = yield* Instant.now
   const isCovered = coveredNow(policy, now)
-  const stateOf = (check: FoldedCheck): ReadonlyArray<LineState> => {
+  const stateOf = new Map<LineCheck, LineState>()
+  for (const check of checks) {
     const record = recordOf(check)
-    return record === undefined
-      ? []
-      : [stateNow(record, { at, silence: check.silence }, isCovered(check), now)]
+    if (record === undefined) continue
+    const state = stateNow(record, { at, silence: silences.get(check) }, isCovered(check), now)
+    stateOf.set(check, state)
   }
   const maintained = announcedMaintenance(announcements, now)
   const states = linesOf(page).map(({ id }, n) =>
-    maintained.has(id) ? "maintenance" : worstOf(new Set(lines[n]?.checks.flatMap(stateOf))),
+    maintained.has(id)
+      ? "maintenance"
+      : worstOf(new Set(lines[n]?.checks.flatMap((check) => stateOf.get(check) ?? []))),
   )
   return { asOf: now, states }
 })
