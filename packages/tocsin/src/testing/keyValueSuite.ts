@@ -3,6 +3,7 @@ import process from "node:process"
 import type { Entries } from "@tocsin/adapter-memory/keyValue/entries"
 import type { TestRunner } from "./TestRunner.ts"
 import { after, assertRows, changesOf, isAlike, type Rows, stateOf, textOf } from "./stores/rows.ts"
+import type { StoreProcess } from "./stores/StoreProcess.ts"
 import { type StoreUnderTest, StoreTrial } from "./stores/StoreTrial.ts"
 import { difficultRows } from "./stores/difficultRows.ts"
 
@@ -58,8 +59,8 @@ const acknowledged = (): ReadonlyArray<Entries> => [
   changesOf({ count: 2 }, () => textOf(SMALL)),
 ]
 
-/** How many times a process is killed within a large write: first at moments spread over it, then near its end. */
-const KILLS = { spread: 4, near: 8 }
+/** How many times a process is killed within a large write, at moments spread over it. */
+const KILLS = 8
 /** Rows of a large write: the first number of them that takes long enough to be killed in between. */
 const LARGE_WRITES = [500, 2_000, 8_000]
 const LONG_ENOUGH_MILLIS = 5
@@ -80,20 +81,25 @@ const largeWrite = (count: number, number: number): Entries =>
     return textOf(row % 10 === 0 ? 5 * SMALL : SMALL)
   })
 
-/** Fills the store, and finds how many rows to write and how long that takes. */
-const measure = async (
-  trial: StoreTrial,
-): Promise<{ readonly rows: Rows; readonly count: number; readonly millis: number }> => {
+/** A large write: how many rows it has, how long it takes, and how often the store waits for something. */
+interface LargeWrite {
+  readonly count: number
+  readonly millis: number
+  readonly steps: number
+}
+
+/** Fills the store, and finds a write that is large enough. */
+const measure = async (trial: StoreTrial): Promise<LargeWrite & { readonly rows: Rows }> => {
   const child = await trial.start()
   let rows: Rows = new Map()
-  let found = { count: 0, millis: 0 }
+  let found: LargeWrite = { count: 0, millis: 0, steps: 0 }
   for (const count of LARGE_WRITES) {
     const changes = largeWrite(count, 0)
     child.write([changes])
     await child.hear("begins")
     const start = millisNow()
-    await child.hear("kept")
-    found = { count, millis: millisNow() - start }
+    const steps = Number(await child.hear("kept"))
+    found = { count, millis: millisNow() - start, steps }
     rows = after(rows, changes)
     if (found.millis >= LONG_ENOUGH_MILLIS) break
   }
@@ -138,37 +144,45 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
     for (const [round, changes] of acknowledged().entries()) {
       const before = oneRow(LARGE + round)
       const child = await trial.start()
-      child.write([before, changes], { isLast: true })
-      const said = await child.next()
-      assert.equal(said, undefined, `a process was not killed, because it said: ${said?.join(": ")}`)
+      await child.writeLast([before, changes])
       rows = after(after(rows, before), changes)
       assertRows(await trial.read(), rows, "after a process was killed as its write resolved")
     }
   },
 
   "keeps all of a large write or nothing, whenever its process is killed": async (trial) => {
-    const { count, millis, rows: written } = await measure(trial)
+    const { count, millis, rows: written, steps } = await measure(trial)
     let rows = written
-    /** Kills a process so long after its write began; whether the write was kept. */
-    const killAfter = async (number: number, delay: number): Promise<boolean> => {
-      const next = largeWrite(count, number)
-      const child = await trial.start()
-      child.write([next])
-      await child.hear("begins")
-      await pause(delay)
-      await child.kill()
-      const when = `killed ${delay.toFixed(1)} ms after a write of ${count} keys began`
+    let kept = 0
+    /** Has a process killed within its write; whether the write was kept. */
+    const killed = async (when: string, kill: (child: StoreProcess, next: Entries) => Promise<void>) => {
+      // It deletes rows that the last one that was kept put.
+      const next = largeWrite(count, kept + 1)
+      await kill(await trial.start(), next)
       const before = rows
-      rows = stateOf(await trial.read(), [before, after(before, next)], when)
-      return rows !== before
+      const states = [before, after(before, next)] as const
+      rows = stateOf(await trial.read(), states, `killed ${when} a write of ${count} keys began`)
+      const isKept = rows !== before
+      if (isKept) kept += 1
+      return isKept
     }
-    for (let kill = 0; kill < KILLS.spread; kill += 1) await killAfter(kill, (kill / KILLS.spread) * millis)
-    // A store with several steps is torn after the first of them: the search for its moment ends there.
-    let delay = millis / 2
-    for (let kill = 0; kill < KILLS.near; kill += 1) {
-      const step = millis / Math.min(4 + 2 * kill, 16)
-      const isKept = await killAfter(KILLS.spread + kill, delay)
-      delay = Math.max(0, isKept ? delay - step : delay + step)
+    // A store that does several things one after another is torn from a step of the first to one of the last.
+    for (let [from, to] = [0, steps]; to - from > 1;) {
+      const step = Math.floor((from + to) / 2)
+      const isKept = await killed(`at step ${step} of ${steps} after`, (child, next) =>
+        child.writeLast([next], step),
+      )
+      if (isKept) to = step
+      else from = step
+    }
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const delay = (kill / KILLS) * millis
+      await killed(`${delay.toFixed(1)} ms after`, async (child, next) => {
+        child.write([next])
+        await child.hear("begins")
+        await pause(delay)
+        await child.kill()
+      })
     }
   },
 

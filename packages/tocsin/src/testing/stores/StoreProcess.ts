@@ -86,16 +86,27 @@ export class StoreProcess {
     return this.#words.shift()
   }
 
-  /** Waits for a word. */
-  async hear(word: Said[0]): Promise<void> {
+  /** Waits for a word. Returns what it says besides: of `kept`, the steps of the write. */
+  async hear(word: Said[0]): Promise<string | undefined> {
     const said = await this.next()
     assert.equal(said?.[0], word, `${said?.join(": ") ?? "a process with the store ended"}\n${this.#errors}`)
+    return said?.[1]
   }
 
-  /** Has it write, one after another; the last time, it is killed in the tick of the last one's end. */
-  write(writes: ReadonlyArray<Entries>, { isLast = false } = {}): void {
+  /** Has it write, one after another. */
+  write(
+    writes: ReadonlyArray<Entries>,
+    end: { readonly isLast?: boolean; readonly step?: number } = {},
+  ): void {
     const changes = writes.map((entries) => Array.from(entries))
-    this.#child.stdin.write(`${JSON.stringify({ writes: changes, isLast })}\n`)
+    this.#child.stdin.write(`${JSON.stringify({ writes: changes, ...end })}\n`)
+  }
+
+  /** Has it write for the last time: it is killed at a step, or in the tick of the last one's end. */
+  async writeLast(writes: ReadonlyArray<Entries>, step?: number): Promise<void> {
+    this.write(writes, { isLast: true, ...(step !== undefined && { step }) })
+    const said = await this.next()
+    assert.equal(said, undefined, `a process was not killed, because it said: ${said?.join(": ")}`)
   }
 
   /** Ends its orders: it closes the store. */

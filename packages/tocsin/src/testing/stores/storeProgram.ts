@@ -3,6 +3,7 @@
  * what it does by synchronous writes, because a store may keep the event loop busy.
  */
 export const storeProgram = `
+import { createHook } from "node:async_hooks"
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
 
@@ -24,23 +25,37 @@ const store = await open().catch((error) => {
 })
 say("open")
 
+const die = () => process.kill(process.pid, "SIGKILL")
+
+// A step is something that a store waited for: a file, a timer, a thread.
+const waits = new Set()
+let [steps, lastStep] = [0]
+createHook({
+  init: (id, type) => void (type !== "PROMISE" && waits.add(id)),
+  before: (id) => void (waits.has(id) && ++steps === lastStep && die()),
+}).enable()
+
 // Each write begins in the tick in which the one before it settles.
-const follow = ([first, ...others], atEnd, errors = []) => {
-  const next = (outcome, error) => {
-    const isRepeated = error !== undefined && errors.includes(error)
-    say(isRepeated ? "repeated" : outcome, String(error?.message ?? error ?? ""))
-    return others.length === 0 ? atEnd() : follow(others, atEnd, [...errors, error])
+const follow = ([first, ...others], errors = []) => {
+  const next = (outcome, text, known) => {
+    say(outcome, text)
+    return others.length === 0 ? undefined : follow(others, known)
   }
   say("begins")
-  return store.write(first).then(() => next("kept"), (error) => next("rejected", error ?? "nothing"))
+  steps = 0
+  return store.write(first).then(
+    () => next("kept", String(steps), errors),
+    (error) => next(errors.includes(error) ? "repeated" : "rejected", String(error?.message ?? error), [...errors, error]),
+  )
 }
 
 for await (const line of lines) {
-  const { writes, isLast } = JSON.parse(line)
-  if (!isLast) await follow(writes.map(entriesOf), () => {})
+  const { writes, isLast, step } = JSON.parse(line)
+  if (!isLast) await follow(writes.map(entriesOf))
   else {
     // Nothing is said in between, which would take time.
-    const die = () => process.kill(process.pid, "SIGKILL")
+    steps = 0
+    lastStep = step
     const last = ([first, ...others]) => store.write(first).then(() => (others.length === 0 ? die() : last(others)))
     await last(writes.map(entriesOf)).catch((error) => say("rejected", String(error?.message ?? error)))
   }
