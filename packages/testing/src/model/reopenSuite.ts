@@ -127,72 +127,72 @@ const DEEDS: ReadonlyArray<readonly [name: string, deed: Deed]> = [
   ["old changes by people", expireBy("audit")],
 ]
 
+const keepsEachDeed = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  const both = yield* openBoth(subject)
+  for (const [name, deed] of DEEDS) {
+    yield* both.play(deed, name)
+    yield* both.reopen(name)
+  }
+})
+
+const keepsManyRows = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  const { present, reopen } = yield* openReopened(subject)
+  const members = range(MANY_OF_ONE).map((n) =>
+    memberRecord({ incident: "i", agent: "a", check: `check-${n}` }),
+  )
+  const incident = incidentRecord("i")
+  const loaded = { incidents: [incident.id], rows: { incident_member: members } }
+  const summaries = Effect.map(
+    Effect.suspend(() => rowsOf(present(), "incidents")),
+    (rows) => rows.map(({ summary }) => summary),
+  )
+  const left = () =>
+    observe(present(), [loaded], (unit) => members.filter((one) => unit.members.get(one) !== undefined))
+  yield* write(present(), [], (unit) => {
+    unit.incidents.put(incident)
+    for (const one of members) unit.members.put(one)
+  })
+  yield* reopen
+  assert.strictEqual((yield* left()).length, MANY_OF_ONE)
+  assert.deepStrictEqual(yield* summaries, [undefined])
+  yield* write(present(), [loaded], (unit) => {
+    unit.incidents.put({ ...incident, summary: "changed" })
+    for (const one of members.slice(2)) unit.members.delete(one)
+  })
+  // A list that was read before the write shows it.
+  assert.deepStrictEqual(yield* summaries, ["changed"])
+  yield* reopen
+  assert.deepStrictEqual(yield* left(), members.slice(0, 2))
+})
+
+const goesOn = <Place>(subject: StorageUnderTest<Place>) =>
+  forAll(modelActions, { runs: RUNS }, (actions: ReadonlyArray<ModelAction>) =>
+    Effect.gen(function* () {
+      const both = yield* openBoth(subject)
+      for (const [index, action] of actions.entries()) {
+        const name = `action ${index}, ${JSON.stringify(action)}`
+        if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
+        else if (action.act === "compare") yield* both.reopen(name)
+        else yield* both.play(commandOf(action, both.sent, yield* Instant.now), name)
+      }
+      yield* both.reopen("all actions")
+    }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
+  )
+
+/** Tests that a storage fails if it loses state while it is closed. */
+export const reopenTrials: Readonly<
+  Record<string, <Place>(subject: StorageUnderTest<Place>) => Effect.Effect<void, unknown, Scope.Scope>>
+> = {
+  "has the last write and the last deletion": keepsEachDeed,
+  "has more rows than a statement takes, of one transaction": keepsManyRows,
+  "goes on with a random scenario like the memory storage": goesOn,
+}
+
 /** Writes, changes and deletions outlive the client that made them, each on its own. */
 export const reopenSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const { keepsNothing } = subject
   describe(`a storage that is closed and opened again${skippedFor(keepsNothing)}`, () => {
-    it.effect.skipIf(keepsNothing !== undefined)("has the last write and the last deletion", () =>
-      Effect.gen(function* () {
-        const both = yield* openBoth(subject)
-        for (const [name, deed] of DEEDS) {
-          yield* both.play(deed, name)
-          yield* both.reopen(name)
-        }
-      }),
-    )
-
-    it.effect.skipIf(keepsNothing !== undefined)(
-      "has more rows than a statement takes, of one transaction",
-      () =>
-        Effect.gen(function* () {
-          const { present, reopen } = yield* openReopened(subject)
-          const members = range(MANY_OF_ONE).map((n) =>
-            memberRecord({ incident: "i", agent: "a", check: `check-${n}` }),
-          )
-          const incident = incidentRecord("i")
-          const loaded = { incidents: [incident.id], rows: { incident_member: members } }
-          const summaries = Effect.map(
-            Effect.suspend(() => rowsOf(present(), "incidents")),
-            (rows) => rows.map(({ summary }) => summary),
-          )
-          const left = () =>
-            observe(present(), [loaded], (unit) =>
-              members.filter((one) => unit.members.get(one) !== undefined),
-            )
-          yield* write(present(), [], (unit) => {
-            unit.incidents.put(incident)
-            for (const one of members) unit.members.put(one)
-          })
-          yield* reopen
-          assert.strictEqual((yield* left()).length, MANY_OF_ONE)
-          assert.deepStrictEqual(yield* summaries, [undefined])
-          yield* write(present(), [loaded], (unit) => {
-            unit.incidents.put({ ...incident, summary: "changed" })
-            for (const one of members.slice(2)) unit.members.delete(one)
-          })
-          // A list that was read before the write shows it.
-          assert.deepStrictEqual(yield* summaries, ["changed"])
-          yield* reopen
-          assert.deepStrictEqual(yield* left(), members.slice(0, 2))
-        }),
-    )
-
-    it.effect.skipIf(keepsNothing !== undefined)(
-      "goes on with a random scenario like the memory storage",
-      () =>
-        forAll(modelActions, { runs: RUNS }, (actions: ReadonlyArray<ModelAction>) =>
-          Effect.gen(function* () {
-            const both = yield* openBoth(subject)
-            for (const [index, action] of actions.entries()) {
-              const name = `action ${index}, ${JSON.stringify(action)}`
-              if (action.act === "wait") yield* TestClock.adjust(Duration.seconds(action.seconds))
-              else if (action.act === "compare") yield* both.reopen(name)
-              else yield* both.play(commandOf(action, both.sent, yield* Instant.now), name)
-            }
-            yield* both.reopen("all actions")
-          }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
-        ),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
+    for (const [name, trial] of Object.entries(reopenTrials))
+      it.effect.skipIf(keepsNothing !== undefined)(name, () => trial(subject), PROPERTY_TIMEOUT_MILLIS)
   })
 }
