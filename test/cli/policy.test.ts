@@ -5,6 +5,7 @@ import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
+import { feed } from "./feed.ts"
 import { jsonOf, serverAt, tocsin } from "./tocsin.ts"
 
 const POLICY = `
@@ -58,6 +59,44 @@ describe("tocsin policy check", () => {
         missing.stdout,
         "missing.yaml:1: the policy cannot be read: check that it exists and is readable\n",
       )
+    }),
+  )
+})
+
+describe("tocsin policy apply, get and versions", () => {
+  it.live("store a file or standard input, and read each version as it was stored", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: {} }
+      yield* tocsin(place, "migrate")
+      const none = yield* tocsin(place, "policy", "get")
+      assert.strictEqual(none.code, EXIT_CODES.not_found.code)
+      assert.include(none.stderr, "no policy is stored: apply one with tocsin policy apply FILE")
+      const first = "# None yet.\nwindows: []\n"
+      writeFileSync(join(place.cwd, "policy.yaml"), first)
+      const applied = Object(yield* jsonOf(place, "policy", "apply", "policy.yaml"))
+      assert.strictEqual(applied.version, 1)
+      assert.match(applied.applied_by, /^cli:/)
+      const second = `windows: [{ name: nightly, cron: "0 2 * * *", tz: UTC, for: 1h, match: ["check_id = backup"] }]\n`
+      writeFileSync(join(place.cwd, "policy.yaml"), second)
+      const refused = yield* tocsin(place, "policy", "apply", "policy.yaml", "--if-match", "0123")
+      assert.strictEqual(refused.code, EXIT_CODES.refused.code)
+      assert.include(refused.stderr, "another policy is in force")
+      feed(place, second, "policy", "apply", "-")
+      assert.include((yield* tocsin(place, "windows")).stdout, "nightly")
+      assert.strictEqual((yield* tocsin(place, "policy", "get")).stdout, second)
+      assert.strictEqual((yield* tocsin(place, "policy", "get", "1")).stdout, first)
+      const { items } = (yield* jsonOf(place, "policy", "versions")) as {
+        readonly items: ReadonlyArray<{ readonly version: number; readonly text: string }>
+      }
+      assert.deepStrictEqual(
+        items.map(({ text, version }) => [version, text]),
+        [
+          [2, second],
+          [1, first],
+        ],
+      )
+      const gone = yield* tocsin(place, "policy", "get", "9")
+      assert.include(gone.stderr, "no such version is stored: list them with tocsin policy versions")
     }),
   )
 })

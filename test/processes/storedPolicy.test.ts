@@ -315,6 +315,16 @@ describe("a stored policy", () => {
       writeFileSync(join(cwd, "chat-url"), "https://chat.example/hook")
       const found = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
       assert.deepStrictEqual([found.code, found.stderr.includes("this shell")], [0, false])
+      symlinkSync(join(cwd, "chat-url"), join(cwd, "linked-url"))
+      writeFileSync(join(cwd, "policy.yaml"), chat("url_file: linked-url"))
+      const linked = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
+      assert.include(linked.stderr, "this shell cannot use the receiver chat")
+      // A shell with another policy than the server says so.
+      writeFileSync(join(cwd, "policy.yaml"), "windows: []\n")
+      const note = "the running servers follow another policy than this command"
+      const other = { cwd, environment: { ...environment, SERVICE_POLICY_FILE: "policy.yaml" } }
+      assert.include((yield* tocsin(other, "incidents")).stderr, note)
+      assert.notInclude((yield* tocsin({ cwd, environment }, "incidents")).stderr, note)
       // Without a folder of secrets it may be meant as a file.
       writeFileSync(join(cwd, "policy.yaml"), chat("url_file: /run/secrets/chat-url"))
       const checked = yield* tocsin({ cwd, environment: {} }, "policy", "check", "policy.yaml")
