@@ -1,11 +1,14 @@
-import { realpathSync, statSync } from "node:fs"
-import { dirname } from "node:path"
+import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs"
+import { dirname, resolve } from "node:path"
 import process from "node:process"
 
-/** A file or folder, and all folders above it. */
-const withFoldersAbove = (path: string): ReadonlyArray<string> => {
+/** A file or folder, all folders above it, and the same of each symbolic link on the way. */
+const wayTo = (path: string): ReadonlyMap<string, Stats> => {
+  const entry = lstatSync(path)
   const folder = dirname(path)
-  return folder === path ? [path] : [path, ...withFoldersAbove(folder)]
+  const way = folder === path ? [] : [...wayTo(folder)]
+  const target = entry.isSymbolicLink() ? [...wayTo(resolve(realpathSync(folder), readlinkSync(path)))] : []
+  return new Map([[path, entry], ...target, ...way.toReversed()])
 }
 
 const WRITABLE_BY_OTHERS = 0o022
@@ -19,11 +22,11 @@ const STICKY = 0o1000
 export const foreignWriter = (path: string): string | undefined => {
   const own = process.getuid?.()
   if (own === undefined) return undefined
-  for (const each of new Set([path, realpathSync(path)].flatMap(withFoldersAbove))) {
-    const entry = statSync(each)
+  for (const [each, entry] of wayTo(path)) {
     if (entry.uid !== 0 && entry.uid !== own)
       return `${each} belongs to user ${entry.uid}: make root or the user of Tocsin (${own}) its owner`
-    const isKept = entry.isDirectory() && (entry.mode & STICKY) !== 0
+    // A link has no rights of its own: its folder and its target have them.
+    const isKept = entry.isSymbolicLink() || (entry.isDirectory() && (entry.mode & STICKY) !== 0)
     if ((entry.mode & WRITABLE_BY_OTHERS) !== 0 && !isKept)
       return `other users can write ${each}: run chmod go-w on it`
   }

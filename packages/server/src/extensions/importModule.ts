@@ -1,5 +1,6 @@
-import { registerHooks } from "node:module"
-import { isAbsolute, resolve } from "node:path"
+import { existsSync } from "node:fs"
+import { findPackageJSON, registerHooks } from "node:module"
+import { resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { Effect } from "effect"
@@ -8,42 +9,34 @@ import { foreignWriter } from "./foreignWriter.ts"
 /** The beginning of the specifiers that the hook resolves: those of Tocsin's own modules never have it. */
 const SCHEME = "tocsin-extension:"
 
-const isPath = (given: string): boolean => isAbsolute(given) || /^\.{1,2}[/\\]/.test(given)
+const isPath = (given: string): boolean => /^(?:\.{0,2}[/\\]|[a-z]:|file:)/i.test(given)
 
 const requireOwn = (path: string): void => {
   const reason = foreignWriter(path)
   if (reason !== undefined) throw new Error(reason)
 }
 
-/** Finds a module as one of the working directory would, and refuses files that others can change. */
-const resolveFrom = (
-  folder: string,
-  given: string,
-  next: (specifier: string, context: { readonly parentURL: string }) => { readonly url: string },
-) => {
-  if (!isAbsolute(given)) requireOwn(folder)
-  const path = resolve(folder, given)
-  const found = next(isPath(given) ? pathToFileURL(path).href : given, {
-    parentURL: pathToFileURL(`${folder}/`).href,
-  })
-  // The path that was given may lead there by symbolic links.
-  if (isPath(given)) requireOwn(path)
-  return found
+/** What a specifier names before symbolic links are followed: a file, or the manifest of a package. */
+const namedBy = (specifier: string, parentURL: string | undefined): string | undefined => {
+  if (!isPath(specifier)) return findPackageJSON(specifier, parentURL)
+  const path = fileURLToPath(new URL(specifier, parentURL))
+  return existsSync(path) ? path : undefined
 }
 
-/** Imports a module, with the files that it imports, from the working directory. */
+/** Imports a module, with the files that it imports, from the working directory. Refuses files that others can change. */
 export const importModule = (given: string): Effect.Effect<{ readonly default?: unknown }, unknown> =>
   Effect.acquireUseRelease(
     Effect.sync(() =>
       registerHooks({
         resolve: (specifier, context, next) => {
           const isGiven = specifier === `${SCHEME}${given}`
-          const found = isGiven
-            ? resolveFrom(process.cwd(), given, (name, { parentURL }) =>
-                next(name, { ...context, parentURL }),
-              )
-            : next(specifier, context)
-          if (found.url.startsWith("file:")) requireOwn(fileURLToPath(found.url))
+          const ofGiven = isPath(given) ? pathToFileURL(resolve(given)).href : given
+          const name = isGiven ? ofGiven : specifier
+          const parentURL = isGiven ? pathToFileURL(`${process.cwd()}/`).href : context.parentURL
+          const found = next(name, { ...context, parentURL })
+          if (!found.url.startsWith("file:")) return found
+          requireOwn(namedBy(name, parentURL) ?? fileURLToPath(found.url))
+          requireOwn(fileURLToPath(found.url))
           return found
         },
       }),

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import {
   chmodSync,
   chownSync,
+  lchownSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -59,6 +60,11 @@ const FILES: Readonly<Record<string, string>> = {
   "node_modules/tocsin-pager/package.json": `{ "type": "module", "exports": { ".": { "import": "./main.js" } } }`,
   "node_modules/tocsin-pager/main.js": giving(`notifiers: [${NOTIFIER}]`),
   "open/pager.mjs": giving(`notifiers: [${NOTIFIER}]`),
+  "lamp/package.json": `{ "type": "module", "exports": "./main.js" }`,
+  "lamp/main.js": giving(`notifiers: [${NOTIFIER}]`),
+  "linking.mjs": `import "tocsin-lamp"\nexport default {}\n`,
+  "loose/package.json": `{ "type": "module", "exports": "./main.js" }`,
+  "loose/main.js": giving(""),
 }
 
 describe("the modules of SERVICE_EXTENSIONS", () => {
@@ -66,7 +72,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
   const at = (name: string) => join(folder, name)
   const loaded = new Map<string, Loaded>()
   const cases = [
-    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing",
+    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing linking",
   ].flatMap((names) => names.split(" ").map((name) => ({ SERVICE_EXTENSIONS: at(`${name}.mjs`) })))
   const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "a package": { SERVICE_EXTENSIONS: "tocsin-pager" },
@@ -83,6 +89,11 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     "nothing between commas": { SERVICE_EXTENSIONS: `${at("pager.mjs")},,` },
     "an open folder": { SERVICE_EXTENSIONS: at("open/pager.mjs") },
     "a link into an open folder": { SERVICE_EXTENSIONS: at("link.mjs") },
+    "links through an open folder": { SERVICE_EXTENSIONS: at("chain.mjs") },
+    "a linked package": { SERVICE_EXTENSIONS: "tocsin-lamp" },
+    "a package linked through an open folder": { SERVICE_EXTENSIONS: "tocsin-open-lamp" },
+    "an open manifest": { SERVICE_EXTENSIONS: "tocsin-loose" },
+    "a link of another user": { SERVICE_EXTENSIONS: at("foreign-link.mjs") },
     "a file of another user": { SERVICE_EXTENSIONS: at("foreign.mjs") },
   }
   const outcomeOf = (name: string): Loaded => {
@@ -102,6 +113,15 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     chmodSync(at("shared.mjs"), 0o666)
     chmodSync(at("open"), 0o777)
     symlinkSync(at("open/pager.mjs"), at("link.mjs"))
+    symlinkSync("../pager.mjs", at("open/link.mjs"))
+    symlinkSync("open/link.mjs", at("chain.mjs"))
+    symlinkSync("../lamp", at("node_modules/tocsin-lamp"))
+    symlinkSync("../lamp", at("open/lamp"))
+    symlinkSync("../open/lamp", at("node_modules/tocsin-open-lamp"))
+    symlinkSync("../loose", at("node_modules/tocsin-loose"))
+    chmodSync(at("loose/package.json"), 0o666)
+    symlinkSync(at("pager.mjs"), at("foreign-link.mjs"))
+    if (process.getuid?.() === 0) lchownSync(at("foreign-link.mjs"), 12_345, 0)
     const all = [...cases, ...Object.values(others)]
     const output = execFileSync(process.execPath, [CASES, JSON.stringify(all)], {
       cwd: folder,
@@ -123,6 +143,8 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     const pager = { problems: [], notifiers: ["pager"], storage: null, database: null }
     expect(outcomeOf("pager.mjs")).toEqual(pager)
     expect(outcomeOf("a package")).toEqual(pager)
+    expect(outcomeOf("a linked package")).toEqual(pager)
+    expect(problemsOf("linking.mjs")).toEqual([])
     expect(outcomeOf("a relative path")).toEqual({ ...pager, storage: "a store" })
     expect(outcomeOf("store.mjs")).toEqual({ ...pager, notifiers: [], storage: "a store" })
     expect(outcomeOf("webhook.mjs")).toEqual({ ...pager, notifiers: ["webhook"] })
@@ -219,21 +241,33 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
   it.skipIf(process.getuid === undefined)(
     "are refused where others can write them, or what they import",
     () => {
-      expect(["imports.mjs", "an open folder", "a link into an open folder"].flatMap(problemsOf))
-        .toMatchInlineSnapshot(`
+      expect(
+        [
+          "imports.mjs",
+          "an open folder",
+          "a link into an open folder",
+          "links through an open folder",
+          "a package linked through an open folder",
+          "an open manifest",
+        ].flatMap(problemsOf),
+      ).toMatchInlineSnapshot(`
         [
           "SERVICE_EXTENSIONS names …/imports.mjs, which cannot be imported: other users can write …/shared.mjs: run chmod go-w on it",
           "SERVICE_EXTENSIONS names …/open/pager.mjs, which cannot be imported: other users can write …/open: run chmod go-w on it",
           "SERVICE_EXTENSIONS names …/link.mjs, which cannot be imported: other users can write …/open: run chmod go-w on it",
+          "SERVICE_EXTENSIONS names …/chain.mjs, which cannot be imported: other users can write …/open: run chmod go-w on it",
+          "SERVICE_EXTENSIONS names tocsin-open-lamp, which cannot be imported: other users can write …/open: run chmod go-w on it",
+          "SERVICE_EXTENSIONS names tocsin-loose, which cannot be imported: other users can write …/node_modules/tocsin-loose/package.json: run chmod go-w on it",
         ]
       `)
     },
   )
 
   it.skipIf(process.getuid?.() !== 0)("are refused where they belong to another user", () => {
-    expect(problemsOf("a file of another user")).toMatchInlineSnapshot(`
+    expect(["a file of another user", "a link of another user"].flatMap(problemsOf)).toMatchInlineSnapshot(`
       [
         "SERVICE_EXTENSIONS names …/foreign.mjs, which cannot be imported: …/foreign.mjs belongs to user 12345: make root or the user of Tocsin (0) its owner",
+        "SERVICE_EXTENSIONS names …/foreign-link.mjs, which cannot be imported: …/foreign-link.mjs belongs to user 12345: make root or the user of Tocsin (0) its owner",
       ]
     `)
   })
