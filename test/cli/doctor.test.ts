@@ -14,6 +14,7 @@ import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
+import { CLIENT, openHostileIssuer } from "../signIn/HostileIssuer.ts"
 import { type Place, places, serverAt, tocsin } from "./tocsin.ts"
 
 interface Finding {
@@ -172,7 +173,7 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("examines the receivers of a policy file, and names its problems", () =>
+  it.live("examines the receivers of a policy file and the issuer of sign-in, and names their problems", () =>
     Effect.gen(function* () {
       const well = yield* receiverOf(204)
       const cwd = yield* scratchFolderOnDisk
@@ -183,8 +184,21 @@ describe.concurrent("the doctor", () => {
       }
       const pager = "pager: { kind: webhook, url_env: PAGER_URL, secret_env: PAGER_SECRET }"
       writeFileSync(join(cwd, "policy.yaml"), `receivers:\n  ${pager}\n`)
-      const { findings } = yield* examine({ cwd, environment }, "--send-test")
+      const issuer = yield* openHostileIssuer
+      const signingIn = {
+        ...environment,
+        SERVICE_PUBLIC_URL: "http://localhost:1",
+        SERVICE_OIDC_ISSUER: issuer.url,
+        SERVICE_OIDC_CLIENT_ID: CLIENT.id,
+        SERVICE_OIDC_CLIENT_SECRET: secretOf("client"),
+        SERVICE_OIDC_RESPOND: "ops",
+      }
+      const { findings } = yield* examine({ cwd, environment: signingIn }, "--send-test")
       assert.strictEqual(messageOf(findings, "policy"), "the policy file is valid")
+      assert.strictEqual(
+        messageOf(findings, "sign-in"),
+        `people sign in by ${issuer.url}, which returns them to http://localhost:1/`,
+      )
       assert.strictEqual(
         messageOf(findings, "receiver pager"),
         "its webhook accepted the test message (status 204)",
@@ -192,7 +206,10 @@ describe.concurrent("the doctor", () => {
       assert.isFalse(findings.some(({ check }) => check.startsWith("notifier")))
 
       writeFileSync(join(cwd, "policy.yaml"), `receivers:\n  ${pager}\nroutes:\n  - { to: [chat] }\n`)
-      const bad = yield* examine({ cwd, environment })
+      issuer.faults = { metadata: { issuer: "https://another.example" } }
+      const bad = yield* examine({ cwd, environment: signingIn })
+      assert.include(notOk(bad.findings), "sign-in: attention")
+      assert.include(messageOf(bad.findings, "sign-in"), "has another name: set SERVICE_OIDC_ISSUER exactly")
       assert.include(
         messageOf(bad.findings, "policy"),
         "policy.yaml:4: routes[0].to[0] names no receiver; the receivers are pager",

@@ -83,55 +83,64 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
       }),
     )
 
-    it.effect("an integration is changed by its options, and that of the watches is not listed", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.call("POST", "ops/v1/watches", { name: "discard", tcp: { host: "127.0.0.1", port: 9 } })
-          // The answer of the API.
-          const made = (await demo.call("POST", "ops/v1/integrations", {
-            name: "full",
-            kind: "ping",
-            options: { max_checks: 1 },
-          })) as { readonly key: string }
-          await fetch(`${baseUrl}/in/ping/${made.key}/only`)
-          const options = { watchdog: "Watchdog" }
-          await demo.call("POST", "ops/v1/integrations", { name: "waiting", kind: "alertmanager", options })
-          const { page } = await openConsole(context, `${baseUrl}/#/integrations`)
-          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
-          await signIn(page)
-          await page.locator('[data-id="full"]').getByText("1 of 1 checks").waitFor()
-          assert.strictEqual(await page.locator('[data-id="watches"]').count(), 0)
-          await page.locator('[data-id="waiting"]').getByText("waits for the first Watchdog").waitFor()
-          await page.getByLabel("Job", { exact: true }).fill("nightly")
-          await click("Add a job")
-          await page.getByText("?every=1d&after=26h").waitFor()
-          await page.getByLabel("Name").fill("backup")
-          await click("Create integration")
-          await page.getByText("Lines to paste for backup").waitFor()
-          await page.locator('[data-id="nightly"]').getByRole("button", { name: "New key" }).click()
-          await page.getByText("Lines to paste for nightly").waitFor()
-          // As for a new job: the line reports how its command ended.
-          await page.getByText(/\/in\/ping\/in_[\w-]+\/\$\?"$/).waitFor()
-          await page.locator('[data-id="backup"]').getByRole("button", { name: "Change" }).click()
-          const field = page.getByLabel("Options (JSON)")
-          await field.fill('{"check": 1}')
-          await click("Save")
-          await page.getByRole("alert").waitFor()
-          await field.fill('{"max_checks": 3}')
-          await click("Save")
-          await page.getByText("Changed backup").waitFor()
-          const { options: stored } = (await demo.call("GET", "ops/v1/integrations/backup")) as {
-            readonly options: unknown
-          }
-          assert.deepStrictEqual(stored, { max_checks: 3 })
-          await page.goto(`${baseUrl}/#/agents`)
-          const states = { full: "reports", waiting: "no report", watches: "reports" }
-          for (const [name, state] of Object.entries(states))
-            await page.locator(`[data-id="${name}"]`).getByText(state, { exact: true }).waitFor()
-        })
-      }),
+    it.effect(
+      "an integration is changed by its options, its check is resolved, and that of the watches is not listed",
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.call("POST", "ops/v1/watches", {
+              name: "discard",
+              tcp: { host: "127.0.0.1", port: 9 },
+            })
+            // The answer of the API.
+            const made = (await demo.call("POST", "ops/v1/integrations", {
+              name: "full",
+              kind: "ping",
+              options: { max_checks: 1 },
+            })) as { readonly key: string }
+            await fetch(`${baseUrl}/in/ping/${made.key}/only/fail`)
+            const options = { watchdog: "Watchdog" }
+            await demo.call("POST", "ops/v1/integrations", { name: "waiting", kind: "alertmanager", options })
+            const { page } = await openConsole(context, `${baseUrl}/#/integrations`)
+            const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+            await signIn(page)
+            await page.locator('[data-id="full"]').getByText("1 of 1 checks").waitFor()
+            assert.strictEqual(await page.locator('[data-id="watches"]').count(), 0)
+            await page.locator('[data-id="waiting"]').getByText("waits for the first Watchdog").waitFor()
+            await page.getByLabel("Job", { exact: true }).fill("nightly")
+            await click("Add a job")
+            await page.getByText("?every=1d&after=26h").waitFor()
+            await page.getByLabel("Name").fill("backup")
+            await click("Create integration")
+            await page.getByText("Lines to paste for backup").waitFor()
+            await page.locator('[data-id="nightly"]').getByRole("button", { name: "New key" }).click()
+            await page.getByText("Lines to paste for nightly").waitFor()
+            // As for a new job: the line reports how its command ended.
+            await page.getByText(/\/in\/ping\/in_[\w-]+\/\$\?"$/).waitFor()
+            await page.locator('[data-id="backup"]').getByRole("button", { name: "Change" }).click()
+            const field = page.getByLabel("Options (JSON)")
+            await field.fill('{"check": 1}')
+            await click("Save")
+            await page.getByRole("alert").waitFor()
+            await field.fill('{"max_checks": 3}')
+            await click("Save")
+            await page.getByText("Changed backup").waitFor()
+            const { options: stored } = (await demo.call("GET", "ops/v1/integrations/backup")) as {
+              readonly options: unknown
+            }
+            assert.deepStrictEqual(stored, { max_checks: 3 })
+            await page.goto(`${baseUrl}/#/agents`)
+            const states = { full: "reports", waiting: "no report", watches: "reports" }
+            for (const [name, state] of Object.entries(states))
+              await page.locator(`[data-id="${name}"]`).getByText(state, { exact: true }).waitFor()
+            await page.goto(`${baseUrl}/#/checks/full/only`)
+            await click("Resolve")
+            await page.getByText("Resolved full/only").waitFor()
+            await page.getByRole("button", { name: "Resolve" }).waitFor({ state: "detached" })
+          })
+        }),
     )
   })
 })
