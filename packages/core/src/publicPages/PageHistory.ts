@@ -184,6 +184,8 @@ const foldLine = Effect.fnUntraced(function* (
   days: ReadonlyArray<Span>,
 ): Effect.fn.Return<ReadonlyArray<FoldedDay>, StorageError> {
   const { past, span, storage } = folding
+  // Requests pass between lines whose checks are all read.
+  yield* Effect.yieldNow
   const unread = checks.filter((check) => past.get(check) === undefined)
   const recordOf = findByCheck(unread.length === 0 ? [] : yield* storage.checks(unread))
   const fold = new LineFold()
