@@ -206,7 +206,7 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
         reads.seen.fails = true
         const unready = yield* get("")
         assert.strictEqual(unready.status, 503)
-        assert.match(unready.text, /^This page cannot be shown now/)
+        assert.match(unready.text, /^This page cannot be shown yet/)
         reads.seen.fails = false
         clock.advance("15 seconds")
         // Many at the same time.

@@ -29,10 +29,10 @@ export const statusFileOf = (path: string) => {
 export const routeOf = (file: string): string => (file.startsWith("/") ? FILE : PAGE)
 
 const UNREADY =
-  "This page cannot be shown now, because its states cannot be read. It will be back by itself: try again in a minute.\n"
+  "This page cannot be shown yet, because its states are still being read, or cannot be read now. Your browser tries again every 15 seconds.\n"
 const NO_PAGE = "no page of the policy has this address: check the names of the page and of its file"
 const NO_FEED = "a feed needs SERVICE_PUBLIC_URL, the address at which readers reach this server: set it"
-const RETRY_SECONDS = 15
+const RETRY_SECONDS = "15"
 
 /** Answers with public pages to everyone (docs/rules.md#public-pages). */
 export const layer = HttpRouter.use((router) =>
@@ -46,7 +46,7 @@ export const layer = HttpRouter.use((router) =>
       if (page === "unready")
         return HttpServerResponse.text(UNREADY, {
           status: errorStatus.not_ready,
-          headers: { "retry-after": String(RETRY_SECONDS) },
+          headers: { "retry-after": RETRY_SECONDS, refresh: RETRY_SECONDS },
         })
       const file = asked?.file ?? ""
       const making = page === "unknown" ? undefined : statusAnswer(page, file, publicUrl)
