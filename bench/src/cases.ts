@@ -162,7 +162,10 @@ export interface IntegrationsCase {
   readonly ofEvents?: number
 }
 
-/** Readers of a public page, in turn with node:http that answers the same bytes and header fields. */
+/**
+ * Readers of a public page, in turn with node:http that answers the same bytes and header fields; and what they cost
+ * results and lists.
+ */
 export interface StatusPageCase {
   readonly kind: "status-page"
   readonly name: string

@@ -39,7 +39,8 @@ const openIncidents = ({ port, token }: Tocsin) =>
 const must = (isSo: boolean, message: string) =>
   isSo ? Effect.void : Effect.fail(new BenchFailure({ message }))
 
-const sampleOfReads = (millis: ReadonlyArray<number>, seconds: number): Sample => ({
+/** The times of answers as a sample. */
+export const sampleOfReads = (millis: ReadonlyArray<number>, seconds: number): Sample => ({
   perSecond: millis.length / seconds,
   p50Millis: quantile(millis, 0.5),
   p99Millis: quantile(millis, 0.99),

@@ -12,6 +12,7 @@ import type { LoadResult } from "../load/LoadRun.ts"
 import { STATUS_PAGE } from "../load/protocols/statusPages.ts"
 import { worker } from "../processes/worker.ts"
 import type { CaseResult } from "../report/Results.ts"
+import { measureBesideReaders } from "./besideReaders.ts"
 import { failureOf, newKeys, sampleOf, startServer, target } from "./target.ts"
 import { ratio } from "./throughput.ts"
 
@@ -58,7 +59,10 @@ const answerOf = (port: number): Effect.Effect<NonNullable<RawCommand["page"]>, 
     catch: (cause) => new BenchFailure({ message: String(cause) }),
   })
 
-/** Measures readers of a public page, in turn with node:http that answers the same bytes and fields. */
+/**
+ * Measures readers of a public page, in turn with node:http that answers the same bytes and fields; then results and
+ * lists without and with readers.
+ */
 export const measureStatusPage = Effect.fnUntraced(function* (bench: Bench, one: StatusPageCase) {
   const { agents, repeats, seconds, warmUpSeconds } = bench.measures
   const file = join(yield* bench.folder, "policy.json")
@@ -84,17 +88,20 @@ export const measureStatusPage = Effect.fnUntraced(function* (bench: Bench, one:
     limits.push(yield* limit.run(pressure))
     subjects.push(yield* subject.run(pressure))
   }
+  const reporting = yield* target([server.port], keys, watched)
+  const beside = yield* measureBesideReaders(bench, server, reporting, subject)
   const samples = subjects.map(sampleOf)
   const rawSamples = limits.map(sampleOf)
-  const failure = failureOf(["heartbeat"], [...subjects, ...limits])
+  const failure = failureOf(["heartbeat"], [...subjects, ...limits, ...beside.loads]) ?? beside.firstFailure
   const result: CaseResult = {
     name: one.name,
     operations: "pages",
     series: [
       { name: "subject", samples, peakMiB: subject.peakMiB() },
       { name: "raw", samples: rawSamples, peakMiB: limit.peakMiB() },
+      ...beside.series,
     ],
-    figures: [ratio("× raw", one.ofRaw, samples, rawSamples, "server")],
+    figures: [ratio("× raw", one.ofRaw, samples, rawSamples, "server"), ...beside.figures],
     ...(failure !== undefined && { failure }),
   }
   return result
