@@ -61,7 +61,7 @@ const DARK = {
 }
 
 const STYLE = `:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--ink:#1d2228;--soft:#565d67;--line:#dfe3e8;${variables("b", { ...COLOURS, no_data: "#ccd2d9" })}${variables("t", LIGHT)}}
-@media(prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e8eaed;--soft:#a7afba;--line:#30353d;--bn:#3c434c;${variables("t", DARK)}}}
+@media screen and (prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e8eaed;--soft:#a7afba;--line:#30353d;--bn:#3c434c;${variables("t", DARK)}}}
 *{box-sizing:border-box}
 body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 main,header,footer{max-width:52rem;margin:0 auto}
@@ -81,7 +81,7 @@ article p{white-space:pre-line}article .s~p{margin-top:.625rem;padding-top:.625r
 h3 b{margin-right:.5rem;padding:.0625rem .5rem;border:1px solid;border-radius:1rem;color:var(--soft);font-size:.8125rem}.incident b{color:var(--td)}.maintenance b{color:var(--tm)}
 ${rules((name) => `.t${name}{color:var(--t${name})}.state.${name}{border-left-color:var(--b${name})}path.${name}{stroke:var(--b${name})}`)}
 footer{padding:2rem 0 1rem}a{color:inherit}
-@media print{body{background:none;padding:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}li,article{break-inside:avoid}footer{display:none}}`
+@media print{:root{color-scheme:light}body{background:none;padding:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}li,article{break-inside:avoid}footer{display:none}}`
 
 const HASH = createHash("sha256").update(STYLE).digest("base64")
 
@@ -111,7 +111,7 @@ const dayText = ({ date, minutes, state }: PageDay): string =>
 
 type Line = PublicPageBody["groups"][number]["lines"][number]
 
-/** So many days are named to those who do not see the bars. */
+/** So many days are named to a screen reader. */
 const MOST_NAMED = 10
 
 /** A stroke for each day; those that were not operational say more, unless the page would be too long. */

@@ -6,8 +6,8 @@ import { Conflict, NotFound, PayloadTooLarge } from "./ApiErrors.ts"
 import { IgnoredBody, OperatorAuthentication, role, ValidParameters } from "./operation.ts"
 
 /**
- * Announcements of public pages (docs/rules.md#announcements). The use cases refuse those who may respond on pages
- * without `announce: respond`.
+ * Announcements of public pages (docs/rules.md#announcements). The use cases refuse the role `respond` on pages without
+ * `announce: respond`.
  */
 export class AnnouncementsApi extends HttpApiGroup.make("announcements")
   .add(

@@ -129,7 +129,7 @@ const makePages = ({ current }: PolicyInForce["Service"]) => {
   }
 }
 
-/** The public pages of the policy (docs/rules.md#public-pages). Nothing is read while nobody looks. */
+/** The public pages of the policy (docs/rules.md#public-pages). A page without readers reads nothing. */
 export class PublicPages extends Context.Service<PublicPages>()("@tocsin/core/usecases/PublicPages", {
   make: Effect.gen(function* () {
     const storage = yield* Storage
