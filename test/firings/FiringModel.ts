@@ -259,7 +259,7 @@ export class FiringModel {
       const [reach, { delay, isNamed }] = [incident.reach(receiver), this.#naming(incident, receiver)]
       if (endsAck) reach.again = isNamed
       const { held: before, knows } = reach
-      this.#owe(incident, receiver, isLoud, late)
+      this.#owe(incident, receiver, { isLoud, late })
       const { held } = reach
       if (held === undefined || held === before) continue
       // A row that is due at its own event is free, unless something holds it then.
@@ -278,20 +278,25 @@ export class FiringModel {
     return naming
   }
 
-  /** Whether a receiver is owed a firing; then a first step writes it, and a later one when it is due. */
-  #owe(incident: Incident, receiver: string, isLoud: boolean, late: number, comes = false): boolean {
+  /**
+   * Whether a receiver is owed a firing; then a first step writes it, and a later one when it is due. An event leaves
+   * what only later steps name to the evaluation, also what is due.
+   */
+  #owe(incident: Incident, receiver: string, { comes = false, isLoud, late }: Owing): boolean {
     const [reach, naming] = [incident.reach(receiver), this.#naming(incident, receiver)]
+    const isEvaluated = isLoud === undefined
     const { again, held, knows } = reach
     // Without routes and rotas, only a loud event makes a receiver owed.
     const { rotas, routes } = this.#rules.policy
-    const mayBe = (routes ?? rotas) !== undefined || isLoud || held !== undefined
+    const mayBe = (routes ?? rotas) !== undefined || isLoud === true || held !== undefined
     if (!naming.isNamed || !(again || comes || (mayBe && knows < incident.announced))) {
       if (held === undefined) reach.owedSince = undefined
       return false
     }
     reach.owedSince ??= this.#moment(late)
     const due = laterOf(reach.owedSince, knows > 0 ? 0 : naming.due)
-    if (naming.isFirst || due <= this.#now) reach.held ??= this.#row(incident, { due })
+    if (naming.isFirst || ((isEvaluated || knows > 0) && due <= this.#now))
+      reach.held ??= this.#row(incident, { due })
     if (reach.held === undefined) return true
     if (reach.held.byTime === undefined) reach.held.due = due
     reach.held.mayWait ||= comes || (knows === 0 && naming.delay > 0)
@@ -329,7 +334,7 @@ export class FiringModel {
     }
     const hadHeld = reach.held !== undefined
     const comes = this.#handOver(incident, receiver)
-    const isOwed = this.#owe(incident, receiver, false, this.#late, comes)
+    const isOwed = this.#owe(incident, receiver, { late: this.#late, comes })
     const last = Math.max(...reach.rows.map(({ attempted = 0 }) => attempted))
     const isIdle = !isOwed && reach.rows.every(({ state }) => state !== "pending" && state !== "retry")
     const remindAt = isIdle && last > 0 && reach.held?.byTime === undefined ? last + naming.remind : Infinity
@@ -493,6 +498,13 @@ export class FiringModel {
     if (this.now <= this.#busyBefore) this.#races()
     this.busyUntil = Math.max(this.busyUntil, this.now + late + LATENESS)
   }
+}
+
+interface Owing {
+  /** Whether an event is loud; absent at an evaluation. */
+  readonly isLoud?: boolean
+  readonly late: number
+  readonly comes?: boolean
 }
 
 /** The later of two moments; of one instant, that which may be later. */

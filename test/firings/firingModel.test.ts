@@ -19,6 +19,27 @@ const NOT_NAMING: Policy = {
 
 /** Each case was lost, late or wrong once. Their messages are written by hand from docs/rules.md. */
 const CASES: Readonly<Record<string, Case>> = {
+  "one batch names a receiver by a later step that is due, then by a first one": {
+    receivers: ["mail", "chat"],
+    policy: {
+      routes: [
+        { match: ["check_id = swap"], to: ["mail"] },
+        { match: ["check_id = disk"], steps: [{ to: ["mail"] }, { after: 300, to: ["chat"] }] },
+      ],
+    },
+    steps: [
+      [20, load("critical", { check: "swap" })],
+      [
+        400,
+        {
+          step: "report",
+          agent: "a",
+          results: ["disk", "load"].map((check) => ({ check, status: "critical", loud: true, key: "k" })),
+        },
+      ],
+    ],
+    expected: ["20 mail firing opened critical", "420 chat firing opened critical"],
+  },
   "without a policy, each receiver has a firing and a resolved": {
     steps: [
       [20, disk("critical")],

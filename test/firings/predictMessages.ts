@@ -42,16 +42,17 @@ export const predictable = (story: Story, more: ReadonlyArray<string> = []): Sto
 
 /**
  * A simulation sends what is due before the next line. So only what a silence holds from its event on may share an
- * instant with the end of that silence.
+ * instant with the end of that silence, and no check may leave an incident then.
  */
 const isWithinInstant = (before: Step | undefined, step: Step): boolean =>
   (before?.step === "silence" && step.step === "report" && onlyWorsens(step.results)) ||
   (before?.step === "report" && step.step === "expire" && onlyWorsens(before.results))
 
 const onlyWorsens = (results: ReadonlyArray<Reported>): boolean =>
-  results.every(
-    ({ loud, status }, at) => loud && (at === 0 || rankOf(status) >= rankOf(results[at - 1]?.status)),
-  )
+  results.every(({ key, loud, status }, at) => {
+    const before = results[at - 1]
+    return loud && (before === undefined || (key === before.key && rankOf(status) >= rankOf(before.status)))
+  })
 
 const timesOf = ({ begins }: Story) => {
   const start = Instant.fromMillis(Date.parse(begins))

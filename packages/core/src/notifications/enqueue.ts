@@ -100,8 +100,8 @@ export const firingsOf = (
 ): ReadonlyArray<OutboxRecord> => unit.outbox.group(incident.id).filter(isFiring)
 
 /**
- * Enqueues the firings that an event of an incident makes owed, in its transaction: all of them, or those of
- * a later step once it is due, under the holds that are in force now (docs/rules.md#firings).
+ * Enqueues the firings that an event of an incident makes owed, in its transaction, under the holds that are in force
+ * now. Those that only later steps name are left to the evaluation, also when they are due (docs/rules.md#firings).
  */
 export function* enqueueOwed(
   unit: UnitOfWork,
