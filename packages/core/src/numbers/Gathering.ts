@@ -14,10 +14,11 @@ import {
   type SeriesRef,
   startOf,
 } from "./NumberPart.ts"
+import { OpenSpans } from "./OpenSpans.ts"
 import { DURATION, MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
 import { Recording } from "./Recording.ts"
-import { isNow, type Part, RATE_WITHIN, type Series, valueOf } from "./Series.ts"
-import type { Spans } from "./Span.ts"
+import { type Part, RATE_WITHIN, type Series, valueOf } from "./Series.ts"
+import { spanOf, type Spans } from "./Span.ts"
 
 const HOUR = PART_KINDS.hour.length
 const DAY = PART_KINDS.day.length
@@ -36,9 +37,13 @@ export interface DuePart extends NumberPart {
 
 const DURATION_KEY = nameKey(DURATION)
 
-/** The series of a check by {@link nameKey}, and that which most results state. */
-class CheckSeries extends Map<string, Series> {
-  duration: Series | undefined
+/** The series of an agent. */
+interface AgentSeries {
+  /** By check and {@link nameKey}. */
+  readonly checks: Map<CheckId, Map<string, Series>>
+  /** Those that most results state, by check: they are found by one look-up. */
+  readonly durations: Map<CheckId, Series>
+  count: number
 }
 
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
@@ -48,9 +53,9 @@ const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_00
 export class Gathering {
   readonly #most: number
   readonly #refused: (bound: SeriesBound, series: SeriesRef) => void
-  readonly #checks = new Map<RegistrationId, Map<CheckId, CheckSeries>>()
-  readonly #ofAgents = new Map<RegistrationId, number>()
+  readonly #agents = new Map<RegistrationId, AgentSeries>()
   readonly #waiting = new Set<Part>()
+  readonly #open = new OpenSpans()
   #count = 0
   /** The latest time at which parts were forgotten: a clock that is set back does not make an hour new. */
   #forgottenAt = Number.NEGATIVE_INFINITY
@@ -70,7 +75,7 @@ export class Gathering {
     const present = new Set<Series>()
     for (const { newest, ...ref } of stored) {
       const series = this.#seriesOf(ref)?.get(nameKey(ref)) ?? this.#add(ref)
-      series.statedAt = Math.max(series.statedAt, newest)
+      this.#open.state(series.row, newest)
       present.add(series)
     }
     for (const series of this.#all()) {
@@ -82,12 +87,12 @@ export class Gathering {
   /** Takes the results that state no more than a known duration, as most do. Gives the others. */
   takeDurations(results: MeasuredResults): MeasuredResults["events"] {
     const now = millisOf(results.received_at)
-    const checks = this.#checks.get(results.registration_id)
+    const durations = this.#agents.get(results.registration_id)?.durations
     return results.events.filter(({ check_id, duration_ms, event_id, observed_at, output }) => {
-      const series = output?.includes("|") ? undefined : checks?.get(check_id)?.duration
-      if (series === undefined || now - series.statedAt >= DAY) return true
+      const series = output?.includes("|") ? undefined : durations?.get(check_id)
+      if (series === undefined || now - this.#open.statedAt(series.row) >= DAY) return true
       if (duration_ms > 0 || event_id !== undefined) {
-        series.statedAt = Math.max(series.statedAt, now)
+        this.#open.state(series.row, now)
         this.#record(series, duration_ms / MILLIS_PER_SECOND, Math.min(millisOf(observed_at), now), now)
       }
       return false
@@ -103,7 +108,7 @@ export class Gathering {
       // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
       const at = Math.min(millisOf(event.observed_at), now)
       // Senders that measure no time have to state 0, and the server states it for others, without an ID.
-      const isZeroTime = event.event_id !== undefined && this.#seriesOf(check)?.duration !== undefined
+      const isZeroTime = event.event_id !== undefined && this.#seriesOf(check)?.has(DURATION_KEY) === true
       for (const reading of readingsOf(event, isZeroTime)) {
         const series = this.#admit(check, reading, now)
         const value = series === undefined ? undefined : valueOf(series, reading, at)
@@ -136,7 +141,7 @@ export class Gathering {
       for (const part of series.parts.filter(({ heldUntil }) => heldUntil <= now)) {
         if (this.#waiting.delete(part)) lost += 1
         series.parts.splice(series.parts.indexOf(part), 1)
-        if (series.last === part) series.last = undefined
+        if (series.open === part) this.#close(series)
       }
     return lost
   }
@@ -146,13 +151,14 @@ export class Gathering {
   }
 
   #dueOf(part: Part): DuePart {
+    if (part.series.open === part) this.#close(part.series)
     const { changes, recording } = part
     return {
       ...ownOf(part),
       complete: part.isWhole
         ? undefined
         : (stored) => {
-            recording.addSpans(stored)
+            recording.addStored(stored)
             part.isWhole = true
             return recording.spans
           },
@@ -164,84 +170,99 @@ export class Gathering {
     }
   }
 
-  #seriesOf({ check_id, registration_id }: CheckRef): CheckSeries | undefined {
-    return this.#checks.get(registration_id)?.get(check_id)
+  #seriesOf({ check_id, registration_id }: CheckRef): Map<string, Series> | undefined {
+    return this.#agents.get(registration_id)?.checks.get(check_id)
   }
 
   #add(ref: SeriesRef): Series {
     // A name that is a part of an output would hold all of it.
     const name = Array.from(ref.name).join("")
-    const never = Number.NEGATIVE_INFINITY
-    const series = { ...refOf(ref), name, statedAt: never, counted: undefined, parts: [], last: undefined }
-    const checks = this.#checks.get(ref.registration_id) ?? new Map<CheckId, CheckSeries>()
-    const check = checks.get(ref.check_id) ?? new CheckSeries()
-    const key = nameKey(series)
-    this.#checks.set(ref.registration_id, checks.set(ref.check_id, check.set(key, series)))
-    if (key === DURATION_KEY) check.duration = series
+    const row = this.#open.add()
+    const series = { ref: { ...ref, name }, row, counted: undefined, parts: [], open: undefined }
+    const { check_id, registration_id } = ref
+    const agent = this.#agents.get(registration_id) ?? { checks: new Map(), durations: new Map(), count: 0 }
+    const check = agent.checks.get(check_id) ?? new Map<string, Series>()
+    const key = nameKey(series.ref)
+    this.#agents.set(registration_id, agent)
+    agent.checks.set(check_id, check.set(key, series))
+    if (key === DURATION_KEY) agent.durations.set(check_id, series)
+    agent.count += 1
     this.#count += 1
-    this.#ofAgents.set(ref.registration_id, (this.#ofAgents.get(ref.registration_id) ?? 0) + 1)
     return series
   }
 
   #remove(series: Series): void {
-    const { check_id, registration_id } = series
-    const checks = this.#checks.get(registration_id)
-    const check = checks?.get(check_id)
-    check?.delete(nameKey(series))
-    if (check?.duration === series) check.duration = undefined
+    const { check_id, registration_id } = series.ref
+    const agent = this.#agents.get(registration_id)
+    const check = agent?.checks.get(check_id)
+    if (agent === undefined || check === undefined) return
+    check.delete(nameKey(series.ref))
+    if (agent.durations.get(check_id) === series) agent.durations.delete(check_id)
+    if (check.size === 0) agent.checks.delete(check_id)
+    this.#open.remove(series.row)
     this.#count -= 1
-    this.#ofAgents.set(registration_id, (this.#ofAgents.get(registration_id) ?? 0) - 1)
-    if (check?.size !== 0) return
-    checks?.delete(check_id)
-    if (checks?.size !== 0) return
-    this.#checks.delete(registration_id)
-    this.#ofAgents.delete(registration_id)
+    agent.count -= 1
+    if (agent.count === 0) this.#agents.delete(registration_id)
   }
 
   #admit(of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
     const known = this.#seriesOf(of)?.get(nameKey({ name, unit }))
-    if (known !== undefined && now - known.statedAt < DAY) {
-      known.statedAt = Math.max(known.statedAt, now)
+    if (known !== undefined && now - this.#open.statedAt(known.row) < DAY) {
+      this.#open.state(known.row, now)
       return known
     }
-    const ref = refOf({ ...of, name, unit })
+    const ref = { ...of, name, unit }
     const bound = this.#boundOf(known, ref, now)
     if (bound !== undefined) {
       this.#refused(bound, ref)
       return undefined
     }
     const series = known ?? this.#add(ref)
-    series.statedAt = now
+    this.#open.state(series.row, now)
     return series
   }
 
   #boundOf(known: Series | undefined, ref: SeriesRef, now: number): SeriesBound | undefined {
     if (known === undefined && this.#count >= this.#most) return "all"
-    if (known === undefined && (this.#ofAgents.get(ref.registration_id) ?? 0) >= agentBound(this.#most))
+    if (known === undefined && (this.#agents.get(ref.registration_id)?.count ?? 0) >= agentBound(this.#most))
       return "agent"
     const check = this.#seriesOf(ref)
     if (check === undefined || check.size < MOST_OF_CHECK) return undefined
-    const present = Array.from(check.values()).filter(({ statedAt }) => now - statedAt < DAY)
+    const present = Array.from(check.values()).filter(({ row }) => now - this.#open.statedAt(row) < DAY)
     return present.length < MOST_OF_CHECK ? undefined : "check"
   }
 
   #record(series: Series, value: number, at: number, now: number): void {
-    const part = isNow(series.last, at, now) ? series.last : this.#partAt(series, at, now)
-    const place = (at - part.start) / PART_KINDS[part.kind].span
-    const whole = Math.floor(place)
-    part.recording.add(whole, value, place - whole)
+    if (at >= now - HOURS_KEPT && this.#open.record(series.row, value, at)) return
+    const part = this.#partAt(series, at, now)
+    const { span } = PART_KINDS[part.kind]
+    const place = Math.floor((at - part.start) / span)
+    const start = part.start + place * span
+    if (part.kind === "late") part.recording.add(place, spanOf(value, (at - start) / span))
+    else {
+      this.#close(series)
+      this.#open.open(series.row, start, value, at)
+      series.open = part
+    }
     part.changes += 1
     if (part.changes > 1) return
     part.heldUntil = Math.max(part.heldUntil, now + WRITTEN_WITHIN)
     this.#waiting.add(part)
   }
 
+  /** Adds what an open span has to its part. */
+  #close(series: Series): void {
+    const { open, row } = series
+    const span = this.#open.close(row)
+    if (span !== undefined) open?.recording.add((span.start - open.start) / PART_KINDS.hour.span, span)
+    series.open = undefined
+  }
+
   #partAt(series: Series, at: number, now: number): Part {
     const kind = at < now - HOURS_KEPT ? "late" : "hour"
     const start = startOf(kind, at)
     const part = series.parts.find((one) => one.start === start && one.kind === kind)
-    series.last = part ?? this.#begin(series, kind, start, now)
-    return series.last
+    return part ?? this.#begin(series, kind, start, now)
   }
 
   #begin(series: Series, kind: PartKind, start: number, now: number): Part {
@@ -254,20 +275,12 @@ export class Gathering {
   }
 
   *#all(): Generator<Series> {
-    for (const checks of this.#checks.values()) for (const check of checks.values()) yield* check.values()
+    for (const { checks } of this.#agents.values()) for (const check of checks.values()) yield* check.values()
   }
 }
 
-const refOf = ({ agent_id, check_id, name, registration_id, unit }: SeriesRef): SeriesRef => ({
-  agent_id,
-  registration_id,
-  check_id,
-  name,
-  unit,
-})
-
 const ownOf = ({ kind, recording, series, start }: Part): NumberPart => ({
-  ...refOf(series),
+  ...series.ref,
   kind,
   start,
   spans: recording.spans,

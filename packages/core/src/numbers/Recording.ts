@@ -1,16 +1,9 @@
 import { merge, type Span, type Spans } from "./Span.ts"
 
-// A server holds a span as numbers in a row, which a value changes in place: most results change nothing else. A plain
-// array takes half of the memory of a typed one, with its buffer.
-const COUNT = 0
-const LEAST = 1
-const MOST = 2
-const MEAN = 3
-const LAST = 4
-const LAST_AT = 5
+// A plain array takes half of the memory of a typed one, with its buffer, and less than objects.
 const FIELDS = 6
 
-/** The spans of one series in one hour or day, as its values arrive. */
+/** The spans of one series in one hour or day. */
 export class Recording {
   readonly #fields: Array<number>
 
@@ -18,40 +11,24 @@ export class Recording {
     this.#fields = Array.from({ length: places * FIELDS }, () => 0)
   }
 
-  /** Adds a value to the span at a place; `at` is its moment, as a part of the span's time. */
-  add(place: number, value: number, at: number): void {
-    const fields = this.#fields
-    const first = place * FIELDS
-    const count = (fields[first + COUNT] ?? 0) + 1
-    fields[first + COUNT] = count
-    if (count === 1) {
-      fields.fill(value, first + LEAST, first + LAST_AT)
-      fields[first + LAST_AT] = at
-      return
-    }
-    const least = Math.min(fields[first + LEAST] ?? value, value)
-    const most = Math.max(fields[first + MOST] ?? value, value)
-    fields[first + LEAST] = least
-    fields[first + MOST] = most
-    const mean = (fields[first + MEAN] ?? value) * ((count - 1) / count) + value / count
-    fields[first + MEAN] = Math.min(most, Math.max(least, mean))
-    if (at < (fields[first + LAST_AT] ?? at)) return
-    fields[first + LAST] = value
-    fields[first + LAST_AT] = at
+  /** Adds values at a place, later ones than it has. */
+  add(place: number, span: Span | undefined): void {
+    this.#set(place, merge(this.#spanAt(place), span))
   }
 
   /** Adds what was stored before: its values came first. */
-  addSpans(spans: Spans): void {
-    for (const [place, span] of spans.entries()) {
-      const merged = merge(span, this.#spanAt(place))
-      if (merged === undefined) continue
-      const { count, last, lastAt, least, mean, most } = merged
-      this.#fields.splice(place * FIELDS, FIELDS, count, least, most, mean, last, lastAt)
-    }
+  addStored(spans: Spans): void {
+    for (const [place, span] of spans.entries()) this.#set(place, merge(span, this.#spanAt(place)))
   }
 
   get spans(): Spans {
     return Array.from({ length: this.#fields.length / FIELDS }, (_, place) => this.#spanAt(place))
+  }
+
+  #set(place: number, span: Span | undefined): void {
+    if (span === undefined) return
+    const { count, last, lastAt, least, mean, most } = span
+    this.#fields.splice(place * FIELDS, FIELDS, count, least, most, mean, last, lastAt)
   }
 
   #spanAt(place: number): Span | undefined {

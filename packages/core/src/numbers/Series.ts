@@ -1,4 +1,4 @@
-import { HOURS_KEPT, PART_KINDS, type PartKind, type SeriesRef } from "./NumberPart.ts"
+import { PART_KINDS, type PartKind, type SeriesRef } from "./NumberPart.ts"
 import type { Reading } from "./readings.ts"
 import type { Recording } from "./Recording.ts"
 
@@ -6,13 +6,14 @@ import type { Recording } from "./Recording.ts"
 export const RATE_WITHIN = PART_KINDS.hour.length
 
 /** A series in the memory of a server. */
-export interface Series extends SeriesRef {
-  /** When it was last stated, which counts for the bound of its check. */
-  statedAt: number
+export interface Series {
+  readonly ref: SeriesRef
+  /** Its row among the open spans. */
+  readonly row: number
   counted: { readonly value: number; readonly at: number } | undefined
   readonly parts: Array<Part>
-  /** The part that took the last value, which takes most of the next ones. */
-  last: Part | undefined
+  /** The part that its open span is in. */
+  open: Part | undefined
 }
 
 /** An hour or a day of a series, which grows. */
@@ -23,18 +24,11 @@ export interface Part {
   readonly recording: Recording
   /** Whether the recording has what this server stored of it before. */
   isWhole: boolean
+  /** How often a span of it was opened, or a value added, since all of it was written. */
   changes: number
   /** When it leaves the memory, written or not. */
   heldUntil: number
 }
-
-/** Whether a part is the hour of a moment that hours still take. */
-export const isNow = (part: Part | undefined, at: number, now: number): part is Part =>
-  part !== undefined &&
-  part.kind === "hour" &&
-  at >= part.start &&
-  at < part.start + PART_KINDS.hour.length &&
-  at >= now - HOURS_KEPT
 
 /** A value of a series; of a counter its rate, and none without an earlier, smaller value. */
 export const valueOf = (series: Series, { isCounter, value }: Reading, at: number): number | undefined => {
