@@ -48,7 +48,8 @@ export const NRDP_SENDERS: ReadonlyArray<SentResult> = [
     summary: "OK|perfdata=1.00;5;10;0",
   },
   {
-    source: "NagiosEnterprises/nrdp, clients/send_nrdp.py of August 2024",
+    // The only way to send that works in this version: it does not import what it escapes other results by.
+    source: "NagiosEnterprises/nrdp, clients/send_nrdp.py of August 2024, -f FILE",
     method: "GET",
     path: `/?${new URLSearchParams({
       token: "KEY",
@@ -61,6 +62,26 @@ export const NRDP_SENDERS: ReadonlyArray<SentResult> = [
     check: "py:backup",
     status: "critical",
     summary: 'it\'s "full"\n<sda>',
+  },
+  {
+    source:
+      "NagiosEnterprises/nrdp, clients/send_nrdp.php of August 2024, with and without the extension curl",
+    method: "POST",
+    path: "/",
+    body: `token=KEY&cmd=submitcheck&xml=${encodeURIComponent(`<?xml version='1.0'?>
+<checkresults>
+
+    <checkresult type='service'  checktype='1'>
+        <hostname>php</hostname>
+        <servicename>disk</servicename>
+        <state>1</state>
+        <output>90 % &lt;full&gt; &amp; &quot;more&quot;|used=9GB;8;9</output>
+    </checkresult>
+        
+</checkresults>`).replaceAll("%20", "+")}`,
+    check: "php:disk",
+    status: "warning",
+    summary: '90 % <full> & "more"|used=9GB;8;9',
   },
   {
     source: "NagiosEnterprises/ncpa, agent/passive/nrdp.py of May 2026",
@@ -120,6 +141,35 @@ export const ICINGA_SENDERS: ReadonlyArray<SentResult> = [
     check: "mqtt:door",
     status: "ok",
     summary: "closed",
+  },
+  {
+    source: "jamespo/passinga, passinga.py of October 2024: the state as a text, no performance data",
+    method: "POST",
+    path: ICINGA,
+    body: '{"type": "Service", "check_source": "passinga", "filter": "host.name==\\"passinga\\" && service.name==\\"mail\\"", "exit_status": "2", "plugin_output": "3 mails wait"}',
+    check: "passinga:mail",
+    status: "critical",
+    summary: "3 mails wait",
+  },
+  {
+    source: "rclsilver-org/backup-controller, agents/default/outputs/icinga.sh of July 2026",
+    method: "POST",
+    path: ICINGA,
+    body: `{
+  "type": "Service",
+  "filter": "host.name==\\"restic\\" && service.name==\\"home\\"",
+  "exit_status": 0,
+  "plugin_output": "done",
+  "performance_data": [
+    "duration=12.5",
+    "files_new=1"
+  ],
+  "pretty": true
+}
+`,
+    check: "restic:home",
+    status: "ok",
+    summary: "done|duration=12.5 files_new=1",
   },
   {
     source: "report handlers of configuration tools: the name in the address, the state as a text",
