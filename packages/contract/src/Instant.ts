@@ -103,6 +103,9 @@ export const latest = (instants: Moments): Instant | undefined => best(instants,
 export const isRecent = (at: Instant, duration: Duration.Duration, present: Instant): boolean =>
   at <= present && present < plus(at, duration)
 
+/** The second that a moment is in, without its fraction. */
+export const wholeSecond = (at: Instant): Instant => fromMicros(at - (at % MICROS_PER_SECOND))
+
 /** How long after `from` another moment is, in seconds; negative if it is before. */
 export const secondsBetween = (from: Instant, to: Instant): number =>
   Number(to - from) / MICROS_PER_SECOND_AS_NUMBER

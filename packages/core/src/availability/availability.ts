@@ -23,16 +23,13 @@ export interface AvailabilityFacts {
   readonly planned: ReadonlyArray<Span & { readonly covered: ReadonlyArray<Severity> }>
 }
 
-const SECOND = 1_000_000n
-export const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
-
 /**
  * The phases of a check during a span, without gaps (docs/rules.md#availability). Each begins with a
  * whole second, the same in every span that contains it: a span's phases are those of its parts.
  */
 export const phasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArray<AvailabilityPhase> => {
-  const from = wholeSecond(span.from)
-  const to = wholeSecond(span.to)
+  const from = Instant.wholeSecond(span.from)
+  const to = Instant.wholeSecond(span.to)
   // One sweep over all moments at which something begins or ends.
   const steps: Array<readonly [at: Instant.Instant, apply: () => void]> = []
   let status: CheckStatus | undefined
@@ -42,17 +39,17 @@ export const phasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArray<Av
   for (const change of facts.changes) {
     // A clock that was set back does not reorder them.
     latest = Instant.max(latest, change.at)
-    steps.push([wholeSecond(latest), () => (status = change.status)])
+    steps.push([Instant.wholeSecond(latest), () => (status = change.status)])
   }
   for (const silent of facts.silent) {
     steps.push(
-      [wholeSecond(silent.from), () => (silences += 1)],
-      [wholeSecond(silent.to), () => (silences -= 1)],
+      [Instant.wholeSecond(silent.from), () => (silences += 1)],
+      [Instant.wholeSecond(silent.to), () => (silences -= 1)],
     )
   }
   for (const window of facts.planned) {
-    steps.push([wholeSecond(window.from), () => windows.add(window)])
-    steps.push([wholeSecond(window.to), () => windows.delete(window)])
+    steps.push([Instant.wholeSecond(window.from), () => windows.add(window)])
+    steps.push([Instant.wholeSecond(window.to), () => windows.delete(window)])
   }
   const stateNow = (): AvailabilityState => {
     const state = silences > 0 || status === undefined ? "no_data" : status
@@ -84,10 +81,10 @@ export const sumPhases = (
   phases: ReadonlyArray<AvailabilityPhase>,
   span: Span,
 ): Pick<CheckAvailability, "from" | "to" | "seconds" | "percent"> => {
-  const [from, to] = [wholeSecond(span.from), wholeSecond(span.to)]
+  const [from, to] = [Instant.wholeSecond(span.from), Instant.wholeSecond(span.to)]
   const seconds = { ok: 0, warning: 0, critical: 0, unknown: 0, planned: 0, no_data: 0 }
   phases.forEach((phase, n) => {
-    seconds[phase.state] += Number(((phases[n + 1]?.from ?? to) - phase.from) / SECOND)
+    seconds[phase.state] += Instant.secondsBetween(phase.from, phases[n + 1]?.from ?? to)
   })
   const judged = seconds.ok + seconds.warning + seconds.critical + seconds.unknown
   // Cut, never rounded: a failure of a second in a year is not 100.

@@ -173,14 +173,11 @@ export const turnsBetween = (
   return turns
 }
 
-const SECOND = 1_000_000n
-const wholeSecond = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - (at % SECOND))
-
 /** Turns of whole seconds, whatever puts their receivers on call. One within a second is none. */
 export const wholeTurns = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> => {
   const whole: Array<Turn> = []
   for (const turn of turns) {
-    const [from, to] = [wholeSecond(turn.from), wholeSecond(turn.to)]
+    const [from, to] = [Instant.wholeSecond(turn.from), Instant.wholeSecond(turn.to)]
     if (from < to) addTurn(whole, { ...turn, from, to }, haveSame)
   }
   return whole

@@ -1,7 +1,7 @@
 import type { AvailabilityPhase } from "@tocsin/contract/Availability"
 import type * as Instant from "@tocsin/contract/Instant"
 import { LINE_STATES, type LineState } from "@tocsin/contract/PublicPages"
-import { type Span, wholeSecond } from "../availability/availability.ts"
+import type { Span } from "../availability/availability.ts"
 import type { StatePhase } from "./lineStates.ts"
 
 /** A day of a line. */
@@ -14,7 +14,7 @@ export interface FoldedDay {
   readonly ok: number
 }
 
-const secondOf = (at: Instant.Instant): number => Number(wholeSecond(at) / 1_000_000n)
+const secondOf = (at: Instant.Instant): number => Number(at / 1_000_000n)
 const rankOf = (state: LineState): number => LINE_STATES.indexOf(state)
 const WITHOUT_DATA = rankOf("no_data")
 

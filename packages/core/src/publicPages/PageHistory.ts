@@ -124,7 +124,7 @@ interface PastCheck {
   readonly phases: ReadonlyArray<AvailabilityPhase>
 }
 
-/** What the folds of lines over a span share. */
+/** The facts that the folds of lines over a span share. */
 interface Folding extends Sources {
   readonly windows: Effect.Success<ReturnType<typeof windowsIn>>
   /** Since when the windows are known. */
@@ -133,7 +133,7 @@ interface Folding extends Sources {
   readonly known: SharedFacts
   /** The checks of several lines: absent until they are read, or without room. */
   readonly past: Map<LineCheck, PastCheck | undefined>
-  /** What `past` may still take. */
+  /** The room that is left in `past`. */
   room: number
   /** The silences that have not ended by the end of the span. */
   readonly silences: Map<LineCheck, OpenSilence>

@@ -3,7 +3,7 @@ import type { AvailabilityPhase, AvailabilityState } from "@tocsin/contract/Avai
 import * as Instant from "@tocsin/contract/Instant"
 import { LINE_STATES, type LineState } from "@tocsin/contract/PublicPages"
 import type { Severity } from "@tocsin/contract/Status"
-import { type AvailabilityFacts, phasesOf, type Span, wholeSecond } from "../availability/availability.ts"
+import { type AvailabilityFacts, phasesOf, type Span } from "../availability/availability.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 
 /** The state on a page of a check in each state (docs/rules.md#public-pages). */
@@ -32,7 +32,7 @@ const merged = (silent: ReadonlyArray<Span>): ReadonlyArray<Span> => {
   const spans: Array<Span> = []
   for (const span of silent.toSorted((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))) {
     const last = spans.at(-1)
-    if (last === undefined || wholeSecond(last.to) < wholeSecond(span.from)) spans.push(span)
+    if (last === undefined || Instant.wholeSecond(last.to) < Instant.wholeSecond(span.from)) spans.push(span)
     else spans[spans.length - 1] = { from: last.from, to: Instant.max(last.to, span.to) }
   }
   return spans
@@ -59,7 +59,7 @@ export const statePhasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArr
   const phases = phasesOf({ ...facts, silent }, { from: first, to: span.to })
   return [
     // Windows change nothing before the first result.
-    ...(span.from < first ? [{ from: wholeSecond(span.from), state: STATE_OF.unreported }] : []),
+    ...(span.from < first ? [{ from: Instant.wholeSecond(span.from), state: STATE_OF.unreported }] : []),
     ...phases.map(({ from, state }: AvailabilityPhase) => ({
       from,
       state: STATE_OF[state === "no_data" ? "silent" : state],
@@ -101,7 +101,7 @@ export const stateNow = (
     silence !== undefined &&
     received_at <= at &&
     (silence.isOfAgent || overdue_incident_id !== undefined) &&
-    wholeSecond(Instant.plus(silence.since, GRACE)) <= wholeSecond(now)
+    Instant.wholeSecond(Instant.plus(silence.since, GRACE)) <= Instant.wholeSecond(now)
   const seen = isSilent ? "critical" : status
   if (seen !== "ok" && isCovered(seen)) return STATE_OF.planned
   return STATE_OF[isSilent ? "silent" : status]
