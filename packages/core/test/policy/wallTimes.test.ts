@@ -3,7 +3,7 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Cron, Result } from "effect"
 import * as fc from "fast-check"
 import { type CronTimes, parseCron } from "@tocsin/contract/CronTimes"
-import { wallAfter, wallBefore } from "../../src/policy/Schedule.ts"
+import { wallAfter, wallBefore } from "@tocsin/contract/cronWalls"
 
 const timesOf = (cron: string): CronTimes => {
   const times = parseCron(cron)
