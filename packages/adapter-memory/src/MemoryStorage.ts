@@ -1,4 +1,5 @@
 import { comparing } from "@tocsin/core/engine/comparing"
+import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
 import { isSilent } from "@tocsin/core/model/AgentRecord"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
@@ -84,13 +85,9 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         ),
       ),
     replicas: Effect.sync(() => Array.from(tables.keyed.replica.values())),
-    policyVersions: (after, limit, upTo = LAST_VERSION) =>
-      Effect.sync(() =>
-        Array.from(tables.keyed.policy_version.values())
-          .filter(({ version }) => version > after && version <= upTo)
-          .toSorted((a, b) => b.version - a.version)
-          .slice(0, limit),
-      ),
+    policyVersions: (...range) => Effect.sync(() => versionsBetween(tables, ...range)),
+    secretMarks: (names) =>
+      Effect.sync(() => names.map((name) => markOf(tables, name)).filter((mark) => mark !== undefined)),
     serviceHeartbeat: Effect.sync(() => tables.keyed.service_heartbeat.get("service")),
     establish: (name, value) =>
       Effect.sync(() => {
@@ -101,6 +98,17 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     probe: Effect.void,
     numbers: memoryNumbers(tables),
   })
+
+const versionsBetween = ({ keyed }: MemoryTables, after: number, limit: number, upTo = LAST_VERSION) =>
+  Array.from(keyed.policy_version.values())
+    .filter(({ version }) => version > after && version <= upTo)
+    .toSorted((a, b) => b.version - a.version)
+    .slice(0, limit)
+
+const markOf = ({ keyed }: MemoryTables, name: NotifierName) => {
+  const row = keyed.receiver_secrets.get(name)
+  return row && ([name, row.ciphertext.slice(0, SECRET_MARK)] as const)
+}
 
 const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {
   const agents = Array.from(tables.agents.values())

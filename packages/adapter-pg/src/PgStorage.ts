@@ -26,11 +26,13 @@ import { untilNextDue } from "./tables/OutboxTable.ts"
 import { pgNumbers } from "./numbers/pgNumbers.ts"
 import { expire } from "./retention/expire.ts"
 import { agentTable, findAgent, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
+import type { NotifierName } from "@tocsin/contract/Status"
 import {
   findOperatorOfToken,
   operatorTable,
   keyedTables,
   findPolicyVersions,
+  findSecretMarks,
   policyVersionTable,
 } from "./tables/keyedTables.ts"
 import { toStorageError } from "./toStorageError.ts"
@@ -232,6 +234,8 @@ const make = (
     replicas: findAll(replica.findGroups.text, [], replica.decode),
     policyVersions: (after, limit, upTo = LAST_VERSION) =>
       findAll(findPolicyVersions, [after, upTo, limit], policyVersionTable.decode),
+    secretMarks: (names) =>
+      findAll(findSecretMarks, [names], (row) => [row["name"] as NotifierName, String(row["mark"])] as const),
     serviceHeartbeat: findOne(heartbeat.find.text, heartbeat.find.parameters(["service"]), heartbeat.decode),
     establish: (name, value) =>
       retryTransient(

@@ -157,6 +157,10 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     replicas: read(() => tables.keyed.replica.ofGroup("all")),
     policyVersions: (after, limit, upTo = LAST_VERSION) =>
       read(() => tables.policy_version.newest(after, upTo, limit)),
+    secretMarks: (names) =>
+      read(() =>
+        names.map((name) => tables.receiver_secrets.markOf.get(name)).filter((mark) => mark !== undefined),
+      ),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
     counts: (...asked) => read(() => connection.snapshot(() => counts(...asked))),
     metricCounts: read(() => connection.snapshot(metricCounts)),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MOST_SECRET_BYTES, MOST_SECRETS, secretNames } from "@tocsin/contract/ReceiverSecrets"
 import { NotifierName } from "@tocsin/contract/Status"
-import type { SecretRecord } from "@tocsin/core/model/SecretRecord"
+import { SECRET_MARK, type SecretRecord } from "@tocsin/core/model/SecretRecord"
 import { applyPolicy } from "@tocsin/core/policy/applyPolicy"
 import { encryptAgain, removeSecrets, storeSecrets } from "@tocsin/core/secrets/secretDecisions"
 import { Effect } from "effect"
@@ -58,6 +58,8 @@ export const secretSuite = <Place>(subject: StorageUnderTest<Place>): void => {
               assertSame(yield* rowOf(replica, "receiver_secrets", name), row)
               assertSame(yield* rowsOf(replica, "secrets"), [row])
               assertSame(yield* replica.storage.rows("receiver_secrets", [name]), [row])
+              const marks = yield* replica.storage.secretMarks([name, NotifierName.make("absent")])
+              assertSame(marks, [[name, row.ciphertext.slice(0, SECRET_MARK)]])
             }
             yield* write(replica, request, (unit) => unit.of("receiver_secrets").delete(name))
             assertSame(yield* rowsOf(replica, "secrets"), [])

@@ -7,6 +7,7 @@ import {
   keyedNames,
   keyedShape,
 } from "@tocsin/core/model/StoredTables"
+import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable, SQL_TYPES } from "./makeTable.ts"
@@ -93,6 +94,10 @@ const { alias, columns } = policyVersionTable
 
 export const findPolicyVersions = `SELECT ${columns} FROM policy_version AS ${alias}
   WHERE ${alias}.version > $1 AND ${alias}.version <= $2 ORDER BY ${alias}.version DESC LIMIT $3`
+
+/** Reads how the ciphertexts of some secrets begin. */
+export const findSecretMarks = `SELECT name, left(ciphertext, ${SECRET_MARK}) AS mark FROM receiver_secrets
+  WHERE name = ANY($1)`
 
 export const silenceTable = keyedTables.silence
 

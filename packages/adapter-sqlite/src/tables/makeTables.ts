@@ -29,6 +29,8 @@ import {
 import { type KeyedTable, makeKeyedTable, makeTable } from "./makeTable.ts"
 import type { KeyHash } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
+import type { NotifierName } from "@tocsin/contract/Status"
+import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
 import { type AuditRecord, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
 
 /** Tables `audit` and `audit_subject`: rows, and their subjects for the filter. */
@@ -61,6 +63,11 @@ export const makeTables = (connection: SqliteConnection) => {
     policy_version: withMore(makeKeyedTable(connection, "policy_version"), ({ all }) => ({
       newest: all<[after: number, upTo: number, limit: number]>(
         "WHERE version > ? AND version <= ? ORDER BY version DESC LIMIT ?",
+      ),
+    })),
+    receiver_secrets: withMore(makeKeyedTable(connection, "receiver_secrets"), () => ({
+      markOf: connection.query<[name: NotifierName, mark: string]>(
+        `SELECT name, substr(ciphertext, 1, ${SECRET_MARK}) FROM receiver_secrets WHERE name = ?`,
       ),
     })),
     rota_override: withMore(makeKeyedTable(connection, "rota_override"), ({ all }) => ({

@@ -19,6 +19,8 @@ export const receiver_secrets = keyedTable({
     changed_at: instant,
   },
 })
+/** So many characters begin no other ciphertext: the nonce has sixteen. */
+export const SECRET_MARK = 24
 export type SecretRecord = RecordOf<typeof receiver_secrets>
 
 /** Transitions of the secrets of one name (docs/rules.md#stored-secrets). Computed from the row and the keys of a server. */

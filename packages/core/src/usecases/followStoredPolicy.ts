@@ -6,12 +6,13 @@ import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { single } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
-import type { SecretRecord } from "../model/SecretRecord.ts"
+import { SECRET_MARK } from "../model/SecretRecord.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, withUnavailable } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { type FollowedPolicy, PolicySource } from "../ports/PolicySource.ts"
 import { SecretCipher } from "../ports/SecretCipher.ts"
 import { Storage, StorageError } from "../ports/Storage.ts"
+import { namedSecrets } from "../secrets/openSecrets.ts"
 import { namedSecretsReader } from "./Secrets.ts"
 
 type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void, E>
@@ -40,9 +41,10 @@ const puttingInForce = Effect.fnUntraced(function* (
   source: Extract<PolicySource, { readonly source: "stored" }>,
   given: () => PolicyNotifiers,
 ) {
-  const readSecrets = namedSecretsReader(yield* Storage, yield* SecretCipher)
+  const storage = yield* Storage
+  const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
   let current: FollowedPolicy & { readonly text: string } = { text: NO_RULES, document: {}, outdated: [] }
-  let ciphertexts: ReadonlyMap<NotifierName, string> = new Map()
+  let marks: ReadonlyMap<NotifierName, string> = new Map()
   const putWith = Effect.fnUntraced(function* <E>(
     { open, rows }: Effect.Success<ReturnType<typeof readSecrets>>,
     next: typeof current,
@@ -53,7 +55,7 @@ const puttingInForce = Effect.fnUntraced(function* (
     // Compiled each time: other servers may give other receivers by now.
     yield* put(withUnavailable({ ...compileGiven(document, given()), outdated }, unavailable), made)
     current = next
-    ciphertexts = new Map(rows.map(({ ciphertext, name }) => [name, ciphertext]))
+    marks = new Map(rows.map(({ ciphertext, name }) => [name, ciphertext.slice(0, SECRET_MARK)]))
   })
   const use = Effect.fnUntraced(function* <E>(text: string, put: Put<E>) {
     const read = yield* Effect.result(source.follow(text))
@@ -68,19 +70,13 @@ const puttingInForce = Effect.fnUntraced(function* (
     reread: <E>(put: Put<E>) => Effect.suspend(() => Effect.asVoid(use(current.text, put))),
     /** Puts the present policy in force again if its stored secrets have changed. */
     again: Effect.fnUntraced(function* <E>(put: Put<E>) {
-      const secrets = yield* readSecrets(current.document)
-      if (!hasOnly(ciphertexts, secrets.rows)) yield* putWith(secrets, current, put)
+      const names = Array.from(namedSecrets(current.document).keys())
+      const found = names.length === 0 ? [] : yield* storage.secretMarks(names)
+      const isSame = found.length === marks.size && found.every(([name, mark]) => marks.get(name) === mark)
+      if (!isSame) yield* putWith(yield* readSecrets(current.document), current, put)
     }),
   }
 })
-
-/** Whether these are the ciphertexts of the rows. No two encryptions of a text are alike. */
-const hasOnly = (
-  ciphertexts: ReadonlyMap<NotifierName, string>,
-  rows: ReadonlyArray<SecretRecord>,
-): boolean =>
-  rows.length === ciphertexts.size &&
-  rows.every(({ ciphertext, name }) => ciphertexts.get(name) === ciphertext)
 
 /**
  * Follows the policy that the storage keeps, if this process does. Puts its newest version in force by

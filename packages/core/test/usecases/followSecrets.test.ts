@@ -64,6 +64,7 @@ it.effect("receivers are made again once the rows that the policy names have cha
         ),
       // The only table that is asked for.
       rows: (() => Effect.sync(() => ((looks += 1), rows))) as never,
+      secretMarks: () => Effect.sync(() => rows.map(({ ciphertext, name }) => [name, ciphertext] as const)),
     })
     yield* Effect.gen(function* () {
       const { follow, followedVersion } = yield* followStoredPolicy(
@@ -91,7 +92,7 @@ it.effect("receivers are made again once the rows that the policy names have cha
       assert.deepStrictEqual(receivers, ["pager,a", "pager,a", "pager,a", "a"])
       assert.deepStrictEqual(made.slice(1), ["one", "two", "names chat, which is not store"])
       // Neither the policy nor an unchanged row is read more than once.
-      assert.deepStrictEqual([texts, decryptions], [1, 2])
+      assert.deepStrictEqual([texts, decryptions, looks], [1, 2, 4])
     }).pipe(
       Effect.provideService(PolicySource, source),
       Effect.provideService(SecretCipher, cipher),
