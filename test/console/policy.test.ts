@@ -48,12 +48,15 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await page.getByLabel("Send").selectOption("critical")
           await page.getByLabel("chat").check()
           await page.getByLabel("mail").check()
+          const unknown = page.getByRole("checkbox", { name: /^and unknown/ })
+          await unknown.uncheck()
           await click("Add this route")
           assert.strictEqual(
             await page.evaluate<string>(SELECTED),
             'routes:\n  - { match: ["severity = critical"], to: [chat, mail] }\n',
           )
-          await page.getByLabel("Send").selectOption("all but critical")
+          await unknown.check()
+          await page.getByLabel("Send").selectOption("warnings")
           await page.getByRole("combobox", { name: "of" }).selectOption("checks named like")
           await page.getByLabel("which").fill("disk*")
           await page.getByLabel("chat").press("Space")
@@ -110,6 +113,19 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await page.getByText("Applied version 5").waitFor()
           assert.notInclude(await text.inputValue(), "5m")
 
+          await page.goto(`${baseUrl}/#/pages`)
+          await page.getByLabel("Name", { exact: true }).fill("shop")
+          await page.getByLabel("Title").fill("The shop")
+          await page.getByLabel("Line", { exact: true }).fill("Disks")
+          await page.getByRole("combobox", { name: "of" }).selectOption("checks named like")
+          await page.getByLabel("which").fill("disk*")
+          await click("Add this line")
+          await page.getByText("1 check: web-1/disk").waitFor()
+          assert.deepStrictEqual([await violationsOf(page, "width"), await isWide(page)], [[], false])
+          await click("Create the page")
+          await page.frameLocator("iframe").getByRole("heading", { name: "The shop" }).waitFor()
+          await page.goto(`${baseUrl}/#/policy`)
+
           // Without a confirmation, nothing names what no server can use.
           await text.fill("receivers: { a: { kind: messenger, url_env: TOCSIN_SECRET_A } }\n")
           await click("Apply")
@@ -118,7 +134,7 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await dialog.getByRole("button", { name: "Cancel" }).click()
           await click("Apply")
           await dialog.getByRole("button", { name: "Do it all the same" }).click()
-          await page.getByText("Applied version 6").waitFor()
+          await page.getByText("Applied version 7").waitFor()
           await page.goto(`${baseUrl}/#/audit`)
           await page
             .getByRole("link", { name: /^policy / })

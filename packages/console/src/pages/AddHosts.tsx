@@ -22,8 +22,7 @@ const shown = keptSecret()
 export const AddHosts = () => {
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
-  const needs =
-    download?.files.some((file) => file.startsWith("tocsin-agent-linux-")) === true ? "glibc" : "Node.js 24"
+  const hasExecutables = download?.files.some((file) => file.startsWith("tocsin-agent-linux-")) === true
   const add = async ({ uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
@@ -36,9 +35,20 @@ export const AddHosts = () => {
       <p>
         {failure?.code === "not_found"
           ? "This server does not hand out the agent: install its package on the host first. "
-          : `Two lines install the agent on a Linux host with ${needs} and systemd, or upgrade it. `}
+          : "Two lines install the agent on a host, or upgrade it. "}
         <a href={`${base}console/agent.md`}>The agent</a> runs the checks of its host.
       </p>
+      {download !== undefined && (
+        <p>
+          <b>The host needs</b> Linux with systemd{hasExecutables ? " and glibc" : ", and Node.js 24"}.{" "}
+          {!hasExecutables && (
+            <small>
+              The lines refuse an older Node.js, and need none if this server has the agent’s executables in{" "}
+              <code>SERVICE_AGENT_DIR</code>.
+            </small>
+          )}
+        </p>
+      )}
       {isExposed(server) && (
         <p>
           <Mark state="warning" word="not encrypted" /> These lines are only as safe as the network between

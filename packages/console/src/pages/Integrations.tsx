@@ -1,8 +1,12 @@
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
+import { parseCron } from "@tocsin/contract/CronTimes"
+import { wallAfter } from "@tocsin/contract/cronWalls"
 import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import { SENDER_KINDS, senderKind } from "@tocsin/contract/senderKinds"
 import { senderLines } from "@tocsin/contract/senderLines"
 import { numberText } from "../format/times.ts"
+import { ZONE, ZONES } from "../format/zones.ts"
+import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
@@ -99,13 +103,38 @@ const SCHEDULES = [
   ["every=1h&after=2h", "every hour"],
   ["every=1d&after=26h", "every day"],
   ["every=7d&after=8d", "every week"],
+  ["cron", "at the times of its line in the crontab"],
 ] as const
+const hasTimes = ({ schedule }: Texts): boolean => schedule === "cron"
+
+/** The next times of a cron expression by the clock of its zone, or what is wrong with it. */
+const nextText = ({ cron = "", tz = "" }: Texts): string => {
+  const times = parseCron(cron)
+  if ("message" in times) return `The times ${times.message}`
+  const clock = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: tz })
+  const walls = [Date.parse(`${clock.format(now.peek()).replace(" ", "T")}Z`)]
+  for (let count = 0; count < 3; count += 1) walls.push(wallAfter(times, walls[count] ?? 0))
+  const wallText = new Intl.DateTimeFormat(undefined, { ...WALL, timeZone: "UTC" })
+  return `Next: ${walls
+    .slice(1)
+    .map((wall) => wallText.format(wall))
+    .join("; ")}. Late an hour after each.`
+}
+const WALL = { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const
+
+/** The query that declares the times. A crontab reads a percent sign as the end of a line. */
+const queryOf = ({ cron = "", tz = "" }: Texts): string => {
+  const times = parseCron(cron)
+  if ("message" in times) throw refusal(`The times ${times.message}.`)
+  return `cron=${cron.split(/\s+/).join("+")}&tz=${tz}`
+}
 
 const linesOfJob = keptSecret()
 
 /** Declares a job of a crontab: how often it runs, and the line that reports it. */
 export const Job = () => {
-  const add = ({ job = "", schedule = "" }: Texts) => {
+  const add = async ({ job = "", ...texts }: Texts) => {
+    const schedule = hasTimes(texts) ? queryOf(texts) : texts["schedule"]
     const secretOf = (made: IntegrationWithKey) => ({
       title: `Append this to the line of ${made.name} in the crontab`,
       texts: textsOf(made, schedule).slice(0, 1),
@@ -119,13 +148,15 @@ export const Job = () => {
         fields={{
           job: { label: "Job", example: "backup" },
           schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
+          cron: { label: "Times", initial: "0 3 * * *", isAsked: hasTimes, hint: nextText },
+          tz: { label: "Time zone", options: ZONES, initial: ZONE, isAsked: hasTimes },
         }}
         acts={[["Add a job", add, "main"]]}
       />
       <ShownOnce of={linesOfJob} />
       <p class="lead">
         Tocsin expects a job from its first report on. So run the new line once: from then on, a run that is
-        late or missing opens an incident.
+        late or missing opens an incident, whose severity is <i>unknown</i>.
       </p>
     </>
   )

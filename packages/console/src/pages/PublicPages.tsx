@@ -3,6 +3,7 @@ import type { Announcement, PolicyInForce } from "@tocsin/client"
 import { isCalledOff, KINDS } from "@tocsin/contract/announcementTexts"
 import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/PublicPages"
 import { segment } from "../api/request.ts"
+import { ZONE } from "../format/zones.ts"
 import { route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo, toggled } from "../state/Route.ts"
@@ -13,6 +14,7 @@ import type { Texts } from "../view/FormField.ts"
 import { ActionButton, Box, CopyText, Field, Form } from "../view/forms.tsx"
 import { Tabs } from "../view/navigation.tsx"
 import { type Draft, type Groups, PagePreview, timeIn } from "../view/PagePreview.tsx"
+import { PageForm } from "./PageForm.tsx"
 import { Empty, Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
@@ -20,9 +22,6 @@ const PATH = "ops/v1/announcements"
 const MOST_SHOWN = 20
 
 const NONE: Draft = { texts: { kind: "incident", title: "", text: "", from: "", to: "" }, lines: [] }
-
-/** The zone in which the browser reads a time that is typed. */
-const { timeZone: ZONE } = new Intl.DateTimeFormat().resolvedOptions()
 
 interface AnnounceProps {
   readonly page: string
@@ -221,21 +220,16 @@ const EXAMPLE = `pages:
     groups:
       - { title: Services, lines: [{ name: Checkout, match: ["label:service = checkout"] }] }`
 
-/** Without a page: what one is, and how to write it. */
-const NoPage = () => (
-  <>
-    <Empty title="No public page yet">
-      A page shows everyone how your services are, without a token: each line has the worst state of the
-      checks that it matches.
-    </Empty>
-    <p>These lines are a page of one service:</p>
-    <CopyText text={EXAMPLE} />
-    <p>
-      Add them to <a href={linkTo("policy")}>the policy</a>, with the matchers of your checks.{" "}
-      <a href={`${base}console/policy.md`}>All that a page can say</a>
-    </p>
-  </>
-)
+/** A form of a new page or, where that is not made here, how to write it. */
+const NewPage = ({ policy }: { readonly policy: PolicyInForce }) =>
+  mayAdminister.value && policy.fixed === undefined ? (
+    <PageForm policy={policy} />
+  ) : (
+    <>
+      <p>These lines of the policy are a page of one service:</p>
+      <CopyText text={EXAMPLE} />
+    </>
+  )
 
 export const PublicPages = () => {
   const reading = useRead<PolicyInForce>("ops/v1/policy")
@@ -246,7 +240,12 @@ export const PublicPages = () => {
     <>
       <h1>Pages</h1>
       <ReadingNote reading={reading} />
-      {reading.value !== undefined && name === undefined && <NoPage />}
+      {reading.value !== undefined && name === undefined && (
+        <Empty title="No public page yet">
+          A page shows everyone how your services are, without a token: each line has the worst state of the
+          checks that it matches.
+        </Empty>
+      )}
       {name !== undefined && page !== undefined && (
         <>
           <Tabs
@@ -257,6 +256,16 @@ export const PublicPages = () => {
           />
           <PublicPage key={name} name={name} page={page} />
         </>
+      )}
+      {reading.value !== undefined && (
+        <details open={name === undefined}>
+          <summary>New page</summary>
+          <NewPage policy={reading.value} />
+          <p>
+            <a href={`${base}console/policy.md`}>All that a page can say</a>, such as groups and a time zone,
+            is in <a href={linkTo("policy")}>the policy</a>.
+          </p>
+        </details>
       )}
     </>
   )

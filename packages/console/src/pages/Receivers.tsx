@@ -137,8 +137,9 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
         </p>
       )}
       <p class="lead">
-        Where no route matches, every receiver is notified. <a href={linkTo("policy")}>The policy</a> has the
-        routes; <a href={`${base}console/notifications.md`}>Notifications</a> describes each service.
+        Where no route matches, every receiver is notified.{" "}
+        <a href={linkTo("policy")}>Add routes to the policy</a> to choose what goes to whom;{" "}
+        <a href={`${base}console/notifications.md`}>Notifications</a> describes each service.
       </p>
     </>
   )

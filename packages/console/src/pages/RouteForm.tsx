@@ -1,14 +1,15 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyItem } from "../state/policyText.ts"
 import { linkTo, toggled } from "../state/Route.ts"
 import { Box, Field } from "../view/forms.tsx"
 
-const SEVERITIES = [
-  ["", "everything"],
-  ["severity = critical", "critical"],
-  ["severity != critical", "all but critical"],
-  ["severity != warning", "all but warnings"],
-] as const
+const SEVERITIES = [["", "everything"], ["critical"], ["warning", "warnings"]] as const
+
+/** The matcher of a severity: without the other one, it has those that are unknown too. */
+const severityMatch = (severity: string, hasUnknown: boolean): string =>
+  severity === "" || !hasUnknown
+    ? severity && `severity = ${severity}`
+    : `severity != ${severity === "critical" ? "warning" : "critical"}`
 
 const SUBJECTS = [
   ["", "everything"],
@@ -29,6 +30,57 @@ const DELAYS = [
   ["1h", "after an hour"],
 ] as const
 
+/** The checks that a matcher names: how, and by which text. */
+type About = readonly [subject: string, value: string]
+export const EVERYTHING: About = ["", ""]
+
+/** The matcher; empty for everything. */
+export const matchOf = ([subject, value]: About): string =>
+  subject === "" || value.trim() === "" ? "" : subject + value.trim()
+
+/** The fields of a matcher. */
+export const SubjectFields = ({ about }: { readonly about: Signal<About> }) => {
+  const [subject, value] = about.value
+  return (
+    <>
+      <Field label="of" options={SUBJECTS} value={subject} onText={(text) => (about.value = [text, value])} />
+      {subject !== "" && (
+        <Field
+          label="which"
+          placeholder={EXAMPLES[subject]}
+          value={value}
+          onText={(text) => (about.value = [subject, text])}
+        />
+      )}
+    </>
+  )
+}
+
+interface SeverityProps {
+  readonly severity: Signal<string>
+  readonly hasUnknown: Signal<boolean>
+}
+
+const SeverityFields = ({ hasUnknown, severity }: SeverityProps) => (
+  <>
+    <Field
+      label="Send"
+      options={SEVERITIES}
+      value={severity.value}
+      onText={(text) => (severity.value = text)}
+    />
+    {severity.value !== "" && (
+      <span class="filters">
+        <Box
+          label="and unknown: late jobs, silent hosts"
+          isOn={hasUnknown.value}
+          onChange={(isOn) => (hasUnknown.value = isOn)}
+        />
+      </span>
+    )}
+  </>
+)
+
 interface RouteFormProps {
   /** The names of receivers and rotas. */
   readonly names: ReadonlyArray<string>
@@ -37,8 +89,9 @@ interface RouteFormProps {
 
 /** Writes a route without knowing how: what is sent to whom, and after how long. */
 export const RouteForm = ({ names, add }: RouteFormProps) => {
-  const [severity, subject, value, after] = [useSignal(""), useSignal(""), useSignal(""), useSignal("")]
+  const [severity, after, about] = [useSignal(""), useSignal(""), useSignal(EVERYTHING)]
   const to = useSignal<ReadonlyArray<string>>([])
+  const hasUnknown = useSignal(true)
   if (names.length === 0)
     return (
       <p>
@@ -46,8 +99,9 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
       </p>
     )
   const write = () => {
-    const about = subject.value === "" || value.value.trim() === "" ? "" : subject.value + value.value.trim()
-    const match = [severity.value, about].filter((text) => text !== "")
+    const match = [severityMatch(severity.value, hasUnknown.value), matchOf(about.value)].filter(
+      (text) => text !== "",
+    )
     const route = {
       ...(match.length > 0 && { match }),
       ...(after.value !== "" && { after: after.value }),
@@ -59,26 +113,8 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
   return (
     <section class="route-form" aria-label="Add a route">
       <div class="form-row">
-        <Field
-          label="Send"
-          options={SEVERITIES}
-          value={severity.value}
-          onText={(text) => (severity.value = text)}
-        />
-        <Field
-          label="of"
-          options={SUBJECTS}
-          value={subject.value}
-          onText={(text) => (subject.value = text)}
-        />
-        {subject.value !== "" && (
-          <Field
-            label="which"
-            placeholder={EXAMPLES[subject.value]}
-            value={value.value}
-            onText={(text) => (value.value = text)}
-          />
-        )}
+        <SeverityFields {...{ hasUnknown, severity }} />
+        <SubjectFields about={about} />
         <Field label="when" options={DELAYS} value={after.value} onText={(text) => (after.value = text)} />
         <span class="filters" role="group" aria-label="to">
           to
@@ -96,8 +132,9 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
         </button>
       </div>
       <p class="lead">
-        Every route that matches applies. What no route matches goes to every receiver, immediately. A late
-        job and a silent host are <i>unknown</i>: <i>all but warnings</i> has them beside what is critical.
+        Every route that matches applies. What no route matches goes to every receiver, immediately. A missed
+        job counts as <i>unknown</i>, as do a silent host and a check that cannot tell: without the tick, a
+        route of <i>critical</i> leaves them out.
       </p>
     </section>
   )

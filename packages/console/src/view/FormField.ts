@@ -24,8 +24,12 @@ export interface FieldProps {
 export type Texts = Readonly<Record<string, string>>
 
 /** A field of a form, with the text that it begins with. */
-export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder"> & {
+export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder" | "hint"> & {
   readonly initial?: string
+  /** Its meaning, which may depend on the fields. */
+  readonly hint?: string | ((texts: Texts) => string) | undefined
+  /** Whether the texts of the others ask for it; without this, they do. */
+  readonly isAsked?: (texts: Texts) => boolean
   /** Whether few need it: it stands below the others, folded. */
   readonly isRare?: boolean
   /** An example, which may depend on the other fields. */

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { numberText, spanText } from "../format/times.ts"
+import { ZONES } from "../format/zones.ts"
 import { now } from "../state/clock.ts"
 import { keyHelp } from "../state/keys.ts"
 import { isOutdated } from "../state/live.ts"
@@ -9,7 +10,7 @@ import { route } from "../state/location.ts"
 import { prefer, preferences } from "../state/preferences.ts"
 import { HOME, linkTo } from "../state/Route.ts"
 import { contact, mayAdminister, mayRespond, me, signOut, WALL } from "../state/session.ts"
-import { aliveAgents, sound, summary } from "../state/summary.ts"
+import { aliveAgents, sound, summary, unacknowledged } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
 import { Icon } from "./icons.tsx"
@@ -80,11 +81,7 @@ const skip = (event: Event): void => {
 const SHARED = "A token of the settings. Named operators are on the page Operators."
 
 const THEMES = [["", "as the computer"], ["light"], ["dark"]] as const
-const ZONES = [
-  ["", "that of the computer"],
-  ["UTC"],
-  ...Intl.supportedValuesOf("timeZone").map((zone) => [zone] as const),
-] as const
+const SHOWN_ZONES = [["", "that of the computer"], ...ZONES] as const
 
 const Preferences = () => {
   const { notifies, sounds, theme, zone } = preferences.value
@@ -106,7 +103,7 @@ const Preferences = () => {
       <Field
         label="Time zone"
         value={zone}
-        options={ZONES}
+        options={SHOWN_ZONES}
         onText={(text) => {
           prefer({ zone: text })
           // Every time on the page is another text then.
@@ -189,6 +186,8 @@ const knownText = (count: number | undefined): string => (count === undefined ? 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const counts = summary.value
   const taken = counts?.acknowledged_incidents ?? 0
+  // The page of incidents and the tab count these.
+  const others = unacknowledged.value === 0 ? "all" : `${numberText(unacknowledged.value ?? 0)} not`
   useKeyboard()
   const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
@@ -210,8 +209,8 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <div class="pulse">
           <p>
             <b>{knownText(counts?.open_incidents)}</b> open
-            {taken > 0 && `, ${numberText(taken)} acknowledged`} ·{" "}
-            <b>{knownText(counts && aliveAgents(counts))}</b> alive
+            {taken > 0 && `, ${others} acknowledged`} · <b>{knownText(counts && aliveAgents(counts))}</b>{" "}
+            alive
           </p>
           <Updated />
         </div>

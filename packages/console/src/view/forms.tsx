@@ -204,11 +204,13 @@ export const Form = ({ title, fields, hasColumns = false, acts, children }: Form
   }
   const draw = (isDrawn: boolean) =>
     Object.entries(fields).map(
-      ([name, { initial: _, example, isRare = false, ...field }]) =>
-        isRare === isDrawn && (
+      ([name, { initial: _, example, hint, isAsked, isRare = false, ...field }]) =>
+        isRare === isDrawn &&
+        isAsked?.(texts.value) !== false && (
           <Field
             key={name}
             {...field}
+            hint={typeof hint === "function" ? hint(texts.value) : hint}
             placeholder={typeof example === "function" ? example(texts.value) : example}
             value={texts.value[name] ?? ""}
             onText={(text) => (texts.value = { ...texts.value, [name]: text })}

@@ -1,0 +1,90 @@
+import { useSignal } from "@preact/signals"
+import type { PolicyInForce } from "@tocsin/client"
+import { countText } from "../format/times.ts"
+import { changePolicy } from "../state/policyActions.ts"
+import { itemLine, withItem } from "../state/policyText.ts"
+import { ActionButton, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
+import { PATH, useCheck, useVersions } from "./policyEditing.ts"
+import { EVERYTHING, matchOf, SubjectFields } from "./RouteForm.tsx"
+
+interface Line {
+  readonly name: string
+  readonly match: ReadonlyArray<string>
+}
+
+/** The checks of a line, the first ones by name. */
+const checksText = (checks: ReadonlyArray<{ readonly agent_id: string; readonly check_id: string }>) => {
+  const names = checks.slice(0, 3).map(({ agent_id, check_id }) => `${agent_id}/${check_id}`)
+  const rest = checks.length > names.length ? ", …" : ""
+  return checks.length === 0
+    ? "no check matches: it shows no data"
+    : `${countText(checks.length, "check")}: ${names.join(", ")}${rest}`
+}
+
+/** Writes a public page without knowing how: its name, its title, and lines with the checks that they match. */
+export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
+  const [name, title, lineName, about] = [useSignal(""), useSignal(""), useSignal(""), useSignal(EVERYTHING)]
+  const lines = useSignal<ReadonlyArray<Line>>([])
+  const stored = useVersions().value?.stored
+  const groups = [{ title: "Services", lines: lines.value }]
+  const item = { key: "pages", name: name.value.trim(), value: { title: title.value.trim(), groups } }
+  const text = withItem(stored?.text ?? "", item)
+  const isWritten = item.name !== "" && item.value.title !== "" && lines.value.length > 0
+  const { check, outcome } = useCheck(isWritten ? (text ?? "") : "")
+  const found = (check?.lines ?? []).filter(({ page }) => page === item.name)
+  const problem = check?.issues[0]
+  const addLine = () => {
+    const match = matchOf(about.value)
+    lines.value = [...lines.value, { name: lineName.value.trim(), match: match === "" ? [] : [match] }]
+    lineName.value = ""
+    about.value = EVERYTHING
+  }
+  const create = async () => {
+    const ifMatch = stored?.hash ?? policy.hash
+    if ((await changePolicy("PUT", PATH, { body: text, ifMatch })) === undefined) return undefined
+    lines.value = []
+    return { text: `Created the page ${item.name}` }
+  }
+  return (
+    <section class="route-form" aria-label="New page">
+      <div class="form-row">
+        <Field label="Name" placeholder="shop" value={name.value} onText={(next) => (name.value = next)} />
+        <Field label="Title" placeholder="Shop" value={title.value} onText={(next) => (title.value = next)} />
+      </div>
+      <div class="form-row">
+        <Field
+          label="Line"
+          placeholder="Checkout"
+          value={lineName.value}
+          onText={(next) => (lineName.value = next)}
+        />
+        <SubjectFields about={about} />
+        <button type="button" class="quiet" disabled={lineName.value.trim() === ""} onClick={addLine}>
+          Add this line
+        </button>
+      </div>
+      <ul class="plain" aria-label="Lines of the page">
+        {lines.value.map((line, place) => (
+          <li class="row" key={place}>
+            <b>{line.name}</b>
+            <span class="subject">{found[place] && checksText(found[place].checks)}</span>
+            <QuietButton does={() => (lines.value = lines.value.filter((each) => each !== line))}>
+              Leave out
+            </QuietButton>
+          </li>
+        ))}
+      </ul>
+      {isWritten && text === undefined && (
+        <>
+          <p>Put this into the policy by hand: its form is another one.</p>
+          <CopyText text={`pages:\n  ${itemLine(item)}`} />
+        </>
+      )}
+      <Fault text={problem === undefined ? "" : `${problem.path} ${problem.message}`} />
+      <ActionButton kind="main" isDisabled={check === undefined || problem !== undefined} does={create}>
+        Create the page
+      </ActionButton>{" "}
+      <small role="status">{isWritten && problem === undefined && outcome}</small>
+    </section>
+  )
+}
