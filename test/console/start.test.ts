@@ -76,6 +76,14 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await click("Add a job")
             await page.getByRole("alert").waitFor()
             await page.getByLabel("Job").fill("backup")
+            await page.getByLabel("Runs").selectOption("at the times of its line in the crontab")
+            await page.getByRole("textbox", { name: "Times" }).fill("0 3 * *")
+            await page.getByText("The times must have five fields").waitFor()
+            await page.getByRole("textbox", { name: "Times" }).fill("0 3 * * 1-5")
+            await page
+              .getByText(/^Next: .*03:00.*; .*03:00.*; .*03:00.*\. Late an hour after each\.$/)
+              .waitFor()
+            await page.getByLabel("Time zone").selectOption("Europe/Berlin")
             await click("Add a job")
             const line = (await page.locator("code", { hasText: "; curl" }).textContent()) ?? ""
             execFileSync("sh", ["-c", `true ${line}`])
@@ -115,7 +123,19 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await page.goto(`${baseUrl}/#/checks/backup/backup`)
             await page.getByText(/it must report again .*/).waitFor()
-            assert.isTrue(line.includes("every=1d&after=26h"))
+            assert.isTrue(line.includes("cron=0+3+*+*+1-5&tz=Europe/Berlin"))
+            // All of a young check, and not a sliver at the end of a day.
+            await page
+              .getByRole("link", { name: "1 hour", exact: true })
+              .and(page.locator("[aria-current]"))
+              .waitFor()
+            await page.emulateMedia({ media: "print" })
+            assert.notMatch(await page.locator("main").innerText(), /\d[smh] ago/)
+            await page.emulateMedia({ media: "screen" })
+            await page.goto(`${baseUrl}/#/audit`)
+            const acts = page.getByRole("list", { name: "Changes" })
+            await acts.getByText("changed receiver log").waitFor()
+            assert.strictEqual(await acts.getByText(/policy|secret/).count(), 0)
 
             await page.goto(`${baseUrl}/#/agents`)
             const mark = page.getByText(`older than the server, ${manifest.version}`)

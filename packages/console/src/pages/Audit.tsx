@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@tocsin/client"
 import { auditActionNames } from "@tocsin/contract/AuditActions"
 import { localTimes } from "../format/times.ts"
+import { actsOf } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { route, setParameters } from "../state/location.ts"
@@ -40,7 +41,7 @@ const COLUMNS: Columns<AuditEntry> = [
 export const Audit = () => {
   const { actor = "", action = "", subject = "", from = "", to = "" } = route.value.parameters
   const query = { actor: actor.trim(), action, subject: subject.trim(), ...chosenDays() }
-  const listed = usePages(listOf<AuditEntry>("ops/v1/audit", query))
+  const listed = usePages(actsOf(query))
   const isFiltered = actor + action + subject + from + to !== ""
   const isTurned = from !== "" && to !== "" && from > to
   useSubjectNames()

@@ -11,20 +11,28 @@ import { ReadingNote } from "../view/states.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { CheckNumbers } from "./CheckNumbers.tsx"
 
-const DAY = 86_400_000
-/** Days, how to say them, and the steps of the axis. */
+const HOUR = 3_600_000
+/** Hours, how to say them, and the steps of the axis. */
 const SPANS = [
-  ["0.25", "6 hours", 6],
-  ["1", "24 hours", 6],
-  ["7", "7 days", 7],
-  ["30", "30 days", 6],
-  ["93", "93 days", 6],
+  ["1", "1 hour", 6],
+  ["6", "6 hours", 6],
+  ["24", "24 hours", 6],
+  ["168", "7 days", 7],
+  ["720", "30 days", 6],
+  ["2232", "93 days", 6],
 ] as const
 
-const USUAL = "1"
+const USUAL = "24"
 
 /** The pictures of less than this show a part of it, without another read. */
-const MOST_USUAL = 30 * DAY
+const MOST_USUAL = 720 * HOUR
+
+/** The usual span, or a shorter one that has all of a young check. */
+const usualOf = ({ phases = [], to }: CheckAvailability): string => {
+  const begin = phases.find(({ state }) => state !== "no_data")?.from ?? to
+  const age = Date.parse(to) - Date.parse(begin)
+  return SPANS.find(([hours]) => hours === USUAL || (age > 0 && age <= Number(hours) * HOUR))?.[0] ?? USUAL
+}
 
 /** The width of the picture, and the least one of a stretch. */
 const [WIDTH, LEAST] = [1_000, 4]
@@ -37,8 +45,8 @@ interface PictureProps {
   readonly span: (typeof SPANS)[number]
 }
 
-const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
-  const span = { start: end - Number(days) * DAY, end }
+const Picture = ({ end, phases, span: [hours, title, steps] }: PictureProps) => {
+  const span = { start: end - Number(hours) * HOUR, end }
   const stretches = stretchesOf(phases, span)
   const times = timeInStates(stretches, span)
   const percent = availabilityOf(times)
@@ -85,26 +93,29 @@ const Picture = ({ end, phases, span: [days, title, steps] }: PictureProps) => {
 const MOST_MARKED = 100
 
 export const CheckPicture = ({ agent_id, check_id }: Pick<ExpectedCheckState, "agent_id" | "check_id">) => {
-  const span = chosen(SPANS, route.value.parameters["days"] ?? USUAL)
-  const length = Number(span[0]) * DAY
-  const isLong = length > MOST_USUAL
-  const reading = useResource(`availability ${agent_id}/${check_id} ${isLong}`, ["checks"], async () => {
-    const from = new Date(now.peek() - Math.max(MOST_USUAL, length)).toISOString()
+  const wanted = route.value.parameters["hours"]
+  const longest = Math.max(MOST_USUAL, Number(chosen(SPANS, wanted)[0]) * HOUR)
+  const reading = useResource(`availability ${agent_id}/${check_id} ${longest}`, ["checks"], async () => {
+    const from = new Date(now.peek() - longest).toISOString()
     const query = { match: `agent_id = ${agent_id},check_id = ${check_id}`, from, phases: true }
     const { items } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", { query })
     return items[0]
   })
   const past = { agent_id, check_id, sort: "opened_at", limit: MOST_MARKED }
   const incidents = useRead<Answered<HeldIncident>>("ops/v1/incidents", past).value?.items ?? []
-  const { value } = reading
+  const { failure, value } = reading
+  const span = chosen(SPANS, wanted ?? (value && usualOf(value)) ?? USUAL)
+  const length = Number(span[0]) * HOUR
   return (
     <section aria-label="Over time">
-      <Tabs label="How far back" parameter="days" current={span[0]} tabs={SPANS} />
+      <Tabs label="How far back" parameter="hours" current={span[0]} tabs={SPANS} />
       <ReadingNote reading={reading} />
       {value?.phases !== undefined && (
         <Picture end={Date.parse(value.to)} phases={value.phases} span={span} />
       )}
-      <CheckNumbers {...{ agent_id, check_id, length, incidents }} steps={span[2]} />
+      {(wanted ?? value ?? failure) !== undefined && (
+        <CheckNumbers {...{ agent_id, check_id, length, incidents }} steps={span[2]} />
+      )}
     </section>
   )
 }

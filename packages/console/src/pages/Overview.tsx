@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { momentText, numberText } from "../format/times.ts"
+import { oneOfEach } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { concernsOf, type ServiceState } from "../state/health.ts"
 import { subjectText, titleOf } from "../state/incidentActions.ts"
@@ -179,13 +180,16 @@ export const Health = () => {
   )
 }
 
+/** Rows of the audit from which each act has one. */
+const MOST_OF_ACTS = 4 * SOME
+
 type Change = readonly [at: string, id: string, what: ComponentChildren, by: ComponentChildren]
 
 /** The latest acts of people, and the latest ends of incidents. */
 export const Changes = ({ most = SOME }: { readonly most?: number }) => {
-  const audit = useSome<AuditEntry>("ops/v1/audit", {})
+  const audit = useSome<AuditEntry>("ops/v1/audit", {}, MOST_OF_ACTS)
   const ended = useSome<HeldIncident>("ops/v1/incidents", { state: "resolved", sort: "resolved_at" })
-  const made = (audit.value?.items ?? []).map(({ action, actor, at, id, subjects }): Change => [
+  const made = oneOfEach(audit.value?.items ?? []).map(({ action, actor, at, id, subjects }): Change => [
     at,
     id,
     <>

@@ -124,7 +124,8 @@ const Arrival = ({ item }: { readonly item: HeldOutboxItem | undefined }) =>
     </>
   ) : (
     <p>
-      {item.receiver} got “{item.summary ?? item.incident_key}”
+      {item.receiver} got “{item.incident_key}
+      {item.summary !== undefined && `: ${item.summary}`}”
       <TimeAfter text=" " at={item.updated_at} />. <a href={linkTo("outbox")}>All notifications</a>
     </p>
   )

@@ -2,7 +2,7 @@ import { computed, effect, signal } from "@preact/signals"
 import type { HeldIncident, Overview } from "@tocsin/client"
 import { countText, numberText } from "../format/times.ts"
 import { followService } from "./clock.ts"
-import { titleOf } from "./incidentActions.ts"
+import { subjectText, titleOf } from "./incidentActions.ts"
 import type { Answered } from "./Pages.ts"
 import { preferences } from "./preferences.ts"
 import { revisionOf } from "./revisions.ts"
@@ -105,7 +105,10 @@ const notify = async (count: number): Promise<void> => {
   const [newest] = items
   const title = `${countText(count, "incident")} not acknowledged`
   // One of all tabs: a later one takes its place.
-  const shown = new Notification(title, { body: newest === undefined ? "" : titleOf(newest), tag: "tocsin" })
+  const shown = new Notification(title, {
+    body: newest === undefined ? "" : `${subjectText(newest)}: ${titleOf(newest)}`,
+    tag: "tocsin",
+  })
   shown.addEventListener("click", () => window.focus())
 }
 

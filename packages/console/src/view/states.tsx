@@ -32,7 +32,7 @@ export const Time = ({ at, isAlone = false }: { readonly at: string; readonly is
   const relative = useMemo(() => computed(() => relativeText(at, now.value)), [at])
   return (
     <time dateTime={at} tabIndex={isAlone ? 0 : undefined}>
-      {relative}
+      <span class="relative">{relative}</span>
       <span class="unseen"> {exactText(at)}</span>
     </time>
   )
