@@ -1,22 +1,24 @@
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { seedPostgres } from "../../bench/seed/seedPostgres.ts"
 import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
 import { partOfFullSize } from "../../bench/seed/SeedSize.ts"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { inconsistencies } from "@tocsin/testing/inconsistencies"
-import { openReplica } from "@tocsin/testing/Replica"
+import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { listNames } from "@tocsin/core/model/ListDefinitions"
 import { rowsOf } from "@tocsin/testing/rowsOf"
 import { START_MILLIS, start } from "@tocsin/testing/samples"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 
-const options = { size: partOfFullSize(1_000), now: start, report: () => undefined }
+/** Few rows of history, which all are read: two for each check. */
+const size = { ...partOfFullSize(1_000), history: 2_000 }
+const options = { size, now: start, report: () => undefined }
 
 const seededSqlite: StorageUnderTest<ScratchFolder> = {
   name: "SQLite",
@@ -42,24 +44,27 @@ const seededPostgres: StorageUnderTest<ScratchPostgres> = {
   ),
 }
 
+/** One for all tests of a storage, which only read. */
+class Seeded extends Context.Service<Seeded, Replica>()("@tocsin/test/depth/Seeded") {}
+
 const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe(`a seeded storage on ${subject.name}`, () => {
+  layer(Layer.effect(Seeded, openReplica(subject)))(`a seeded storage on ${subject.name}`, (it) => {
     it.effect("holds the requested number of rows, as decisions would have written them", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)
-        const replica = yield* openReplica(subject)
+        const replica = yield* Seeded
         assert.deepStrictEqual(yield* inconsistencies(replica), [])
         const counts = yield* Effect.forEach(listNames, (list) =>
           Effect.map(rowsOf(replica, list), (rows) => [list, rows.length] as const),
         )
         const filled = Object.fromEntries(counts.filter(([, count]) => count > 0))
-        assert.deepStrictEqual(filled, { ...options.size, blacklist: options.size.agents / 20 })
+        assert.deepStrictEqual(filled, { ...size, blacklist: size.agents / 20 })
       }),
     )
 
     it.effect("has the labels and texts that its statements spell out", () =>
       Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
+        const replica = yield* Seeded
         for (const { labels } of yield* rowsOf(replica, "agents"))
           assert.match(labels?.["role"] ?? "", /^web-\d+$/)
         for (const { summary } of yield* rowsOf(replica, "checks"))
@@ -72,7 +77,7 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("looks like one that was in use a moment ago", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)
-        const { queries, storage } = yield* openReplica(subject)
+        const { queries, storage } = yield* Seeded
         const summary = yield* queries.summary
         assert.deepInclude(summary, { agents_online: 97, agents_offline: 2 })
         assert.isAbove(summary.open_incidents, 30)
