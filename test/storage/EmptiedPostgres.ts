@@ -1,7 +1,7 @@
 import { afterAll } from "@effect/vitest"
 import { scriptOf } from "@tocsin/adapter-pg/client/PgPoolOptions"
 import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
-import type { SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 
 /**
@@ -9,9 +9,14 @@ import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
  * those that were given back, emptied: much faster than another database and its migrations for
  * every test.
  */
-export class EmptiedPostgres extends Context.Service<EmptiedPostgres, { readonly url: Redacted.Redacted }>()(
-  "@tocsin/test/storage/EmptiedPostgres",
-) {
+export class EmptiedPostgres extends Context.Service<
+  EmptiedPostgres,
+  {
+    readonly url: Redacted.Redacted
+    /** A connection to this database, past the storage. */
+    readonly sql: SqlClient.SqlClient
+  }
+>()("@tocsin/test/storage/EmptiedPostgres") {
   /** For the tests of the file that calls it: its databases are dropped after all of them. */
   static readonly layerOfFile = (): Layer.Layer<EmptiedPostgres, SqlError.SqlError> => {
     const scope = Scope.makeUnsafe()
@@ -43,7 +48,7 @@ const make = Effect.gen(function* () {
     // and index: ten times as slow for few rows.
     yield* sql.unsafe(scriptOf(tables.map(({ name }) => `DELETE FROM ${name}`).join("; ")))
   })
-  return { url, empty }
+  return { url, sql, empty }
 })
 
 type Database = Effect.Success<typeof make>

@@ -25,8 +25,8 @@ import { uuidV7 } from "@tocsin/testing/SeededIds"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { inTurn } from "../properties/atLength.ts"
+import { EmptiedPostgres } from "./EmptiedPostgres.ts"
 import { migratedFolder, storageInFolder } from "./migratedFolder.ts"
 import { ScratchFolder } from "./ScratchFolder.ts"
 
@@ -70,17 +70,13 @@ const sqlite: Damageable<ScratchFolder> = {
   moreWrong: ["", "{"],
 }
 
-const postgres: Damageable<ScratchPostgres> = {
+const postgres: Damageable<EmptiedPostgres> = {
   name: "PostgreSQL",
-  place: ScratchPostgres.layer,
-  client: Layer.unwrap(Effect.map(ScratchPostgres, ({ url }) => PgStorage.layer({ url }))),
-  execute: (place, text) =>
-    Effect.gen(function* () {
-      const { sql } = yield* Context.get(place, ScratchPostgres).replica({ maxConnections: 1 })
-      yield* sql.unsafe(text)
-    }),
+  place: EmptiedPostgres.layerOfFile(),
+  client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
+  execute: (place, text) => Context.get(place, EmptiedPostgres).sql.unsafe(text),
   damaged: (place) =>
-    Effect.map(inspectPostgres({ url: Context.get(place, ScratchPostgres).url }), ({ damaged }) => damaged),
+    Effect.map(inspectPostgres({ url: Context.get(place, EmptiedPostgres).url }), ({ damaged }) => damaged),
   moreWrong: [],
 }
 

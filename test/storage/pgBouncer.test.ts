@@ -15,9 +15,8 @@ import { EmptiedPostgres } from "./EmptiedPostgres.ts"
 const through = (mode: "session" | "transaction") => {
   const place = Layer.effect(
     EmptiedPostgres,
-    Effect.map(
-      Effect.flatMap(EmptiedPostgres, ({ url }) => throughPgBouncer(url, mode)),
-      (url) => ({ url }),
+    Effect.flatMap(EmptiedPostgres, ({ sql, url }) =>
+      Effect.map(throughPgBouncer(url, mode), (pooled) => ({ url: pooled, sql })),
     ),
   ).pipe(Layer.provide(EmptiedPostgres.layerOfFile()))
   return {
