@@ -36,26 +36,29 @@ const describeBatches = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "overlapping batches of one agent count each event once" }, (replica) =>
-    Effect.gen(function* () {
-      yield* enroll(replica(0), "a")
-      // Each event has a different check, so none can be late.
-      const events = range(60).map((n) => eventOf(n, { check_id: `check-${n}` }))
-      const replies = yield* Effect.forEach(
-        range(12),
-        (n) => {
-          const part = events.slice(n * 3, n * 3 + 27)
-          return send(replica(n), "a", n % 2 === 0 ? part : part.toReversed())
-        },
-        atOnce,
-      )
-      assert.strictEqual(sum(replies.map((reply) => reply.accepted)), 60)
-      assert.strictEqual((yield* rowsOf(replica(1), "history")).length, 60)
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-    }),
+  race(
+    subject,
+    { name: "overlapping batches of one agent count each event once", alsoAlone: true },
+    (replica) =>
+      Effect.gen(function* () {
+        yield* enroll(replica(0), "a")
+        // Each event has a different check, so none can be late.
+        const events = range(60).map((n) => eventOf(n, { check_id: `check-${n}` }))
+        const replies = yield* Effect.forEach(
+          range(12),
+          (n) => {
+            const part = events.slice(n * 3, n * 3 + 27)
+            return send(replica(n), "a", n % 2 === 0 ? part : part.toReversed())
+          },
+          atOnce,
+        )
+        assert.strictEqual(sum(replies.map((reply) => reply.accepted)), 60)
+        assert.strictEqual((yield* rowsOf(replica(1), "history")).length, 60)
+        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+      }),
   )
 
-  race(subject, { name: "no update of a row is lost" }, (replica) =>
+  race(subject, { name: "no update of a row is lost", alsoAlone: true }, (replica) =>
     Effect.gen(function* () {
       const agent_id = AgentId.make("a")
       const increment = (n: number) =>
@@ -111,48 +114,54 @@ const describeIncidents = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  race(subject, { name: "concurrent joins, leaves and changes of shared incidents add up" }, (replica) =>
-    Effect.gen(function* () {
-      const agents = range(16).map((n) => `agent-${n}`)
-      yield* enroll(replica(0), ...agents)
-      const rounds = 8
-      const event = (agent: number, n: number) =>
-        eventOf(n, {
-          status: statusOf(agent, n),
-          incident_key: `shared ${(agent + n) % 2}`,
-          check_id: `check-${n % 2}`,
-          output: `output ${n} of ${agent}`,
-        })
-      yield* Effect.forEach(
-        agents,
-        (agent, index) =>
-          Effect.forEach(range(rounds), (n) =>
-            send(replica(index + n), agent, [event(index, 2 * n), event(index, 2 * n + 1)]),
-          ),
-        atOnce,
-      )
-      const expected = agents.flatMap((_, index) => [
-        event(index, 2 * rounds - 2),
-        event(index, 2 * rounds - 1),
-      ])
-      const counts = yield* replica(0).queries.summary
-      for (const status of STATUSES) {
-        const count = expected.filter((last) => last.status === status).length
-        assert.strictEqual(counts[`checks_${status}`], count, status)
-      }
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-      const calm = range(2).map((n) =>
-        eventOf(100 + n, { check_id: `check-${n}`, status: "ok", exit_code: 0 }),
-      )
-      yield* Effect.forEach(agents, (agent, n) => send(replica(n), agent, calm), atOnce)
-      assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
-      assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
-    }),
+  race(
+    subject,
+    { name: "concurrent joins, leaves and changes of shared incidents add up", alsoAlone: true },
+    (replica) =>
+      Effect.gen(function* () {
+        const agents = range(16).map((n) => `agent-${n}`)
+        yield* enroll(replica(0), ...agents)
+        const rounds = 8
+        const event = (agent: number, n: number) =>
+          eventOf(n, {
+            status: statusOf(agent, n),
+            incident_key: `shared ${(agent + n) % 2}`,
+            check_id: `check-${n % 2}`,
+            output: `output ${n} of ${agent}`,
+          })
+        yield* Effect.forEach(
+          agents,
+          (agent, index) =>
+            Effect.forEach(range(rounds), (n) =>
+              send(replica(index + n), agent, [event(index, 2 * n), event(index, 2 * n + 1)]),
+            ),
+          atOnce,
+        )
+        const expected = agents.flatMap((_, index) => [
+          event(index, 2 * rounds - 2),
+          event(index, 2 * rounds - 1),
+        ])
+        const counts = yield* replica(0).queries.summary
+        for (const status of STATUSES) {
+          const count = expected.filter((last) => last.status === status).length
+          assert.strictEqual(counts[`checks_${status}`], count, status)
+        }
+        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+        const calm = range(2).map((n) =>
+          eventOf(100 + n, { check_id: `check-${n}`, status: "ok", exit_code: 0 }),
+        )
+        yield* Effect.forEach(agents, (agent, n) => send(replica(n), agent, calm), atOnce)
+        assert.strictEqual((yield* replica(0).queries.summary).open_incidents, 0)
+        assert.deepStrictEqual(yield* inconsistencies(replica(1)), [])
+      }),
   )
 
   race(
     subject,
-    { name: "heartbeats, events and shared incidents in crossing order end without a deadlock" },
+    {
+      name: "heartbeats, events and shared incidents in crossing order end without a deadlock",
+      alsoAlone: true,
+    },
     (replica) =>
       Effect.gen(function* () {
         const agents = range(8).map((n) => `agent-${n}`)

@@ -1,6 +1,7 @@
 import { it } from "@effect/vitest"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
 import { Effect, type Scope } from "effect"
+import { RUNS_FACTOR } from "./propertyRuns.ts"
 import { newPlace, type Replica } from "./Replica.ts"
 import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
 
@@ -16,14 +17,21 @@ export const outcomeOf = <A, E extends { readonly _tag: string }, R>(
 ): Effect.Effect<A | string, never, R> =>
   Effect.match(action, { onSuccess: (reply): A | string => reply, onFailure: (error) => error._tag })
 
+/** Where properties run less often than usual, one client takes part only if its race asks for it. */
+const IS_SAMPLE = RUNS_FACTOR < 1
+
 /**
  * A test of concurrent actions on one storage: through one client, and again through two if the
- * storage allows it. It runs on the live clock, since a storage may pause before it retries a
- * conflict.
+ * storage allows it. A sample tries only two there, unless the race is `alsoAlone`. It runs on the
+ * live clock, since a storage may pause before it retries a conflict.
  */
 export const race = <Place>(
   subject: StorageUnderTest<Place>,
-  { name, rules }: { readonly name: string; readonly rules?: Partial<RuleOptions> },
+  {
+    alsoAlone = false,
+    name,
+    rules,
+  }: { readonly name: string; readonly rules?: Partial<RuleOptions>; readonly alsoAlone?: boolean },
   body: (replica: Turns) => Effect.Effect<void, unknown, Scope.Scope>,
 ): void => {
   const run = (clients: number) =>
@@ -33,6 +41,7 @@ export const race = <Place>(
       const replicas = [first, ...(yield* Effect.replicateEffect(open, clients - 1))]
       yield* body((n) => replicas[n % clients] ?? first)
     })
-  it.live(`${name}: one client`, () => run(1))
+  if (alsoAlone || !IS_SAMPLE || subject.onlyOneClient !== undefined)
+    it.live(`${name}: one client`, () => run(1))
   it.live.skipIf(subject.onlyOneClient !== undefined)(`${name}: two clients${because(subject)}`, () => run(2))
 }
