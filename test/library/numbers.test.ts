@@ -68,5 +68,8 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
     await measure(monitor, 1, "OK | used=1%")
     const long = { ...check, step: "5m" as const, from: "2020-01-01T00:00:00Z" }
     assert.match(String(await failureOf(monitor.numbers.read(long))), /^validation: /)
+    const short = { ...check, from: "2026-01-01T00:00:00.000100Z", to: "2026-01-01T00:00:00.000900Z" }
+    const tooShort = "validation: from must be before to, by a millisecond or more"
+    assert.strictEqual(await failureOf(monitor.numbers.read(short)), tooShort)
   })
 })

@@ -65,6 +65,10 @@ export const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds
 
 /** Stands for a series among those of its check: no character of a name or a unit is a control. */
 export const nameKey = ({ name, unit }: Pick<SeriesRef, "name" | "unit">): string => `${name}\n${unit}`
+export const namedBy = (key: string): Pick<SeriesRef, "name" | "unit"> => {
+  const [name = "", unit = ""] = key.split("\n")
+  return { name, unit }
+}
 
 /** Stands for a series. No ID contains a slash. */
 export const seriesKey = ({ check_id, registration_id, ...named }: Omit<SeriesRef, "agent_id">): string =>

@@ -13,6 +13,7 @@ import type { NumberMemory } from "./NumberMemory.ts"
 import { reachedBounds } from "../numbers/NumberBounds.ts"
 import {
   HOURS_KEPT,
+  namedBy,
   nameKey,
   type NumberPart,
   PART_KINDS,
@@ -68,20 +69,7 @@ const timeline = (parts: ReadonlyArray<NumberPart>, step: NumberStep): ReadonlyM
 
 const whole = (spans: Spans, length: number): Spans => Array.from({ length }, (_, place) => spans[place])
 
-const bySeries = (
-  parts: ReadonlyArray<NumberPart>,
-): ReadonlyArray<readonly [NumberPart, ReadonlyArray<NumberPart>]> => {
-  const found = new Map<string, [NumberPart, Array<NumberPart>]>()
-  for (const part of parts) {
-    const key = nameKey(part)
-    const known = found.get(key)
-    if (known === undefined) found.set(key, [part, [part]])
-    else known[1].push(part)
-  }
-  return Array.from(found.entries())
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, one]) => one)
-}
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)
 
 /** Reads numbers over time (docs/rules.md#numbers). */
 export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory["Service"]) => {
@@ -131,9 +119,9 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
       // Hours keep seven digits: others would be noise.
       const shown = (value: number) => (step === "5m" ? value : Number(value.toPrecision(7)))
       const parts = yield* numbers.parts({ ...check, name, kinds, from: startOf(kinds[0], first), to })
-      const series = bySeries(parts).map(([of, all]) => ({
-        name: of.name,
-        unit: of.unit,
+      const named = Array.from(Map.groupBy(parts, nameKey)).toSorted(byName)
+      const series = named.map(([key, all]) => ({
+        ...namedBy(key),
         spans: Array.from(timeline(all, step)).flatMap(([at, { count, last, least, mean, most }]) =>
           at < first || at >= to
             ? []
@@ -186,7 +174,8 @@ const spanOf = Effect.fnUntraced(function* (
 > {
   const to = asked.to === undefined ? now : Instant.toMillis(asked.to)
   const from = asked.from === undefined ? to - DAY : Instant.toMillis(asked.from)
-  if (from >= to) return yield* new ValidationError({ message: "from must be before to" })
+  if (from >= to)
+    return yield* new ValidationError({ message: "from must be before to, by a millisecond or more" })
   const step = asked.step ?? (["5m", "1h"] as const).find((one) => isFine(one, from, to, now)) ?? "1d"
   const length = stepMillis[step]
   const first = Math.floor(from / length) * length
