@@ -162,7 +162,8 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           }
           console.log(`heap of a wall after each hour, in bytes: ${heaps.join(", ")}`)
           const [before = 0, after = Infinity] = [heaps[2], heaps[7]]
-          assert.isBelow(after, before * 1.05)
+          // It differs by some percent from hour to hour.
+          assert.isBelow(after, before * 1.1)
         })
       }),
     )
