@@ -5,7 +5,7 @@ import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, FileSystem, Layer } from "effect"
 import {
   type CopyEnd,
@@ -71,6 +71,14 @@ export const storageName = (settings: StorageSettings): string => {
 /** Called when a storage has failed until it is opened again. */
 export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => void
 
+const ONE_PROCESS = "one process has a module's storage: beside a running server, use its console or API"
+
+/** A command beside a server need not stop it, whatever the storage says. */
+const withAdvice = (cause: StorageError): StorageError =>
+  cause.reason === "in_use"
+    ? new StorageError({ reason: cause.reason, message: `${cause.message} (${ONE_PROCESS})`, cause })
+    : cause
+
 /** The storage of these settings. */
 export const storageLayer = (
   settings: StorageSettings & Partial<Pick<Settings, "SERVICE_STORAGE_TIMEOUT">>,
@@ -82,7 +90,7 @@ export const storageLayer = (
       Effect.promise(
         async () => (await import("tocsin/internal/storages/storages")).layersOf(ofModule).storage,
       ),
-    )
+    ).pipe(Layer.catch((error) => Layer.effect(Storage, Effect.fail(withAdvice(error)))))
   if (settings.DATABASE_URL === undefined) {
     return SqliteStorage.layer({
       file: databaseFile(settings),

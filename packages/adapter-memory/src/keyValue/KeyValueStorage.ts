@@ -3,7 +3,7 @@ import { type Command, decideSync, type Outcome } from "@tocsin/core/unitOfWork/
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
 import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
-import { Effect, Layer, RcRef, Scope, Semaphore } from "effect"
+import { Duration, Effect, Fiber, Layer, RcRef, Scope, Semaphore } from "effect"
 import * as MemoryStorage from "../MemoryStorage.ts"
 import type { MemoryTables } from "../MemoryTables.ts"
 import { decideExpiry, removeExpired } from "../expire.ts"
@@ -15,6 +15,7 @@ import {
   expiredRows,
   type KeyValueFailure,
   type KeyValueStore,
+  type LoadedEntries,
   loadTables,
   type RowChanges,
   rowKey,
@@ -24,7 +25,9 @@ import {
 export interface KeyValueOptions {
   /** Names the store in logs; not its address. */
   readonly name: string
-  /** Opens the store, or rejects with what to do, for example if another process has it open. */
+  /**
+   * Opens the store within 30 s, or rejects with what to do, for example if another process has it open.
+   */
   readonly open: () => Promise<KeyValueStore>
 }
 
@@ -45,24 +48,58 @@ const reasonOf = (cause: unknown): StorageFailure => {
 export const failure = (message: string, cause: unknown): StorageError =>
   new StorageError({ reason: reasonOf(cause), message, cause })
 
+const OPEN_WITHIN = Duration.seconds(30)
+const SLOW = Duration.seconds(5)
+
+/** Opens a store. One that opens too late is closed. */
+const openInTime = ({ name, open }: KeyValueOptions) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const store = await open()
+      if (signal.aborted) await store?.close?.()
+      return store
+    },
+    catch: (cause) => openFailure(name, cause),
+  }).pipe(
+    Effect.interruptible,
+    Effect.timeoutOrElse({
+      duration: OPEN_WITHIN,
+      orElse: () =>
+        Effect.fail(
+          new StorageError({
+            reason: "timed_out",
+            message: `open of ${name} did not settle within ${Duration.toSeconds(OPEN_WITHIN)} s: see what it waits for, such as a lock or a network`,
+          }),
+        ),
+    }),
+  )
+
+/** Says that a start waits for a store. */
+const announceSlow = ({ name }: KeyValueOptions) =>
+  Effect.delay(
+    Effect.logWarning(`waiting for ${name} to open and to give its entries: see its lock, network and size`),
+    SLOW,
+  )
+
 /** Opens a store until the scope ends, and reads its entries. */
 export const openStore = Effect.fnUntraced(function* <A>(
-  { name, open }: KeyValueOptions,
-  read: (entries: ReturnType<KeyValueStore["load"]>) => Promise<A>,
+  options: KeyValueOptions,
+  read: (entries: LoadedEntries) => Promise<A>,
 ): Effect.fn.Return<{ readonly store: KeyValueStore; readonly loaded: A }, StorageError, Scope.Scope> {
-  const store = yield* Effect.acquireRelease(
-    Effect.tryPromise({ try: async () => open(), catch: (cause) => openFailure(name, cause) }),
-    (opened) =>
-      Effect.catchCause(
-        Effect.tryPromise(async () => opened?.close?.()),
-        (cause) => Effect.logWarning(`${name} could not be closed`, cause),
-      ),
+  const { name } = options
+  const announcing = yield* Effect.forkScoped(announceSlow(options))
+  const store = yield* Effect.acquireRelease(openInTime(options), (opened) =>
+    Effect.catchCause(
+      Effect.tryPromise(async () => opened?.close?.()),
+      (cause) => Effect.logWarning(`${name} could not be closed`, cause),
+    ),
   )
   if (!isStore(store)) return yield* notAStore
   const loaded = yield* Effect.tryPromise({
-    try: () => read(store.load()),
+    try: async () => read(await store.load()),
     catch: (cause) => readFailure(name, cause),
   })
+  yield* Fiber.interrupt(announcing)
   return { store, loaded }
 })
 
@@ -71,9 +108,15 @@ export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageErr
   const acquire = Effect.map(openStore(options, loadTables), ({ loaded, store }) =>
     make(store, loaded, Semaphore.makeUnsafe(1)),
   )
-  // The scope stays open: the last user of the store closes it.
-  const shared = Effect.runSync(Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe()))
-  return Layer.effect(Storage, RcRef.get(shared))
+  let shared: RcRef.RcRef<Storage["Service"], StorageError> | undefined
+  return Layer.effect(
+    Storage,
+    Effect.gen(function* () {
+      // The first user's log has what becomes of the store. The scope stays open: the last user closes the store.
+      shared ??= yield* Scope.provide(RcRef.make({ acquire }), Scope.makeUnsafe())
+      return yield* RcRef.get(shared)
+    }),
+  )
 }
 
 const openFailure = (name: string, cause: unknown): StorageError =>

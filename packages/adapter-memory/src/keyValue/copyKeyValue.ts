@@ -84,7 +84,7 @@ export const withCopySource = <A, E, R>(
 const inUse = (message: string) => new StorageError({ reason: "in_use", message })
 
 const NO_NUMBERS =
-  'a key-value store keeps no numbers over time: leave them out by --without numbers, or { without: "numbers" }'
+  'a key-value store keeps no numbers over time: add --without numbers to tocsin copy, or { without: "numbers" } to copyStorage'
 
 /** Opens a store until it is closed. */
 const openApart = Effect.fnUntraced(function* (options: KeyValueOptions) {
@@ -148,7 +148,12 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
     kept: Effect.suspend(() => (isWritten ? Effect.void : Effect.uninterruptible(write))).pipe(
       Effect.map(() => opened.loaded),
     ),
-    undo: Effect.suspend(() => (isWritten ? Effect.ignore(clear) : Effect.void)),
+    undo: Effect.suspend(() => (isWritten ? clear : Effect.void)).pipe(
+      Effect.mapError((cause) => {
+        const message = `${options.name} may keep rows of a copy that failed: empty it before anything uses it; ${cause.message}`
+        return new StorageError({ reason: cause.reason, message, cause })
+      }),
+    ),
     close: Effect.suspend(() => opened.close),
   }
 })
@@ -178,8 +183,9 @@ export const withCopyTarget = <A, E, R>(
   use: (target: CopyTarget) => Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | StorageError, R> =>
   Effect.flatMap(openTarget(options), (store) =>
-    use(targetOf(store)).pipe(
-      Effect.onError(() => store.undo),
-      Effect.ensuring(store.close),
-    ),
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.exit(restore(use(targetOf(store)))), (copied) =>
+        Exit.isFailure(copied) ? Effect.andThen(store.undo, copied) : copied,
+      ),
+    ).pipe(Effect.ensuring(store.close)),
   )

@@ -17,6 +17,9 @@ export type Entries = ReadonlyMap<string, string | undefined>
  */
 export type KeyValueFailure = "in_use" | "full" | "damaged" | "read_only"
 
+/** Entries in any order, as a map or an iterator of a database gives them. */
+export type LoadedEntries = AsyncIterable<readonly [string, string]> | Iterable<readonly [string, string]>
+
 /**
  * Your own store for a monitor's state: it keeps texts by key and can change several of them
  * atomically. Keys have up to about 700 characters, and values up to 2 MiB. Most values have less than 20 kB;
@@ -30,7 +33,7 @@ export type KeyValueFailure = "in_use" | "full" | "damaged" | "read_only"
  */
 export interface KeyValueStore {
   /** All entries, each key once, in any order. Called once, before anything else. */
-  readonly load: () => AsyncIterable<readonly [string, string]> | Iterable<readonly [string, string]>
+  readonly load: () => LoadedEntries | Promise<LoadedEntries>
   /**
    * Makes all of these changes or none, and resolves once they survive a power failure. Never
    * called again before it has settled. If it rejects, it may or may not have made them, but makes
@@ -172,7 +175,7 @@ export const expiredRows = (expired: ReadonlyArray<ExpiredRow>): RowChanges =>
 
 /** The rows of a store by their kinds. Throws if an entry is not one of ours. */
 export const readEntries = async (
-  entries: ReturnType<KeyValueStore["load"]>,
+  entries: LoadedEntries,
 ): Promise<ReadonlyMap<string, ReadonlyArray<unknown>>> => {
   const rows = new Map<string, Array<unknown>>()
   for await (const [key, text] of entries) {
@@ -189,7 +192,7 @@ export const entryOf = (name: string, row: object): readonly [key: string, text:
   isRowKind(name) ? [name === "sequence" ? SEQUENCE : rowKey(name, row), writeRow(row)] : undefined
 
 /** The tables that entries stand for. Throws if an entry is not one of ours. */
-export const loadTables = async (entries: ReturnType<KeyValueStore["load"]>): Promise<MemoryTables> => {
+export const loadTables = async (entries: LoadedEntries): Promise<MemoryTables> => {
   const rows = await readEntries(entries)
   // `changedEntries` wrote them from records of their kind.
   return tablesOf((kind) => (rows.get(kind) ?? []) as unknown as ReadonlyArray<never>)

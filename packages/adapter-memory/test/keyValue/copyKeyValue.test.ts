@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Fiber, Stream } from "effect"
 import { withCopyTarget } from "../../src/keyValue/copyKeyValue.ts"
 
@@ -9,10 +10,12 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
   Effect.gen(function* () {
     const entries = new Map<string, string>()
     const story: Array<string> = []
+    const begun = Promise.withResolvers<void>()
     const store = {
       load: () => entries,
       write: async (changes: ReadonlyMap<string, string | undefined>) => {
         story.push("begins")
+        begun.resolve()
         await wait(20)
         for (const [key, value] of changes)
           if (value === undefined) entries.delete(key)
@@ -27,7 +30,7 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
       ),
     )
     const fiber = yield* Effect.forkChild(copying)
-    yield* Effect.promise(() => wait(5))
+    yield* Effect.promise(() => begun.promise)
     yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(story, ["begins", "settles, of 1", "begins", "settles, of 0"])
   }),
@@ -60,5 +63,31 @@ it.effect("a copy into a store that does not open again at once leaves nothing",
     )
     assert.include((yield* Effect.flip(copying)).message, "the network is away")
     assert.deepStrictEqual([opened, entries.size], [3, 0])
+  }),
+)
+
+it.effect("a copy that fails, and whose rows cannot be deleted, says that the store keeps them", () =>
+  Effect.gen(function* () {
+    const entries = new Map<string, string>()
+    const full = Object.assign(new Error("no space is left"), { reason: "full" })
+    const store = {
+      load: () => entries,
+      write: async (changes: ReadonlyMap<string, string | undefined>) => {
+        if (entries.size > 0) throw full
+        for (const [key, value] of changes) if (value !== undefined) entries.set(key, value)
+      },
+    }
+    const copying = withCopyTarget({ name: "a full store", open: async () => store }, (target) =>
+      target
+        .setLastSeq(7n)
+        .pipe(
+          Effect.andThen(Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table)))),
+          Effect.andThen(Effect.fail(new StorageError({ reason: "damaged", message: "it differs" }))),
+        ),
+    )
+    const { message, reason } = yield* Effect.flip(copying)
+    assert.strictEqual(reason, "full")
+    assert.include(message, "a full store may keep rows of a copy that failed: empty it")
+    assert.strictEqual(entries.size, 1)
   }),
 )

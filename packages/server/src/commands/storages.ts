@@ -119,7 +119,7 @@ const currentPlace = Effect.fnUntraced(function* (settings: Settings, isApart: b
   const kind =
     storageOfModule(settings) === undefined
       ? "DATABASE_URL is memory:, which cannot be copied"
-      : "the storage is that of a module"
+      : "the storage is that of a module, which is --from extension"
   return place ?? (yield* usageFailure(`${kind}: name the source with --from`))
 })
 

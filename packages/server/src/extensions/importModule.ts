@@ -9,7 +9,8 @@ import { foreignWriter } from "./foreignWriter.ts"
 /** The beginning of the specifiers that the hook resolves: those of Tocsin's own modules never have it. */
 const SCHEME = "tocsin-extension:"
 
-const isPath = (given: string): boolean => /^(?:\.{0,2}[/\\]|[a-z]:|file:)/i.test(given)
+/** Whether a module is named by a path, not as a package. */
+export const isPath = (given: string): boolean => /^(?:\.{0,2}[/\\]|[a-z]:|file:)/i.test(given)
 
 const requireOwn = (path: string): void => {
   const reason = foreignWriter(path)

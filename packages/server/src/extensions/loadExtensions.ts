@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import process from "node:process"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { Duration, Effect, Result } from "effect"
@@ -8,7 +9,7 @@ import { withoutSecrets } from "../output/texts.ts"
 import { type Environment, readSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { type Extensions, keepExtensions, loadedExtensions, moduleProblem } from "./Extensions.ts"
-import { importModule } from "./importModule.ts"
+import { importModule, isPath } from "./importModule.ts"
 
 const LOAD_WITHIN = Duration.seconds(30)
 
@@ -24,8 +25,22 @@ const reasonOf = (cause: unknown): string =>
     () => "it threw what cannot be shown",
   )
 
+/** What helps against an import that fails, behind its reason. */
+const remedyFor = (module: string, cause: unknown): string => {
+  if (!isPath(module) && existsSync(module)) return `; write ./${module} for the file`
+  // Their messages lack the place, which Node.js shows.
+  return cause instanceof SyntaxError ? `; node --eval "import('${module}')" shows the line` : ""
+}
+
 const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: move work from its import to send or open`
 const FORM = "whose default export must be an object { notifiers?, storage? }, as createMonitor takes them"
+
+/** Why a default export has another form, and what to do. */
+const formProblem = (module: string, exported: unknown, unknown: ReadonlyArray<string> = []): string => {
+  if (typeof exported === "function") return `${FORM}, and is a function: export what it returns`
+  if (unknown.length > 0) return `${FORM}, without ${unknown.join(", ")}`
+  return isPath(module) ? FORM : `${FORM}: a package may have it elsewhere, such as at ${module}/extension`
+}
 
 /** The notifiers and the storage of one module. */
 interface Given {
@@ -49,13 +64,15 @@ const isPlainObject = (given: unknown): given is object =>
 
 /** Reads the default export of a module, or says what is wrong with it. */
 const readExport = Effect.fnUntraced(function* (
+  module: string,
   exported: unknown,
   { SERVICE_DENY_PRIVATE_TARGETS: denyPrivateTargets = false }: Partial<Settings>,
 ): Effect.fn.Return<Given, ReadonlyArray<string>> {
   const { isStorageChoice, keyValue, notifierProblems } = yield* library
-  if (!isPlainObject(exported)) return yield* Effect.fail([FORM])
+  if (!isPlainObject(exported)) return yield* Effect.fail([formProblem(module, exported)])
   const { notifiers = [], storage, ...others }: Readonly<Record<string, unknown>> = { ...exported }
-  if (Object.keys(others).length > 0) return yield* Effect.fail([FORM])
+  const unknown = Object.keys(others)
+  if (unknown.length > 0) return yield* Effect.fail([formProblem(module, exported, unknown)])
   const isOwn = storage !== undefined && !isStorageChoice(storage)
   const choice = isOwn ? keyValue(storage as Parameters<typeof keyValue>[0]) : storage
   const problems = [...notifierProblems(notifiers, { denyPrivateTargets }), ...(choice?.problems ?? [])]
@@ -67,9 +84,9 @@ const readExport = Effect.fnUntraced(function* (
 /** Imports and reads one module. */
 const load = (module: string, values: Partial<Settings>, within: Duration.Duration) =>
   importModule(module).pipe(
-    Effect.mapError((cause) => [`which cannot be imported: ${reasonOf(cause)}`]),
+    Effect.mapError((cause) => [`which cannot be imported: ${reasonOf(cause)}${remedyFor(module, cause)}`]),
     Effect.timeoutOrElse({ duration: within, orElse: () => Effect.fail([TOO_SLOW]) }),
-    Effect.flatMap((imported) => readExport(Object(imported).default, values)),
+    Effect.flatMap((imported) => readExport(module, Object(imported).default, values)),
     Effect.catchDefect((cause) =>
       Effect.fail([`whose default export cannot be read; make it a plain object: ${reasonOf(cause)}`]),
     ),

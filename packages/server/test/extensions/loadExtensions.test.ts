@@ -178,7 +178,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
           "SERVICE_EXTENSIONS names …/debug.mjs, whose notifier debug has the name of one that settings give: rename it",
         ],
         "form": [
-          "SERVICE_EXTENSIONS names …/form.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+          "SERVICE_EXTENSIONS names …/form.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them, without notifier",
         ],
         "hangs": [
           "SERVICE_EXTENSIONS names …/hangs.mjs, which was not imported within 30 s: move work from its import to send or open",
@@ -193,7 +193,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
           "SERVICE_EXTENSIONS names …/named.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
         ],
         "syntax": [
-          "SERVICE_EXTENSIONS names …/syntax.mjs, which cannot be imported: Unexpected token '{'",
+          "SERVICE_EXTENSIONS names …/syntax.mjs, which cannot be imported: Unexpected token '{'; node --eval "import('…/syntax.mjs')" shows the line",
         ],
         "text": [
           "SERVICE_EXTENSIONS names …/text.mjs, which cannot be imported: no",

@@ -222,7 +222,7 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
     const last = oneRow(LARGE)
     const child = await trial.start(true)
     // A store that needs large files cannot be tried in this way.
-    if ((await child.next())?.[0] !== "open") return
+    if ((await child.next("the end of open and load"))?.[0] !== "open") return
     const writes = [first, tooLarge, undone, last]
     child.write(writes)
     let rows: ReadonlyArray<Rows> = [new Map()]

@@ -37,7 +37,7 @@ export class ReopenedStore {
 
   async #read(store: KeyValueStore): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>()
-    for await (const [key, text] of store.load()) found.set(key, text)
+    for await (const [key, text] of await store.load()) found.set(key, text)
     if (this.#rows !== undefined) assertRows(found, this.#rows, "after the storage was opened again")
     this.#rows = found
     return found

@@ -20,7 +20,14 @@ export type WriteEnd = "kept" | "rejected" | "repeated"
 
 type Said = readonly [word: WriteEnd | "open" | "refused" | "begins" | "closed", text?: string]
 
-const PATIENCE_MILLIS = 10_000
+const PATIENCE_MILLIS = 30_000
+
+/** What a process comes to when it says a word. */
+const AWAITED: Readonly<Partial<Record<Said[0], string>>> = {
+  open: "the end of open and load, after its import",
+  begins: "the beginning of a write",
+  closed: "the end of close",
+}
 
 /** Options of node that are for this process alone: a test runner's, a debugger's, and a program's text. */
 const OF_PARENT = /^(?:-[cep]|--(?:check|eval|print|input-type|test|watch|inspect|experimental-test)\b)/
@@ -72,8 +79,8 @@ export class StoreProcess {
     return new StoreProcess(module, place, isLimited)
   }
 
-  /** Its next word; `undefined` once it has ended. */
-  async next(): Promise<Said | undefined> {
+  /** Its next word, which was to be this; `undefined` once it has ended. */
+  async next(awaited = "the end of a write"): Promise<Said | undefined> {
     const isLate = AbortSignal.timeout(PATIENCE_MILLIS)
     while (this.#words.length === 0 && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
@@ -81,14 +88,16 @@ export class StoreProcess {
         isLate.onabort = () => resolve()
       })
       if (isLate.aborted && this.#words.length === 0)
-        assert.fail(`a process with the store did nothing for ${PATIENCE_MILLIS / 1_000} s. ${this.#errors}`)
+        assert.fail(
+          `a process with the store did not come to ${awaited} within ${PATIENCE_MILLIS / 1_000} s; if other tests keep the machine busy, run this one alone\n${this.#errors}`,
+        )
     }
     return this.#words.shift()
   }
 
   /** Waits for a word. Returns what it says besides: of `kept`, the steps of the write. */
   async hear(word: Said[0]): Promise<string | undefined> {
-    const said = await this.next()
+    const said = await this.next(AWAITED[word])
     assert.equal(said?.[0], word, `${said?.join(": ") ?? "a process with the store ended"}\n${this.#errors}`)
     return said?.[1]
   }
@@ -120,7 +129,7 @@ export class StoreProcess {
   }
 
   async ended(): Promise<void> {
-    while ((await this.next()) !== undefined);
+    while ((await this.next("its end")) !== undefined);
     await this.#ended
   }
 }

@@ -12,7 +12,8 @@ export interface StoreUnderTest extends StoreModule {
   readonly remove?: (place: string) => Promise<void> | void
 }
 
-const PATIENCE_MILLIS = 5_000
+/** A busy machine is slow to open a file. */
+const PATIENCE_MILLIS = 15_000
 
 /** Refuses to wait for ever. */
 const inTime = async <A>(promise: Promise<A> | A, complaint: string): Promise<A> => {
@@ -42,12 +43,12 @@ export class OpenedStore {
   }
 
   async write(changes: Entries): Promise<void> {
-    await inTime(this.store.write(changes), "write did not settle within 5 s")
+    await inTime(this.store.write(changes), "write did not settle within 15 s")
   }
 
   async close(): Promise<void> {
     this.#closed()
-    await inTime(this.store.close?.(), "close did not settle within 5 s")
+    await inTime(this.store.close?.(), "close did not settle within 15 s")
   }
 }
 
@@ -82,7 +83,7 @@ export class StoreTrial {
     if (typeof make !== "function") return assert.fail(`${module} exports no function ${name}`)
     const { open } = optionsOf(await make(this.#place), name)
     const opening = open()
-    const store = await inTime(opening, "open did not settle within 5 s").catch((error: unknown) => {
+    const store = await inTime(opening, "open did not settle within 15 s").catch((error: unknown) => {
       // It may still open.
       void Promise.resolve(opening)
         .then((late) => late.close?.())
@@ -114,7 +115,7 @@ export class StoreTrial {
 
 const entriesIn = async (store: KeyValueStore): Promise<ReadonlyMap<string, string>> => {
   const entries = new Map<string, string>()
-  for await (const [key, value] of store.load()) {
+  for await (const [key, value] of await store.load()) {
     assert.ok(!entries.has(key), `load gives the key ${JSON.stringify(key)} twice`)
     entries.set(key, value)
   }

@@ -15,7 +15,7 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 const open = async () => {
   const choice = await (await import(module))[name](place)
   const store = await (choice.options ?? choice).open()
-  for await (const entry of store.load()) void entry
+  for await (const entry of await store.load()) void entry
   return store
 }
 

@@ -1,0 +1,42 @@
+import { assert, it } from "@effect/vitest"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Effect, Fiber, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import type { KeyValueStore } from "../../src/keyValue/entries.ts"
+import { layer } from "../../src/keyValue/KeyValueStorage.ts"
+
+it.effect("a start that waits for a store says so, ends after 30 s, and closes one that opens later", () =>
+  Effect.gen(function* () {
+    const logged: Array<unknown> = []
+    const opening = Promise.withResolvers<KeyValueStore>()
+    const closed = Promise.withResolvers<void>()
+    const storage = layer({ name: "a far store", open: () => opening.promise })
+    const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
+    const starting = yield* Storage.use(() => Effect.void).pipe(
+      Effect.provide(storage),
+      Effect.provide(log),
+      Effect.flip,
+      Effect.forkChild({ startImmediately: true }),
+    )
+    yield* TestClock.adjust("4 seconds")
+    assert.deepStrictEqual(logged, [])
+    yield* TestClock.adjust("1 second")
+    assert.include(String(logged), "waiting for a far store to open")
+    yield* TestClock.adjust("25 seconds")
+    const { message, reason } = yield* Fiber.join(starting)
+    assert.strictEqual(reason, "timed_out")
+    assert.include(message, "open of a far store did not settle within 30 s")
+    opening.resolve({ load: () => [], write: async () => {}, close: async () => closed.resolve() })
+    yield* Effect.promise(() => closed.promise)
+  }),
+)
+
+it.effect("a store may promise its entries", () =>
+  Effect.gen(function* () {
+    const entries = new Map([["established/pepper_check", '{"name":"pepper_check","value":"kept"}']])
+    const store = { load: async () => entries, write: async () => {} }
+    const kept = Storage.use((storage) => storage.establish("pepper_check", "new"))
+    const storage = layer({ name: "a store", open: async () => store })
+    assert.strictEqual(yield* Effect.provide(kept, storage), "kept")
+  }),
+)
