@@ -27,24 +27,14 @@ export class NotifierTrial {
   readonly monitor: TestMonitor
   readonly name: string
   readonly #agent: Awaited<ReturnType<TestMonitor["agent"]>>
-  readonly #logged: ReadonlyArray<LogEntry>
-  readonly #subject: Subject
   readonly #answers: Array<unknown> = []
   /** Every `last_error` so far: an attempt that succeeds clears it. */
   readonly #errors = new Set<string>()
 
-  private constructor(
-    subject: Subject,
-    name: string,
-    monitor: TestMonitor,
-    agent: Awaited<ReturnType<TestMonitor["agent"]>>,
-    logged: ReadonlyArray<LogEntry>,
-  ) {
-    this.#subject = subject
+  private constructor(name: string, monitor: TestMonitor, agent: Awaited<ReturnType<TestMonitor["agent"]>>) {
     this.name = name
     this.monitor = monitor
     this.#agent = agent
-    this.#logged = logged
   }
 
   static async run(subject: Subject, body: (trial: NotifierTrial) => Promise<void>): Promise<void> {
@@ -54,9 +44,9 @@ export class NotifierTrial {
     const monitor = await createTestMonitor({ notifiers: [notifier], log: (entry) => logged.push(entry) })
     try {
       const agent = await monitor.agent("web-1")
-      const trial = new NotifierTrial(subject, notifier.name, monitor, agent, logged)
+      const trial = new NotifierTrial(notifier.name, monitor, agent)
       await body(trial)
-      await trial.#assertSecret()
+      await trial.#assertSecret(subject, logged)
     } finally {
       await monitor.close()
     }
@@ -98,13 +88,15 @@ export class NotifierTrial {
   }
 
   /** Fails if a secret, or a text of the receiver, is where people read. */
-  async #assertSecret(): Promise<void> {
-    const { hidden = [], secrets = [] } = this.#subject
+  async #assertSecret(
+    { hidden = [], secrets = [] }: Subject,
+    logged: ReadonlyArray<LogEntry>,
+  ): Promise<void> {
     await this.items()
     const errors = Array.from(this.#errors).join("\n")
     const shown = hidden.find((text) => mentions(errors, [text]))
     assert.ok(shown === undefined, `last_error shows the receiver's address or its text: ${errors}`)
-    const all = JSON.stringify([errors, this.#answers, this.#logged])
+    const all = JSON.stringify([errors, this.#answers, logged])
     const masked = maskOf(secrets)(all)
     assert.equal(
       masked,

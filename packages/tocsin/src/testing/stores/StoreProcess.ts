@@ -5,6 +5,7 @@ import process from "node:process"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
 import type { Entries } from "@tocsin/adapter-memory/keyValue/entries"
+import { within } from "@tocsin/reporting/program/Platform"
 import { storeProgram } from "./storeProgram.ts"
 
 /** Where a program finds the function that makes a store. */
@@ -81,13 +82,9 @@ export class StoreProcess {
 
   /** Its next word, which was to be this; `undefined` once it has ended. */
   async next(awaited = "the end of a write"): Promise<Said | undefined> {
-    const isLate = AbortSignal.timeout(PATIENCE_MILLIS)
     while (this.#words.length === 0 && !this.#hasEnded) {
-      await new Promise<void>((resolve) => {
-        this.#said = resolve
-        isLate.onabort = () => resolve()
-      })
-      if (isLate.aborted && this.#words.length === 0)
+      const said = new Promise<void>((resolve) => void (this.#said = resolve))
+      if ((await within(PATIENCE_MILLIS, said)) === "late")
         assert.fail(
           `a process with the store did not come to ${awaited} within ${PATIENCE_MILLIS / 1_000} s; if other tests keep the machine busy, run this one alone\n${this.#errors}`,
         )

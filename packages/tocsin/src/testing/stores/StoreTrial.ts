@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 import type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import { within } from "@tocsin/reporting/program/Platform"
 import type { StorageChoice } from "../../storages/storages.ts"
 import { type StoreModule, StoreProcess } from "./StoreProcess.ts"
 
@@ -16,12 +17,11 @@ export interface StoreUnderTest extends StoreModule {
 const PATIENCE_MILLIS = 15_000
 
 /** Refuses to wait for ever. */
-const inTime = async <A>(promise: Promise<A> | A, complaint: string): Promise<A> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: complaint })), PATIENCE_MILLIS)
-  })
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+const inTime = async <A>(call: string, promise: Promise<A> | A): Promise<A> => {
+  const outcome = await within(PATIENCE_MILLIS, Promise.resolve(promise))
+  return outcome === "late"
+    ? assert.fail(`${call} did not settle within ${PATIENCE_MILLIS / 1_000} s`)
+    : outcome
 }
 
 const optionsOf = (made: StorageChoice | KeyValueOptions, name: string): KeyValueOptions => {
@@ -43,12 +43,12 @@ export class OpenedStore {
   }
 
   async write(changes: Entries): Promise<void> {
-    await inTime(this.store.write(changes), "write did not settle within 15 s")
+    await inTime("write", this.store.write(changes))
   }
 
   async close(): Promise<void> {
     this.#closed()
-    await inTime(this.store.close?.(), "close did not settle within 15 s")
+    await inTime("close", this.store.close?.())
   }
 }
 
@@ -83,7 +83,7 @@ export class StoreTrial {
     if (typeof make !== "function") return assert.fail(`${module} exports no function ${name}`)
     const { open } = optionsOf(await make(this.#place), name)
     const opening = open()
-    const store = await inTime(opening, "open did not settle within 15 s").catch((error: unknown) => {
+    const store = await inTime("open", opening).catch((error: unknown) => {
       // It may still open.
       void Promise.resolve(opening)
         .then((late) => late.close?.())
