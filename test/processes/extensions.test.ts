@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { createMonitor, sqlite } from "tocsin"
-import { tocsin } from "../cli/tocsin.ts"
+import { tocsin, tocsinAlone } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
 import { OPERATOR_TOKEN, operate } from "./api.ts"
 import { JSON_STORE } from "./jsonStore.ts"
@@ -19,6 +19,13 @@ await new Promise((resolve) => setTimeout(resolve, 20))
 export default {
   notifiers: [{ name: "pager", secrets: ["SECRET-of-the-pager"], send: ({ text }) => appendFileSync("pages.log", text.split("\\n")[0] + "\\n"), test: () => {} }],
 }
+`
+
+const THROWING = `const test = () => {
+  setTimeout(() => { throw new Error("closed by SECRET-of-the-pager") })
+  return new Promise(() => {})
+}
+export default { notifiers: [{ name: "pager", secrets: ["SECRET-of-the-pager"], send: () => {}, test }] }
 `
 
 const POLICY = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
@@ -114,6 +121,17 @@ describe("SERVICE_EXTENSIONS", () => {
       yield* report(removed, agent, { check_id: "disk", status: "ok" })
       const after = yield* tocsin(shell, "doctor", "--json")
       assert.include(after.stdout, "neither a module nor a setting of this server gives it")
+    }),
+  )
+
+  it.live("logs an exception that nothing catches without its secrets, and ends", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "pager.mjs": THROWING })
+      const place = { cwd, environment: { SERVICE_EXTENSIONS: "./pager.mjs" } }
+      const { code, stderr } = yield* tocsinAlone(place, "doctor", "--send-test")
+      assert.strictEqual(code, EXIT_CODES.failed.code)
+      assert.include(stderr, "listen to the error events")
+      assert.include(stderr, "closed by ***")
     }),
   )
 

@@ -95,12 +95,16 @@ export const openStore = Effect.fnUntraced(function* <A>(
     ),
   )
   if (!isStore(store)) return yield* notAStore
+  const checked: KeyValueStore = {
+    load: () => store.load(),
+    write: async (changes) => requirePromise(store.write(changes)),
+  }
   const loaded = yield* Effect.tryPromise({
     try: async () => read(await store.load()),
     catch: (cause) => readFailure(name, cause),
   })
   yield* Fiber.interrupt(announcing)
-  return { store, loaded }
+  return { store: checked, loaded }
 })
 
 /** The storage over a key-value store. Layers made by one call share one opened store. */
@@ -125,6 +129,12 @@ const openFailure = (name: string, cause: unknown): StorageError =>
 const isStore = (given: unknown): boolean => {
   const { load, write } = Object(given) as Partial<KeyValueStore>
   return typeof load === "function" && typeof write === "function"
+}
+
+/** Refuses a write that returns before the store has the changes: a return or an await is missing. */
+const requirePromise = (written: Promise<void> | undefined): Promise<void> => {
+  if (written instanceof Object && "then" in written) return written
+  throw new TypeError("write of a store must return a promise that resolves once the changes are kept")
 }
 
 const notAStore = new StorageError({

@@ -40,3 +40,13 @@ it.effect("a store may promise its entries", () =>
     assert.strictEqual(yield* Effect.provide(kept, storage), "kept")
   }),
 )
+
+it.effect("a write that returns no promise is refused: a return or an await is missing", () =>
+  Effect.gen(function* () {
+    const store = Object({ load: () => [], write: () => {} })
+    const storage = layer({ name: "a store", open: async () => store })
+    const kept = Storage.use(({ establish }) => establish("pepper_check", "new"))
+    const { cause } = yield* Effect.flip(Effect.provide(kept, storage))
+    assert.include(String(cause), "write of a store must return a promise")
+  }),
+)

@@ -4,6 +4,7 @@ import { plainLine } from "@tocsin/contract/plainLine"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
 import type { StorageChoice } from "tocsin/internal/storages/storages"
+import { EXIT_CODES } from "../CommandFailure.ts"
 import { loggingLayer } from "../logging.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { type Environment, readSettings } from "../settings/checkedSettings.ts"
@@ -28,8 +29,10 @@ const reasonOf = (cause: unknown): string =>
 /** What helps against an import that fails, behind its reason. */
 const remedyFor = (module: string, cause: unknown): string => {
   if (!isPath(module) && existsSync(module)) return `; write ./${module} for the file`
-  // Their messages lack the place, which Node.js shows.
-  return cause instanceof SyntaxError ? `; node --eval "import('${module}')" shows the line` : ""
+  // A mistake in the code: its message lacks the place, which Node.js shows.
+  return cause instanceof Error && cause.name !== "Error"
+    ? `; node --eval "import('${module}')" shows the line`
+    : ""
 }
 
 const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: move work from its import to send or open`
@@ -118,33 +121,40 @@ const together = (given: ReadonlyArray<Given & { readonly module: string }>) => 
 
 const REJECTED =
   "a promise was rejected and nothing handles it: look for a missing await or catch in an extension"
+const THROWN =
+  "an exception that nothing catches ends this process; one of an extension: listen to the error events of what it uses"
 
 const unreported: Array<unknown> = []
 /** Absent until the modules are imported: they state the secrets to hide. */
-let reportRejection: ((cause: unknown) => void) | undefined
+let report: ((what: string, cause: unknown) => void) | undefined
 
-let isSurviving = false
-/** Notes unhandled rejections, which would end the process. */
-const surviveRejections = (): void => {
-  if (isSurviving) return
-  isSurviving = true
+let isHeeding = false
+/** Notes unhandled rejections, which would end the process, and hides secrets of an exception that ends it. */
+const heedUnhandled = (): void => {
+  if (isHeeding) return
+  isHeeding = true
   process.on("unhandledRejection", (cause) => {
-    if (reportRejection === undefined) unreported.push(cause)
-    else reportRejection(cause)
+    if (report === undefined) unreported.push(cause)
+    else report(REJECTED, cause)
+  })
+  process.on("uncaughtException", (cause) => {
+    if (report === undefined) process.stderr.write(`tocsin: ${THROWN}: ${reasonOf(cause)}\n`)
+    else report(THROWN, cause)
+    process.exit(EXIT_CODES.failed.code)
   })
 }
 
-/** From now on logs unhandled rejections, those that came before first. */
-const reportRejections = Effect.fnUntraced(function* (
+/** From now on logs what is unhandled, rejections that came before first. */
+const reportUnhandled = Effect.fnUntraced(function* (
   { notifiers }: Extensions,
   { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" }: Partial<Settings>,
 ) {
   const { maskOf, thrownText } = yield* library
   const mask = maskOf(notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : [])))
   const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
-  reportRejection = (cause) =>
-    void Effect.runFork(Effect.provide(Effect.logError(`${REJECTED}: ${mask(thrownText(cause))}`), logging))
-  unreported.splice(0).forEach(reportRejection)
+  report = (what, cause) =>
+    Effect.runSync(Effect.provide(Effect.logError(`${what}: ${mask(thrownText(cause))}`), logging))
+  for (const cause of unreported.splice(0)) report(REJECTED, cause)
 })
 
 /** The settings that the import needs: no secrets, whose files may be pipes, which are read once. */
@@ -163,7 +173,7 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   const { values } = readSettings(environment, READ_FIRST)
   const { SERVICE_EXTENSIONS: modules } = values
   if (modules === undefined || loadedExtensions(modules) !== undefined) return
-  surviveRejections()
+  heedUnhandled()
   const read = yield* Effect.forEach(
     modules,
     (module) => Effect.result(Effect.map(load(module, values, within), (given) => ({ module, ...given }))),
@@ -176,5 +186,5 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
     extensions,
     problems: [...read.flatMap((one) => (Result.isFailure(one) ? one.failure : [])), ...problems],
   })
-  yield* reportRejections(extensions, values)
+  yield* reportUnhandled(extensions, values)
 })
