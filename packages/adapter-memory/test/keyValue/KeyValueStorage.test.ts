@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Effect, Fiber, Logger } from "effect"
+import { Deferred, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import type { KeyValueStore } from "../../src/keyValue/entries.ts"
 import { layer } from "../../src/keyValue/KeyValueStorage.ts"
@@ -8,9 +8,11 @@ import { layer } from "../../src/keyValue/KeyValueStorage.ts"
 it.effect("a start that waits for a store says so, ends after 30 s, and closes one that opens later", () =>
   Effect.gen(function* () {
     const logged: Array<unknown> = []
-    const opening = Promise.withResolvers<KeyValueStore>()
-    const closed = Promise.withResolvers<void>()
-    const storage = layer({ name: "a far store", open: () => opening.promise })
+    let opens: (store: KeyValueStore) => void = () => {}
+    const opening = new Promise<KeyValueStore>((resolve) => void (opens = resolve))
+    const closed = yield* Deferred.make<void>()
+    const close = () => Effect.runPromise(Effect.asVoid(Deferred.succeed(closed, undefined)))
+    const storage = layer({ name: "a far store", open: () => opening })
     const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
     const starting = yield* Storage.use(() => Effect.void).pipe(
       Effect.provide(storage),
@@ -26,8 +28,8 @@ it.effect("a start that waits for a store says so, ends after 30 s, and closes o
     const { message, reason } = yield* Fiber.join(starting)
     assert.strictEqual(reason, "timed_out")
     assert.include(message, "open of a far store did not settle within 30 s")
-    opening.resolve({ load: () => [], write: async () => {}, close: async () => closed.resolve() })
-    yield* Effect.promise(() => closed.promise)
+    opens({ load: () => [], write: async () => {}, close })
+    yield* Deferred.await(closed)
   }),
 )
 

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import { withCopyTarget } from "../../src/keyValue/copyKeyValue.ts"
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
@@ -10,12 +10,12 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
   Effect.gen(function* () {
     const entries = new Map<string, string>()
     const story: Array<string> = []
-    const begun = Promise.withResolvers<void>()
+    const begun = yield* Deferred.make<void>()
     const store = {
       load: () => entries,
       write: async (changes: ReadonlyMap<string, string | undefined>) => {
         story.push("begins")
-        begun.resolve()
+        Effect.runSync(Deferred.succeed(begun, undefined))
         await wait(20)
         for (const [key, value] of changes)
           if (value === undefined) entries.delete(key)
@@ -30,7 +30,7 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
       ),
     )
     const fiber = yield* Effect.forkChild(copying)
-    yield* Effect.promise(() => begun.promise)
+    yield* Deferred.await(begun)
     yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(story, ["begins", "settles, of 1", "begins", "settles, of 0"])
   }),
