@@ -17,7 +17,7 @@ const requireOwn = (path: string): void => {
   if (reason !== undefined) throw new Error(reason)
 }
 
-/** What a specifier names before symbolic links are followed: a file, or the manifest of a package. */
+/** The file, or the manifest of a package, that a specifier names before symbolic links are followed. */
 const namedBy = (specifier: string, parentURL: string | undefined): string | undefined => {
   if (!isPath(specifier)) return findPackageJSON(specifier, parentURL)
   const path = fileURLToPath(new URL(specifier, parentURL))

@@ -26,7 +26,7 @@ const reasonOf = (cause: unknown): string =>
     () => "it threw what cannot be shown",
   )
 
-/** What helps against an import that fails, behind its reason. */
+/** Advice behind the reason of an import that failed. */
 const remedyFor = (module: string, cause: unknown): string => {
   if (!isPath(module) && existsSync(module)) return `; write ./${module} for the file`
   // A mistake in the code: its message lacks the place, which Node.js shows.

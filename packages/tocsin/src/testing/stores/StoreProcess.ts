@@ -23,7 +23,7 @@ type Said = readonly [word: WriteEnd | "open" | "refused" | "begins" | "closed",
 
 const PATIENCE_MILLIS = 30_000
 
-/** What a process comes to when it says a word. */
+/** The moments that a process announces by its words. */
 const AWAITED: Readonly<Partial<Record<Said[0], string>>> = {
   open: "the end of open and load, after its import",
   begins: "the beginning of a write",
