@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs"
-import { request as send } from "node:http"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -10,7 +9,7 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
 import { DemoClient } from "./demo.ts"
-import { serve } from "./serve.ts"
+import { startProxy } from "./startProxy.ts"
 import { Site, startService } from "./Site.ts"
 
 const shown = (page: Page, name: string): Promise<void> => page.getByRole("link", { name }).waitFor()
@@ -41,23 +40,6 @@ const HIDE = `{
     document.dispatchEvent(new Event("visibilitychange"))
   }
 }`
-
-/** A proxy that strips `/watch` and passes on only whole answers, so that no stream gets through. */
-const startProxy = (upstream: string) =>
-  serve((incoming, outgoing) => {
-    const headers = { ...incoming.headers, "x-forwarded-prefix": "/watch" }
-    const path = (incoming.url ?? "").replace(/^\/watch/, "")
-    const upstreamRequest = send(`${upstream}${path}`, { method: incoming.method, headers }, (answer) => {
-      const parts: Array<Buffer> = []
-      answer.on("data", (part: Buffer) => parts.push(part))
-      answer.on("end", () => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(parts))
-      })
-    })
-    upstreamRequest.on("error", () => outgoing.destroy())
-    outgoing.on("close", () => upstreamRequest.destroy())
-    incoming.pipe(upstreamRequest)
-  })
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 

@@ -5,8 +5,10 @@ import { Effect } from "effect"
 import Provider from "oidc-provider"
 import { freePort } from "../../bench/src/processes/freePort.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { serve } from "./serve.ts"
+import { startProxy } from "./startProxy.ts"
 import { startService } from "./Site.ts"
 
 const CLIENT = { id: "tocsin", secret: "the-secret-of-the-client" }
@@ -48,49 +50,56 @@ const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
 
 describe.skipIf(chromium === undefined)(`signing in by OpenID Connect${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
-    it.effect("leads to acknowledging under one's name, until an admin ends it or the group is gone", () =>
-      Effect.gen(function* () {
-        const port = yield* Effect.promise(freePort)
-        const address = `http://127.0.0.1:${port}`
-        let groups = ["sales", "ops"]
-        const issuer = yield* openIssuer(`${address}/`, () => groups)
-        const { demo } = yield* startService({
-          SERVICE_PORT: String(port),
-          SERVICE_PUBLIC_URL: address,
-          SERVICE_OIDC_ISSUER: issuer,
-          SERVICE_OIDC_CLIENT_ID: CLIENT.id,
-          SERVICE_OIDC_CLIENT_SECRET: CLIENT.secret,
-          SERVICE_OIDC_NAME: "Example",
-          SERVICE_OIDC_RESPOND: "ops",
-        })
-        const [ann, admin] = [yield* openContext, yield* openContext]
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "full" }])
-          const { page, faults } = await openConsole(ann, `${address}/#/incidents`)
-          const button = page.getByRole("button", { name: "Sign in with Example" })
-          await button.click()
-          await page.getByRole("link", { name: "Tocsin, home" }).waitFor()
-          assert.strictEqual(page.url(), `${address}/#/incidents`)
-          const token = await page.evaluate(() => sessionStorage.getItem("tocsin.token") ?? "")
-          const client = createClient({ baseUrl: address, token })
-          const { items } = await client.incidents.list({ state: "open" })
-          const { by } = await client.incidents.acknowledge(items[0]?.id ?? "", { for: "1h" })
-          assert.strictEqual(by, "oidc:ann")
+    it.effect.each([
+      ["its own address", ""],
+      // How the page finds its files below a prefix is tried elsewhere.
+      ...(AT_LENGTH ? [["a prefix of a proxy", "/watch"] as const] : []),
+    ] as const)(
+      "at %s leads to acknowledging under one's name, until an admin ends it or the group is gone",
+      ([, prefix]) =>
+        Effect.gen(function* () {
+          const port = yield* Effect.promise(freePort)
+          const server = `http://127.0.0.1:${port}`
+          const address = prefix === "" ? server : `${yield* startProxy(server)}${prefix}`
+          let groups = ["sales", "ops"]
+          const issuer = yield* openIssuer(`${address}/`, () => groups)
+          const { demo } = yield* startService({
+            SERVICE_PORT: String(port),
+            SERVICE_PUBLIC_URL: address,
+            SERVICE_OIDC_ISSUER: issuer,
+            SERVICE_OIDC_CLIENT_ID: CLIENT.id,
+            SERVICE_OIDC_CLIENT_SECRET: CLIENT.secret,
+            SERVICE_OIDC_NAME: "Example",
+            SERVICE_OIDC_RESPOND: "ops",
+          })
+          const [ann, admin] = [yield* openContext, yield* openContext]
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "full" }])
+            const { page, faults } = await openConsole(ann, `${address}/#/incidents`)
+            const button = page.getByRole("button", { name: "Sign in with Example" })
+            await button.click()
+            await page.getByRole("link", { name: "Tocsin, home" }).waitFor()
+            assert.strictEqual(page.url(), `${address}/#/incidents`)
+            const token = await page.evaluate(() => sessionStorage.getItem("tocsin.token") ?? "")
+            const client = createClient({ baseUrl: address, token })
+            const { items } = await client.incidents.list({ state: "open" })
+            const { by } = await client.incidents.acknowledge(items[0]?.id ?? "", { for: "1h" })
+            assert.strictEqual(by, "oidc:ann")
 
-          const operators = await openConsole(admin, `${address}/#/operators`)
-          await signIn(operators.page, OPERATOR_TOKEN)
-          await operators.page.getByText("oidc:ann").waitFor()
-          await operators.page.getByRole("button", { name: "End", exact: true }).click()
-          await page.getByText("Your session is over. Sign in again.").waitFor()
+            const operators = await openConsole(admin, `${address}/#/operators`)
+            await signIn(operators.page, OPERATOR_TOKEN)
+            await operators.page.getByText("oidc:ann").waitFor()
+            await operators.page.getByRole("button", { name: "End", exact: true }).click()
+            await page.getByText("Your session is over. Sign in again.").waitFor()
 
-          groups = ["sales"]
-          await button.click()
-          await page.getByText("groups has sales").waitFor()
-          assert.strictEqual(new URL(page.url()).search, "")
-          assert.deepStrictEqual([faults, operators.faults], [[], []])
-        })
-      }),
+            groups = ["sales"]
+            await button.click()
+            await page.getByText("groups has sales").waitFor()
+            assert.strictEqual(new URL(page.url()).search, "")
+            assert.deepStrictEqual([faults, operators.faults], [[], []])
+          })
+        }),
     )
   })
 })

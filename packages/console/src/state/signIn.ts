@@ -1,6 +1,6 @@
 import type { SignedIn, SignInOptions } from "@tocsin/contract/Sessions"
 import { ApiFailure } from "../api/ApiFailure.ts"
-import { request } from "../api/request.ts"
+import { request, type RequestOptions } from "../api/request.ts"
 import { keep, kept, attempt } from "./kept.ts"
 import { base } from "./base.ts"
 import { begunAt, challengeOf, isBegun, readReturn, type Returned } from "./codeFlow.ts"
@@ -31,13 +31,13 @@ export const takeReturned = (): Returned | undefined => {
 /** Whether the issuer returns to this page: its storage is that of the address. */
 export const isHere = ({ redirect_uri }: Offer): boolean => redirect_uri === base
 
+/** Asks as a person who has no token yet. */
+const ask = <Answer>(method: string, options?: RequestOptions): Promise<Answer> =>
+  request({ base, token: "" }, method, "ops/v1/session", options)
+
 export const readOffer = async (): Promise<Offer | undefined> => {
-  const options = await request<(typeof SignInOptions)["Encoded"]>(
-    { base, token: "" },
-    "GET",
-    "ops/v1/session",
-  )
-  return options.oidc
+  const { oidc } = await ask<(typeof SignInOptions)["Encoded"]>("GET")
+  return oidc
 }
 
 /** Leaves for the issuer, with a challenge that only this tab can answer (S256). */
@@ -75,14 +75,7 @@ const EXCHANGE_MILLIS = 25_000
 
 /** Exchanges the code for the token of a session. */
 export const exchange = async (body: Extract<Returned, { readonly code: string }>): Promise<string> => {
-  const { token } = await request<(typeof SignedIn)["Encoded"]>(
-    { base, token: "" },
-    "POST",
-    "ops/v1/session",
-    {
-      body,
-      timeoutMillis: EXCHANGE_MILLIS,
-    },
-  )
+  const options = { body, timeoutMillis: EXCHANGE_MILLIS }
+  const { token } = await ask<(typeof SignedIn)["Encoded"]>("POST", options)
   return token
 }
