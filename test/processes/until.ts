@@ -1,10 +1,12 @@
-import { Duration, Effect } from "effect"
+import { type Duration, Effect } from "effect"
 
-const BETWEEN_LOOKS = Duration.millis(20)
+const FIRST_PAUSE_MILLIS = 20
+const LONGEST_PAUSE_MILLIS = 100
 
 /**
- * Polls until there is a value other than `undefined` and `false`. Dies with the name of the
- * condition if that takes longer than `within`.
+ * Polls until there is a value other than `undefined` and `false`, less often the longer that takes: each look at a
+ * server costs several milliseconds of processor time. Dies with the name of the condition if that takes longer than
+ * `within`.
  */
 export const until = <A, E, R>(
   what: string,
@@ -12,10 +14,10 @@ export const until = <A, E, R>(
   within: Duration.Input = "2 minutes",
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
-    for (;;) {
+    for (let pause = FIRST_PAUSE_MILLIS; ; pause = Math.min(1.25 * pause, LONGEST_PAUSE_MILLIS)) {
       const found = yield* look
       if (found !== undefined && found !== false) return found
-      yield* Effect.sleep(BETWEEN_LOOKS)
+      yield* Effect.sleep(pause)
     }
   }).pipe(
     Effect.timeoutOrElse({
