@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { type Agent, enroll, type Event, eventOf, push, report } from "./Agent.ts"
 import { historyOf, incidentsOf, OPERATOR_TOKEN, outboxOf } from "./api.ts"
 import { scratchFolder } from "./scratch.ts"
@@ -10,7 +11,7 @@ import { until } from "./until.ts"
 import { startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
 
 const SEED = 7001
-const LIVES = 2
+const LIVES = AT_LENGTH ? 2 : 1
 const AGENTS = 4
 /** How many batches a life acknowledges before it is ended in the middle of others. */
 const BATCHES_A_LIFE = 30

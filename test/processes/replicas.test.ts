@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { type Agent, enroll, type Event, eventOf, push, type Result } from "./Agent.ts"
 import { historyOf, incidentsOf, OPERATOR_TOKEN, outboxOf } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
@@ -10,7 +11,7 @@ import { until } from "./until.ts"
 import { type Arrival, type Reaction, startReceiver, type WebhookReceiver } from "./WebhookReceiver.ts"
 
 const SEED = 20_261_120
-const AGENTS = 6
+const AGENTS = AT_LENGTH ? 6 : 4
 
 /**
  * Fails the first attempt of many messages in every way there is, and no second one: the next retry

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import { Effect, Fiber, Redacted } from "effect"
+import { AT_LENGTH } from "../properties/atLength.ts"
 import { addIntegration, call, OPERATOR_TOKEN, operate } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { type ServerProcess, startServer } from "./ServerProcess.ts"
@@ -9,7 +10,7 @@ import { until } from "./until.ts"
 
 /** How many reports of each kind a life acknowledges before it ends in the middle of others. */
 const REPORTS_A_LIFE = 15
-const LIVES = 2
+const LIVES = AT_LENGTH ? 2 : 1
 
 /** A request that reports a check, by the kind of its sender. */
 const REQUESTS: Readonly<
