@@ -100,7 +100,8 @@ describe.concurrent.each(inTurn(places, 1))("results of integrations on $name", 
         return [messages.in_force, messages.tried, results]
       })
       const [count, least] = [2 * kinds.length, 2 * (kinds.length - 1)]
-      for (const kind of kinds)
+      // One decision gives results of every kind this label.
+      for (const kind of inTurn(kinds, 0))
         assert.deepStrictEqual(yield* tried(`label:integration = ${kind}`), [count, least, count], kind)
       assert.deepStrictEqual(yield* tried("label:team = db"), [count, count - 4, count])
       if (place.environment["DATABASE_URL"] !== undefined) return
