@@ -71,12 +71,14 @@ export const storageName = (settings: StorageSettings): string => {
 /** Called when a storage has failed until it is opened again. */
 export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => void
 
-const ONE_PROCESS = "one process has a module's storage: beside a running server, use its console or API"
-
 /** A command beside a server need not stop it, whatever the storage says. */
 const withAdvice = (cause: StorageError): StorageError =>
   cause.reason === "in_use"
-    ? new StorageError({ reason: cause.reason, message: `${cause.message} (${ONE_PROCESS})`, cause })
+    ? new StorageError({
+        reason: cause.reason,
+        message: `${cause.message}; use the console or the API of the server that has the storage, if one runs`,
+        cause,
+      })
     : cause
 
 /** The storage of these settings. */

@@ -126,7 +126,7 @@ const THROWN =
 
 const unreported: Array<unknown> = []
 /** Absent until the modules are imported: they state the secrets to hide. */
-let report: ((what: string, cause: unknown) => void) | undefined
+let report: Readonly<Record<"rejected" | "thrown", (cause: unknown) => void>> | undefined
 
 let isHeeding = false
 /** Notes unhandled rejections, which would end the process, and hides secrets of an exception that ends it. */
@@ -135,11 +135,11 @@ const heedUnhandled = (): void => {
   isHeeding = true
   process.on("unhandledRejection", (cause) => {
     if (report === undefined) unreported.push(cause)
-    else report(REJECTED, cause)
+    else report.rejected(cause)
   })
   process.on("uncaughtException", (cause) => {
     if (report === undefined) process.stderr.write(`tocsin: ${THROWN}: ${reasonOf(cause)}\n`)
-    else report(THROWN, cause)
+    else report.thrown(cause)
     process.exit(EXIT_CODES.failed.code)
   })
 }
@@ -152,9 +152,12 @@ const reportUnhandled = Effect.fnUntraced(function* (
   const { maskOf, thrownText } = yield* library
   const mask = maskOf(notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : [])))
   const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
-  report = (what, cause) =>
-    Effect.runSync(Effect.provide(Effect.logError(`${what}: ${mask(thrownText(cause))}`), logging))
-  for (const cause of unreported.splice(0)) report(REJECTED, cause)
+  const log = (entry: Effect.Effect<void>) => Effect.runSync(Effect.provide(entry, logging))
+  report = {
+    rejected: (cause) => log(Effect.logError(`${REJECTED}: ${mask(thrownText(cause))}`)),
+    thrown: (cause) => log(Effect.logError(`${THROWN}: ${mask(thrownText(cause))}`)),
+  }
+  unreported.splice(0).forEach(report.rejected)
 })
 
 /** The settings that the import needs: no secrets, whose files may be pipes, which are read once. */
