@@ -35,11 +35,11 @@ const clockOf = (page: Page, monitor: TestMonitor) => {
   page.on("requestfinished", (request) => void asked.delete(request))
   page.on("requestfailed", (request) => void asked.delete(request))
   return async (wanted: Locator, isThere = true): Promise<number> => {
-    for (let seconds = 0; seconds < 180; seconds += 2) {
+    for (let seconds = 0; seconds < 180; seconds += 4) {
       if ((await wanted.isVisible()) === isThere) return seconds
       // A load of the page ends it.
-      await page.clock.runFor(2_000).catch(() => undefined)
-      await monitor.advance("2s")
+      await page.clock.runFor(4_000).catch(() => undefined)
+      await monitor.advance("4s")
       // No request times out because the clock is driven.
       for (let wait = 0; asked.size > 0 && wait < 500; wait += 1) await setTimeout(20)
     }
