@@ -28,6 +28,7 @@ describe("the console of a monitor in a program", () => {
       const page = await fetch(`${base}/monitoring/`, HTML)
       const text = await page.text()
       assert.include(page.headers.get("content-security-policy") ?? "", "default-src 'none'")
+      assert.strictEqual(page.headers.get("cross-origin-opener-policy"), "same-origin")
       const [, script = ""] = /src="([^"]+)"/.exec(text) ?? []
       const loaded = await fetch(new URL(script, `${base}/monitoring/`))
       assert.strictEqual(await loaded.text(), files.script)
