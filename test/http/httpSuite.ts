@@ -51,7 +51,7 @@ import { heldSuite } from "./semantics/heldSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
-const ROUNDS = 12
+const ROUNDS = AT_LENGTH ? 12 : 6
 
 type Suites = Readonly<Record<string, <Place>(subject: StorageUnderTest<Place>) => void>>
 

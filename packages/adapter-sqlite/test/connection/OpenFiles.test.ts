@@ -8,7 +8,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { Storage } from "@tocsin/core/ports/Storage"
 import { transact } from "@tocsin/testing/transact"
@@ -16,8 +15,9 @@ import { Effect, Exit, Scope } from "effect"
 import { backUp } from "../../src/backup/backUp.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { readOn } from "../log/logInspection.ts"
+import { bundledWriter } from "../transactions/bundledWriter.ts"
 
-const WRITER = fileURLToPath(new URL("../transactions/writer.ts", import.meta.url))
+const WRITER = bundledWriter()
 
 /** A storage with the agent `a`, and its end. */
 const openWithAgent = Effect.gen(function* () {

@@ -2,17 +2,18 @@ import { spawnSync } from "node:child_process"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
+import { AT_LENGTH } from "@tocsin/test/properties/atLength"
 import { Effect } from "effect"
 import { scratchFile } from "../ScratchFile.ts"
+import { bundledWriter } from "../transactions/bundledWriter.ts"
 import { type Remains, replay } from "./RecordedDisk.ts"
 
-const WRITER = fileURLToPath(new URL("../transactions/writer.ts", import.meta.url))
+const WRITER = bundledWriter()
 const AGENTS = 800
 // Some pages, so that the log begins anew many times.
 const CHECKPOINT_PAGES = 40
-const LOSSES = 200
+const LOSSES = AT_LENGTH ? 200 : 60
 
 // How a write of a log's header begins.
 const LOG_HEADER = String.raw`"\x37\x7f\x06`

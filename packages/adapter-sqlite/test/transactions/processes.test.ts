@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { chmodSync, chownSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { migrations } from "../../src/migrations/migrate.ts"
 import { agentIds, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { bundledWriter } from "./bundledWriter.ts"
 import { transact } from "@tocsin/testing/transact"
 
-const WRITER = fileURLToPath(new URL("./writer.ts", import.meta.url))
+const WRITER = bundledWriter()
 // Far more than it writes before it is killed.
 const NEVER_ENDING = 100_000
 const NOBODY = 65_534
@@ -110,10 +111,10 @@ describe("processes", () => {
       }),
   )
 
-  // Root may write everywhere, so there the process runs as another user, who may not read every checkout of root's.
+  // Root may write everywhere, so there the process runs as another user, who may not reach every Node.js of root's.
   const uid = process.getuid?.() === 0 ? NOBODY : undefined
-  const cannotProvoke = uid !== undefined && !isOpenToAll(dirname(WRITER))
-  const why = cannotProvoke ? " (root may, and nobody else reads this checkout)" : ""
+  const cannotProvoke = uid !== undefined && ![dirname(process.execPath), tmpdir()].every(isOpenToAll)
+  const why = cannotProvoke ? " (root may, and nobody else reaches this Node.js)" : ""
 
   it.live.skipIf(cannotProvoke)(
     `that may not write the folder or the file are told so, and leave both alone${why}`,
