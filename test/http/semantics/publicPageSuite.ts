@@ -207,6 +207,7 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
         const unready = yield* get("")
         assert.strictEqual(unready.status, 503)
         assert.match(unready.text, /^This page cannot be shown yet/)
+        assert.deepInclude(unready.headers, { refresh: "15", "retry-after": "15" })
         reads.seen.fails = false
         clock.advance("15 seconds")
         // Many at the same time.
