@@ -130,7 +130,7 @@ describe("SERVICE_EXTENSIONS", () => {
       const place = { cwd, environment: { SERVICE_EXTENSIONS: "./pager.mjs" } }
       const { code, stderr } = yield* tocsinAlone(place, "doctor", "--send-test")
       assert.strictEqual(code, EXIT_CODES.failed.code)
-      assert.include(stderr, "listen to the error events")
+      assert.include(stderr, "look for an error event")
       assert.include(stderr, "closed by ***")
     }),
   )

@@ -122,7 +122,7 @@ const together = (given: ReadonlyArray<Given & { readonly module: string }>) => 
 const REJECTED =
   "a promise was rejected and nothing handles it: look for a missing await or catch in an extension"
 const THROWN =
-  "an exception that nothing catches ends this process; one of an extension: listen to the error events of what it uses"
+  "an exception that nothing catches ends this process: look for an error event that an extension does not listen to"
 
 const unreported: Array<unknown> = []
 /** Absent until the modules are imported: they state the secrets to hide. */
