@@ -47,12 +47,15 @@ const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
   }),
 )
 
-const timedOut = Effect.fail(
-  new StorageError({
-    reason: "timed_out",
-    message: "the storage did not answer in time; check its load, disk and locks",
-  }),
-)
+/** A timer that fires later by this shows that the process stood still: the storage had no chance to answer. */
+const LATE = Duration.seconds(1)
+
+const timedOut = (late: Duration.Duration): StorageError => {
+  const message = Duration.isLessThan(late, LATE)
+    ? "the storage did not answer in time; check its load, disk and locks"
+    : `the process did nothing for at least ${Math.floor(Duration.toSeconds(late))} s, and took no answer of the storage: look for work that blocks it, such as that of an extension, or for a paused machine`
+  return new StorageError({ reason: "timed_out", message })
+}
 
 /**
  * How many reads of requests run at a time. A pool of PostgreSQL has 10 connections: the others are
@@ -108,15 +111,20 @@ export const boundedStorage = (limit: Duration.Duration) =>
     }),
   )
 
+type OnTimeout = (failure: StorageError) => void
+
 /** Callers whose time began at nearly the same moment, and the one timer for all of them. */
 interface Deadline {
   readonly openedAt: bigint
-  readonly onTimeout: LinkedQueue<() => void>
+  readonly onTimeout: LinkedQueue<OnTimeout>
   readonly timer: Fiber.Fiber<void>
 }
 
 /** The part of its time that a caller may lose by sharing a timer: one for each request would cost more. */
 const SHARED_PART = 100n
+
+const monotonicNanos = (caller: Fiber.Fiber<unknown, unknown>): bigint =>
+  caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
 
 class Deadlines {
   #current: Deadline | undefined
@@ -129,8 +137,8 @@ class Deadlines {
   }
 
   /** Calls `onTimeout` once the caller's time is over, unless the returned function is called before. */
-  begin(caller: Fiber.Fiber<unknown, unknown>, onTimeout: () => void): () => void {
-    const now = caller.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+  begin(caller: Fiber.Fiber<unknown, unknown>, onTimeout: OnTimeout): () => void {
+    const now = monotonicNanos(caller)
     const isShared = this.#current !== undefined && now - this.#current.openedAt < this.#sharedNanos
     const deadline = isShared && this.#current ? this.#current : this.#open(caller, now)
     const place = deadline.onTimeout.add(onTimeout)
@@ -144,9 +152,11 @@ class Deadlines {
   }
 
   #open(caller: Fiber.Fiber<unknown, unknown>, openedAt: bigint): Deadline {
-    const onTimeout = new LinkedQueue<() => void>()
+    const onTimeout = new LinkedQueue<OnTimeout>()
     const end = Effect.sync(() => {
-      for (const call of Array.from(onTimeout)) call()
+      const elapsed = Duration.nanos(monotonicNanos(caller) - openedAt)
+      const failure = timedOut(Duration.subtract(elapsed, this.#limit))
+      for (const call of Array.from(onTimeout)) call(failure)
     })
     const timer = Effect.runForkWith(caller.context)(Effect.andThen(Effect.sleep(this.#limit), end))
     this.#current = { openedAt, onTimeout, timer }
@@ -166,8 +176,8 @@ const within = <A>(effect: Effect.Effect<A, StorageError>, deadlines: Deadlines)
     // Memory answers immediately.
     if (ended !== undefined) return ended
     return Effect.callback((resume) => {
-      const end = deadlines.begin(caller, () => {
-        resume(timedOut)
+      const end = deadlines.begin(caller, (failure) => {
+        resume(Effect.fail(failure))
         work.interruptUnsafe()
       })
       work.addObserver((exit) => {

@@ -9,8 +9,8 @@ import { Storage, StorageError } from "../../../src/ports/Storage.ts"
 
 const LIMIT = Duration.seconds(10)
 
-const bound = (storage: Partial<Storage["Service"]>) =>
-  Effect.provide(boundedStorage(LIMIT).pipe(Layer.provide(Layer.mock(Storage, storage))))
+const bound = (storage: Partial<Storage["Service"]>, limit = LIMIT) =>
+  Effect.provide(boundedStorage(limit).pipe(Layer.provide(Layer.mock(Storage, storage))))
 
 /** The service heartbeat of a bounded storage whose own does `serviceHeartbeat`. */
 const boundedMark = (serviceHeartbeat: Storage["Service"]["serviceHeartbeat"]) =>
@@ -79,6 +79,19 @@ describe("a bounded storage", () => {
         assert.strictEqual(reading, 10)
       }).pipe(bound({ agent }))
     }),
+  )
+
+  it.live("says so where the process stood still for seconds, which is not the storage's fault", () =>
+    Effect.gen(function* () {
+      const read = yield* Effect.forkChild(
+        Effect.flatMap(Storage, (storage) => Effect.flip(storage.serviceHeartbeat)),
+      )
+      yield* Effect.yieldNow
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200)
+      const { message, reason } = yield* Fiber.join(read)
+      assert.strictEqual(reason, "timed_out")
+      assert.include(message, "the process did nothing for at least 1 s")
+    }).pipe(bound({ serviceHeartbeat: Effect.never }, Duration.millis(20))),
   )
 
   it.effect("interrupts work that takes longer", () =>
