@@ -24,6 +24,13 @@ const namedBy = (specifier: string, parentURL: string | undefined): string | und
   return existsSync(path) ? path : undefined
 }
 
+/** The addresses of the modules, and of the files that they import, as long as they are being imported. */
+const imported = new Set<string>()
+
+/** The files of the modules, by their paths. */
+export const importedFiles = (): ReadonlyArray<string> =>
+  Array.from(imported, (address) => fileURLToPath(address))
+
 /** Imports a module, with the files that it imports, from the working directory. Refuses files that others can change. */
 export const importModule = (given: string): Effect.Effect<{ readonly default?: unknown }, unknown> =>
   Effect.acquireUseRelease(
@@ -38,6 +45,8 @@ export const importModule = (given: string): Effect.Effect<{ readonly default?: 
           if (!found.url.startsWith("file:")) return found
           requireOwn(namedBy(name, parentURL) ?? fileURLToPath(found.url))
           requireOwn(fileURLToPath(found.url))
+          // A command imports files of Tocsin at the same time.
+          if (isGiven || imported.has(context.parentURL ?? "")) imported.add(found.url)
           return found
         },
       }),

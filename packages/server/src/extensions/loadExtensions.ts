@@ -1,11 +1,8 @@
 import { existsSync } from "node:fs"
-import process from "node:process"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
 import type { StorageChoice } from "tocsin/internal/storages/storages"
-import { EXIT_CODES } from "../CommandFailure.ts"
-import { loggingLayer } from "../logging.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { type Environment, readSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -53,11 +50,11 @@ interface Given {
 
 // Loaded where a module is named: other servers do without it.
 const library = Effect.promise(async () => ({
-  ...(await import("tocsin/internal/notifiers/maskSecrets")),
   ...(await import("tocsin/internal/notifiers/notifiers")),
-  ...(await import("tocsin/internal/notifiers/thrownText")),
   ...(await import("tocsin/internal/storages/storages")),
 }))
+
+const unhandled = Effect.promise(() => import("./unhandled.ts"))
 
 /** Promises, lists and instances of classes have neither field, or not as their own. */
 const isPlainObject = (given: unknown): given is object =>
@@ -119,47 +116,6 @@ const together = (given: ReadonlyArray<Given & { readonly module: string }>) => 
   return { extensions: { notifiers, storage }, problems }
 }
 
-const REJECTED =
-  "a promise was rejected and nothing handles it: look for a missing await or catch in an extension"
-const THROWN =
-  "an exception that nothing catches ends this process: look for an error event that an extension does not listen to"
-
-const unreported: Array<unknown> = []
-/** Absent until the modules are imported: they state the secrets to hide. */
-let report: Readonly<Record<"rejected" | "thrown", (cause: unknown) => void>> | undefined
-
-let isHeeding = false
-/** Notes unhandled rejections, which would end the process, and hides secrets of an exception that ends it. */
-const heedUnhandled = (): void => {
-  if (isHeeding) return
-  isHeeding = true
-  process.on("unhandledRejection", (cause) => {
-    if (report === undefined) unreported.push(cause)
-    else report.rejected(cause)
-  })
-  process.on("uncaughtException", (cause) => {
-    if (report === undefined) process.stderr.write(`tocsin: ${THROWN}: ${reasonOf(cause)}\n`)
-    else report.thrown(cause)
-    process.exit(EXIT_CODES.failed.code)
-  })
-}
-
-/** From now on logs what is unhandled, rejections that came before first. */
-const reportUnhandled = Effect.fnUntraced(function* (
-  { notifiers }: Extensions,
-  { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" }: Partial<Settings>,
-) {
-  const { maskOf, thrownText } = yield* library
-  const mask = maskOf(notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : [])))
-  const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
-  const log = (entry: Effect.Effect<void>) => Effect.runSync(Effect.provide(entry, logging))
-  report = {
-    rejected: (cause) => log(Effect.logError(`${REJECTED}: ${mask(thrownText(cause))}`)),
-    thrown: (cause) => log(Effect.logError(`${THROWN}: ${mask(thrownText(cause))}`)),
-  }
-  unreported.splice(0).forEach(report.rejected)
-})
-
 /** The settings that the import needs: no secrets, whose files may be pipes, which are read once. */
 const READ_FIRST = [
   "SERVICE_EXTENSIONS",
@@ -176,7 +132,8 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   const { values } = readSettings(environment, READ_FIRST)
   const { SERVICE_EXTENSIONS: modules } = values
   if (modules === undefined || loadedExtensions(modules) !== undefined) return
-  heedUnhandled()
+  const { noteUnhandled, reportUnhandled } = yield* unhandled
+  noteUnhandled()
   const read = yield* Effect.forEach(
     modules,
     (module) => Effect.result(Effect.map(load(module, values, within), (given) => ({ module, ...given }))),
@@ -189,5 +146,5 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
     extensions,
     problems: [...read.flatMap((one) => (Result.isFailure(one) ? one.failure : [])), ...problems],
   })
-  yield* reportUnhandled(extensions, values)
+  reportUnhandled(extensions, values)
 })
