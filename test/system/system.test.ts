@@ -9,7 +9,7 @@ const FIRST_SEED = propertySeed ?? Math.trunc(performance.timeOrigin)
 const SEEDS = propertyRuns(300)
 /** Each planted defect shows within so many scenarios. */
 const SEEDS_OF_A_DEFECT = 100
-/** Whatever is broken, a seed draws and repeats it by the same code: a run has that of one defect. */
+/** A seed draws and repeats each run by the same code, with whichever defect: a run has that of one defect. */
 const REPEATED = inTurn(Object.keys(defects), 0)
 
 const firstBroken = async (defect: string): Promise<Simulated> => {
