@@ -1,7 +1,7 @@
 // `npm run build [FOLDER]`: the packages to publish, each as a folder and a tarball in dist/ or FOLDER, with a bill
 // of materials and checksums.
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
@@ -9,6 +9,7 @@ import { buildAgent } from "./buildAgent.ts"
 import { billOfMaterials } from "./billOfMaterials.ts"
 import { bundleLibrary } from "./bundleLibrary.ts"
 import { bundleServer } from "./bundleServer.ts"
+import { copyPages } from "./copyPages.ts"
 import { packagesOf } from "./licences.ts"
 import { publishedManifest } from "./publishedManifest.ts"
 import { packPackages, writeChecksums } from "./releaseFiles.ts"
@@ -30,14 +31,8 @@ const buildTocsin = async (emitted: string, folder: string): Promise<ReadonlyArr
   const inServer = await bundleServer(root, join(folder, "bin"))
   const inLibrary = await bundleLibrary(root, join(folder, "lib"))
   writeTypes(root, emitted, join(folder, "lib"))
-  const readme = readFileSync(join(root, "packages/tocsin/README.md"), "utf8")
-  writeFileSync(join(folder, "README.md"), readme.replaceAll("](../../docs/", "](docs/"))
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
-  // Comments and messages name these pages, and the pages these examples.
-  const isRead = (path: string): boolean => path.endsWith(".md") || statSync(path).isDirectory()
-  cpSync(join(root, "docs"), join(folder, "docs"), { recursive: true, filter: isRead })
-  for (const example of ["custom-notifier", "custom-storage"])
-    cpSync(join(root, "examples", example), join(folder, "examples", example), { recursive: true })
+  copyPages(root, folder)
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(publishedManifest(root), undefined, 2)}\n`)
   return [...inServer, ...inLibrary]
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { text } from "node:stream/consumers"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -212,6 +212,23 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
         { code: ran.code, output: ran.output.trim() },
         { code: 0, output: manifest.version },
       )
+  })
+
+  it("have pages whose links lead to files of the package", () => {
+    const folder = join(project.path, "node_modules/tocsin")
+    const pages = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+      path.endsWith(".md"),
+    )
+    const links = pages.flatMap((page) =>
+      Array.from(readFileSync(join(folder, page), "utf8").matchAll(/\]\(([^)\s#:]+)[)#]/g), ([, link = ""]) =>
+        join(dirname(page), link),
+      ),
+    )
+    assert.include(links, "examples/fastify/app.ts")
+    assert.deepStrictEqual(
+      links.filter((link) => !existsSync(join(folder, link))),
+      [],
+    )
   })
 
   it("include an agent of few bytes", async () => {
