@@ -462,11 +462,11 @@ describe("a start", () => {
     }
   })
 
-  it("is not refused for a key-value store whose functions return without a promise", async () => {
+  it("is not refused for a key-value store that opens and loads without a promise", async () => {
     const kept = new Map<string, string | undefined>()
     // Functions that a caller without types may pass.
     const open = () => ({ load: () => [], write: keep }) as never
-    const keep = (changes: ReadonlyMap<string, string | undefined>) => {
+    const keep = async (changes: ReadonlyMap<string, string | undefined>) => {
       for (const [key, value] of changes) kept.set(key, value)
     }
     await using monitor = await createMonitor({ ...quiet, storage: keyValue({ name: "a store", open }) })
