@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
@@ -35,8 +37,7 @@ const PAGES: Readonly<Record<string, string>> = {
 const DARK = ["overview", "incidents", "checks", "check"]
 
 /** Routes that hold some notifications, and a window, so that these pages have something to show. */
-const POLICY = `
-receivers:
+const POLICY = `receivers:
   ann: { kind: debug }
   bob: { kind: debug }
   chat: { kind: debug }
@@ -66,28 +67,70 @@ freshness:
   - { match: [ "label:env = prod" ], every: 5m }
 `
 
+const fill = async (demo: DemoClient) => {
+  await fetch(`${demo.baseUrl}/ops/v1/policy?confirm=true`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/yaml" },
+    body: POLICY,
+  })
+  await fillDemo(demo)
+}
+
+/** How many minutes ago the open incidents began: a morning has no five faults of one second. */
+const MINUTES_AGO = {
+  "shop-checkout": 23,
+  "db-1/replication": 47,
+  "db-1/disk": 71,
+  "mail-1/queue": 168,
+  "backup-1/nightly": 312,
+} as const
+
+/** Databases keep microseconds. */
+const MICROS_OF_MINUTE = 60_000_000
+const TABLES_OF_INCIDENTS = ["outbox", "incident_log", "incident_change", "incident_member", "incident"]
+
+/** Sets the times of the incidents in a closed database back, of all that happened to each of them. */
+const setBack = (file: string): void => {
+  const database = new DatabaseSync(file)
+  for (const table of TABLES_OF_INCIDENTS) {
+    const columns = database.prepare(`PRAGMA table_info(${table})`).all()
+    const times = columns.map(({ name }) => String(name)).filter((name) => /^(?:.*_)?at$/.test(name))
+    const set = times.map((name) => `${name} = ${name} - ago.micros`).join(", ")
+    const id = table === "incident" ? "id" : "incident_id"
+    const ages = Object.entries(MINUTES_AGO).map(
+      ([key, minutes]) => `('${key}', ${minutes * MICROS_OF_MINUTE})`,
+    )
+    database.exec(`
+      WITH age (incident_key, micros) AS (VALUES ${ages.join(", ")})
+      UPDATE ${table} SET ${set}
+      FROM (SELECT incident.id AS incident, micros FROM age JOIN incident USING (incident_key)
+        WHERE incident.state = 'open') AS ago
+      WHERE ago.incident = ${table}.${id}`)
+  }
+  database.close()
+}
+
 /** Writes a picture of each page of the console, light and dark, into a folder. */
 export const takeScreenshots = Effect.fnUntraced(function* (folder: string) {
   const cwd = yield* scratchFolder
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const { baseUrl } = yield* startServer({
-    cwd,
-    environment: {
-      SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
-      SERVICE_LOG_LEVEL: "info",
-      SERVICE_WATCH_LOOPBACK: "true",
-    },
-  })
+  const port = yield* Effect.promise(freePort)
+  const environment = {
+    SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+    SERVICE_LOG_LEVEL: "info",
+    SERVICE_PORT: String(port),
+    SERVICE_WATCH_LOOPBACK: "true",
+  }
+  const filled = yield* startServer({ cwd, environment })
+  const { baseUrl } = filled
+  const demo = new DemoClient(baseUrl)
+  yield* Effect.promise(() => fill(demo))
+  yield* filled.stop
+  setBack(join(cwd, "data", "tocsin.db"))
+  yield* startServer({ cwd, environment })
   const context = yield* openContext
   yield* Effect.promise(async () => {
-    const demo = new DemoClient(baseUrl)
-    await fetch(`${baseUrl}/ops/v1/policy?confirm=true`, {
-      method: "PUT",
-      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/yaml" },
-      body: POLICY,
-    })
-    await fillDemo(demo)
     const { items } = (await demo.call("GET", "ops/v1/incidents?state=open")) as {
       readonly items: ReadonlyArray<{ readonly id: string; readonly incident_key: string }>
     }
