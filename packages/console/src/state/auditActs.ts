@@ -12,15 +12,21 @@ const OF_ONE_CHANGE = [
 ]
 const rankOf = ({ action }: AuditEntry): number => OF_ONE_CHANGE.indexOf(action)
 
-/** Leaves out what a request recorded beside the action that says the most. */
+/**
+ * Whether a row says no more than another one of its change. Clients name their requests, and may give several the same
+ * name: only a server puts a policy in force at another moment than the change.
+ */
+const isWithin = (item: AuditEntry, other: AuditEntry): boolean =>
+  item.request_id !== null &&
+  item.request_id === other.request_id &&
+  item.actor === other.actor &&
+  (item.at === other.at || item.action === "policy.replaced") &&
+  rankOf(other) >= 0 &&
+  rankOf(other) < rankOf(item)
+
+/** Leaves out what a change recorded beside the action that says the most. */
 export const oneOfEach = (items: ReadonlyArray<AuditEntry>): ReadonlyArray<AuditEntry> =>
-  items.filter(
-    (item) =>
-      item.request_id === null ||
-      !items.some(
-        (other) => other.request_id === item.request_id && rankOf(other) >= 0 && rankOf(other) < rankOf(item),
-      ),
-  )
+  items.filter((item) => !items.some((other) => isWithin(item, other)))
 
 /** The acts of a query, each in one row. */
 export const actsOf = (query: Parameters<typeof listOf>[1]): List<AuditEntry> => {
