@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { findPackageJSON, registerHooks } from "node:module"
-import { resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { Effect } from "effect"
@@ -17,10 +17,18 @@ const requireOwn = (path: string): void => {
   if (reason !== undefined) throw new Error(reason)
 }
 
+/** How a module is asked for: by `require`, which takes paths as they are, or by `import`, which takes addresses. */
+interface Asked {
+  readonly conditions: ReadonlyArray<string>
+  readonly parentURL: string | undefined
+}
+
 /** The file, or the manifest of a package, that a specifier names before symbolic links are followed. */
-const namedBy = (specifier: string, parentURL: string | undefined): string | undefined => {
+const namedBy = (specifier: string, { conditions, parentURL = "" }: Asked): string | undefined => {
   if (!isPath(specifier)) return findPackageJSON(specifier, parentURL)
-  const path = fileURLToPath(new URL(specifier, parentURL))
+  const path = conditions.includes("require")
+    ? resolve(dirname(fileURLToPath(parentURL)), specifier)
+    : fileURLToPath(new URL(specifier, parentURL))
   return existsSync(path) ? path : undefined
 }
 
@@ -41,9 +49,10 @@ export const importModule = (given: string): Effect.Effect<{ readonly default?: 
           const ofGiven = isPath(given) ? pathToFileURL(resolve(given)).href : given
           const name = isGiven ? ofGiven : specifier
           const parentURL = isGiven ? pathToFileURL(`${process.cwd()}/`).href : context.parentURL
-          const found = next(name, { ...context, parentURL })
+          const asked = { ...context, parentURL }
+          const found = next(name, asked)
           if (!found.url.startsWith("file:")) return found
-          requireOwn(namedBy(name, parentURL) ?? fileURLToPath(found.url))
+          requireOwn(namedBy(name, asked) ?? fileURLToPath(found.url))
           requireOwn(fileURLToPath(found.url))
           // A command imports files of Tocsin at the same time.
           if (isGiven || imported.has(context.parentURL ?? "")) imported.add(found.url)

@@ -63,6 +63,9 @@ const FILES: Readonly<Record<string, string>> = {
   "lamp/package.json": `{ "type": "module", "exports": "./main.js" }`,
   "lamp/main.js": giving(`notifiers: [${NOTIFIER}]`),
   "linking.mjs": `import "tocsin-lamp"\nexport default {}\n`,
+  "path.mjs": `import "./requires.cjs"\nexport default {}\n`,
+  "requires.cjs": `require("./100%.cjs")\n`,
+  "100%.cjs": "",
   "loose/package.json": `{ "type": "module", "exports": "./main.js" }`,
   "loose/main.js": giving(""),
 }
@@ -72,7 +75,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
   const at = (name: string) => join(folder, name)
   const loaded = new Map<string, Loaded>()
   const cases = [
-    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing linking",
+    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing linking path",
   ].flatMap((names) => names.split(" ").map((name) => ({ SERVICE_EXTENSIONS: at(`${name}.mjs`) })))
   const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "a package": { SERVICE_EXTENSIONS: "tocsin-pager" },
@@ -144,7 +147,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     expect(outcomeOf("pager.mjs")).toEqual(pager)
     expect(outcomeOf("a package")).toEqual(pager)
     expect(outcomeOf("a linked package")).toEqual(pager)
-    expect(problemsOf("linking.mjs")).toEqual([])
+    expect(["linking", "path"].flatMap((name) => problemsOf(`${name}.mjs`))).toEqual([])
     expect(outcomeOf("a relative path")).toEqual({ ...pager, storage: "a store" })
     expect(outcomeOf("store.mjs")).toEqual({ ...pager, notifiers: [], storage: "a store" })
     expect(outcomeOf("webhook.mjs")).toEqual({ ...pager, notifiers: ["webhook"] })
