@@ -126,14 +126,14 @@ describe("SERVICE_EXTENSIONS", () => {
 
   it.live("logs an exception that nothing catches without its secrets, and ends", () =>
     Effect.gen(function* () {
-      const cwd = yield* siteWith({ "pager.mjs": THROWING })
-      const place = { cwd, environment: { SERVICE_EXTENSIONS: "./pager.mjs" } }
+      const cwd = yield* siteWith({ "the pager.mjs": THROWING })
+      const place = { cwd, environment: { SERVICE_EXTENSIONS: "./the pager.mjs" } }
       const { code, stderr } = yield* tocsinAlone(place, "doctor", "--send-test")
       assert.strictEqual(code, EXIT_CODES.failed.code)
       assert.match(stderr, /fatal|FATAL/)
       assert.match(
         stderr,
-        /an extension threw where nothing can catch it.*pager\.mjs:2:\d+.*look for an error event/,
+        /an extension threw where nothing can catch it.*the%20pager\.mjs:2:\d+.*look for an error event/,
       )
       assert.include(stderr, "closed by ***")
     }),

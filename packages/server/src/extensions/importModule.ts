@@ -35,9 +35,9 @@ const namedBy = (specifier: string, { conditions, parentURL = "" }: Asked): stri
 /** The addresses of the modules, and of the files that they import, as long as they are being imported. */
 const imported = new Set<string>()
 
-/** The files of the modules, by their paths. */
-export const importedFiles = (): ReadonlyArray<string> =>
-  Array.from(imported, (address) => fileURLToPath(address))
+/** How stacks name the files of the modules: by their addresses, or those of `require` by their paths. */
+export const importedPlaces = (): ReadonlyArray<string> =>
+  Array.from(imported).flatMap((address) => [address, fileURLToPath(address)])
 
 /** Imports a module, with the files that it imports, from the working directory. Refuses files that others can change. */
 export const importModule = (given: string): Effect.Effect<{ readonly default?: unknown }, unknown> =>

@@ -8,7 +8,7 @@ import { loggingLayer } from "../logging.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import type { Settings } from "../settings/Settings.ts"
 import type { Extensions } from "./Extensions.ts"
-import { importedFiles } from "./importModule.ts"
+import { importedPlaces } from "./importModule.ts"
 
 const REJECTED =
   "a promise was rejected and nothing handles it: look for a missing await or catch in an extension"
@@ -17,7 +17,7 @@ const REMEDY = "look for an error event that it does not listen to, or a timer t
 
 /** The frame of a stack that lies in an extension. Errors of sockets have none: Node.js makes them. */
 const frameIn = (stack: string): string | undefined =>
-  stack.split("\n").find((line) => importedFiles().some((file) => line.includes(`${file}:`)))
+  stack.split("\n").find((line) => importedPlaces().some((place) => line.includes(`${place}:`)))
 
 const uncaughtMessage = (stack: string): string => {
   const frame = frameIn(stack)
