@@ -7,11 +7,11 @@ import { Form, keptSecret, ShownOnce } from "../view/forms.tsx"
 import { Mark } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
+const isLocal = (server: string): boolean =>
+  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(server).hostname)
+
 /** Whether others on the way to a server could change what it hands out. */
-const isExposed = (server: string): boolean => {
-  const { hostname, protocol } = new URL(server)
-  return protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
-}
+const isExposed = (server: string): boolean => server.startsWith("http:") && !isLocal(server)
 
 const HANDED_OUT = "Paste both lines on the host, and then the token, which is valid for an hour"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
@@ -47,6 +47,13 @@ export const AddHosts = () => {
               <code>SERVICE_AGENT_DIR</code>.
             </small>
           )}
+        </p>
+      )}
+      {isLocal(server) && (
+        <p>
+          <b>To try it</b> on the host of this server without installing anything, run this in the clone, with
+          the token of the lines:{" "}
+          <code>TOCSIN_ENROLMENT_TOKEN=enrol_… npm run -s agent -- start --server {server}</code>
         </p>
       )}
       {isExposed(server) && (

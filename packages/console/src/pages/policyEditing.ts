@@ -61,7 +61,8 @@ export const useCheck = (text: string) => {
   const isEmpty = body.trim() === ""
   const reading = useResource<PolicyCheck | undefined>(
     `check of ${body}`,
-    [],
+    // What it would send depends on the policy in force.
+    ["policy"],
     async () => (isEmpty ? undefined : await call<PolicyCheck>("POST", `${PATH}/check`, { body })),
     true,
   )
@@ -107,6 +108,7 @@ export const useEditing = ({ onApplied, policy, stored }: EditingProps) => {
       if (applied === undefined) return undefined
       onApplied(applied)
       draft.value = undefined
+      trial.value = undefined
       return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
     },
     attempt: async () => {
