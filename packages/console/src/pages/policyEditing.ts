@@ -61,7 +61,7 @@ export const useCheck = (text: string) => {
   const isEmpty = body.trim() === ""
   const reading = useResource<PolicyCheck | undefined>(
     `check of ${body}`,
-    // What it would send depends on the policy in force.
+    // The policy in force decides what it would send.
     ["policy"],
     async () => (isEmpty ? undefined : await call<PolicyCheck>("POST", `${PATH}/check`, { body })),
     true,
