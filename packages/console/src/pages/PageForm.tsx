@@ -1,19 +1,21 @@
-import { useSignal } from "@preact/signals"
-import type { PolicyInForce } from "@tocsin/client"
+import { type Signal, useSignal } from "@preact/signals"
+import type { PolicyCheck, PolicyInForce } from "@tocsin/client"
 import { countText } from "../format/times.ts"
 import { changePolicy } from "../state/policyActions.ts"
 import { itemLine, withItem } from "../state/policyText.ts"
 import { ActionButton, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { PATH, useCheck, useVersions } from "./policyEditing.ts"
-import { EVERYTHING, matchOf, SubjectFields } from "./RouteForm.tsx"
+import { matchOf, NAMELESS, SubjectFields } from "./RouteForm.tsx"
 
 interface Line {
   readonly name: string
   readonly match: ReadonlyArray<string>
 }
 
+type CheckedLine = NonNullable<PolicyCheck["lines"]>[number]
+
 /** The checks of a line, the first ones by name. */
-const checksText = (checks: ReadonlyArray<{ readonly agent_id: string; readonly check_id: string }>) => {
+const checksText = ({ checks }: CheckedLine) => {
   const names = checks.slice(0, 3).map(({ agent_id, check_id }) => `${agent_id}/${check_id}`)
   const rest = checks.length > names.length ? ", …" : ""
   return checks.length === 0
@@ -21,9 +23,29 @@ const checksText = (checks: ReadonlyArray<{ readonly agent_id: string; readonly 
     : `${countText(checks.length, "check")}: ${names.join(", ")}${rest}`
 }
 
+interface LinesProps {
+  readonly lines: Signal<ReadonlyArray<Line>>
+  /** The lines as the check of the policy names them. */
+  readonly found: ReadonlyArray<CheckedLine>
+}
+
+const Lines = ({ found, lines }: LinesProps) => (
+  <ul class="plain" aria-label="Lines of the page">
+    {lines.value.map((line, place) => (
+      <li class="row" key={place}>
+        <b>{line.name}</b>
+        <span class="subject">{found[place] && checksText(found[place])}</span>
+        <QuietButton does={() => (lines.value = lines.value.filter((each) => each !== line))}>
+          Leave out
+        </QuietButton>
+      </li>
+    ))}
+  </ul>
+)
+
 /** Writes a public page without knowing how: its name, its title, and lines with the checks that they match. */
 export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
-  const [name, title, lineName, about] = [useSignal(""), useSignal(""), useSignal(""), useSignal(EVERYTHING)]
+  const [name, title, lineName, about] = [useSignal(""), useSignal(""), useSignal(""), useSignal(NAMELESS)]
   const lines = useSignal<ReadonlyArray<Line>>([])
   const stored = useVersions().value?.stored
   const groups = [{ title: "Services", lines: lines.value }]
@@ -33,11 +55,11 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
   const { check, outcome } = useCheck(isWritten ? (text ?? "") : "")
   const found = (check?.lines ?? []).filter(({ page }) => page === item.name)
   const problem = check?.issues[0]
+  const matcher = matchOf(about.value)
   const addLine = () => {
-    const match = matchOf(about.value)
-    lines.value = [...lines.value, { name: lineName.value.trim(), match: match === "" ? [] : [match] }]
+    lines.value = [...lines.value, { name: lineName.value.trim(), match: [matcher] }]
     lineName.value = ""
-    about.value = EVERYTHING
+    about.value = NAMELESS
   }
   const create = async () => {
     const ifMatch = stored?.hash ?? policy.hash
@@ -58,22 +80,17 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
           value={lineName.value}
           onText={(next) => (lineName.value = next)}
         />
-        <SubjectFields about={about} />
-        <button type="button" class="quiet" disabled={lineName.value.trim() === ""} onClick={addLine}>
+        <SubjectFields about={about} isNamed />
+        <button
+          type="button"
+          class="quiet"
+          disabled={lineName.value.trim() === "" || matcher === ""}
+          onClick={addLine}
+        >
           Add this line
         </button>
       </div>
-      <ul class="plain" aria-label="Lines of the page">
-        {lines.value.map((line, place) => (
-          <li class="row" key={place}>
-            <b>{line.name}</b>
-            <span class="subject">{found[place] && checksText(found[place].checks)}</span>
-            <QuietButton does={() => (lines.value = lines.value.filter((each) => each !== line))}>
-              Leave out
-            </QuietButton>
-          </li>
-        ))}
-      </ul>
+      <Lines lines={lines} found={found} />
       {isWritten && text === undefined && (
         <>
           <p>Put this into the policy by hand: its form is another one.</p>

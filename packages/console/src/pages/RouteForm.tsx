@@ -11,12 +11,13 @@ const severityMatch = (severity: string, hasUnknown: boolean): string =>
     ? severity && `severity = ${severity}`
     : `severity != ${severity === "critical" ? "warning" : "critical"}`
 
-const SUBJECTS = [
-  ["", "everything"],
+/** What a line of a page may name: no line has everything. */
+const NAMED = [
   ["check_id glob ", "checks named like"],
   ["agent_id glob ", "agents named like"],
   ["label:", "agents with the label"],
 ] as const
+const SUBJECTS = [["", "everything"], ...NAMED] as const
 const EXAMPLES: Readonly<Record<string, string>> = {
   "check_id glob ": "backup*",
   "agent_id glob ": "web-*",
@@ -32,18 +33,30 @@ const DELAYS = [
 
 /** The checks that a matcher names: how, and by which text. */
 type About = readonly [subject: string, value: string]
-export const EVERYTHING: About = ["", ""]
+const EVERYTHING: About = ["", ""]
+export const NAMELESS: About = [NAMED[0][0], ""]
 
 /** The matcher; empty for everything. */
 export const matchOf = ([subject, value]: About): string =>
   subject === "" || value.trim() === "" ? "" : subject + value.trim()
 
+interface SubjectProps {
+  readonly about: Signal<About>
+  /** Whether everything is no choice. */
+  readonly isNamed?: boolean
+}
+
 /** The fields of a matcher. */
-export const SubjectFields = ({ about }: { readonly about: Signal<About> }) => {
+export const SubjectFields = ({ about, isNamed = false }: SubjectProps) => {
   const [subject, value] = about.value
   return (
     <>
-      <Field label="of" options={SUBJECTS} value={subject} onText={(text) => (about.value = [text, value])} />
+      <Field
+        label="of"
+        options={isNamed ? NAMED : SUBJECTS}
+        value={subject}
+        onText={(text) => (about.value = [text, value])}
+      />
       {subject !== "" && (
         <Field
           label="which"
