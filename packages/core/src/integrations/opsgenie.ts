@@ -18,7 +18,7 @@ import {
   textOf,
   textsIn,
 } from "./paging.ts"
-import { TERMS, UUID } from "./pings.ts"
+import { termsOf, UUID } from "./pings.ts"
 import {
   type Answer,
   invalid,
@@ -148,10 +148,10 @@ const readHeartbeat = (
   { body, path: [, , name = ""], query }: SenderRequest,
   { options, sha256 }: TranslationContext,
 ): Reading => {
-  const terms = query.filter(([parameter]) => TERMS.has(parameter))
+  const terms = termsOf(query)
   const expects =
-    terms.length > 0
-      ? ({ by: "terms", terms: Object.fromEntries(terms) } as const)
+    Object.keys(terms).length > 0
+      ? ({ by: "terms", terms } as const)
       : ({
           by: "within",
           millis: Duration.toMillis(heartbeatAfter(options)),

@@ -27,15 +27,7 @@ const resultOf = (segment: string | undefined): Pick<Report, "exit_code" | "stat
 const isOther = (segment: string | undefined): segment is "start" | "log" =>
   segment === "start" || segment === "log"
 
-export const TERMS: ReadonlySet<string> = new Set([
-  "every",
-  "after",
-  "cron",
-  "tz",
-  "grace",
-  "severity",
-  "incident",
-])
+const TERMS: ReadonlySet<string> = new Set(["every", "after", "cron", "tz", "grace", "severity", "incident"])
 /** Clients of Healthchecks send `create`; the option of that name decides here. */
 const OF_PING: ReadonlySet<string> = new Set([...TERMS, "rid", "create"])
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
@@ -51,6 +43,14 @@ const partsOf = (
   if (check === undefined && (isOther(name) || resultOf(name) !== undefined)) return undefined
   return { name, segment }
 }
+
+/** The terms that a query declares. No zone has a space: a plus sign of Etc/GMT+5 that was not encoded reads as one. */
+export const termsOf = (query: SenderRequest["query"]) =>
+  Object.fromEntries(
+    query.flatMap(([name, value]) =>
+      TERMS.has(name) ? [[name, name === "tz" ? value.replaceAll(" ", "+") : value]] : [],
+    ),
+  )
 
 const LONGEST_SHOWN = 40
 const ELSEWHERE = /[^\w.-]/gu
@@ -79,7 +79,7 @@ const translatePing: Translate = ({ body, path, query }, { options, sha256 }) =>
   const ofCheck = {
     check_id: checkIdOf(parts.name, sha256),
     rid: isTied ? rid.toLowerCase() : "",
-    expects: { by: "terms", terms: Object.fromEntries(query.filter(([name]) => TERMS.has(name))) },
+    expects: { by: "terms", terms: termsOf(query) },
   } as const
   if (segment === "start") return readingOf({ signal: "start", ...ofCheck }, ignored)
   if (segment === "log")

@@ -138,6 +138,13 @@ describe("a ping", () => {
     assert.strictEqual(read(path, options), expected)
   })
 
+  it("declares times in a zone whose plus sign its address does not encode", () => {
+    const query = [["cron", "0 3 * * *"] as const, ["tz", "Etc/GMT 5"] as const]
+    const reading = ping.translate(request("backup/0", { query }), context)
+    const { expects } = ("reports" in reading ? reading.reports[0] : undefined) ?? {}
+    assert.deepStrictEqual(expects, { by: "terms", terms: { cron: "0 3 * * *", tz: "Etc/GMT+5" } })
+  })
+
   it.each([
     [[["rid", "1"]], "the rid is ignored: use a UUID"],
     [
