@@ -2,7 +2,7 @@ import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/mod
 import { filledByStarts, numberTables } from "@tocsin/core/model/StoredTables"
 import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@tocsin/core/model/TableShape"
 import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, Exit, Scope, Stream } from "effect"
+import { Cause, Effect, Exit, Scope, Stream } from "effect"
 import { type Entries, entryOf, readEntries } from "./entries.ts"
 import { failure, type KeyValueOptions, openStore } from "./KeyValueStorage.ts"
 
@@ -148,12 +148,14 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
     kept: Effect.suspend(() => (isWritten ? Effect.void : Effect.uninterruptible(write))).pipe(
       Effect.map(() => opened.loaded),
     ),
-    undo: Effect.suspend(() => (isWritten ? clear : Effect.void)).pipe(
-      Effect.mapError((cause) => {
-        const message = `${options.name} may keep rows of a copy that failed: empty it before anything uses it; ${cause.message}`
-        return new StorageError({ reason: cause.reason, message, cause })
-      }),
-    ),
+    undo: (failed: unknown) =>
+      Effect.suspend(() => (isWritten ? clear : Effect.void)).pipe(
+        Effect.mapError((cause) => {
+          const why = failed instanceof Error ? `; the copy had failed: ${failed.message}` : ""
+          const message = `${options.name} may keep rows of a copy that failed: empty it before anything uses it; ${cause.message}${why}`
+          return new StorageError({ reason: cause.reason, message, cause })
+        }),
+      ),
     close: Effect.suspend(() => opened.close),
   }
 })
@@ -185,7 +187,7 @@ export const withCopyTarget = <A, E, R>(
   Effect.flatMap(openTarget(options), (store) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.exit(restore(use(targetOf(store)))), (copied) =>
-        Exit.isFailure(copied) ? Effect.andThen(store.undo, copied) : copied,
+        Exit.isFailure(copied) ? Effect.andThen(store.undo(Cause.squash(copied.cause)), copied) : copied,
       ),
     ).pipe(Effect.ensuring(store.close)),
   )

@@ -88,6 +88,7 @@ it.effect("a copy that fails, and whose rows cannot be deleted, says that the st
     const { message, reason } = yield* Effect.flip(copying)
     assert.strictEqual(reason, "full")
     assert.include(message, "a full store may keep rows of a copy that failed: empty it")
+    assert.include(message, "the copy had failed: it differs")
     assert.strictEqual(entries.size, 1)
   }),
 )

@@ -53,7 +53,7 @@ const LATE = Duration.seconds(1)
 const timedOut = (late: Duration.Duration): StorageError => {
   const message = Duration.isLessThan(late, LATE)
     ? "the storage did not answer in time; check its load, disk and locks"
-    : `the process did nothing for at least ${Math.floor(Duration.toSeconds(late))} s, and took no answer of the storage: look for work that blocks it, such as that of an extension, or for a paused machine`
+    : `the process did nothing for at least ${Math.floor(Duration.toSeconds(late))} s, and took no answer of the storage: look for work that blocks it, such as that of an extension or SQLite on a slow disk, or for a paused machine`
   return new StorageError({ reason: "timed_out", message })
 }
 
