@@ -11,7 +11,7 @@ const severityMatch = (severity: string, hasUnknown: boolean): string =>
     ? severity && `severity = ${severity}`
     : `severity != ${severity === "critical" ? "warning" : "critical"}`
 
-/** What a line of a page may name: no line has everything. */
+/** The choices of a line of a page: no line has everything. */
 const NAMED = [
   ["check_id glob ", "checks named like"],
   ["agent_id glob ", "agents named like"],
