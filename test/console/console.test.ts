@@ -32,7 +32,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await signIn(page)
           await page.getByRole("link", { name: "A host", exact: true }).click()
           await page.getByText(`TOCSIN_URL='${baseUrl}'`).waitFor({ state: "attached" })
-          return (await page.getByText("npm run -s agent").textContent()) ?? ""
+          return (await page.getByText("mkdir -p data/agent").textContent()) ?? ""
         })
         const host = agentHost(join(yield* scratchFolder, "agent"))
         host.configure(`${/echo '(.*)' > data\/agent\/config\.yaml/.exec(shown)?.[1]}\n`)

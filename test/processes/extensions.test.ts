@@ -155,6 +155,10 @@ describe("SERVICE_EXTENSIONS", () => {
       const listed = yield* tocsin(shell, "agents", "list")
       assert.deepStrictEqual([listed.code, listed.stdout.includes("web-1")], [0, true])
       assert.strictEqual((yield* tocsin(shell, "doctor")).code, EXIT_CODES.ok.code)
+      const other = { cwd, environment: { ...environment, SERVICE_KEY_PEPPER: "another-pepper-0123456789" } }
+      const examined = yield* tocsin(other, "doctor")
+      assert.strictEqual(examined.code, EXIT_CODES.usage.code)
+      assert.include(examined.stdout, "SERVICE_KEY_PEPPER differs")
 
       const broken = { cwd, environment: { ...environment, DATABASE_URL: "memory:" } }
       const refused = yield* launch(broken)

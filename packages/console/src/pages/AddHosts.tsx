@@ -53,7 +53,10 @@ export const AddHosts = () => {
         <p>
           <b>To try it</b> on the host of this server without installing anything, run this in the clone, with
           the token of the lines:{" "}
-          <code>TOCSIN_ENROLMENT_TOKEN=enrol_… npm run -s agent -- start --server {server}</code>
+          <code>
+            TOCSIN_ENROLMENT_TOKEN=enrol_… npm run -s agent -- start --server {server} --state
+            data/agent/state
+          </code>
         </p>
       )}
       {isExposed(server) && (

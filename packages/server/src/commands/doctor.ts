@@ -1,7 +1,9 @@
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
+import * as Instant from "@tocsin/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Storage } from "@tocsin/core/ports/Storage"
+import { Effect, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
@@ -31,6 +33,7 @@ import {
 import { examineIssuer } from "./doctor/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
 import { examineSecrets } from "./doctor/examineSecrets.ts"
+import { examineUse } from "./doctor/examineUse.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -109,16 +112,30 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
   const settings = { DATABASE_URL, SERVICE_DATA_DIR, extensions }
   return storageOfModule(settings) === undefined
     ? yield* examineSqlite(databaseFile(settings), pepperCheck)
-    : yield* examineOwn(settings)
+    : yield* examineOwn(settings, pepperCheck)
 })
 
 /** The storage of a module: this command opens it, which fails while a server has it. */
-const examineOwn = (settings: StorageSettings) =>
-  Effect.scoped(Layer.build(storageLayer(settings))).pipe(
-    Effect.as([
-      ok("storage", storageName(settings)),
+const examineOwn = (settings: StorageSettings, pepperCheck: string) =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const found = ok("storage", storageName(settings))
+    const heartbeat = yield* storage.serviceHeartbeat
+    if (heartbeat === undefined)
+      return [
+        found,
+        attention("schema", "no Tocsin data yet: start the server, or correct where the module keeps it"),
+      ]
+    // A server has established one, so that this writes nothing.
+    const kept = yield* storage.establish("pepper_check", pepperCheck)
+    const used = { serviceHeartbeatAt: heartbeat.beat_at, pepperCheck: kept }
+    return [
+      found,
       ok("schema", "that of a key-value store, which needs none"),
-    ]),
+      ...examineUse(used, { now: yield* Instant.now, pepperCheck }),
+    ]
+  }).pipe(
+    Effect.provide(storageLayer(settings)),
     Effect.catch(({ message }) => Effect.succeed([failed("storage", message, "storage")])),
   )
 

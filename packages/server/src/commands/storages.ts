@@ -116,11 +116,11 @@ const COLUMNS: ReadonlyArray<Column<CopiedTable>> = [
 /** The storage of the settings; where that of a module is apart, the one beside it. */
 const currentPlace = Effect.fnUntraced(function* (settings: Settings, isApart: boolean) {
   const place = placeOfSettings(isApart ? { ...settings, extensions: undefined } : settings)
-  const kind =
+  const why =
     storageOfModule(settings) === undefined
-      ? "DATABASE_URL is memory:, which cannot be copied"
-      : "the storage is that of a module, which is --from extension"
-  return place ?? (yield* usageFailure(`${kind}: name the source with --from`))
+      ? "DATABASE_URL is memory:, which cannot be copied: name the source with --from"
+      : "the storage is that of a module: name the source with --from, such as --from extension"
+  return place ?? (yield* usageFailure(why))
 })
 
 /** A server leaves a service heartbeat every five seconds at the latest. */
@@ -165,7 +165,7 @@ export const copy = command({
   parameters: {
     from: urlFlag(
       "from",
-      "Source: sqlite:FILE, postgres://…, env:NAME, or extension for the storage of a module (default: the storage of the settings)",
+      "Source: sqlite:FILE, postgres://…, env:NAME, or extension for the storage of a module (default: the storage of the settings, unless it is that of a module)",
     ).pipe(Flag.optional),
     to: urlFlag("to", "Target, in the same forms: a file that does not exist, or an empty database"),
     without,

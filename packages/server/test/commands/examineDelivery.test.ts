@@ -51,7 +51,8 @@ describe("the doctor", () => {
       deliveryFindings({ failing: [], undelivered: [], givenUp: [], waiting: new Map(waiting) }, now).map(
         ({ level, message }) => `${level} ${message}`,
       )
-    const waiting = "attention chat has 2 notifications waiting: give a server its secrets"
+    const waiting =
+      "attention chat has 2 notifications waiting: give a server its secrets, or the module that gives it"
     assert.deepStrictEqual(found(["chat", 2]), [waiting])
     assert.match(found().join(), /^ok /)
   })

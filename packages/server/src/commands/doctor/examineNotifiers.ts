@@ -105,7 +105,7 @@ export const deliveryFindings = (
     return attention("delivery", text)
   })
   for (const [receiver, count] of waiting) {
-    const text = `${receiver} has ${plural(count, "notification")} waiting: give a server its secrets`
+    const text = `${receiver} has ${plural(count, "notification")} waiting: give a server its secrets, or the module that gives it`
     findings.push(attention("delivery", text))
   }
   if (oldest !== undefined) {
