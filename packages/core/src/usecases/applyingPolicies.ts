@@ -104,7 +104,7 @@ export const applyingPolicies = Effect.gen(function* () {
   /** The secrets that a policy names: the given ones, or else the stored ones. */
   const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
     Effect.map(readSecrets(document), ({ open }): OpenedSecrets => new Map([...open(), ...values]))
-  const plainSecrets = refusingPlainSecrets(inForce, readSecrets)
+  const plainSecrets = refusingPlainSecrets(inForce, storage)
   const none = policyHash({}, hashing)
   const lines = (document: PolicyDocument) => listLines(storage, hashing.sha256, document)
 

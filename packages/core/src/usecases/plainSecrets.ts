@@ -5,8 +5,8 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
+import type { Storage } from "../ports/Storage.ts"
 import { invalidPolicy } from "./followStoredPolicy.ts"
-import type { namedSecretsReader } from "./Secrets.ts"
 
 const EXPOSED =
   "would send stored secrets without TLS that no receiver sends so yet: give them again as values of PUT /ops/v1/receivers/NAME"
@@ -23,18 +23,17 @@ const sendingPlainly = ({ receivers = {} }: PolicyDocument) =>
 /** Makes what refuses to send kept secrets without TLS, unless the policy in force does (docs/rules.md#stored-secrets). */
 export const refusingPlainSecrets = (
   { current }: PolicyInForce["Service"],
-  readSecrets: ReturnType<typeof namedSecretsReader>,
+  { secretMarks }: Pick<Storage["Service"], "secretMarks">,
 ) => {
   /** The problems of a policy. Secrets that are given with it are not kept. */
   const issues = Effect.fnUntraced(function* (document: PolicyDocument, given?: NotifierName) {
-    const [plain, before] = [sendingPlainly(document), sendingPlainly(current().document)]
-    if (plain.size === 0) return []
-    const { rows } = yield* readSecrets(document)
-    return rows.flatMap(({ name }): ReadonlyArray<PolicyIssue> => {
-      const receiver = plain.get(name)
-      if (receiver === undefined || before.has(name) || name === given) return []
-      return [{ line: 1, path: fieldPath(["receivers", receiver, "tls"]), message: EXPOSED }]
-    })
+    const before = sendingPlainly(current().document)
+    const begun = Array.from(sendingPlainly(document)).filter(([name]) => !before.has(name) && name !== given)
+    if (begun.length === 0) return []
+    const kept = new Map(yield* secretMarks(begun.map(([name]) => name)))
+    return begun.flatMap(([name, receiver]): ReadonlyArray<PolicyIssue> =>
+      kept.has(name) ? [{ line: 1, path: fieldPath(["receivers", receiver, "tls"]), message: EXPOSED }] : [],
+    )
   })
   const prevent = (document: PolicyDocument, given?: NotifierName) =>
     Effect.flatMap(issues(document, given), (found) =>
