@@ -1,5 +1,5 @@
 import { comparing } from "@tocsin/core/engine/comparing"
-import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
+import { secretMark } from "@tocsin/core/model/SecretRecord"
 import { isSilent } from "@tocsin/core/model/AgentRecord"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
@@ -107,7 +107,7 @@ const versionsBetween = ({ keyed }: MemoryTables, after: number, limit: number, 
 
 const markOf = ({ keyed }: MemoryTables, name: NotifierName) => {
   const row = keyed.receiver_secrets.get(name)
-  return row && ([name, row.ciphertext.slice(0, SECRET_MARK)] as const)
+  return row && ([name, secretMark(row)] as const)
 }
 
 const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {

@@ -6,7 +6,7 @@ import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import { single } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
-import { SECRET_MARK } from "../model/SecretRecord.ts"
+import { secretMark } from "../model/SecretRecord.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, withUnavailable } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../ports/Notifiers.ts"
 import { type FollowedPolicy, PolicySource } from "../ports/PolicySource.ts"
@@ -55,7 +55,7 @@ const puttingInForce = Effect.fnUntraced(function* (
     // Compiled each time: other servers may give other receivers by now.
     yield* put(withUnavailable({ ...compileGiven(document, given()), outdated }, unavailable), made)
     current = next
-    marks = new Map(rows.map(({ ciphertext, name }) => [name, ciphertext.slice(0, SECRET_MARK)]))
+    marks = new Map(rows.map((row) => [row.name, secretMark(row)]))
   })
   const use = Effect.fnUntraced(function* <E>(text: string, put: Put<E>) {
     const read = yield* Effect.result(source.follow(text))
