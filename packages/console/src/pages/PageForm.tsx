@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyCheck, PolicyInForce } from "@tocsin/client"
 import { countText } from "../format/times.ts"
 import { changePolicy } from "../state/policyActions.ts"
-import { itemLine, withItem } from "../state/policyText.ts"
+import { itemText, withItem } from "../state/policyText.ts"
 import { ActionButton, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { PATH, useCheck, useVersions } from "./policyEditing.ts"
 import { matchOf, NAMELESS, SubjectFields } from "./RouteForm.tsx"
@@ -94,7 +94,7 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
       {isWritten && text === undefined && (
         <>
           <p>Put this into the policy by hand: its form is another one.</p>
-          <CopyText text={`pages:\n  ${itemLine(item)}`} />
+          <CopyText text={itemText(item)} />
         </>
       )}
       <Fault text={problem === undefined ? "" : `${problem.path} ${problem.message}`} />

@@ -3,7 +3,7 @@ import type { PolicyInForce, PolicyTrial } from "@tocsin/client"
 import { useRef } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
 import { route } from "../state/location.ts"
-import { itemLine, type PolicyItem, textOfPolicy, withItem } from "../state/policyText.ts"
+import { itemText, type PolicyItem, textOfPolicy, withItem } from "../state/policyText.ts"
 import { base } from "../state/base.ts"
 import { mayAdminister } from "../state/session.ts"
 import { Difference } from "../view/Difference.tsx"
@@ -73,7 +73,7 @@ const Editing = (props: EditingProps) => {
   const { check, failure, outcome } = useCheck(text)
   const add = (item: PolicyItem) => {
     const next = withItem(text, item)
-    unplaced.value = next === undefined ? `${item.key}:\n  ${itemLine(item)}` : ""
+    unplaced.value = next === undefined ? itemText(item) : ""
     if (next !== undefined && field.current !== null) typeInto(field.current, next)
   }
   const isValid = check?.issues.length === 0

@@ -19,8 +19,11 @@ export interface PolicyItem {
 }
 
 /** The line of an item, below its key. */
-export const itemLine = ({ name, value }: PolicyItem): string =>
+const itemLine = ({ name, value }: PolicyItem): string =>
   name === undefined ? `- ${flowText(value)}` : `${flowText(name)}: ${flowText(value)}`
+
+/** An item below its key, where the policy has none yet. */
+export const itemText = (item: PolicyItem): string => `${item.key}:\n  ${itemLine(item)}`
 
 /** A policy as its text, without the comments that its writer made. */
 export const textOfPolicy = (policy: object): string =>
@@ -68,7 +71,7 @@ export const withItem = (text: string, item: PolicyItem): string | undefined => 
   if (!isEmpty && text.trimStart().startsWith("{")) return undefined
   const lines = isEmpty ? [] : text.trimEnd().split("\n")
   const place = lines.findIndex((line) => line.startsWith(`${key}:`))
-  if (place === -1) return [...lines, `${key}:`, `  ${itemLine(item)}`, ""].join("\n")
+  if (place === -1) return [...lines, itemText(item), ""].join("\n")
   const follows = lines.slice(place + 1)
   const end = follows.findIndex((line) => !isPart(line))
   // Comments before the next key are about that one.

@@ -25,7 +25,7 @@ export const foreignWriter = (path: string): string | undefined => {
   for (const [each, entry] of wayTo(path)) {
     if (entry.uid !== 0 && entry.uid !== own)
       return `${each} belongs to user ${entry.uid}: make root or the user of Tocsin (${own}) its owner`
-    // A link has no rights of its own: its folder and its target have them.
+    // The rights of a link are those of its folder and its target.
     const isKept = entry.isSymbolicLink() || (entry.isDirectory() && (entry.mode & STICKY) !== 0)
     if ((entry.mode & WRITABLE_BY_OTHERS) !== 0 && !isKept)
       return `other users can write ${each}: run chmod go-w on it`
