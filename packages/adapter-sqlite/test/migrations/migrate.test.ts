@@ -6,7 +6,7 @@ import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnecti
 import type { Migration } from "@tocsin/core/ports/Migration"
 import { checksumOf, migrate, migrations, verifySchema } from "../../src/migrations/migrate.ts"
 
-const MANIFEST = join(import.meta.dirname, "../../schema.sql")
+const MANIFEST = join(import.meta.dirname, "schema.sql")
 
 const database = (): SqliteConnection => SqliteConnection.open(IN_MEMORY)
 
