@@ -1,7 +1,6 @@
-import type { AgentRecord, BlockedKeyRecord } from "./AgentRecord.ts"
+import { Record } from "effect"
+import type { BlockedKeyRecord } from "./AgentRecord.ts"
 import type { AnnouncementRecord, AnnouncementState } from "./AnnouncementRecord.ts"
-import type { AuditRecord } from "./AuditRecord.ts"
-import type { CheckRecord, StoredHistoryRecord } from "./CheckRecord.ts"
 import type { AuditActionName } from "@tocsin/contract/AuditActions"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
@@ -13,19 +12,11 @@ import type {
   OutboxState,
   Severity,
 } from "@tocsin/contract/Status"
-import type { ExpectationRecord } from "./ExpectationRecord.ts"
 import type { IncidentRecord } from "./IncidentRecord.ts"
-import type { SecretRecord } from "./SecretRecord.ts"
 import { SEVERITY_RANK } from "./MemberRecord.ts"
-import type { OutboxRecord } from "./OutboxRecord.ts"
-import type { SilenceRecord, SilenceState } from "./SilenceRecord.ts"
-import type { EnrolmentRecord } from "./EnrolmentRecord.ts"
-import type { IntegrationRecord } from "./IntegrationRecord.ts"
-import type { OperatorRecord } from "./OperatorRecord.ts"
-import type { SessionRecord } from "./SessionRecord.ts"
-import { type StoredName, storedTables } from "./StoredTables.ts"
-import type { TableShape } from "./TableShape.ts"
-import type { WatchRecord } from "./WatchRecord.ts"
+import type { SilenceState } from "./SilenceRecord.ts"
+import { forNames, type StoredName, storedTables } from "./StoredTables.ts"
+import type { AnyShape, ColumnType, TableShape } from "./TableShape.ts"
 
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
@@ -135,107 +126,81 @@ export interface SortColumn<Row> {
 /** Stands for an absent `resolved_at` or `ends_at`: later than every instant (docs/rules.md#lists). */
 export const NEVER = 9_223_372_036_854_775_807n
 
-type FieldsOf<Row, Value> = { [N in keyof Row]: Row[N] extends Value ? N : never }[keyof Row] & string
+interface GeneratedColumn {
+  readonly type: SortColumn<never>["type"]
+  readonly of: (row: never) => SortValue
+}
 
-// FieldsOf names fields of such values.
-const text = <Row>(name: FieldsOf<Row, string>): SortColumn<Row> => ({
-  name,
-  type: "text",
-  of: (row) => row[name] as string,
-})
-const number = <Row>(name: string, of: (row: Row) => number): SortColumn<Row> => ({
-  name,
-  type: "number",
-  of,
-})
-const instant = <Row>(name: FieldsOf<Row, bigint>): SortColumn<Row> => ({
-  name,
-  type: "bigint",
-  of: (row) => row[name] as bigint,
-})
-
-const stateRank = (state: IncidentState): number => (state === "open" ? 1 : 0)
-
-const incidentId = text<IncidentRecord>("id")
-const incidentOpenedAt = instant<IncidentRecord>("opened_at")
-const outboxId = text<OutboxRecord>("id")
+/** The columns of orders that databases generate. Ranks: open above resolved, critical above unknown above warning. */
+const GENERATED = {
+  ends_order: { type: "bigint", of: ({ ends_at }: AnnouncementRecord) => ends_at ?? NEVER },
+  resolved_order: { type: "bigint", of: ({ resolved_at }: IncidentRecord) => resolved_at ?? NEVER },
+  severity_rank: { type: "number", of: ({ severity }: IncidentRecord) => SEVERITY_RANK[severity] },
+  state_rank: { type: "number", of: ({ state }: IncidentRecord) => (state === "open" ? 1 : 0) },
+} as const satisfies Readonly<Record<string, GeneratedColumn>>
 
 /**
- * The orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and
- * the last one makes it total. Ranks: open above resolved, critical above unknown above warning.
+ * The columns of the orders of every list (docs/rules.md#lists). All columns of an order run in one direction, and
+ * the last one makes it total.
  */
 export const ListOrders = {
-  agents: { agent_id: [text<AgentRecord>("agent_id")] },
-  checks: {
-    agent_id: [text<CheckRecord>("agent_id"), text<CheckRecord>("check_id")],
-  },
-  overdue: {
-    agent_id: [text<ExpectationRecord>("agent_id"), text<ExpectationRecord>("check_id")],
-  },
-  history: { stored: [number<StoredHistoryRecord>("seq", (row) => row.seq)] },
+  agents: { agent_id: ["agent_id"] },
+  checks: { agent_id: ["agent_id", "check_id"] },
+  overdue: { agent_id: ["agent_id", "check_id"] },
+  history: { stored: ["seq"] },
   incidents: {
-    status: [
-      number<IncidentRecord>("state_rank", (row) => stateRank(row.state)),
-      number<IncidentRecord>("severity_rank", (row) => SEVERITY_RANK[row.severity]),
-      incidentOpenedAt,
-      incidentId,
-    ],
-    opened_at: [incidentOpenedAt, incidentId],
-    resolved_at: [
-      {
-        name: "resolved_order",
-        type: "bigint",
-        of: (row: IncidentRecord) => row.resolved_at ?? NEVER,
-      },
-      incidentId,
-    ],
+    status: ["state_rank", "severity_rank", "opened_at", "id"],
+    opened_at: ["opened_at", "id"],
+    resolved_at: ["resolved_order", "id"],
   },
-  outbox: {
-    created_at: [instant<OutboxRecord>("created_at"), outboxId],
-    updated_at: [instant<OutboxRecord>("updated_at"), outboxId],
-  },
-  blacklist: {
-    stored: [instant<BlockedKeyRecord>("blocked_at"), text<BlockedKeyRecord>("blacklist_id")],
-  },
-  operators: { name: [text<OperatorRecord>("name")] },
-  sessions: {
-    created_at: [instant<SessionRecord>("created_at"), text<SessionRecord>("id")],
-  },
-  integrations: { name: [text<IntegrationRecord>("name")] },
-  enrolments: {
-    created_at: [instant<EnrolmentRecord>("created_at"), text<EnrolmentRecord>("id")],
-  },
-  watches: { name: [text<WatchRecord>("name")] },
-  audit: {
-    recorded_at: [instant<AuditRecord>("recorded_at"), text<AuditRecord>("id")],
-  },
-  silences: {
-    created_at: [instant<SilenceRecord>("created_at"), text<SilenceRecord>("id")],
-  },
-  announcements: {
-    created_at: [instant<AnnouncementRecord>("created_at"), text<AnnouncementRecord>("id")],
-    ends_at: [
-      { name: "ends_order", type: "bigint", of: (row: AnnouncementRecord) => row.ends_at ?? NEVER },
-      text<AnnouncementRecord>("id"),
-    ],
-  },
-  secrets: { name: [text<SecretRecord>("name")] },
+  outbox: { created_at: ["created_at", "id"], updated_at: ["updated_at", "id"] },
+  blacklist: { stored: ["blocked_at", "blacklist_id"] },
+  operators: { name: ["name"] },
+  sessions: { created_at: ["created_at", "id"] },
+  integrations: { name: ["name"] },
+  enrolments: { created_at: ["created_at", "id"] },
+  watches: { name: ["name"] },
+  audit: { recorded_at: ["recorded_at", "id"] },
+  silences: { created_at: ["created_at", "id"] },
+  announcements: { created_at: ["created_at", "id"], ends_at: ["ends_order", "id"] },
+  secrets: { name: ["name"] },
 } as const satisfies {
-  readonly [L in ListName]: Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
+  readonly [L in ListName]: Readonly<
+    Record<string, ReadonlyArray<(keyof ListRows[L] & string) | keyof typeof GENERATED>>
+  >
 }
 
 export type ListSort<L extends ListName> = keyof (typeof ListOrders)[L] & string
+
+const SORT_TYPES: { readonly [Type in ColumnType]?: SortColumn<never>["type"] } = {
+  text: "text",
+  long: "number",
+  instant: "bigint",
+}
+
+const sortColumn = <L extends ListName>(list: L, name: string): SortColumn<ListRows[L]> => {
+  const { columns }: AnyShape = listShape(list)
+  const { [name]: generated }: Readonly<Record<string, GeneratedColumn>> = GENERATED
+  const type = generated?.type ?? SORT_TYPES[columns[name]?.type ?? "object"]
+  if (type === undefined) throw new Error(`list ${list} cannot be ordered by ${name}`)
+  // ListOrders ties each list to columns of its rows, which have such values.
+  const of = generated?.of ?? ((row: ListRows[L]) => row[name as keyof ListRows[L]])
+  return { name, type, of: of as SortColumn<ListRows[L]>["of"] }
+}
+
+type Orders<L extends ListName> = Readonly<Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>>
+
+const orders = forNames<ListName, { readonly [L in ListName]: Orders<L> }>(listNames, (list) => {
+  const named: Readonly<Record<string, ReadonlyArray<string>>> = ListOrders[list]
+  return Record.map(named, (names) => names.map((name) => sortColumn(list, name)))
+})
 
 export const orderColumns = <L extends ListName>(
   list: L,
   sort: ListSort<L>,
 ): ReadonlyArray<SortColumn<ListRows[L]>> => {
-  // The table above ties each list to columns of its rows; an index by a type parameter loses that
-  // tie.
-  const orders = ListOrders[list] as unknown as Readonly<
-    Record<string, ReadonlyArray<SortColumn<ListRows[L]>>>
-  >
-  const columns = orders[sort]
+  const ofList: Orders<L> = orders[list]
+  const columns = ofList[sort]
   if (columns === undefined) throw new Error(`list ${list} has no sort ${sort}`)
   return columns
 }
