@@ -166,7 +166,7 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
         lockClaimableOutbox: { text: lockClaimableOutbox, values: [receivers, now, LIMIT] },
         findHeldOutbox: { text: findHeldOutbox, values: [now, LIMIT, receivers] },
         findDueIncidents: { text: findDueIncidents, values: [now, LIMIT] },
-        lockClaimableAlerts: { text: lockClaimableAlerts, values: [now, now, LIMIT, "alert_router"] },
+        lockClaimableAlerts: { text: lockClaimableAlerts.text, values: [now, now, LIMIT, "alert_router"] },
       }
       for (const mode of MODES) {
         yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared

@@ -6,6 +6,7 @@ import * as RealTime from "./RealTime.ts"
 import { PgClient } from "./client/PgClient.ts"
 import { type PgPoolOptions, settingStatement } from "./client/PgPoolOptions.ts"
 import type { Announcer } from "./hints/remoteWakeups.ts"
+import type { Reading } from "./tables/makeTable.ts"
 import { toStorageError, isLostRace, sqlStateOf } from "./toStorageError.ts"
 
 export interface Database {
@@ -33,6 +34,13 @@ export const read = (
   parameters: ReadonlyArray<unknown>,
 ): Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError> =>
   sql.unsafe<SqlConnection.Row>(statement, parameters).unprepared
+
+export const readRows = <Row>(
+  sql: SqlClient.SqlClient,
+  { decode, text }: Reading<Row>,
+  parameters: ReadonlyArray<unknown>,
+): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
+  Effect.map(read(sql, text, parameters), (rows) => rows.map(decode))
 
 /** The numbers of the advisory locks that Tocsin takes until a transaction ends. Nothing else locks them. */
 export const ADVISORY_LOCKS = {

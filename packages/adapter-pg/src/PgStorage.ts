@@ -6,34 +6,26 @@ import { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { connect, type Database, read, indexSettings, retryTransient } from "./Database.ts"
+import { connect, type Database, indexSettings, readRows, retryTransient } from "./Database.ts"
 import { LONG_WORK, type PgHost, type PgPoolOptions } from "./client/PgPoolOptions.ts"
 import { GROUP_CONNECTIONS, GroupCommit } from "./groups/GroupCommit.ts"
 import { Announcer, TopicAnnouncer, remoteWakeups } from "./hints/remoteWakeups.ts"
 import { readPage } from "./lists/pageStatement.ts"
 import { migrate } from "./migrations/migrate.ts"
-import {
-  readChecks,
-  readDueRows,
-  readLastResults,
-  readRows,
-  checkTable,
-  findCheck,
-} from "./tables/CheckTable.ts"
+import * as checkReads from "./tables/CheckTable.ts"
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
 import { readCounts, readMetricCounts } from "./reads/systemCounts.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
 import { pgNumbers } from "./numbers/pgNumbers.ts"
 import { expire } from "./retention/expire.ts"
-import { agentTable, findAgent, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
+import { findAgents, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
+import type { Reading } from "./tables/makeTable.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import {
   findOperatorOfToken,
-  operatorTable,
-  keyedTables,
   findPolicyVersions,
   findSecretMarks,
-  policyVersionTable,
+  keyedTables,
 } from "./tables/keyedTables.ts"
 import { toStorageError } from "./toStorageError.ts"
 
@@ -196,7 +188,12 @@ export const layer = ({
   )
 
 // The column contains only AgentIds.
-const agentIdOf = (row: SqlConnection.Row) => row["agent_id"] as AgentId
+const agentIds = (text: string) => ({ text, decode: (row: SqlConnection.Row) => row["agent_id"] as AgentId })
+
+const secretMarks = {
+  text: findSecretMarks,
+  decode: (row: SqlConnection.Row) => [row["name"] as NotifierName, String(row["mark"])] as const,
+}
 
 const make = (
   groups: GroupCommit,
@@ -204,39 +201,33 @@ const make = (
 ): Omit<Storage["Service"], "hints" | "remoteChanges"> => {
   const { database, groupDatabase, prober } = pools
   const { pg, sql } = database
-  const findAll = <A>(
-    statement: string,
-    parameters: ReadonlyArray<unknown>,
-    decode: (row: SqlConnection.Row) => A,
-  ) => retryTransient(Effect.map(read(sql, statement, parameters), (rows) => rows.map(decode)))
+  const findAll = <A>(reading: Reading<A>, parameters: ReadonlyArray<unknown>) =>
+    retryTransient(readRows(sql, reading, parameters))
   const findOne = <A>(...finding: Parameters<typeof findAll<A>>) =>
     Effect.map(findAll(...finding), ([row]) => row)
   const { replica, service_heartbeat: heartbeat } = keyedTables
   return {
     transact: (command) => groups.transact(command),
     page: (request) => retryTransient(readPage(sql, request)),
-    agent: (agentId) => findOne(findAgent, [agentId], agentTable.decode),
+    agent: (agentId) => findOne(findAgents, [[agentId]]),
     counts: (...asked) => retryTransient(readCounts(sql, ...asked)),
     metricCounts: retryTransient(readMetricCounts(sql)),
-    staleAgents: (seenBefore, limit) => findAll(findSilentAgents, [seenBefore, limit], agentIdOf),
+    staleAgents: (seenBefore, limit) => findAll(agentIds(findSilentAgents), [seenBefore, limit]),
     // Every id comes after the empty text.
-    agentsWithPendingKey: (after, limit) =>
-      findAll(findAgentsWithPendingKey, [after ?? "", limit], agentIdOf),
-    dueRows: (name, request) => retryTransient(readDueRows(groupDatabase.pg, name, request)),
-    rows: (name, keys) => retryTransient(readRows(pg, name, keys)),
-    checks: (checks) => retryTransient(readChecks(pg, checks)),
-    lastResults: (members) => retryTransient(readLastResults(pg, members)),
+    agentsWithPendingKey: (after, limit) => findAll(agentIds(findAgentsWithPendingKey), [after ?? "", limit]),
+    dueRows: (name, request) => retryTransient(checkReads.readDueRows(groupDatabase.pg, name, request)),
+    rows: (name, keys) => retryTransient(checkReads.readRows(pg, name, keys)),
+    checks: (checks) => retryTransient(checkReads.readChecks(pg, checks)),
+    lastResults: (members) => retryTransient(checkReads.readLastResults(pg, members)),
     expire: (piece) => retryTransient(expire(database, piece)),
     untilNextDue: (receivers, now) => retryTransient(untilNextDue(groupDatabase.pg, receivers, now)),
-    check: (agentId, checkId) => findOne(findCheck, [agentId, checkId], checkTable.decode),
+    check: (agentId, checkId) => findOne(checkReads.findCheck, [agentId, checkId]),
     incident: (id, limits) => retryTransient(readIncidentTimeline(sql, id, limits)),
-    operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash], operatorTable.decode),
-    replicas: findAll(replica.findGroups.text, [], replica.decode),
-    policyVersions: (after, limit, upTo = LAST_VERSION) =>
-      findAll(findPolicyVersions, [after, upTo, limit], policyVersionTable.decode),
-    secretMarks: (names) =>
-      findAll(findSecretMarks, [names], (row) => [row["name"] as NotifierName, String(row["mark"])] as const),
-    serviceHeartbeat: findOne(heartbeat.find.text, heartbeat.find.parameters(["service"]), heartbeat.decode),
+    operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash]),
+    replicas: findAll(replica.findGroups, []),
+    policyVersions: (after, limit, upTo = LAST_VERSION) => findAll(findPolicyVersions, [after, upTo, limit]),
+    secretMarks: (names) => findAll(secretMarks, [names]),
+    serviceHeartbeat: findOne(heartbeat.find, heartbeat.find.parameters(["service"])),
     establish: (name, value) =>
       retryTransient(
         // The statement returns one row with this column, always.

@@ -4,19 +4,15 @@ import { makeTable } from "./makeTable.ts"
 import { keyedTables } from "./keyedTables.ts"
 
 /**
- * Keys of agents, and blocked keys, which are the blacklist. The lock of an agent guards its own keys. It guards
- * neither blocked keys nor a key of another agent that a request presents, so keys are locked too.
+ * Locks blocked keys, by the ids of their blacklist rows. The lock of an agent guards its own keys, and neither blocked
+ * ones nor a key of another agent that a request presents, so keys are locked too.
  */
-export const keyTable = keyedTables.agent_key
-
-/** Locks blocked keys, by the ids of their blacklist rows. */
-export const lockBlockedKeys = `SELECT ${keyTable.columns} FROM agent_key AS k
-  WHERE k.blacklist_id = ANY($1) AND k.state = 'blocked' ORDER BY k.key_hash FOR UPDATE`
+export const lockBlockedKeys = keyedTables.agent_key.select(
+  "WHERE k.blacklist_id = ANY($1) AND k.state = 'blocked' ORDER BY k.key_hash FOR UPDATE",
+)
 
 /** Agents. The lock of an agent guards its keys, checks and history too. */
 export const agentTable = makeTable(storedTables.agent, { alias: "a", insertOrder: ["agent_id"] })
-
-const SELECT = `SELECT ${agentTable.columns} FROM agent AS a`
 
 /** Locks agents in the order of their ids, with their versions. */
 export const lockAgents = `SELECT ${agentTable.columns}, a.xmin AS version FROM agent AS a
@@ -25,37 +21,34 @@ export const lockAgents = `SELECT ${agentTable.columns}, a.xmin AS version FROM 
 /** Locks the agents that no other transaction has locked: a group of commands waits for none of them. */
 export const lockFreeAgents = `${lockAgents} SKIP LOCKED`
 
-/** Finds which of these agents exist. */
 export const findAgentIds = "SELECT agent_id FROM agent WHERE agent_id = ANY($1)"
 
-/** Reads agents without locks. */
-export const findAgents = `${SELECT} WHERE a.agent_id = ANY($1)`
+export const findAgents = agentTable.select("WHERE a.agent_id = ANY($1)")
 
 /** Whether an agent is silent since `$1`, as `isSilent` decides. */
 const IS_SILENT = `admission_state = 'accepted' AND heartbeat_incident_id IS NULL
   AND last_seen_at <= $1 AND (reachable_from IS NULL OR reachable_from <= $1)`
 
-/** Finds agents that are silent since `$1`. Reads all agents, unless many are silent. */
+/** Reads all agents, unless many are silent. */
 export const findSilentAgents = `SELECT agent_id FROM agent WHERE ${IS_SILENT} ORDER BY agent_id LIMIT $2`
 
 /** Reads agents, and those that are silent since `$1`. */
-export const findParentAgents = `${SELECT} WHERE a.agent_id = ANY($2) OR (${IS_SILENT})
-  ORDER BY a.agent_id LIMIT $3`
-
-/** Reads one agent. */
-export const findAgent = `${SELECT} WHERE a.agent_id = $1`
+export const findParentAgents = agentTable.select(
+  `WHERE a.agent_id = ANY($2) OR (${IS_SILENT}) ORDER BY a.agent_id LIMIT $3`,
+)
 
 /** Locks pending agents that were last seen by `$1`, skipping locked ones. An index holds them. */
-export const lockIdlePendingAgents = `${SELECT} WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
-  ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`
+export const lockIdlePendingAgents = agentTable.select(
+  `WHERE a.admission_state = 'pending' AND a.last_seen_at <= $1
+  ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
+)
 
 /** Serialises registrations until the transaction ends. */
 export const lockRegistrations = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.registrations}) AS locked`
 
-/** Counts the pending agents: the sum of a running total. */
+/** The sum of a running total. */
 export const countPendingAgents = "SELECT coalesce(sum(agents_pending), 0)::int4 AS pending FROM system_total"
 
-/** Reads a step of the ids of agents that have a pending key. */
 export const findAgentsWithPendingKey = `SELECT agent_id FROM agent
   WHERE pending_key_hash IS NOT NULL AND agent_id > $1 ORDER BY agent_id LIMIT $2`
 

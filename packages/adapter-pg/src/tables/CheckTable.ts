@@ -1,28 +1,46 @@
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import type { CheckRef } from "@tocsin/core/model/CheckRecord"
 import { last_result, type MemberCheck } from "@tocsin/core/model/LastResult"
-import { type EvaluatedName, type KeyedName, type Keys, storedTables } from "@tocsin/core/model/StoredTables"
+import {
+  type EvaluatedName,
+  type KeyedName,
+  type KeyedRows,
+  type Keys,
+  storedTables,
+} from "@tocsin/core/model/StoredTables"
 import type { DueRequest } from "@tocsin/core/ports/Storage"
-import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { keyedTables } from "./keyedTables.ts"
-import { decoder, makeTable, deleteBy, givenRows, reporting, type RowStatement } from "./makeTable.ts"
+import {
+  decoder,
+  deleteBy,
+  givenRows,
+  makeTable,
+  type Reading,
+  reporting,
+  rowsOf,
+  type RowStatement,
+} from "./makeTable.ts"
 
 /** The current state of checks. The lock of their agent guards them. */
 export const checkTable = makeTable(storedTables.check_state, { alias: "c" })
 
 /** Reads checks of registrations, with their versions. */
-export const findChecks = `SELECT ${checkTable.columns}, c.xmin AS version
+export const findChecks = {
+  decode: checkTable.decode,
+  text: `SELECT ${checkTable.columns}, c.xmin AS version
   FROM json_to_recordset($1) AS wanted (agent_id text, registration_id uuid, ids text[])
   JOIN check_state AS c
     ON c.agent_id = wanted.agent_id AND c.registration_id = wanted.registration_id
-   AND c.check_id = ANY(wanted.ids)`
+   AND c.check_id = ANY(wanted.ids)`,
+}
 
 /** Reads one check of an agent's present registration. */
-export const findCheck = `SELECT ${checkTable.columns} FROM check_state AS c
-  JOIN agent AS a ON a.agent_id = c.agent_id AND a.registration_id = c.registration_id
-  WHERE c.agent_id = $1 AND c.check_id = $2`
+export const findCheck = checkTable.select(
+  `JOIN agent AS a ON a.agent_id = c.agent_id AND a.registration_id = c.registration_id
+  WHERE c.agent_id = $1 AND c.check_id = $2`,
+)
 
 /** The history of checks. The lock of their agent guards it. */
 const historyTable = makeTable(storedTables.check_event, { alias: "e" })
@@ -72,13 +90,12 @@ export const decodeKnown = (row: SqlConnection.Row): readonly [EventId, CheckId]
 ]
 
 /** Finds the rows of a table that are to be evaluated. The lock of their agent guards them. */
-const findDue = (name: EvaluatedName): string => {
-  const { alias: x, columns } = keyedTables[name]
+const findDue = <N extends EvaluatedName>(name: N): Reading<KeyedRows[N]> => {
+  const { alias: x, select } = keyedTables[name]
   const place = `${x}.next_evaluation_at, ${x}.agent_id, ${x}.check_id, ${x}.registration_id`
-  return `SELECT ${columns} FROM ${name} AS ${x}
-    WHERE ${x}.next_evaluation_at IS NOT NULL AND ${x}.next_evaluation_at <= $1::int8
+  return select(`WHERE ${x}.next_evaluation_at IS NOT NULL AND ${x}.next_evaluation_at <= $1::int8
       AND (${place}) > ($2::int8, $3::text, $4::text, $5::uuid)
-    ORDER BY ${place} LIMIT $6::int8`
+    ORDER BY ${place} LIMIT $6::int8`)
 }
 
 type Pg = PgClient["Service"]
@@ -99,20 +116,19 @@ export const readDueRows = <N extends EvaluatedName>(
     after?.check_id ?? "",
     after?.registration_id ?? LEAST_UUID,
   ]
-  const { decode } = keyedTables[name]
-  return Effect.map(pg.query(findDue(name), [now, ...place, limit]), (rows) => rows.map(decode))
+  return rowsOf(pg, findDue(name), [now, ...place, limit])
 }
 
 /** See `Storage.rows`. */
 export const readRows = <N extends KeyedName>(pg: Pg, name: N, keys: ReadonlyArray<Keys[N]>) => {
-  const { decode, find } = keyedTables[name]
-  return Effect.map(pg.query(find.text, find.parameters(keys)), (rows) => rows.map(decode))
+  const { find } = keyedTables[name]
+  return rowsOf(pg, find, find.parameters(keys))
 }
 
-const decodeLastResult = decoder(last_result)
-
 /** Reads the last results of members' checks; an index finds the newest result of each in the history. */
-const findLastResults = `SELECT w.incident_id, c.status, c.summary AS output,
+const findLastResults = {
+  decode: decoder(last_result),
+  text: `SELECT w.incident_id, c.status, c.summary AS output,
     (SELECT h.changed_at FROM incident_change AS h WHERE h.incident_id = w.incident_id AND h.seq = w.change_seq),
     (
       SELECT CASE WHEN e.observed_at = c.last_observed_at THEN e.duration_ms END FROM check_event AS e
@@ -125,11 +141,12 @@ const findLastResults = `SELECT w.incident_id, c.status, c.summary AS output,
     )
   FROM json_to_recordset($1)
     AS w (incident_id text, change_seq int4, agent_id text, registration_id uuid, check_id text)
-  JOIN check_state AS c USING (agent_id, registration_id, check_id)`
+  JOIN check_state AS c USING (agent_id, registration_id, check_id)`,
+}
 
 /** See `Storage.lastResults`. */
 export const readLastResults = (pg: Pg, members: ReadonlyArray<MemberCheck>) =>
-  Effect.map(pg.queryJson(findLastResults, members), (rows) => rows.map(decodeLastResult))
+  rowsOf(pg, findLastResults, [JSON.stringify(members)])
 
 /** See `Storage.checks`. */
 export const readChecks = (pg: Pg, checks: ReadonlyArray<CheckRef>) => {
@@ -138,5 +155,5 @@ export const readChecks = (pg: Pg, checks: ReadonlyArray<CheckRef>) => {
     registration_id,
     ids: [check_id],
   }))
-  return Effect.map(pg.queryJson(findChecks, wanted), (rows) => rows.map(checkTable.decode))
+  return rowsOf(pg, findChecks, [JSON.stringify(wanted)])
 }

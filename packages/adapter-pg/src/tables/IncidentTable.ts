@@ -6,8 +6,8 @@ import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { IncidentTimeline, TimelineLimits } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
 import { type SqlConnection, SqlClient, type SqlError } from "effect/sql"
-import { read } from "../Database.ts"
-import { outboxTable, findOutboxOfIncident } from "./OutboxTable.ts"
+import { readRows } from "../Database.ts"
+import { findOutboxOfIncident } from "./OutboxTable.ts"
 import { keyedTables } from "./keyedTables.ts"
 import { givenRows, makeTable, reporting, type RowStatement } from "./makeTable.ts"
 
@@ -21,7 +21,9 @@ export const incidentTable = makeTable(storedTables.incident, {
  * Locks incidents, by id or as the open one of a key, in the order of their ids. The result includes
  * an incident that another transaction resolved while this one waited, now resolved.
  */
-export const lockIncidents = `SELECT ${incidentTable.columns}
+export const lockIncidents = {
+  decode: incidentTable.decode,
+  text: `SELECT ${incidentTable.columns}
   FROM (
     SELECT unnest($1::text[]) AS id
     UNION
@@ -31,10 +33,10 @@ export const lockIncidents = `SELECT ${incidentTable.columns}
     ) FROM json_to_recordset($2) AS given (kind text, incident_key text)
   ) AS wanted
   JOIN incident AS i ON i.id = wanted.id
-  ORDER BY i.id FOR UPDATE OF i`
+  ORDER BY i.id FOR UPDATE OF i`,
+}
 
-/** Reads incidents without locks. */
-export const findIncidents = `SELECT ${incidentTable.columns} FROM incident AS i WHERE i.id = ANY($1)`
+export const findIncidents = incidentTable.select("WHERE i.id = ANY($1)")
 
 /** Finds the incidents whose next evaluation is due by `$1`, longest due first. */
 export const findDueIncidents = `SELECT i.id FROM incident AS i
@@ -57,32 +59,33 @@ const LABELS = `(
   ) AS labels`
 
 /** Reads a member and the labels of its check; a check of a deleted agent has none. */
-export const decodeLabelled = (row: SqlConnection.Row) => ({
+const decodeLabelled = (row: SqlConnection.Row) => ({
   member: memberTable.decode(row),
   ...labelTable.decode(row),
 })
 
 /** Reads the first present members of an incident in the order of `compareMembers`, by an index. */
-export const findWorstMembers = `SELECT ${memberTable.columns} FROM incident_member AS m
-  WHERE m.incident_id = $1 AND m.is_present
-  ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`
+export const findWorstMembers = memberTable.select(
+  `WHERE m.incident_id = $1 AND m.is_present
+  ORDER BY m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
+)
 
 /** Reads the first loud present members of incidents in that order. */
-export const findLoudMembers = `SELECT ${memberTable.columns}, ${LABELS}
+export const findLoudMembers = {
+  decode: decodeLabelled,
+  text: `SELECT ${memberTable.columns}, ${LABELS}
   FROM json_to_recordset($1) AS wanted (incident_id text, "limit" int4) CROSS JOIN LATERAL (
     SELECT * FROM incident_member AS loud
     WHERE loud.incident_id = wanted.incident_id AND loud.is_present AND loud.is_loud
     ORDER BY loud.severity_rank DESC, loud.change_seq DESC LIMIT wanted."limit"
   ) AS m
-  ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`
+  ORDER BY m.incident_id, m.severity_rank DESC, m.change_seq DESC`,
+}
 
-/** Reads all open incidents. */
-export const findOpenIncidents = `SELECT ${incidentTable.columns} FROM incident AS i
-  WHERE i.state = 'open' ORDER BY i.id LIMIT $1`
+export const findOpenIncidents = incidentTable.select("WHERE i.state = 'open' ORDER BY i.id LIMIT $1")
 
 /** Reads the open incidents of agents, checks, keys or hosts, or of members with labels. */
-export const findParents = `SELECT ${incidentTable.columns} FROM incident AS i
-  WHERE i.state = 'open' AND i.id IN (
+export const findParents = incidentTable.select(`WHERE i.state = 'open' AND i.id IN (
     SELECT incident_id FROM incident_member WHERE left_at IS NULL AND agent_id = ANY($1)
     UNION SELECT incident_id FROM incident_member WHERE left_at IS NULL AND check_id = ANY($2)
     UNION SELECT id FROM incident WHERE state = 'open' AND incident_key = ANY($3)
@@ -100,7 +103,7 @@ export const findParents = `SELECT ${incidentTable.columns} FROM incident AS i
     JOIN incident_member AS m ON m.agent_id = found.agent_id
     WHERE m.left_at IS NULL AND m.check_id = coalesce(found.check_id, m.check_id)
       AND m.check_id = coalesce(wanted.check_id, m.check_id)
-  ) ORDER BY i.id LIMIT $6`
+  ) ORDER BY i.id LIMIT $6`)
 
 /** Reads when the incidents of keys were opened, each time the latest first. */
 export const findOpenings = `SELECT wanted.id, found.opened_at
@@ -114,8 +117,11 @@ export const findOpenings = `SELECT wanted.id, found.opened_at
   ) AS found`
 
 /** Reads the first members of an incident, present ones before past ones. */
-const findMembersOfIncident = `SELECT ${memberTable.columns}, ${LABELS} FROM incident_member AS m WHERE m.incident_id = $1
-  ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`
+const findMembersOfIncident = {
+  decode: decodeLabelled,
+  text: `SELECT ${memberTable.columns}, ${LABELS} FROM incident_member AS m WHERE m.incident_id = $1
+  ORDER BY m.is_present DESC, m.severity_rank DESC, m.change_seq DESC LIMIT $2`,
+}
 
 const { incident_change: change } = storedTables
 
@@ -124,8 +130,7 @@ export const incidentChangeTable = makeTable(change, { alias: "h" })
 
 export const incidentLogTable = makeTable(storedTables.incident_log, { alias: "t" })
 
-const findIncidentLog = `SELECT ${incidentLogTable.columns} FROM incident_log AS t
-  WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2`
+const findIncidentLog = incidentLogTable.select("WHERE t.incident_id = $1 ORDER BY t.seq DESC LIMIT $2")
 
 const cutColumns = { incident_id: change.columns.incident_id, up_to: change.columns.seq }
 
@@ -139,8 +144,9 @@ export const cutTimelines: RowStatement = {
   ),
 }
 
-const findIncidentChanges = `SELECT ${incidentChangeTable.columns} FROM incident_change AS h
-  WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2`
+const findIncidentChanges = incidentChangeTable.select(
+  "WHERE h.incident_id = $1 ORDER BY h.seq DESC LIMIT $2",
+)
 
 /** All parts of a timeline are read in one snapshot. */
 const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -152,14 +158,12 @@ export const readIncidentTimeline = Effect.fnUntraced(
     id: IncidentId,
     limits: TimelineLimits,
   ): Effect.fn.Return<IncidentTimeline | undefined, SqlError.SqlError> {
-    const [incident] = (yield* read(sql, findIncidents, [[id]])).map(incidentTable.decode)
+    const [incident] = yield* readRows(sql, findIncidents, [[id]])
     if (incident === undefined) return undefined
-    const labelled = (yield* read(sql, findMembersOfIncident, [id, limits.members])).map(decodeLabelled)
-    const changes = (yield* read(sql, findIncidentChanges, [id, limits.changes])).map(
-      incidentChangeTable.decode,
-    )
-    const outbox = (yield* read(sql, findOutboxOfIncident, [id, limits.outbox])).map(outboxTable.decode)
-    const log = (yield* read(sql, findIncidentLog, [id, limits.log])).map(incidentLogTable.decode)
+    const labelled = yield* readRows(sql, findMembersOfIncident, [id, limits.members])
+    const changes = yield* readRows(sql, findIncidentChanges, [id, limits.changes])
+    const outbox = yield* readRows(sql, findOutboxOfIncident, [id, limits.outbox])
+    const log = yield* readRows(sql, findIncidentLog, [id, limits.log])
     const members = labelled.map(({ member }) => member)
     return { incident, members, labels: labelled.map(({ labels }) => labels), changes, log, outbox }
   },

@@ -12,11 +12,12 @@ export const outboxTable = keyedTables.outbox
 const PARTS = "(VALUES (false), (true)) AS part (is_backfill)"
 
 /** The outbox items of incidents except dropped ones (`isDropped`). */
-export const findOutboxOfIncidents = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = ANY($1) AND (o.state <> 'discarded' OR o.discarded_because = 'shadowed')`
+const OF_INCIDENTS =
+  "WHERE o.incident_id = ANY($1) AND (o.state <> 'discarded' OR o.discarded_because = 'shadowed')"
+export const findOutboxOfIncidents = outboxTable.select(OF_INCIDENTS)
 
 /** Locks them too: claims change them without the incident's lock. */
-export const lockOutboxOfIncidents = `${findOutboxOfIncidents}
-  ORDER BY o.id FOR UPDATE`
+export const lockOutboxOfIncidents = outboxTable.select(`${OF_INCIDENTS} ORDER BY o.id FOR UPDATE`)
 
 /**
  * Locks what a claim takes, longest due first: free items that are due by `$2` with no earlier item of their
@@ -78,7 +79,9 @@ export const findWaitingReceivers = `WITH RECURSIVE waiting (receiver) AS (
  * Locks waiting items, and items whose lease ended before `$4`, skipping locked ones. Where the receiver
  * is a notifier by its own name, they were last updated, or their lease ended, before `$2`.
  */
-export const lockUnclaimedOutbox = `SELECT waiting.* FROM (
+export const lockUnclaimedOutbox = {
+  decode: outboxTable.decode,
+  text: `SELECT waiting.* FROM (
     SELECT ${outboxTable.columns} FROM outbox AS o
     WHERE o.receiver = ANY($1) AND o.state IN ('pending', 'retry')
       AND (o.receiver <> o.notifier OR o.updated_at < $2)
@@ -90,22 +93,23 @@ export const lockUnclaimedOutbox = `SELECT waiting.* FROM (
     WHERE o.receiver = ANY($1) AND o.state = 'sending'
       AND o.leased_until < CASE WHEN o.receiver = o.notifier THEN $2 ELSE $4 END
     LIMIT $3 FOR UPDATE SKIP LOCKED
-  ) AS leased`
+  ) AS leased`,
+}
 
-export const findOutboxOfIncident = `SELECT ${outboxTable.columns} FROM outbox AS o WHERE o.incident_id = $1
-  ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2`
-
-/** Label sets that a receiver of the kind `alert_router` was sent, and has to be sent again. */
-export const alertTable = keyedTables.alert
+export const findOutboxOfIncident = outboxTable.select(
+  "WHERE o.incident_id = $1 ORDER BY o.incident_seq DESC, o.id DESC LIMIT $2",
+)
 
 /** Locks the alerts of incidents: claims change them without the incident's lock. */
-export const lockAlertsOfIncidents = `SELECT ${alertTable.columns} FROM alert AS l
-  WHERE l.incident_id = ANY($1) ORDER BY l.incident_id, l.receiver, l.severity FOR UPDATE OF l`
+export const lockAlertsOfIncidents = keyedTables.alert.select(
+  "WHERE l.incident_id = ANY($1) ORDER BY l.incident_id, l.receiver, l.severity FOR UPDATE OF l",
+)
 
 /** Locks due alerts of the receiver `$4` without a lease, longest due first, skipping locked ones. */
-export const lockClaimableAlerts = `SELECT ${alertTable.columns} FROM alert AS l
-  WHERE l.receiver = $4 AND l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
-  ORDER BY l.next_at, l.incident_id, l.severity LIMIT $3 FOR UPDATE OF l SKIP LOCKED`
+export const lockClaimableAlerts = keyedTables.alert.select(
+  `WHERE l.receiver = $4 AND l.next_at <= $1 AND (l.leased_until IS NULL OR l.leased_until <= $2)
+  ORDER BY l.next_at, l.incident_id, l.severity LIMIT $3 FOR UPDATE OF l SKIP LOCKED`,
+)
 
 /** The microseconds until the first of several moments, each the head of an index. */
 const findUntilNextDue = `SELECT least(

@@ -5,16 +5,16 @@ import {
   forNames,
   type KeyedName,
   keyedNames,
+  type KeyedRows,
   keyedShape,
 } from "@tocsin/core/model/StoredTables"
 import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
 import type { AnyShape } from "@tocsin/core/model/TableShape"
 import { ADVISORY_LOCKS } from "../Database.ts"
-import { makeTable, SQL_TYPES } from "./makeTable.ts"
+import { makeTable, type Reading, SQL_TYPES } from "./makeTable.ts"
 
 /** A statement that finds rows by names, and how it is given these. */
-export interface Finding {
-  readonly text: string
+export interface Finding<Row> extends Reading<Row> {
   readonly parameters: (names: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
 }
 
@@ -22,11 +22,8 @@ export interface Finding {
 const ALIASES: { readonly [N in KeyedName]?: string } = {
   agent_key: "k",
   alert: "l",
-  expectation: "x",
   incident_member: "m",
-  operator: "p",
   outbox: "o",
-  silence: "q",
 }
 
 /**
@@ -40,26 +37,27 @@ const makeKeyedTable = <N extends KeyedName>(name: N) => {
     alias: ALIASES[name] ?? "r",
     ...(locks !== "guarded" && { insertOrder: shape.key }),
   })
-  const { alias } = table
-  const select = `SELECT ${table.columns} FROM`
-  const finding = (columns: ReadonlyArray<string>, condition: string, lock: string): Finding => {
+  const { alias, decode, select } = table
+  const finding = (
+    columns: ReadonlyArray<string>,
+    condition: string,
+    lock: string,
+  ): Finding<KeyedRows[N]> => {
     const [first, another] = columns
     const end = `${condition} ${lock}`
     if (another !== undefined) {
       const types = columns.map((column) => `${column} ${SQL_TYPES[shape.columns[column]?.type ?? "text"]}`)
       const isWanted = columns.map((column) => `${alias}.${column} = wanted.${column}`)
       return {
-        text: `${select} json_to_recordset($1) AS wanted (${types.join(", ")})
+        decode,
+        text: `SELECT ${table.columns} FROM json_to_recordset($1) AS wanted (${types.join(", ")})
           JOIN ${name} AS ${alias} ON ${isWanted.join(" AND ")} ${end}`,
         parameters: (names) => [JSON.stringify(names, [...columns])],
       }
     }
     return first === undefined
-      ? { text: `${select} ${name} AS ${alias} ${end}`, parameters: () => [] }
-      : {
-          text: `${select} ${name} AS ${alias} WHERE ${alias}.${first} = ANY($1) ${end}`,
-          parameters: (names) => [names],
-        }
+      ? { ...select(end), parameters: () => [] }
+      : { ...select(`WHERE ${alias}.${first} = ANY($1) ${end}`), parameters: (names) => [names] }
   }
   const inOrder =
     locks === "guarded"
@@ -84,34 +82,29 @@ export const keyedTables = forNames<
 /** Serialises requests for a group until the transaction ends: its first row is one that none can lock. */
 export const lockGroup = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.groups}, hashtext($1)) AS locked`
 
-export const operatorTable = keyedTables.operator
+export const findOperatorOfToken = keyedTables.operator.select(
+  "WHERE r.token_hash = $1 OR r.former_token_hash = $1",
+)
 
-export const findOperatorOfToken = `SELECT ${operatorTable.columns} FROM operator AS p WHERE p.token_hash = $1 OR p.former_token_hash = $1`
-
-export const policyVersionTable = keyedTables.policy_version
-
-const { alias, columns } = policyVersionTable
-
-export const findPolicyVersions = `SELECT ${columns} FROM policy_version AS ${alias}
-  WHERE ${alias}.version > $1 AND ${alias}.version <= $2 ORDER BY ${alias}.version DESC LIMIT $3`
+export const findPolicyVersions = keyedTables.policy_version.select(
+  "WHERE r.version > $1 AND r.version <= $2 ORDER BY r.version DESC LIMIT $3",
+)
 
 /** Reads how the ciphertexts of some secrets begin. */
 export const findSecretMarks = `SELECT name, left(ciphertext, ${SECRET_MARK}) AS mark FROM receiver_secrets
   WHERE name = ANY($1)`
 
-export const silenceTable = keyedTables.silence
-
 /** Reads the silences that have begun by `$1` and end after `$2`. */
-export const findSilencesInForce = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.starts_at <= $1 AND q.ends_at > $2 ORDER BY q.id`
+export const findSilencesInForce = keyedTables.silence.select(
+  "WHERE r.starts_at <= $1 AND r.ends_at > $2 ORDER BY r.id",
+)
 
 /** Serialises counts of silences until the transaction ends. */
 export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
 
-export const findUnendedSilences = `SELECT ${silenceTable.columns} FROM silence AS q WHERE q.ends_at > $1`
+export const findUnendedSilences = keyedTables.silence.select("WHERE r.ends_at > $1")
 
-export const rotaOverrideTable = keyedTables.rota_override
-
-export const findOverridesEndingAfter = `SELECT ${rotaOverrideTable.columns} FROM rota_override AS ${rotaOverrideTable.alias} WHERE ${rotaOverrideTable.alias}.ends_at > $1`
+export const findOverridesEndingAfter = keyedTables.rota_override.select("WHERE r.ends_at > $1")
 
 /** Counts the rows of a table that end after `$1`. */
 export const countUnended = (table: CountedName): string =>

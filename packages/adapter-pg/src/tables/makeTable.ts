@@ -5,7 +5,9 @@ import {
   jsonReaders,
   type TableShape,
 } from "@tocsin/core/model/TableShape"
-import type { SqlConnection } from "effect/sql"
+import { Effect } from "effect"
+import type { SqlConnection, SqlError } from "effect/sql"
+import type { PgClient } from "../client/PgClient.ts"
 
 type Columns = AnyShape["columns"]
 
@@ -15,6 +17,19 @@ export interface RowStatement {
   readonly text: string
   readonly columns: Columns
 }
+
+/** A statement that reads rows of a table, with or without other columns. */
+export interface Reading<Row> {
+  readonly text: string
+  readonly decode: (row: SqlConnection.Row) => Row
+}
+
+export const rowsOf = <Row>(
+  pg: PgClient["Service"],
+  { decode, text }: Reading<Row>,
+  parameters: ReadonlyArray<unknown>,
+): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
+  Effect.map(pg.query(text, parameters), (rows) => rows.map(decode))
 
 /** The types of columns in migrations. */
 export const SQL_TYPES = {
@@ -105,6 +120,8 @@ interface TableOptions<Row> {
 
 export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row>) => {
   const { name, key, columns }: AnyShape = shape
+  const { alias } = options
+  const decode = decoder(shape)
   const inserted = insertedColumns(shape)
   const names = Object.keys(inserted).join(", ")
   const order =
@@ -118,11 +135,17 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
     text: reporting(write),
     columns: inserted,
   })
+  const all = selectList(columns, alias)
   return {
     name,
-    alias: options.alias,
+    alias,
     /** The columns of a record, for SELECT lists. */
-    columns: selectList(columns, options.alias),
+    columns: all,
+    /** `rest` follows the name of the table and its alias. */
+    select: (rest: string): Reading<Row> => ({
+      text: `SELECT ${all} FROM ${name} AS ${alias} ${rest}`,
+      decode,
+    }),
     /** Fails where another transaction has inserted a row of the same key or unique index. */
     insert: statement("insert", insertion),
     /** Inserts rows, or replaces those of the same key. */
@@ -140,7 +163,7 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
       name,
       columnsWhere(columns, (column) => key.includes(column)),
     ),
-    decode: decoder(shape),
+    decode,
   }
 }
 

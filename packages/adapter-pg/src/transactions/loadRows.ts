@@ -9,6 +9,7 @@ import {
   groupText,
   type KeyedName,
   keyedNames,
+  type KeyedRows,
   keyOf,
   type Keys,
 } from "@tocsin/core/model/StoredTables"
@@ -16,23 +17,12 @@ import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { sqlError } from "../client/toSqlError.ts"
-import {
-  countPendingAgents,
-  agentTable,
-  findAgentIds,
-  lockAgents,
-  lockFreeAgents,
-  lockRegistrations,
-} from "../tables/AgentTable.ts"
-import { checkTable, findChecks, decodeKnown, findKnownEvents } from "../tables/CheckTable.ts"
-import { incidentTable, lockIncidents, memberTable, findWorstMembers } from "../tables/IncidentTable.ts"
-import {
-  alertTable,
-  lockAlertsOfIncidents,
-  outboxTable,
-  lockOutboxOfIncidents,
-} from "../tables/OutboxTable.ts"
+import * as agents from "../tables/AgentTable.ts"
+import { decodeKnown, findChecks, findKnownEvents } from "../tables/CheckTable.ts"
+import { findWorstMembers, lockIncidents } from "../tables/IncidentTable.ts"
 import { type Finding, keyedTables, lockGroup } from "../tables/keyedTables.ts"
+import { type Reading, rowsOf } from "../tables/makeTable.ts"
+import { lockAlertsOfIncidents, lockOutboxOfIncidents } from "../tables/OutboxTable.ts"
 
 /** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
 export type RowVersion = number
@@ -82,10 +72,10 @@ const loadIncidents = Effect.fnUntraced(function* (
   // one may be open for its key: look again.
   while (ids.length > 0 || refs.length > 0) {
     const wanted = refs.map(({ kind, incident_key }) => ({ kind, incident_key }))
-    const found = (yield* pg.query(lockIncidents, [ids, JSON.stringify(wanted)])).map(incidentTable.decode)
+    const found = yield* rowsOf(pg, lockIncidents, [ids, JSON.stringify(wanted)])
     const foundIds = found.map((incident) => incident.id)
-    const outbox = yield* ofEach(foundIds, pg.query(lockOutboxOfIncidents, [foundIds]), outboxTable.decode)
-    const alerts = yield* ofEach(foundIds, pg.query(lockAlertsOfIncidents, [foundIds]), alertTable.decode)
+    const outbox = yield* ofEach(pg, foundIds, lockOutboxOfIncidents)
+    const alerts = yield* ofEach(pg, foundIds, lockAlertsOfIncidents)
     for (const incident of found) {
       unit.loadIncident(incident, outbox.get(incident.id) ?? [], alerts.get(incident.id) ?? [])
     }
@@ -99,19 +89,14 @@ const loadIncidents = Effect.fnUntraced(function* (
   for (const id of asked) unit.incidents.load(id, undefined)
 })
 
-/** Runs a query over incidents, unless there are none, and sorts its rows by incident. */
+/** Reads rows of incidents, unless there are none, and sorts them by incident. */
 const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
+  pg: Loading["pg"],
   ids: ReadonlyArray<IncidentId>,
-  query: Effect.Effect<ReadonlyArray<SqlConnection.Row>, SqlError.SqlError>,
-  decode: (row: SqlConnection.Row) => Row,
+  reading: Reading<Row>,
 ) {
-  const rowsOf = new Map<IncidentId, Array<Row>>()
-  for (const row of ids.length === 0 ? [] : (yield* query).map(decode)) {
-    const rows = rowsOf.get(row.incident_id)
-    if (rows === undefined) rowsOf.set(row.incident_id, [row])
-    else rows.push(row)
-  }
-  return rowsOf
+  const rows = ids.length === 0 ? [] : yield* rowsOf(pg, reading, [ids])
+  return Map.groupBy(rows, ({ incident_id }) => incident_id)
 })
 
 /** Loads the first members of incidents, whose locks guard them. */
@@ -123,8 +108,8 @@ const loadWorstMembers = Effect.fnUntraced(function* (
     if (worstMembers === undefined) continue
     const { incident_id, limit } = worstMembers
     // One row more than asked for shows whether these are all.
-    const rows = yield* pg.query(findWorstMembers, [incident_id, limit + 1])
-    const worst = rows.slice(0, limit).map(memberTable.decode)
+    const rows = yield* rowsOf(pg, findWorstMembers, [incident_id, limit + 1])
+    const worst = rows.slice(0, limit)
     for (const member of worst) unit.members.load(member, member)
     unit.rankings.set(incident_id, { limit, floor: worst.at(-1), complete: rows.length <= limit })
   }
@@ -155,12 +140,12 @@ export const loadRows = Effect.fnUntraced(function* (
 
 /** Loads agents, with their locks. Those that a request passes over when held stay unloaded. */
 const loadAgents = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
-  const ids = all(requests, ({ agents }) => agents)
+  const ids = all(requests, (request) => request.agents)
   if (ids.length === 0) return
   const { pg, versions, unit } = loading
   const skipLocked = requests.some((request) => request.skipLocked)
-  for (const row of yield* pg.query(skipLocked ? lockFreeAgents : lockAgents, [ids])) {
-    const agent = versioned(row, agentTable.decode, versions)
+  for (const row of yield* pg.query(skipLocked ? agents.lockFreeAgents : agents.lockAgents, [ids])) {
+    const agent = versioned(row, agents.agentTable.decode, versions)
     versions.agents.set(agent.agent_id, Number(row["version"]))
     unit.agents.load(agent.agent_id, agent)
   }
@@ -168,7 +153,7 @@ const loadAgents = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   if (missed.length === 0) return
   // One that was not found is absent only if it is not there without a lock either.
   const held = new Set(
-    skipLocked ? (yield* pg.query(findAgentIds, [missed])).map((row) => row["agent_id"]) : [],
+    skipLocked ? (yield* pg.query(agents.findAgentIds, [missed])).map((row) => row["agent_id"]) : [],
   )
   for (const id of missed) if (!held.has(id)) unit.agents.load(id, undefined)
 })
@@ -188,11 +173,11 @@ const versioned = <Row extends AgentRecord | CheckRecord>(
  * second one finds no agent, and then, in a later statement, the key that the first one registered.
  * It starts over.
  */
-const isOrphan = ({ agents, keys }: UnitOfWork, { agent_id, key_hash, state }: AgentKeyRecord): boolean =>
+const isOrphan = (unit: UnitOfWork, { agent_id, key_hash, state }: AgentKeyRecord): boolean =>
   state !== "blocked" &&
-  agents.isLoaded(agent_id) &&
-  agents.get(agent_id) === undefined &&
-  !keys.isLoaded(key_hash)
+  unit.agents.isLoaded(agent_id) &&
+  unit.agents.get(agent_id) === undefined &&
+  !unit.keys.isLoaded(key_hash)
 
 /** Named rows of the present registrations. Absent agents have nothing; locked ones are left out. */
 const ofRegistrations = <Id extends string>(
@@ -220,8 +205,8 @@ const loadChecks = Effect.fnUntraced(function* (loading: Loading, requests: Requ
   const wanted = ofRegistrations(loading, asked)
   if (wanted.length === 0) return
   const { pg, versions, unit } = loading
-  for (const row of yield* pg.queryJson(findChecks, wanted)) {
-    const check = versioned(row, checkTable.decode, versions)
+  for (const row of yield* pg.queryJson(findChecks.text, wanted)) {
+    const check = versioned(row, findChecks.decode, versions)
     unit.checks.load(check, check)
   }
   for (const { ids, ...registration } of wanted) {
@@ -249,8 +234,8 @@ const loadKeyed = Effect.fnUntraced(function* <N extends KeyedName>(
   name: N,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const table = keyedTables[name]
-  const found = Effect.fnUntraced(function* (names: ReadonlyArray<unknown>, { text, parameters }: Finding) {
-    const rows = (yield* pg.query(text, parameters(names))).map(table.decode)
+  const found = Effect.fnUntraced(function* (names: ReadonlyArray<unknown>, finding: Finding<KeyedRows[N]>) {
+    const rows = yield* rowsOf(pg, finding, finding.parameters(names))
     if (name === "agent_key" && rows.some((row) => isOrphan(unit, row as AgentKeyRecord)))
       return yield* sqlError("SerializationError", {
         message: "The agent was registered meanwhile",
@@ -276,7 +261,7 @@ const askedTables = (requests: Requests): ReadonlySet<string> =>
   new Set(requests.flatMap(({ groups, rows }) => [...Object.keys(groups ?? {}), ...Object.keys(rows ?? {})]))
 
 const loadPendingAgents = Effect.fnUntraced(function* ({ pg, unit }: Loading) {
-  yield* pg.query(lockRegistrations, [])
-  const rows = yield* pg.query(countPendingAgents, [])
+  yield* pg.query(agents.lockRegistrations, [])
+  const rows = yield* pg.query(agents.countPendingAgents, [])
   unit.loadPendingAgents(Number(rows[0]?.["pending"]))
 })

@@ -1,5 +1,6 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
+import type { KeyedName, Keys } from "@tocsin/core/model/StoredTables"
 import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
 import type { Step } from "@tocsin/core/unitOfWork/Decision"
 import {
@@ -12,47 +13,11 @@ import {
 } from "@tocsin/core/unitOfWork/Search"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import {
-  agentTable,
-  findAgents,
-  findParentAgents,
-  keyTable,
-  lockBlockedKeys,
-  lockIdlePendingAgents,
-} from "../tables/AgentTable.ts"
-import {
-  alertTable,
-  lockClaimableAlerts,
-  findHeldOutbox,
-  findOutboxOfIncidents,
-  findWaitingReceivers,
-  outboxTable,
-  lockUnclaimedOutbox,
-  lockClaimableOutbox,
-} from "../tables/OutboxTable.ts"
-import {
-  findDueIncidents,
-  findIncidents,
-  findLoudMembers,
-  findOpenIncidents,
-  findOpenings,
-  findParents,
-  incidentTable,
-  decodeLabelled,
-} from "../tables/IncidentTable.ts"
-import {
-  countUnended,
-  keyedTables,
-  findPolicyVersions,
-  findOverridesEndingAfter,
-  findUnendedSilences,
-  findSilencesInForce,
-  lockGroup,
-  lockSilenceCount,
-  policyVersionTable,
-  rotaOverrideTable,
-  silenceTable,
-} from "../tables/keyedTables.ts"
+import * as agents from "../tables/AgentTable.ts"
+import * as incidents from "../tables/IncidentTable.ts"
+import * as keyed from "../tables/keyedTables.ts"
+import { rowsOf } from "../tables/makeTable.ts"
+import * as outbox from "../tables/OutboxTable.ts"
 import { readStorageTime } from "../Database.ts"
 import { type Loading, loadRows } from "./loadRows.ts"
 
@@ -62,61 +27,51 @@ const searches: {
   readonly [N in SearchName]: (loading: Loading, asked: Asked<N>, now: Instant.Instant) => Searching<Found<N>>
 } = {
   claimableOutbox: (loading, asked, now) => searchOutbox(loading, asked, now),
-  heldOutbox: ({ pg }, { limit, receivers }, now) => findIds(pg, findHeldOutbox, [now, limit, receivers]),
-  dueIncidents: ({ pg }, { limit }, now) => findIds(pg, findDueIncidents, [now, limit]),
+  heldOutbox: ({ pg }, { limit, receivers }, now) =>
+    findIds(pg, outbox.findHeldOutbox, [now, limit, receivers]),
+  dueIncidents: ({ pg }, { limit }, now) => findIds(pg, incidents.findDueIncidents, [now, limit]),
   incidentsToRead: ({ pg }, ids) => readIncidents(pg, ids),
-  itemToRead: Effect.fnUntraced(function* ({ pg }, id) {
-    const { decode, find } = keyedTables.outbox
-    const [item] = yield* pg.query(find.text, find.parameters([id]))
-    return item && decode(item)
-  }),
-  outboxToRead: ({ pg }, ids) =>
-    Effect.map(pg.query(findOutboxOfIncidents, [ids]), (rows) => rows.map(outboxTable.decode)),
+  itemToRead: ({ pg }, id) => findRow(pg, "outbox", id),
+  outboxToRead: ({ pg }, ids) => rowsOf(pg, outbox.findOutboxOfIncidents, [ids]),
   loudMembers: ({ pg }, asked) => searchLoudMembers(pg, asked),
   parents: ({ pg }, asked) => searchParents(pg, asked),
   openings: ({ pg }, asked) => searchOpenings(pg, asked),
   silencesInForce: Effect.fnUntraced(function* ({ pg }, { begunBy, endingAfter }, now) {
-    const rows = yield* pg.query(findSilencesInForce, [begunBy ?? now, endingAfter])
-    const { decode, find } = keyedTables.service_heartbeat
-    const [heartbeat] = yield* pg.query(find.text, find.parameters(["service"]))
-    return { silences: rows.map(silenceTable.decode), serviceHeartbeat: heartbeat && decode(heartbeat) }
+    const silences = yield* rowsOf(pg, keyed.findSilencesInForce, [begunBy ?? now, endingAfter])
+    return { silences, serviceHeartbeat: yield* findRow(pg, "service_heartbeat", "service") }
   }),
-  silencesEndingAfter: (loading, moment) => silencesEndingAfter(loading, moment),
-  unendedSilences: Effect.fnUntraced(function* (loading, _asked, now) {
-    yield* loading.pg.query(lockSilenceCount, [])
-    return yield* silencesEndingAfter(loading, now)
-  }),
-  overridesEndingAfter: ({ pg }, moment) =>
-    Effect.map(pg.query(findOverridesEndingAfter, [moment]), (rows) => rows.map(rotaOverrideTable.decode)),
+  silencesEndingAfter: ({ pg }, moment) => rowsOf(pg, keyed.findUnendedSilences, [moment]),
+  unendedSilences: ({ pg }, _asked, now) =>
+    Effect.andThen(pg.query(keyed.lockSilenceCount, []), rowsOf(pg, keyed.findUnendedSilences, [now])),
+  overridesEndingAfter: ({ pg }, moment) => rowsOf(pg, keyed.findOverridesEndingAfter, [moment]),
   unended: Effect.fnUntraced(function* ({ pg }, table, now) {
-    yield* pg.query(lockGroup, [table])
-    const [found] = yield* pg.query(countUnended(table), [now])
+    yield* pg.query(keyed.lockGroup, [table])
+    const [found] = yield* pg.query(keyed.countUnended(table), [now])
     return Number(found?.["count"])
   }),
   newestPolicy: Effect.fnUntraced(function* ({ pg }) {
-    yield* pg.query(lockGroup, ["policy_version"])
-    const [newest] = yield* pg.query(findPolicyVersions, [0, LAST_VERSION, 1])
-    return newest && policyVersionTable.decode(newest)
+    yield* pg.query(keyed.lockGroup, ["policy_version"])
+    const [newest] = yield* rowsOf(pg, keyed.findPolicyVersions, [0, LAST_VERSION, 1])
+    return newest
   }),
   unclaimedOutbox: Effect.fnUntraced(function* ({ pg, unit }, { limit, listed, untouchedSince }, now) {
-    const waiting = (yield* pg.query(findWaitingReceivers, [])).map((row) => row["receiver"])
+    const waiting = (yield* pg.query(outbox.findWaitingReceivers, [])).map((row) => row["receiver"])
     const unlisted = waiting.filter((receiver) => !listed.some((name) => name === receiver))
     if (unlisted.length === 0) return []
-    const rows = yield* pg.query(lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
-    const items = rows.map(outboxTable.decode)
+    const items = yield* rowsOf(pg, outbox.lockUnclaimedOutbox, [unlisted, untouchedSince, limit, now])
     for (const item of items) unit.outbox.load(item.id, item)
     return items
   }),
   claimableAlerts: (loading, asked, now) => searchAlerts(loading, asked, now),
   blockedKeys: Effect.fnUntraced(function* ({ pg, unit }, ids) {
-    const keys = (yield* pg.query(lockBlockedKeys, [ids])).map(keyTable.decode)
+    const keys = yield* rowsOf(pg, agents.lockBlockedKeys, [ids])
     for (const key of keys) unit.keys.load(key.key_hash, key)
     return keys
   }),
   idlePendingAgents: Effect.fnUntraced(function* ({ pg, unit }, { limit, seenBefore }) {
-    const agents = (yield* pg.query(lockIdlePendingAgents, [seenBefore, limit])).map(agentTable.decode)
-    for (const agent of agents) unit.agents.load(agent.agent_id, agent)
-    return agents.map((agent) => agent.agent_id)
+    const idle = yield* rowsOf(pg, agents.lockIdlePendingAgents, [seenBefore, limit])
+    for (const agent of idle) unit.agents.load(agent.agent_id, agent)
+    return idle.map((agent) => agent.agent_id)
   }),
 }
 
@@ -131,8 +86,10 @@ const search = <N extends SearchName>(
 export const answerStep = (loading: Loading, step: Step, now: Instant.Instant): Searching<unknown> =>
   step instanceof Search ? search(loading, step, now) : loadRows(loading, [step])
 
-const silencesEndingAfter = ({ pg }: Loading, moment: Instant.Instant) =>
-  Effect.map(pg.query(findUnendedSilences, [moment]), (rows) => rows.map(silenceTable.decode))
+const findRow = <N extends KeyedName>(pg: Loading["pg"], name: N, key: Keys[N]) => {
+  const { find } = keyed.keyedTables[name]
+  return Effect.map(rowsOf(pg, find, find.parameters([key])), ([row]) => row)
+}
 
 const findIds = (pg: Loading["pg"], statement: string, parameters: ReadonlyArray<unknown>) =>
   // The column of these statements.
@@ -143,8 +100,8 @@ const searchOutbox = Effect.fnUntraced(function* (
   { receivers, limit }: Asked<"claimableOutbox">,
   now: Instant.Instant,
 ) {
-  const rows = yield* pg.query(lockClaimableOutbox, [receivers, now, limit])
-  const items = rows.filter((row) => row["id"] !== null).map(outboxTable.decode)
+  const rows = yield* pg.query(outbox.lockClaimableOutbox, [receivers, now, limit])
+  const items = rows.filter((row) => row["id"] !== null).map(outbox.outboxTable.decode)
   const due = yield* withIncidents(
     pg,
     items.filter(({ state }) => state !== "sending"),
@@ -161,20 +118,16 @@ const searchAlerts = Effect.fnUntraced(function* (
   now: Instant.Instant,
 ) {
   const storageTime = yield* readStorageTime(pg)
-  const rows = yield* pg.query(lockClaimableAlerts, [now, storageTime, limit, receiver])
-  const alerts = rows.map(alertTable.decode)
+  const alerts = yield* rowsOf(pg, outbox.lockClaimableAlerts, [now, storageTime, limit, receiver])
   for (const alert of alerts) unit.alerts.load(alert, alert)
   return { due: yield* withIncidents(pg, alerts), storageTime }
 })
 
-const searchLoudMembers = Effect.fnUntraced(function* (
-  pg: Loading["pg"],
-  asked: Asked<"loudMembers">,
-): Effect.fn.Return<Found<"loudMembers">, SqlError.SqlError> {
-  const members = (yield* pg.queryJson(findLoudMembers, asked)).map(decodeLabelled)
+const searchLoudMembers = Effect.fnUntraced(function* (pg: Loading["pg"], asked: Asked<"loudMembers">) {
+  const members = yield* rowsOf(pg, incidents.findLoudMembers, [JSON.stringify(asked)])
   const names = Array.from(new Set(members.map(({ member }) => member.agent_id)))
-  const agents = (yield* pg.query(findAgents, [names])).map(agentTable.decode)
-  const agentOf = new Map(agents.map((agent) => [agent.agent_id, agent]))
+  const known = yield* rowsOf(pg, agents.findAgents, [names])
+  const agentOf = new Map(known.map((agent) => [agent.agent_id, agent]))
   const found = new Map<IncidentId, Array<LoudMember>>()
   for (const { labels, member } of members) {
     const loud = { member, agent: agentOf.get(member.agent_id), labels }
@@ -185,25 +138,27 @@ const searchLoudMembers = Effect.fnUntraced(function* (
   return found
 })
 
-const searchParents = Effect.fnUntraced(function* (
-  pg: Loading["pg"],
-  asked: Asked<"parents">,
-): Effect.fn.Return<Found<"parents">, SqlError.SqlError> {
-  const { agents, checks, hostnames, isAll, keys, labelled, limit, staleSince } = asked
-  const incidents = isAll
-    ? yield* pg.query(findOpenIncidents, [limit])
-    : yield* pg.query(findParents, [agents, checks, keys, hostnames, JSON.stringify(labelled), limit])
-  const known =
-    staleSince === undefined
-      ? yield* pg.query(findAgents, [agents])
-      : yield* pg.query(findParentAgents, [staleSince, agents, limit])
-  return { incidents: incidents.map(incidentTable.decode), agents: known.map(agentTable.decode) }
+const searchParents = Effect.fnUntraced(function* (pg: Loading["pg"], asked: Asked<"parents">) {
+  const { agents: named, checks, hostnames, isAll, keys, labelled, limit, staleSince } = asked
+  return {
+    incidents: isAll
+      ? yield* rowsOf(pg, incidents.findOpenIncidents, [limit])
+      : yield* rowsOf(pg, incidents.findParents, [
+          named,
+          checks,
+          keys,
+          hostnames,
+          JSON.stringify(labelled),
+          limit,
+        ]),
+    agents:
+      staleSince === undefined
+        ? yield* rowsOf(pg, agents.findAgents, [named])
+        : yield* rowsOf(pg, agents.findParentAgents, [staleSince, named, limit]),
+  }
 })
 
-const searchOpenings = Effect.fnUntraced(function* (
-  pg: Loading["pg"],
-  asked: Asked<"openings">,
-): Effect.fn.Return<Found<"openings">, SqlError.SqlError> {
+const searchOpenings = Effect.fnUntraced(function* (pg: Loading["pg"], asked: Asked<"openings">) {
   const wanted = asked.map(({ incident: { id, incident_key, kind }, limit, since, until }) => ({
     id,
     incident_key,
@@ -213,7 +168,7 @@ const searchOpenings = Effect.fnUntraced(function* (
     until: String(until),
   }))
   const found = new Map<IncidentId, Array<Instant.Instant>>(wanted.map(({ id }) => [id, []]))
-  for (const row of yield* pg.queryJson(findOpenings, wanted)) {
+  for (const row of yield* pg.queryJson(incidents.findOpenings, wanted)) {
     // The columns of the statement.
     found.get(row["id"] as IncidentId)?.push(row["opened_at"] as Instant.Instant)
   }
@@ -226,17 +181,16 @@ const withIncidents = Effect.fnUntraced(function* <Row extends { readonly incide
   rows: ReadonlyArray<Row>,
 ): Effect.fn.Return<ReadonlyArray<WithIncident<Row>>, SqlError.SqlError> {
   if (rows.length === 0) return []
-  const incidents = yield* readIncidents(
-    pg,
-    rows.map((row) => row.incident_id),
-  )
+  const ids = rows.map((row) => row.incident_id)
+  const incidentOf = yield* readIncidents(pg, ids)
   return rows.flatMap((row) => {
-    const incident = incidents.get(row.incident_id)
+    const incident = incidentOf.get(row.incident_id)
     return incident === undefined ? [] : [{ row, incident }]
   })
 })
 
-const readIncidents = Effect.fnUntraced(function* (pg: Loading["pg"], ids: ReadonlyArray<IncidentId>) {
-  const found = (yield* pg.query(findIncidents, [ids])).map(incidentTable.decode)
-  return new Map(found.map((incident) => [incident.id, incident]))
-})
+const readIncidents = (pg: Loading["pg"], ids: ReadonlyArray<IncidentId>) =>
+  Effect.map(
+    rowsOf(pg, incidents.findIncidents, [ids]),
+    (found) => new Map(found.map((incident) => [incident.id, incident])),
+  )
