@@ -5,7 +5,6 @@ import { TimerQueue } from "@tocsin/core/unitOfWork/TimerQueue"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
 
-/** Rows by key, and by other values that find them. */
 export class IndexedRows<Row, Name extends string = never> extends Map<string, Row> {
   readonly #indexes = new Map<string, Index<Row>>()
 
@@ -90,7 +89,6 @@ abstract class DueRows<Row, Name extends string = never> extends IndexedRows<Row
   }
 }
 
-/** The items due to one receiver. */
 interface Deliveries {
   /** When waiting items are due: those that claims take first, and the others. */
   readonly waiting: readonly [TimerQueue<OutboxId>, TimerQueue<OutboxId>]
@@ -98,7 +96,6 @@ interface Deliveries {
   readonly leased: TimerQueue<OutboxId>
 }
 
-/** The outbox. */
 export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   readonly receivers = new Map<NotifierName, Deliveries>()
   /** When held items are to be examined. */
@@ -136,7 +133,6 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   }
 }
 
-/** The incidents. */
 export class IncidentRows extends DueRows<IncidentRecord> {
   /** When open incidents are to be evaluated. */
   readonly evaluations = new TimerQueue<IncidentId>(itself)

@@ -42,7 +42,6 @@ const byAlertTime = comparing<AlertRecord>(
   (alert) => alert.severity,
 )
 
-/** The rows of tables in memory, for commands. */
 export class MemoryRowSource implements RowSource {
   readonly #tables: MemoryTables
 

@@ -43,7 +43,6 @@ export class HistoryRows extends Map<number, StoredHistoryRecord> {
  * stay until retention removes them, and a new registration may have checks of the same IDs.
  */
 class RegistrationRows<Row extends CheckRef> extends Map<string, Map<string, Row>> {
-  /** Inserts or replaces a row. */
   put(row: Row): void {
     const rows = this.get(row.registration_id)
     if (rows === undefined) this.set(row.registration_id, new Map([[row.check_id, row]]))
@@ -60,7 +59,6 @@ class RegistrationRows<Row extends CheckRef> extends Map<string, Map<string, Row
 
 export type KeyedMaps = { readonly [N in KeyedName]: IndexedRows<KeyedRows[N], "group"> }
 
-/** The value of a row in the index of its group. */
 const groupOf = <N extends KeyedName>(name: N) => {
   const { group, groupedWithout }: AnyShape = keyedShape(name)
   return (row: KeyedRows[N]): string | undefined =>
@@ -81,7 +79,6 @@ export class MemoryTables {
   /** Event IDs in the history with their checks, by registration. */
   readonly knownEvents = new Map<string, Map<EventId, CheckId>>()
   readonly incidents = new IncidentRows()
-  /** The open incident of each key. */
   readonly openIncidents: Readonly<Record<IncidentKind, Map<IncidentKey, IncidentId>>> = {
     named: new Map(),
     automatic: new Map(),

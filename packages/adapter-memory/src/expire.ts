@@ -31,7 +31,6 @@ import type { IndexedRows } from "./IndexedRows.ts"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { removeResult } from "./transact.ts"
 
-/** A row that a piece of retention removes. */
 export interface ExpiredRow {
   readonly table: keyof typeof storedTables
   readonly row: object

@@ -50,11 +50,9 @@ const placeFor = <Row>(sorted: ReadonlyArray<Row>, row: Row, compare: (a: Row, b
   return from
 }
 
-/** Whether a check's status is that of a filter. */
 const isOfStatus = (wanted: ListedStatus | undefined, status: CheckStatus | null): boolean =>
   wanted === undefined || (wanted === "not_ok" ? status !== "ok" : wanted === status)
 
-/** Whether a row belongs to a list with this filter. */
 type Passes<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L], row: ListRows[L]) => boolean
 
 const wants = <T>(filter: T | undefined, value: T): boolean => filter === undefined || filter === value

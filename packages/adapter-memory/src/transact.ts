@@ -62,7 +62,6 @@ export const addResult = (tables: MemoryTables, row: StoredHistoryRecord): void 
   inner(tables.knownEvents, row.registration_id).set(row.event_id, row.check_id)
 }
 
-/** Removes a result and its event ID. */
 export const removeResult = (tables: MemoryTables, row: StoredHistoryRecord): void => {
   tables.history.delete(row.seq)
   if (tables.newestResults.get(row.registration_id)?.get(row.check_id) === row.seq)
@@ -119,7 +118,6 @@ const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>
   else if (open.get(after.incident_key) === after.id) open.delete(after.incident_key)
 }
 
-/** The reply of a command, and its changes. */
 interface Transacted<A> {
   readonly reply: A
   readonly changes: UnitOfWorkChanges

@@ -44,7 +44,6 @@ export const POOLS = {
 export const PROCESS_CONNECTIONS =
   GROUP_CONNECTIONS + Object.values(POOLS).reduce((sum, connections) => sum + connections, 0)
 
-/** Metrics that only PostgreSQL reports. */
 export const poolMetricDefinitions = {
   connections: gauge("tocsin_postgres_connections", "Connections to PostgreSQL by pool and use", [
     "pool",

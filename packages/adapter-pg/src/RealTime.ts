@@ -3,7 +3,6 @@ import { Clock, Duration, Effect } from "effect"
 /** Waiting for a network takes real time, also in tests whose clock stands still. */
 const clock = Clock.Clock.defaultValue()
 
-/** Pauses in real time. */
 export const pause = (duration: Duration.Duration): Effect.Effect<void> => clock.sleep(duration)
 
 /** Starts a stopwatch in real time: the result says whether `duration` has passed. */
@@ -13,6 +12,5 @@ export const stopwatch = (duration: Duration.Duration): Effect.Effect<() => bool
     return () => clock.monotonicTimeNanosUnsafe() >= end
   })
 
-/** Runs an effect with the real clock. */
 export const inRealTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, Clock.Clock, clock)

@@ -49,7 +49,6 @@ const remoteChanges = (connection: SqliteConnection): Stream.Stream<Topics> =>
     }),
   )
 
-/** Where an SQLite storage lives. */
 export interface SqliteStorageOptions {
   /** The database file; its folder exists. `:memory:` keeps nothing, for tests. */
   readonly file: string
@@ -57,7 +56,6 @@ export interface SqliteStorageOptions {
   readonly lockTimeout?: Duration.Input | undefined
   /** How much memory rows may take that are remembered from one transaction to the next; 32 MiB unless given, 0 for none. */
   readonly cacheBytes?: number | undefined
-  /** How its write-ahead log is kept. */
   readonly log?: LogOptions | undefined
 }
 

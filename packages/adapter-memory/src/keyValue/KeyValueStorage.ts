@@ -38,7 +38,6 @@ const REASONS: ReadonlySet<StorageFailure> = new Set([
   "read_only",
 ] satisfies Array<KeyValueFailure>)
 
-/** The reason that a store's error states. */
 const reasonOf = (cause: unknown): StorageFailure => {
   const { reason }: { readonly reason?: StorageFailure } = Object(cause)
   return reason !== undefined && REASONS.has(reason) ? reason : "unavailable"
@@ -74,7 +73,6 @@ const openInTime = ({ name, open }: KeyValueOptions) =>
     }),
   )
 
-/** Says that a start waits for a store. */
 const announceSlow = ({ name }: KeyValueOptions) =>
   Effect.delay(
     Effect.logWarning(`waiting for ${name} to open and to give its entries: see its lock, network and size`),

@@ -8,11 +8,9 @@ import { failure, type KeyValueOptions, openStore } from "./KeyValueStorage.ts"
 
 type Rows = ReadonlyMap<string, ReadonlyArray<unknown>>
 
-/** Makes the function that turns a table's copied rows into records. */
 // They are read by their columns alone.
 const recordsOf = (table: AnyShape) => copiedDecoder(table as TableShape<object>)
 
-/** A record as this storage copies it. */
 const toCopied = ({ columns }: AnyShape, record: object): CopiedRow =>
   Object.entries(columns).map(([name, { type }]) => {
     const value = (record as Readonly<Record<string, unknown>>)[name]
@@ -86,7 +84,6 @@ const inUse = (message: string) => new StorageError({ reason: "in_use", message 
 const NO_NUMBERS =
   'a key-value store keeps no numbers over time: add --without numbers to tocsin copy, or { without: "numbers" } to copyStorage'
 
-/** Opens a store until it is closed. */
 const openApart = Effect.fnUntraced(function* (options: KeyValueOptions) {
   const scope = yield* Scope.make()
   const opened = yield* Effect.onError(Scope.provide(openStore(options, readEntries), scope), (cause) =>
@@ -95,7 +92,6 @@ const openApart = Effect.fnUntraced(function* (options: KeyValueOptions) {
   return { ...opened, close: Scope.close(scope, Exit.void) }
 })
 
-/** The entries that delete rows. */
 const deletionsOf = (keys: Iterable<string>): Entries => new Map(Array.from(keys, (key) => [key, undefined]))
 
 /** The keys of rows that a first start left. */

@@ -82,7 +82,6 @@ export interface Written {
   readonly isFresh: (agentId: AgentId) => boolean
 }
 
-/** The version of the rows that a transaction wrote. */
 export const versionOf = (transactionId: bigint): RowVersion => Number(BigInt.asUintN(32, transactionId))
 
 interface Notified {

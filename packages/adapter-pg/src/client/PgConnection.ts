@@ -7,7 +7,6 @@ import { asTexts } from "./upstreamDefects.ts"
 /** Limits the time of one statement. */
 export interface Watch {
   readonly sentAt: number
-  /** Whether the time is over. */
   readonly isLate: boolean
   readonly stop: () => void
 }
@@ -128,7 +127,6 @@ export class PgConnection implements SqlConnection.Connection {
     })
   }
 
-  /** Succeeds if a server answers. */
   get sound(): Effect.Effect<void, SqlError.SqlError> {
     return Effect.asVoid(this.#run("execute", this.#session.query("SELECT", [], true), SOUND_MILLIS))
   }

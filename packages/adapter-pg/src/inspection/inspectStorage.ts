@@ -42,7 +42,6 @@ export const inspectConnections = Effect.fn("inspectConnections")(
   Effect.mapError(toStorageError),
 )
 
-/** Facts of a database. */
 export interface PgInspection {
   /** `foreign`: created by another program, or by another form of a migration. */
   readonly schema: "absent" | SchemaStanding["state"]

@@ -33,7 +33,6 @@ type Decoders = { readonly [L in ListName]: (row: SqlConnection.Row) => ListRows
 
 const decoders = forNames<ListName, Decoders>(listNames, (list) => decoder(listShape(list)))
 
-/** Reads one page of a list; see `Storage.page`. */
 export const readPage = <L extends ListName>(sql: SqlClient.SqlClient, request: PageRequest<L>) => {
   const { text, values } = pageStatement(request)
   const decode: Decoders[L] = decoders[request.list]

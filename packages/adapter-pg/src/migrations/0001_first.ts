@@ -24,7 +24,6 @@ const FILL_FACTORS: Readonly<Record<string, number>> = {
   system_total: 10,
 }
 
-/** Columns whose text is compared bytewise. */
 export const bytewise = (columns: string): string =>
   columns.replaceAll(/^( {2}\w+ text)\b/gm, '$1 COLLATE "C"')
 

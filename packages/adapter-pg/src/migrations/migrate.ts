@@ -74,7 +74,6 @@ const locked = new StorageError({
     "another session holds a lock on Tocsin's tables, such as pg_dump: wait until it ends, then start again",
 })
 
-/** All tables of the present schema. */
 const tableNames = [
   ...copiedTables.map(({ name }) => name),
   "schema_migration",
@@ -82,7 +81,6 @@ const tableNames = [
   "listed_member",
 ]
 
-/** The remedy for tables that the user may not change. */
 export const ownedByOthers = (names: ReadonlyArray<string>) =>
   new StorageError({
     reason: "other",
@@ -137,7 +135,6 @@ export const verifySchema = Effect.fnUntraced(function* (
   return refusal === undefined ? standing.applied : yield* refusal
 })
 
-/** The migrations that the database went through. */
 export const readLedger = (sql: SqlClient.SqlClient) =>
   sql<AppliedMigration>`SELECT id, checksum FROM schema_migration ORDER BY id`.unprepared
 

@@ -115,7 +115,6 @@ const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours:
   ])
 })
 
-/** Numbers over time in PostgreSQL. */
 export const pgNumbers = (database: Database): NumberStorage<StorageError> => {
   const { pg } = database
   return {

@@ -32,7 +32,6 @@ const findCounts = countsWith(
   "SELECT count(*)::float8 AS offline FROM agent WHERE admission_state = 'accepted' AND last_seen_at <= $1",
 )
 
-/** Counts for the summary; see `Storage.counts`. */
 export const readCounts = (
   sql: SqlClient.SqlClient,
   aliveSince: Instant,
@@ -91,7 +90,6 @@ const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
 
 type Counted = Omit<MetricCounts, "incidents" | "backlog"> & MetricCounts["incidents"]
 
-/** Counts for metrics; see `Storage.metricCounts`. */
 export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
 ): Effect.fn.Return<MetricCounts, SqlError.SqlError> {

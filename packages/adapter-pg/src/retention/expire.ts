@@ -94,7 +94,6 @@ const findOldHistory = `SELECT seq, agent_id FROM check_event
 const lockFreeAgentsForShare =
   "SELECT agent_id FROM agent WHERE agent_id = ANY($1) ORDER BY agent_id FOR SHARE SKIP LOCKED"
 
-/** Finds out which results are the newest of their checks. */
 const findNewest = `SELECT e.seq::text AS key, NOT EXISTS (
     SELECT FROM check_event AS newer
     WHERE newer.agent_id = e.agent_id AND newer.check_id = e.check_id
@@ -140,11 +139,9 @@ const idsOf = (pg: Pg, statement: string, agents: ReadonlyArray<AgentId>) =>
     (rows): ReadonlySet<AgentId> => new Set(rows.map((row) => row.agent_id)),
   )
 
-/** Finds the oldest rows whose moment is before `$1`. */
 const findAged = ({ agesFrom, key, table }: (typeof agedTables)[AgedName]): string =>
   `SELECT ${key} AS key FROM ${table} WHERE ${agesFrom} < $1 ORDER BY ${agesFrom} LIMIT $2 FOR UPDATE SKIP LOCKED`
 
-/** Whether a notification of an incident has not ended. */
 const hasOpenNotification = (incidentId: string): string =>
   `EXISTS (
      SELECT FROM outbox AS other
@@ -173,14 +170,11 @@ const toOutbox = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<RetentionFacts[
         : { resolved_at: resolved_at ?? undefined, hasUnfinishedNotification: has_unfinished_notification },
   }))
 
-/** Reads incidents after `$1` in the order of their ids. */
 const findIncidents =
   "SELECT id AS key, opened_at, resolved_at FROM incident WHERE id > $1 ORDER BY id LIMIT $2"
 
-/** Locks incidents, skipping those that another transaction has locked. */
 const lockFreeIncidents = "SELECT id FROM incident WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED"
 
-/** Finds incidents whose notifications have all ended. */
 const findFinishedIncidents = `SELECT given.id FROM unnest($1::text[]) AS given (id) WHERE NOT ${hasOpenNotification("given.id")}`
 
 interface IncidentRow extends Pick<RetentionFacts["incidents"], "key" | "opened_at"> {

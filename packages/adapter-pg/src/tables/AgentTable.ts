@@ -14,7 +14,6 @@ export const lockBlockedKeys = keyedTables.agent_key.select(
 /** Agents. The lock of an agent guards its keys, checks and history too. */
 export const agentTable = makeTable(storedTables.agent, { alias: "a", insertOrder: ["agent_id"] })
 
-/** Locks agents in the order of their ids, with their versions. */
 export const lockAgents = `SELECT ${agentTable.columns}, a.xmin AS version FROM agent AS a
   WHERE a.agent_id = ANY($1) ORDER BY a.agent_id FOR UPDATE`
 
@@ -43,10 +42,8 @@ export const lockIdlePendingAgents = agentTable.select(
   ORDER BY a.agent_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
 )
 
-/** Serialises registrations until the transaction ends. */
 export const lockRegistrations = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.registrations}) AS locked`
 
-/** The sum of a running total. */
 export const countPendingAgents = "SELECT coalesce(sum(agents_pending), 0)::int4 AS pending FROM system_total"
 
 export const findAgentsWithPendingKey = `SELECT agent_id FROM agent

@@ -62,7 +62,6 @@ export const insertHistory: RowStatement = {
   ),
 }
 
-/** Deletes the history of deleted checks. */
 export const deleteHistoryOfChecks = deleteBy(
   "delete_history_of_checks",
   "check_event",
@@ -104,7 +103,6 @@ type Pg = PgClient["Service"]
 const LONG_AGO = -(2n ** 63n)
 const LEAST_UUID = "00000000-0000-0000-0000-000000000000"
 
-/** See `Storage.dueRows`. */
 export const readDueRows = <N extends EvaluatedName>(
   pg: Pg,
   name: N,
@@ -119,7 +117,6 @@ export const readDueRows = <N extends EvaluatedName>(
   return rowsOf(pg, findDue(name), [now, ...place, limit])
 }
 
-/** See `Storage.rows`. */
 export const readRows = <N extends KeyedName>(pg: Pg, name: N, keys: ReadonlyArray<Keys[N]>) => {
   const { find } = keyedTables[name]
   return rowsOf(pg, find, find.parameters(keys))
@@ -144,11 +141,9 @@ const findLastResults = {
   JOIN check_state AS c USING (agent_id, registration_id, check_id)`,
 }
 
-/** See `Storage.lastResults`. */
 export const readLastResults = (pg: Pg, members: ReadonlyArray<MemberCheck>) =>
   rowsOf(pg, findLastResults, [JSON.stringify(members)])
 
-/** See `Storage.checks`. */
 export const readChecks = (pg: Pg, checks: ReadonlyArray<CheckRef>) => {
   const wanted = checks.map(({ agent_id, check_id, registration_id }) => ({
     agent_id,

@@ -42,7 +42,6 @@ export const findIncidents = incidentTable.select("WHERE i.id = ANY($1)")
 export const findDueIncidents = `SELECT i.id FROM incident AS i
   WHERE i.next_evaluation_at IS NOT NULL AND i.state = 'open' AND i.next_evaluation_at <= $1 ORDER BY i.next_evaluation_at, i.id LIMIT $2`
 
-/** The members of incidents, past and present. */
 export const memberTable = keyedTables.incident_member
 
 // A check without labels has no row.
@@ -125,7 +124,6 @@ const findMembersOfIncident = {
 
 const { incident_change: change } = storedTables
 
-/** The timelines of incidents: which member changed when. */
 export const incidentChangeTable = makeTable(change, { alias: "h" })
 
 export const incidentLogTable = makeTable(storedTables.incident_log, { alias: "t" })

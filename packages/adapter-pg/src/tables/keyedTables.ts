@@ -90,7 +90,6 @@ export const findPolicyVersions = keyedTables.policy_version.select(
   "WHERE r.version > $1 AND r.version <= $2 ORDER BY r.version DESC LIMIT $3",
 )
 
-/** Reads how the ciphertexts of some secrets begin. */
 export const findSecretMarks = `SELECT name, left(ciphertext, ${SECRET_MARK}) AS mark FROM receiver_secrets
   WHERE name = ANY($1)`
 
@@ -99,14 +98,12 @@ export const findSilencesInForce = keyedTables.silence.select(
   "WHERE r.starts_at <= $1 AND r.ends_at > $2 ORDER BY r.id",
 )
 
-/** Serialises counts of silences until the transaction ends. */
 export const lockSilenceCount = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.silenceCount}) AS locked`
 
 export const findUnendedSilences = keyedTables.silence.select("WHERE r.ends_at > $1")
 
 export const findOverridesEndingAfter = keyedTables.rota_override.select("WHERE r.ends_at > $1")
 
-/** Counts the rows of a table that end after `$1`. */
 export const countUnended = (table: CountedName): string =>
   `SELECT count(*)::int AS count FROM ${table} WHERE ${endColumns[table]} > $1`
 

@@ -100,7 +100,6 @@ const insertedColumns = ({ columns, numbered }: AnyShape): Columns =>
 export const movingColumns = ({ columns }: AnyShape): Columns =>
   columnsWhere(columns, (_, { moves }) => moves === true)
 
-/** Deletes rows by some of their columns. */
 export const deleteBy = (name: string, table: string, columns: Columns): RowStatement => ({
   name,
   columns,
@@ -139,7 +138,6 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
   return {
     name,
     alias,
-    /** The columns of a record, for SELECT lists. */
     columns: all,
     /** `rest` follows the name of the table and its alias. */
     select: (rest: string): Reading<Row> => ({
@@ -148,7 +146,6 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
     }),
     /** Fails where another transaction has inserted a row of the same key or unique index. */
     insert: statement("insert", insertion),
-    /** Inserts rows, or replaces those of the same key. */
     upsert: statement(
       "upsert",
       `${insertion} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${assignments(others, "EXCLUDED")}`,

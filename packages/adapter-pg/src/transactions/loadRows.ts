@@ -27,7 +27,6 @@ import { lockAlertsOfIncidents, lockOutboxOfIncidents } from "../tables/OutboxTa
 /** `xmin` of a stored row: the low 32 bits of the id of the transaction that wrote it. */
 export type RowVersion = number
 
-/** The versions of the rows that a transaction loaded. */
 interface RowVersions {
   /** By row. Rows are immutable, so a row of the unit of work that is found here is unchanged. */
   readonly rows: Map<AgentRecord | CheckRecord, RowVersion>
@@ -99,7 +98,6 @@ const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: 
   return Map.groupBy(rows, ({ incident_id }) => incident_id)
 })
 
-/** Loads the first members of incidents, whose locks guard them. */
 const loadWorstMembers = Effect.fnUntraced(function* (
   { pg, unit }: Loading,
   requests: Requests,

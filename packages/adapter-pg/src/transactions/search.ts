@@ -175,7 +175,6 @@ const searchOpenings = Effect.fnUntraced(function* (pg: Loading["pg"], asked: As
   return found
 })
 
-/** The rows, each with its incident as it stands. */
 const withIncidents = Effect.fnUntraced(function* <Row extends { readonly incident_id: IncidentId }>(
   pg: Loading["pg"],
   rows: ReadonlyArray<Row>,

@@ -32,11 +32,9 @@ const isSqliteError = (cause: unknown): cause is SqliteError =>
   Predicate.hasProperty(cause, "errcode") &&
   typeof cause.errcode === "number"
 
-/** An error of node:sqlite after a connection was closed. */
 const isClosedError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && cause.code === "ERR_INVALID_STATE"
 
-/** An error of node:fs. */
 const isFileError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "errno")
 
@@ -69,7 +67,6 @@ const ADVICE: { readonly [Reason in StorageFailure]: (file: string) => string } 
 export class SqliteFailures {
   readonly #file: string
 
-  /** The failure after the storage was closed. */
   readonly closed: Effect.Effect<never, StorageError>
 
   constructor(file: string) {

@@ -19,7 +19,6 @@ const LOCK_MILLIS = 1_000
 /** Uses a connection. Exceptions of SQLite become failures of the storage. */
 type Use = <A>(work: (connection: SqliteConnection) => A) => Effect.Effect<A, StorageError>
 
-/** Opens a file until the scope ends. */
 const connect = (
   file: string,
   open: (file: string) => SqliteConnection,

@@ -14,7 +14,6 @@ import { migrations } from "../migrations/migrate.ts"
 import { join } from "node:path"
 import process from "node:process"
 
-/** Facts of a database file. */
 export interface SqliteInspection {
   /** The number of migrations it went through; `undefined` without a database. */
   readonly applied: number | undefined
@@ -90,7 +89,6 @@ const findDamaged = (connection: SqliteConnection): ReadonlyArray<string> =>
     )
     .slice(0, MOST_DAMAGED)
 
-/** Facts of the disk under a database. */
 export interface DiskInspection {
   readonly freeBytes: number
   /** The time to sync 4 KiB, which every commit waits for: the median of several tries. */

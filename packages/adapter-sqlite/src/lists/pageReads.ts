@@ -13,7 +13,6 @@ import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
 
-/** A statement with the values of its parameters. */
 interface Statement {
   readonly sql: string
   readonly values: ReadonlyArray<SQLInputValue>

@@ -24,7 +24,6 @@ const ROOM_PAGES = 64
 
 const STEP_BYTES = 1_048_576
 
-/** The salts in the header of a log. */
 export const SALTS_AT = 16
 export const SALTS_BYTES = 8
 

@@ -4,7 +4,6 @@ import type { Migration } from "@tocsin/core/ports/Migration"
 
 const NUMBERED = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 
-/** The columns of a table in the types of SQLite. */
 export const typed = (columns: string): string =>
   columns
     .replace(NUMBERED, "INTEGER PRIMARY KEY AUTOINCREMENT")

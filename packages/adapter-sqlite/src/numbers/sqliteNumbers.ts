@@ -77,7 +77,6 @@ interface Uses {
   readonly write: <A>(use: () => A) => Effect.Effect<A, StorageError>
 }
 
-/** Numbers over time in SQLite. */
 export const sqliteNumbers = (
   connection: SqliteConnection,
   { read, write }: Uses,

@@ -6,7 +6,6 @@ import { storedTables } from "@tocsin/core/model/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, makeKeyedTable } from "./makeTable.ts"
 
-/** Table `agent_key`. Its blocked keys are the blacklist. */
 export const makeAgentKeyTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "agent_key")
   return {
@@ -35,7 +34,6 @@ export const makeAgentTable = (connection: SqliteConnection) => {
     countPending: (): number => Number(countPending.get()?.[0] ?? 0),
     withPendingKey: (after: AgentId | undefined, limit: number): ReadonlyArray<AgentId> =>
       withPendingKey.all(after ?? "", limit).map(([agentId]) => agentId),
-    /** Pending agents that were last seen by a moment. */
     idlePending: table.all<[seenBefore: Instant, limit: number]>(
       "WHERE admission_state = 'pending' AND last_seen_at <= ? ORDER BY agent_id LIMIT ?",
     ),

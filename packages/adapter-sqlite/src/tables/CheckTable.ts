@@ -74,7 +74,6 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Finds the last result of a member's check: see `Storage.lastResults`. */
 export const makeLastResult = (connection: SqliteConnection) => {
   const decode = decoder(last_result)
   const find = connection.query<object>(
@@ -118,7 +117,6 @@ export const makeDueRows = <N extends EvaluatedName>(connection: SqliteConnectio
     )
 }
 
-/** Table `check_label`: checks that have labels. */
 export const makeCheckLabelTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "check_label")
   const ofPresentAgent = table.one<[AgentId, CheckId]>(

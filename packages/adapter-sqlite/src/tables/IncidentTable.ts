@@ -68,7 +68,6 @@ export const makeIncidentTable = (connection: SqliteConnection) => {
       { incident_key, kind }: IncidentRef,
       { limit, since, until }: { readonly since: Instant; readonly until: Instant; readonly limit: number },
     ): ReadonlyArray<Instant> => openings.all(incident_key, kind, since, until, limit).map(([at]) => at),
-    /** Open incidents that may be parents, by id. */
     parents: (search: ParentSearch): ReadonlyArray<IncidentRecord> => {
       const { agents, checks, hostnames, isAll, keys, limit } = search
       const labelled = search.labelled.map(({ check_id, labels }) => ({
@@ -110,7 +109,6 @@ export const makeMemberTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Table `incident_log`: what people did about incidents. */
 export const makeIncidentLogTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident_log)
   return {
@@ -119,7 +117,6 @@ export const makeIncidentLogTable = (connection: SqliteConnection) => {
   }
 }
 
-/** Table `incident_change`: the timelines of incidents. */
 export const makeIncidentChangeTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.incident_change)
   const cut = connection.query<never>(

@@ -113,7 +113,6 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
 
 type Alerts = ReadonlyArray<AlertRecord>
 
-/** Table `alert`: label sets that are sent again. */
 export const makeAlertTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "alert")
   const claimable = table.all<[NotifierName, Instant, now: Instant, limit: number]>(

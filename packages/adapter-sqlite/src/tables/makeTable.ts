@@ -56,7 +56,6 @@ const valueOf = ({ name, write }: WrittenColumn, row: object): SQLInputValue => 
   return write === undefined ? value : write(value)
 }
 
-/** Prepares the statements that every table has. */
 export const makeTable = <Row extends object>(connection: SqliteConnection, shape: TableShape<Row>) => {
   const select = `SELECT ${columnsOf(shape).join(", ")} FROM ${shape.name}`
   const decode = decoder(shape)
@@ -79,7 +78,6 @@ export const makeTable = <Row extends object>(connection: SqliteConnection, shap
   }
 }
 
-/** Reads and writes the rows of one table. */
 export type Table<Row extends object> = ReturnType<typeof makeTable<Row>>
 
 const partsOf = <Row extends object>({ name, columns, key, numbered }: AnyShape) => {

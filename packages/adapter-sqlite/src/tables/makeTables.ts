@@ -48,7 +48,6 @@ const makeAuditTable = (connection: SqliteConnection) => {
 /** A table whose statements are written by hand. */
 const withMore = <T, More>(table: T, more: (table: T) => More): T & More => ({ ...table, ...more(table) })
 
-/** The prepared statements of every table, over one connection. */
 export const makeTables = (connection: SqliteConnection) => {
   // These have more than rows by key and by group.
   const searched = {

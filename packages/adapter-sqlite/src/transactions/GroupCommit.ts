@@ -28,7 +28,6 @@ const TURNS_AFTER = 4
 /** How long a few commands wait for the sync in progress, to join later ones. */
 const GATHER_MILLIS = 2
 
-/** A caller's work inside a transaction. */
 type Work<A> = (unit: UnitOfWork) => A
 
 /** One caller's work, from its arrival to its answer, which is the result of the last run. */

@@ -18,7 +18,6 @@ export interface NotificationMoment {
   readonly at: Instant.Instant
 }
 
-/** The facts about the service at the moment of an examination. */
 export interface HealthFacts {
   readonly now: Instant.Instant
   readonly isStopping: boolean
@@ -116,7 +115,6 @@ export type Health =
   | { readonly state: "well" }
   | { readonly state: "unwell"; readonly faults: readonly [Fault, ...ReadonlyArray<Fault>] }
 
-/** Judges the facts by {@link HealthConditions}. */
 export const judgeHealth = (facts: HealthFacts): Health => {
   if (facts.isStopping) return { state: "stopping" }
   const conditions: ReadonlyArray<HealthCondition & Pick<Fault, "name">> = HealthConditions
@@ -133,7 +131,6 @@ const PATIENCE = Duration.seconds(5)
 const timedOut = new StorageError({ reason: "timed_out", message: "the storage took too long" })
 const mistaken = new StorageError({ reason: "other", message: "the storage failed unexpectedly" })
 
-/** Examines whether the service does its work. */
 export class HealthExamination extends Context.Service<HealthExamination>()(
   "@tocsin/core/health/HealthExamination",
   {

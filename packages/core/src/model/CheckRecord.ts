@@ -155,10 +155,8 @@ const TRANSITIONS = {
   critical: transitionsFrom("critical"),
 }
 
-/** Transitions of a check. */
 export const CheckTransitions = Object.values(TRANSITIONS).flatMap((rows) => Object.values(rows))
 
-/** The row of {@link CheckTransitions} for these two statuses. */
 export const checkTransition = (from: CheckStatus | "absent", to: CheckStatus): CheckTransition =>
   TRANSITIONS[from][to]
 

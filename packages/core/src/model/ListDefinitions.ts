@@ -21,7 +21,6 @@ import type { AnyShape, ColumnType, TableShape } from "./TableShape.ts"
 /** A value that rows are ordered by. Text is compared bytewise; instants and ranks are numbers. */
 export type SortValue = string | number | bigint
 
-/** The table that has the rows of each list. */
 export const listTables = {
   agents: "agent",
   checks: "check_state",
@@ -205,7 +204,6 @@ export const orderColumns = <L extends ListName>(
   return columns
 }
 
-/** Which rows of a list to read, in which order. */
 export interface ListQuery<L extends ListName> {
   readonly list: L
   readonly filter: ListFilters[L]
@@ -221,7 +219,6 @@ export interface Position {
   readonly isInclusive: boolean
 }
 
-/** One page of a list, as a storage reads it. */
 export interface PageRequest<L extends ListName> extends ListQuery<L> {
   /** Where the page starts; absent for the first page. */
   readonly from: Position | undefined

@@ -41,7 +41,6 @@ export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { warning: 1, u
 export const isBelow = (a: Severity | undefined, b: Severity): boolean =>
   a === undefined || SEVERITY_RANK[a] < SEVERITY_RANK[b]
 
-/** The severity of a check with this status; `undefined` for ok. */
 export const severityOf = (status: CheckStatus): Severity | undefined =>
   status === "ok" ? undefined : status
 

@@ -112,14 +112,12 @@ export const isDropped = (item: OutboxRecord): boolean => item.state === "discar
 export const wasSent = (item: Pick<OutboxRecord, "discarded_because" | "state">): boolean =>
   item.state === "sent" || isShadow(item)
 
-/** Whether an item is a firing that was not dropped. */
 export const isFiring = (item: OutboxRecord): boolean => item.event_type === "firing" && !isDropped(item)
 
 /** Whether a firing was found to be held when its incident was last evaluated. */
 export const isHeld = ({ next_evaluation_at, state }: OutboxRecord): boolean =>
   state === "pending" && next_evaluation_at !== undefined
 
-/** The stored holds that keep a firing waiting. */
 export const holdsInForce = ({ holds = [] }: Pick<OutboxRecord, "holds">): ReadonlyArray<StoredHold> =>
   holds.filter(({ hasEnded, until }) => hasEnded !== true || until !== undefined)
 
@@ -238,7 +236,6 @@ export const OutboxTransitions = stateTable({
   },
 })
 
-/** The triggers of the moves that discard an item. */
 export type DiscardReason = Extract<
   (typeof OutboxTransitions)[number],
   { readonly to: "discarded" }

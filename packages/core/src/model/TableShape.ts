@@ -153,7 +153,6 @@ export const decoderOf = <Row>(
 export const copiedDecoder = <Row>(shape: TableShape<Row>): ((row: CopiedRow) => Row) =>
   decoderOf(shape, { integer: Number, long: Number, ...jsonReaders(JSON.parse) }, (_, index) => index)
 
-/** The types of stored columns. */
 export const text = <T extends string>(): Column<T> => ({ type: "text" })
 export const uuid = <T extends string>(): Column<T> => ({ type: "uuid" })
 export const instant: Column<Instant> = { type: "instant" }

@@ -16,7 +16,6 @@ export interface SignInRules {
   readonly required?: { readonly claim: string; readonly value: string } | undefined
 }
 
-/** A sign-in that ends without a session. */
 export class RefusedSignIn extends Schema.TaggedError<RefusedSignIn>()("RefusedSignIn", {
   refusal: Schema.Literals(signInRefusals),
   message: Schema.String,
@@ -41,7 +40,6 @@ export interface SignedInPerson {
 export interface IdentityProvider {
   readonly issuer: string
   readonly rules: SignInRules
-  /** How long a session lasts. */
   readonly lasts: Duration.Duration
   /** Never fails: it states the problem of an issuer that does. */
   readonly offer: Effect.Effect<SignInOffer>

@@ -33,7 +33,6 @@ export type SchemaStanding =
   | { readonly state: "behind" | "current" | "newer"; readonly applied: number }
   | { readonly state: "foreign"; readonly applied: number; readonly migration: Migration }
 
-/** Compares what a database went through with the known migrations. */
 export const compareSchema = (
   applied: ReadonlyArray<AppliedMigration>,
   known: ReadonlyArray<Migration>,

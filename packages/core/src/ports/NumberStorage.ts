@@ -12,7 +12,6 @@ export interface PartsQuery extends CheckRef {
   readonly name?: string | undefined
 }
 
-/** Which parts are removed. */
 export interface NumberExpiry {
   /** Parts of this kind that start before a moment, in milliseconds since 1970. */
   readonly kind: PartKind

@@ -2,7 +2,6 @@ import { Context, type Redacted, type Result } from "effect"
 import type { SecretValues } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
 
-/** A decrypted text. */
 export interface Decrypted {
   readonly text: Redacted.Redacted
   /** Whether the second key opened it, so that it must be encrypted again before that one is gone. */

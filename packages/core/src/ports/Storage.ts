@@ -47,7 +47,6 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
-/** How many rows of each kind a timeline shows at most. */
 export interface TimelineLimits {
   readonly members: number
   readonly changes: number
@@ -55,7 +54,6 @@ export interface TimelineLimits {
   readonly outbox: number
 }
 
-/** One incident with all that belongs to it. */
 export interface IncidentTimeline {
   readonly incident: IncidentRecord
   readonly members: ReadonlyArray<MemberRecord>
@@ -66,7 +64,6 @@ export interface IncidentTimeline {
   readonly outbox: ReadonlyArray<OutboxRecord>
 }
 
-/** Which rows are due. */
 export interface DueRequest<N extends EvaluatedName> {
   readonly now: Instant
   readonly after: KeyedRows[N] | undefined
@@ -280,7 +277,6 @@ export const isBacklogState = Schema.is(Schema.Literals(BACKLOG_STATES))
 
 const rank = ({ state }: Backlog): number => BACKLOG_STATES.indexOf(state)
 
-/** Orders a backlog. */
 export const sortBacklog = (backlog: ReadonlyArray<Backlog>): ReadonlyArray<Backlog> =>
   backlog.toSorted((a, b) =>
     a.notifier === b.notifier ? rank(a) - rank(b) : a.notifier < b.notifier ? -1 : 1,

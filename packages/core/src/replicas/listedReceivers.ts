@@ -22,7 +22,6 @@ export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): Read
     .map(({ name }) => name)
     .toSorted()
 
-/** The receivers that a replica can use. */
 export const usableReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
   currentReceivers(listings.filter(({ unavailable }) => unavailable === undefined))
 

@@ -12,7 +12,6 @@ export const LOOK_EVERY = Duration.seconds(5)
  */
 const OWNS_FOR = Duration.sum(REPORT_EVERY, Duration.seconds(10))
 
-/** Whether a replica may own work. */
 export const mayOwn = (
   { ended_at, seen_at }: Pick<ReplicaRecord, "ended_at" | "seen_at">,
   now: Instant.Instant,

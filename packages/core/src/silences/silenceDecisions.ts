@@ -33,7 +33,6 @@ const endAfter = (
     : Result.succeed(ends_at)
 }
 
-/** When a new silence is asked to begin and end. */
 type AskedTimes = Pick<SilenceRequest, "ends_at" | "for" | "starts_at">
 
 /** When a new silence begins and ends, within the settings (docs/rules.md#silences). */
@@ -53,7 +52,6 @@ export const silenceTimes = (
   return Result.map(endAfter(starts_at, ends_at, limit, field), () => ({ starts_at, ends_at }))
 }
 
-/** The end that an edit gives a silence, within the settings. */
 const editedEnd = (
   ends_at: Instant.Instant,
   { starts_at }: Pick<SilenceRecord, "starts_at">,
@@ -100,7 +98,6 @@ export const createSilence = loneCommandOf(function* (
   return Result.succeed(created)
 })
 
-/** The fields of a silence that an edit may change. */
 export interface SilenceChanges {
   readonly ends_at?: Instant.Instant | undefined
   readonly comment?: string | undefined

@@ -27,10 +27,8 @@ export interface LoneCommand<A> {
   readonly isLone: true
 }
 
-/** Whether a command shares no transaction with others. */
 export const isLone = <A>(command: Command<A>): command is LoneCommand<A> => "isLone" in command
 
-/** A command that shares no transaction with others. */
 export const lone = <A>(command: (unit: UnitOfWork, now: Instant) => LoneDecision<A>): LoneCommand<A> =>
   Object.assign((unit: UnitOfWork, now: Instant) => command(unit, now), { isLone: true } as const)
 
@@ -55,7 +53,6 @@ export const commandOf =
   (unit, now) =>
     decide(unit, now, ...input)
 
-/** Makes lone commands of one kind. */
 export const loneCommandOf =
   <Input extends ReadonlyArray<unknown>, A>(
     decide: (unit: UnitOfWork, now: Instant, ...input: Input) => LoneDecision<A>,

@@ -172,7 +172,6 @@ export class Search<N extends SearchName = SearchName> {
 export const isSearch = <N extends SearchName>(step: object, name: N): step is Search<N> =>
   step instanceof Search && step.name === name
 
-/** Searches the storage. */
 export function* find<N extends SearchName>(
   name: N,
   asked: Asked<N>,

@@ -41,7 +41,6 @@ interface Entry<Row> {
 
 type Entries<Row> = Map<string, Entry<Row>>
 
-/** How the rows of a table are named and grouped. */
 export interface TableOptions<Id, Row> {
   /** For messages. */
   readonly name: string

@@ -110,7 +110,6 @@ export type AskedOfTables<Names extends Keys | Groups> = {
   readonly [N in KeyedName]?: ReadonlyArray<Names[N]>
 }
 
-/** Loads them, a table at a time. */
 export const ofEachTable = <Names extends Keys | Groups>(
   asked: AskedOfTables<Names>,
   use: <N extends KeyedName>(name: N, named: ReadonlyArray<Names[N]>) => void,

@@ -24,7 +24,6 @@ export interface DeliveryOptions {
 /** A lease of a minute, and as many attempts as one receiver handles without strain. */
 export const defaultDelivery: DeliveryOptions = { lease: Duration.seconds(60), concurrency: 32 }
 
-/** {@link DeliveryOptions}; the defaults unless provided. */
 export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core/usecases/DeliverySettings", {
   defaultValue: () => defaultDelivery,
 })

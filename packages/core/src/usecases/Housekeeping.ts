@@ -40,7 +40,6 @@ export const defaultRetention = {
 /** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
 export type RetentionOptions = Readonly<Record<keyof typeof defaultRetention, Duration.Duration | undefined>>
 
-/** {@link RetentionOptions}; the defaults unless provided. */
 export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/usecases/Retention", {
   defaultValue: () => defaultRetention,
 })

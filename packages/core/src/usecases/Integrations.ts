@@ -85,7 +85,6 @@ const limiting = ({ integrationCheckRate, integrationRate }: RuleOptions) => {
   }
 }
 
-/** A request that was taken, with its answer. */
 export interface TakenRequest {
   /** Names the parts that were ignored; usually none. */
   readonly ignored: string
@@ -251,7 +250,6 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
         const read = yield* readPage(storage, sha256, ALL_INTEGRATIONS, parameters)
         return { ...read, items: yield* showAll(read.items) }
       }),
-      /** Integrations that soon refuse new checks. */
       nearlyFull,
       /** Creates an integration with its agent, and returns its key this once. */
       create: Effect.fn("Integrations.create")(function* ({

@@ -200,7 +200,6 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/usecases
       /** The receivers of the policy in force that this process cannot use. */
       unavailable: () =>
         Array.from(inForce.current().unavailable ?? [], ([receiver, reason]) => ({ receiver, reason })),
-      /** How the running servers follow the policy with a hash. */
       followers: findFollowers(storage),
       versions: readVersions(storage),
       version: readVersion(storage),

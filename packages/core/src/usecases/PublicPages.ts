@@ -182,7 +182,6 @@ export class PublicPages extends Context.Service<PublicPages>()("@tocsin/core/us
     return {
       /** Where people reach the pages, if the settings name it: feeds need it. */
       publicUrl,
-      /** Whether the policy has a page. */
       has: (name: string): boolean => pageOf(name) !== undefined,
       /** Whether a page of the policy was read before. */
       isBuilt: (name: string): boolean => pageOf(name)?.built !== undefined,

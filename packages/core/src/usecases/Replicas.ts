@@ -24,7 +24,6 @@ import { WatchProbes } from "../ports/WatchProbes.ts"
 /** The version of a process whose host program has one that is not known here. */
 export const EMBEDDED = "embedded"
 
-/** The version that this process reports. */
 export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
   defaultValue: () => EMBEDDED,
 })

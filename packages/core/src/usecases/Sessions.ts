@@ -38,7 +38,6 @@ const shownValues = (claim: string, values: ReadonlyArray<string> | undefined): 
 const toSession = (row: SessionRecord): Session =>
   Struct.pick(row, ["id", "name", "role", "created_at", "expires_at"])
 
-/** The person of a code, with their role. */
 const identify = Effect.fnUntraced(function* ({ exchange, rules }: Provider, request: SignInRequest) {
   const person = yield* exchange(request)
   const userinfo = isComplete(rules, person.claims) ? undefined : yield* person.userinfo
@@ -73,7 +72,6 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/usecases
     })
 
     return {
-      /** How to sign in besides by a token. */
       options:
         provider === undefined
           ? Effect.succeed(NO_OPTIONS)

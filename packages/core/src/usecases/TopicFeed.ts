@@ -21,7 +21,6 @@ const tooMany = new RateLimited({
 class Unread {
   #topics = NO_TOPICS
   readonly #latch = Latch.makeUnsafe()
-  /** Waits until there is something. */
   readonly some = this.#latch.await
   readonly take = Effect.map(Instant.now, (at) => {
     const topics = namesOf(this.#topics)

@@ -148,7 +148,6 @@ export const applyingPolicies = Effect.gen(function* () {
     /** Counts the firings that each receiver would get immediately under a policy. */
     firings,
     lost,
-    /** The checks of each line of its public pages. */
     lines,
     unusable,
     plainSecrets,

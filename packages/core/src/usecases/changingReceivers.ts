@@ -45,7 +45,6 @@ const refuseGiven = (
 
 type Edit = Extract<PolicySource, { readonly source: "stored" }>["edit"]
 
-/** A receiver with its secrets, if these are given with it. */
 export interface ReceiverWithSecrets extends ReceiverChange {
   readonly values?: SecretValues | undefined
 }

@@ -34,7 +34,6 @@ interface Sources {
 
 export interface IncidentView {
   readonly search?: string | undefined
-  /** Whether each incident is listed with its receivers. */
   readonly with_receivers?: boolean
 }
 

@@ -129,7 +129,6 @@ const noSuchRota = (name: string) =>
 
 const invalid = (message: string) => new ValidationError({ message })
 
-/** The span of turns that a request asks for. */
 const spanOf = ({ from, to }: RotaParameters, now: Instant.Instant) => {
   const begin = from ?? now
   const end = to ?? Instant.plus(begin, SPAN)

@@ -137,7 +137,6 @@ export const toTimelineEntry = (record: IncidentChangeRecord) => ({
   incident_severity: record.incident_severity ?? null,
 })
 
-/** An entry of an incident's log, as /ops/v1 shows it. */
 export const toLogEntry = ({ ack_until, action, logged_at, actor, severity, text }: IncidentLogRecord) => ({
   at: logged_at,
   action,
@@ -241,7 +240,6 @@ export const toIncidentDetail = ({
   }),
 })
 
-/** The result of a test message, as /ops/v1 shows it. */
 export const toNotifierTest = ({ result, status }: TestReceipt) => ({
   outcome: result.outcome,
   status: status ?? null,
