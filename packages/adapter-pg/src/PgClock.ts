@@ -1,6 +1,5 @@
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Clock, Duration, Effect, Layer } from "effect"
-import type { SqlError } from "effect/sql"
 import type { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"
 import { connect, readStorageTime, retryTransient } from "./Database.ts"
@@ -69,10 +68,7 @@ const correctedClock = (base: Clock.Clock) => {
 }
 
 /** How far the database's clock is ahead of the moment half-way between query and answer. */
-const measureOffset = Effect.fnUntraced(function* (
-  pg: PgClient["Service"],
-  base: Clock.Clock,
-): Effect.fn.Return<bigint, SqlError.SqlError> {
+const measureOffset = Effect.fnUntraced(function* (pg: PgClient["Service"], base: Clock.Clock) {
   // The first query waits for a connection.
   yield* readStorageTime(pg)
   let best: { readonly roundTrip: bigint; readonly offset: bigint } | undefined

@@ -53,10 +53,7 @@ export const lockedGroup = (
     (loading) => decideAll(loading, members),
   )
 
-const decideAll = Effect.fnUntraced(function* (
-  loading: Loading,
-  members: ReadonlyArray<Locked>,
-): Effect.fn.Return<ReadonlyArray<Decided>, SqlError.SqlError> {
+const decideAll = Effect.fnUntraced(function* (loading: Loading, members: ReadonlyArray<Locked>) {
   const { unit } = loading
   yield* loadRows(
     loading,
@@ -88,10 +85,7 @@ const nextRequest = (unit: UnitOfWork, member: Locked): RowRequest | undefined =
   return tried?.kind === "more" ? tried.next : undefined
 }
 
-const decideShared = Effect.fnUntraced(function* (
-  loading: Loading,
-  member: Locked,
-): Effect.fn.Return<Decided, SqlError.SqlError> {
+const decideShared = Effect.fnUntraced(function* (loading: Loading, member: Locked) {
   const { unit } = loading
   unit.beginCommand()
   const decision = member.caller.command(unit, momentOf(member))

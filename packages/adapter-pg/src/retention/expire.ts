@@ -4,7 +4,6 @@ import { reportPassedOver } from "@tocsin/core/engine/commits/lockedAgents"
 import {
   expireEffect,
   type RetentionPiece,
-  type RetentionResult,
   type RetentionTables,
 } from "@tocsin/core/retention/retentionPiece"
 import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
@@ -38,10 +37,7 @@ const BETWEEN_LOOKS = Duration.millis(200)
  * Runs a piece of retention; see `Storage.expire`. The last piece of a rule returns for a second to
  * agents that another session has locked, and then reports them.
  */
-export const expire = Effect.fnUntraced(function* (
-  database: Database,
-  piece: RetentionPiece,
-): Effect.fn.Return<RetentionResult, SqlError.SqlError> {
+export const expire = Effect.fnUntraced(function* (database: Database, piece: RetentionPiece) {
   let removed = 0
   for (let look = 1; ; look++) {
     const locked = new Set<AgentId>()
@@ -110,11 +106,7 @@ interface OldResult {
 }
 
 /** Finds old results of agents that no other session has locked; adds the others to `held`. */
-const history = Effect.fnUntraced(function* (
-  pg: Pg,
-  { before, limit }: RetentionPiece,
-  held: Set<AgentId>,
-): Effect.fn.Return<ReadonlyArray<RetentionFacts["history"]>, SqlError.SqlError> {
+const history = Effect.fnUntraced(function* (pg: Pg, { before, limit }: RetentionPiece, held: Set<AgentId>) {
   for (;;) {
     const old = yield* read<OldResult>(pg, findOldHistory, [before, limit, Array.from(held)])
     if (old.length === 0) return []

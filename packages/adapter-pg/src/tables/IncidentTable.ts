@@ -3,9 +3,9 @@ import { orUndefined } from "@tocsin/core/model/TableShape"
 import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
 import { FIRST_CHANGES } from "@tocsin/core/model/IncidentRecord"
 import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { IncidentTimeline, TimelineLimits } from "@tocsin/core/ports/Storage"
+import type { TimelineLimits } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import { type SqlConnection, SqlClient, type SqlError } from "effect/sql"
+import { type SqlConnection, SqlClient } from "effect/sql"
 import { readRows } from "../Database.ts"
 import { findOutboxOfIncident } from "./OutboxTable.ts"
 import { keyedTables } from "./keyedTables.ts"
@@ -151,11 +151,7 @@ const BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 /** Reads one incident with its members, changes, acts and notifications; see `Storage.incident`. */
 export const readIncidentTimeline = Effect.fnUntraced(
-  function* (
-    sql: SqlClient.SqlClient,
-    id: IncidentId,
-    limits: TimelineLimits,
-  ): Effect.fn.Return<IncidentTimeline | undefined, SqlError.SqlError> {
+  function* (sql: SqlClient.SqlClient, id: IncidentId, limits: TimelineLimits) {
     const [incident] = yield* readRows(sql, findIncidents, [[id]])
     if (incident === undefined) return undefined
     const labelled = yield* readRows(sql, findMembersOfIncident, [id, limits.members])

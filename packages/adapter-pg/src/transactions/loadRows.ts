@@ -60,10 +60,7 @@ const distinct = (refs: ReadonlyArray<IncidentRef>): ReadonlyArray<IncidentRef> 
   Array.from(new Map(refs.map((ref) => [nameOf(ref), ref])).values())
 
 /** Loads incidents with their outbox items and alerts, with their locks. */
-const loadIncidents = Effect.fnUntraced(function* (
-  { pg, unit }: Loading,
-  requests: Requests,
-): Effect.fn.Return<void, SqlError.SqlError> {
+const loadIncidents = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
   const asked = all(requests, ({ incidents }) => incidents)
   let ids = asked
   let refs = distinct(all(requests, ({ openIncidents }) => openIncidents))
@@ -98,10 +95,7 @@ const ofEach = Effect.fnUntraced(function* <Row extends { readonly incident_id: 
   return Map.groupBy(rows, ({ incident_id }) => incident_id)
 })
 
-const loadWorstMembers = Effect.fnUntraced(function* (
-  { pg, unit }: Loading,
-  requests: Requests,
-): Effect.fn.Return<void, SqlError.SqlError> {
+const loadWorstMembers = Effect.fnUntraced(function* ({ pg, unit }: Loading, requests: Requests) {
   for (const { worstMembers } of requests) {
     if (worstMembers === undefined) continue
     const { incident_id, limit } = worstMembers
@@ -119,10 +113,7 @@ const loadWorstMembers = Effect.fnUntraced(function* (
  * which sees what the previous holder left. Several requests at once read each table once. Searches
  * are left to `search`.
  */
-export const loadRows = Effect.fnUntraced(function* (
-  loading: Loading,
-  requests: Requests,
-): Effect.fn.Return<void, SqlError.SqlError> {
+export const loadRows = Effect.fnUntraced(function* (loading: Loading, requests: Requests) {
   yield* loadAgents(loading, requests)
   const asked = askedTables(requests)
   if (asked.has("agent_key")) yield* loadKeyed(loading, requests, "agent_key")

@@ -36,10 +36,7 @@ const LOOKS = 4
 const BETWEEN_LOOKS_MILLIS = 50
 
 /** Opens, creates and migrates a database. Refuses a file before writing to it. */
-export const openDatabase = Effect.fnUntraced(function* (
-  file: string,
-  options: LockOptions,
-): Effect.fn.Return<SqliteConnection, StorageError> {
+export const openDatabase = Effect.fnUntraced(function* (file: string, options: LockOptions) {
   const now = yield* Instant.now
   yield* whileLocked(nodeSqlite, options)
   if (file !== IN_MEMORY) yield* whileLocked(() => SqliteConnection.rollBack(file), options)

@@ -26,10 +26,7 @@ export const makeStaleAgents = (connection: SqliteConnection, read: Read) => {
     const last = lastOfStep.get(after)?.[0]
     return { silent: silentInStep.all(after, seenBefore, last ?? END).flat(), last }
   }
-  return Effect.fnUntraced(function* (
-    seenBefore: Instant.Instant,
-    limit: number,
-  ): Effect.fn.Return<ReadonlyArray<AgentId>, StorageError> {
+  return Effect.fnUntraced(function* (seenBefore: Instant.Instant, limit: number) {
     let found: ReadonlyArray<AgentId> = []
     // Every id comes after the empty text.
     let after = ""

@@ -85,12 +85,7 @@ export const updateAnnouncement = commandOf(function* (
 })
 
 /** Ends an announcement now, and keeps its row. Returns how many it ended. */
-export const endAnnouncement = commandOf(function* (
-  unit,
-  now,
-  id: AnnouncementId,
-  by: Signature,
-): Decision<number> {
+export const endAnnouncement = commandOf(function* (unit, now, id: AnnouncementId, by: Signature) {
   const announcement = yield* loadRow(unit, "announcement", id)
   if (announcement === undefined) return 0
   const state = announcementState(announcement, now)

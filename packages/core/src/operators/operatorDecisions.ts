@@ -23,12 +23,7 @@ export interface OperatorChanges {
 const USE_NOTED_EVERY = Duration.minutes(1)
 
 /** Creates an operator; `undefined` if the name is in use. */
-export const createOperator = commandOf(function* (
-  unit,
-  now,
-  created: NewOperator,
-  by: Signature,
-): Decision<OperatorRecord | undefined> {
+export const createOperator = commandOf(function* (unit, now, created: NewOperator, by: Signature) {
   if ((yield* loadRow(unit, "operator", created.name)) !== undefined) return undefined
   const operator: OperatorRecord = {
     ...created,
@@ -91,12 +86,7 @@ export const rotateToken = commandOf(function* (
   return changed
 })
 
-export const removeOperator = commandOf(function* (
-  unit,
-  now,
-  name: OperatorName,
-  by: Signature,
-): Decision<number> {
+export const removeOperator = commandOf(function* (unit, now, name: OperatorName, by: Signature) {
   if ((yield* loadRow(unit, "operator", name)) === undefined) return 0
   unit.of("operator").delete(name)
   recordAudit(unit, now, by, "operator.removed", [name], {})
@@ -108,12 +98,7 @@ export const isUseNotable = ({ last_used_at }: OperatorRecord, now: Instant.Inst
   last_used_at === undefined || last_used_at <= Instant.minus(now, USE_NOTED_EVERY)
 
 /** Records that an operator used this token, unless it has ended or another replica just did. */
-export const noteUse = commandOf(function* (
-  unit,
-  now,
-  name: OperatorName,
-  token_hash: KeyHash,
-): Decision<void> {
+export const noteUse = commandOf(function* (unit, now, name: OperatorName, token_hash: KeyHash) {
   const operator = yield* loadRow(unit, "operator", name)
   if (operator === undefined || !isValidToken(operator, token_hash, now)) return
   if (isUseNotable(operator, now)) unit.of("operator").put({ ...operator, last_used_at: now })

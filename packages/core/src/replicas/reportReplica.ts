@@ -91,12 +91,7 @@ const isReplaced = (
  * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
  * another policy is in force. Returns all rows, also those that it removes.
  */
-export const reportReplica = commandOf(function* (
-  unit,
-  now,
-  report: ReplicaReport,
-  signature: Signature,
-): Decision<ReadonlyArray<ReplicaRecord>> {
+export const reportReplica = commandOf(function* (unit, now, report: ReplicaReport, signature: Signature) {
   yield* load(unit, { groups: { replica: ["all"] } })
   const rows = unit.of("replica").group("all")
   const known = rows.find(({ id }) => id === report.id)

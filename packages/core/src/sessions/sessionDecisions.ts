@@ -17,12 +17,7 @@ export interface NewSession extends Omit<SessionRecord, "created_at" | "expires_
 const MOST_SESSIONS = 20
 
 /** Begins a session under the name of its identity. The oldest one ends where the identity has too many. */
-export const beginSession = commandOf(function* (
-  unit,
-  now,
-  { lasts, ...given }: NewSession,
-  by: Signature,
-): Decision<SessionRecord> {
+export const beginSession = commandOf(function* (unit, now, { lasts, ...given }: NewSession, by: Signature) {
   const { id, identity, role } = given
   const expires_at = Instant.plus(now, lasts)
   const names = namesFor(given.name, identity)

@@ -180,9 +180,7 @@ const makeSenderCalls = Effect.gen(function* () {
   )
   return {
     /** Finds the integration of a key before a body is read; fails as for every unknown key. */
-    recognise: Effect.fnUntraced(function* (
-      key: Redacted.Redacted,
-    ): Effect.fn.Return<Sender, NotFound | StorageError> {
+    recognise: Effect.fnUntraced(function* (key: Redacted.Redacted) {
       if (!isTokenOf("integration", key)) return yield* UNKNOWN_KEY
       const { key_hash } = hashing.identify(key)
       const found = known.get(key_hash)

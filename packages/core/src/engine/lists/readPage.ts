@@ -128,9 +128,7 @@ export const matchingPages = <L extends ListName>(
   storage: Pick<Storage["Service"], "page">,
   matching: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>,
 ) => ({
-  page: Effect.fnUntraced(function* (
-    request: PageRequest<L>,
-  ): Effect.fn.Return<ReadonlyArray<ListRows[L]>, StorageError> {
+  page: Effect.fnUntraced(function* (request: PageRequest<L>) {
     const piece = SEARCHED_TOGETHER
     const found: Array<ListRows[L]> = []
     let from = request.from
