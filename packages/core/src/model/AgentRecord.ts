@@ -156,20 +156,21 @@ export interface BlockedKeyRecord extends AgentKeyFields {
 /** Hashes only, never the key itself (docs/rules.md#what-is-stored-of-a-key). */
 export type AgentKeyRecord = AgentsKeyRecord | BlockedKeyRecord
 
-/** The outcomes of a heartbeat (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
-export type HeartbeatOutcome =
-  | "seen"
-  | "pending"
-  | "registered"
-  | "replacement_registered"
-  | "preseeded"
-  | "blocked"
-  | "superseded_key"
-  | "key_of_another_agent"
-  | "name_of_integration"
-  | "another_key_pending"
-  | "too_many_pending_agents"
-  | "unknown_key"
+/** The outcomes of a heartbeat that is counted (docs/rules.md#agent-keys, docs/rules.md#heartbeats). */
+export const heartbeatOutcomes = [
+  "seen",
+  "pending",
+  "registered",
+  "replacement_registered",
+  "preseeded",
+  "blocked",
+  "superseded_key",
+  "key_of_another_agent",
+  "name_of_integration",
+  "another_key_pending",
+  "too_many_pending_agents",
+] as const
+export type HeartbeatOutcome = (typeof heartbeatOutcomes)[number] | "unknown_key"
 
 /** Transitions of an agent's admission (docs/rules.md#agent-keys). */
 export const AgentTransitions = stateTable({

@@ -30,13 +30,15 @@ export const enrolmentState = (
 ): EnrolmentState => (used >= uses ? "used" : expires_at <= now ? "expired" : "open")
 
 /** The outcome of an enrolment. `repeated`: the key was accepted before. */
-export type EnrolOutcome =
-  | "enrolled"
-  | "repeated"
-  | "unknown_token"
-  | "replacement_key"
-  | "agent_blocked"
-  | "agent_not_accepted"
+export const enrolOutcomes = [
+  "enrolled",
+  "repeated",
+  "unknown_token",
+  "replacement_key",
+  "agent_blocked",
+  "agent_not_accepted",
+] as const
+export type EnrolOutcome = (typeof enrolOutcomes)[number]
 
 /** Transitions of an enrolment (docs/rules.md#enrolment). Its uses and its end are stored, its state is computed. */
 export const EnrolmentTransitions = stateTable({

@@ -37,15 +37,10 @@ import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { noSuch, NotFound, StateConflict } from "./OperationErrors.ts"
 import { USUAL_GRACE } from "./Operators.ts"
 import { shownIntegrations } from "./shownIntegrations.ts"
 import { isTokenOf, tokenOf } from "../operators/tokens.ts"
-
-const noSuchIntegration = () =>
-  new NotFound({
-    message: "no integration has this name; list integrations with GET /ops/v1/integrations",
-  })
 
 const CONFLICTS = {
   name_in_use: "an agent or an integration has this name; choose another name",
@@ -238,7 +233,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
       return Effect.map(show(record), (shown): IntegrationWithKey => ({ ...shown, key, urls }))
     }
     const required = (record: IntegrationRecord | undefined) =>
-      record === undefined ? Effect.fail(noSuchIntegration()) : Effect.succeed(record)
+      record === undefined ? Effect.fail(noSuch("integration")) : Effect.succeed(record)
 
     return {
       ...(yield* makeSenderCalls),

@@ -24,7 +24,7 @@ import {
 import { type Reading, readingsOf } from "../numbers/readings.ts"
 import { longer, mergeSpans, type Span, type Spans } from "../numbers/Span.ts"
 import type { Storage } from "../ports/Storage.ts"
-import { NotFound } from "./OperationErrors.ts"
+import { noSuch, NotFound } from "./OperationErrors.ts"
 
 const DAY = stepMillis["1d"]
 const USUAL_SPANS = 1_000
@@ -40,9 +40,6 @@ const STEPS = {
 const isFine = (step: NumberStep, from: number, to: number, now: number): boolean =>
   (to - from) / stepMillis[step] <= USUAL_SPANS &&
   (step !== "5m" || from > now - HOURS_KEPT - stepMillis[step])
-
-const noSuchCheck = () =>
-  new NotFound({ message: "no agent has a check of this id; list checks with GET /ops/v1/checks" })
 
 const noNumbers = () =>
   new NotFound({
@@ -78,7 +75,7 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
     const { numbers } = memory
     if (numbers === undefined) return yield* noNumbers()
     const check = yield* storage.check(agentId, checkId)
-    if (check === undefined) return yield* noSuchCheck()
+    if (check === undefined) return yield* noSuch("check")
     // A storage that takes no writes has what was written before.
     yield* Effect.ignore(memory.write(numbers, check))
     return { check, numbers }

@@ -21,3 +21,16 @@ export class StateConflict extends Schema.TaggedError<StateConflict>()("StateCon
 /** The error of a planned row that was not stored. */
 export const refusalError = ({ message, reason }: Refusal) =>
   reason === "invalid" ? new ValidationError({ message }) : new StateConflict({ message })
+
+const NO_SUCH = {
+  announcement: "no announcement has this id; list announcements with GET /ops/v1/announcements",
+  check: "no agent has a check of this id; list checks with GET /ops/v1/checks",
+  check_of_agent: "this agent has no such check; list its checks with GET /api/v1/checks?agent_id=…",
+  incident: "no incident has this id; list incidents with GET /api/v1/incidents",
+  integration: "no integration has this name; list integrations with GET /ops/v1/integrations",
+  operator: "no operator has this name; list operators with GET /ops/v1/operators",
+  silence: "no silence has this id; list silences with GET /ops/v1/silences",
+  watch: "no watch has this name; list watches with GET /ops/v1/watches",
+}
+
+export const noSuch = (what: keyof typeof NO_SUCH) => new NotFound({ message: NO_SUCH[what] })

@@ -23,10 +23,10 @@ import { refusedHere } from "../ports/Notifiers.ts"
 import { type RuleOptions, RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
-import { acknowledging, noSuchIncident } from "./acknowledging.ts"
+import { acknowledging } from "./acknowledging.ts"
 import { announcing } from "./announcing.ts"
 import { heldLists } from "./heldLists.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { noSuch, NotFound, StateConflict } from "./OperationErrors.ts"
 import { onCallOperations } from "./onCallOperations.ts"
 import { silencing } from "./silencing.ts"
 import { followLink } from "../acknowledgements/acknowledge.ts"
@@ -70,11 +70,6 @@ const followingLinks = Effect.gen(function* () {
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
 // changes. Who comes next depends on more notifications than it shows.
 const STORY = { members: 200, changes: STORY_CHANGES, log: 200, outbox: 10_000 }
-
-const noSuchCheck = () =>
-  new NotFound({
-    message: "this agent has no such check; list its checks with GET /api/v1/checks?agent_id=…",
-  })
 
 const REPLAY_REFUSED: Record<Exclude<ReplayOutcome, "replayed">, NotFound | StateConflict> = {
   no_such_item: new NotFound({
@@ -138,7 +133,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       const count = yield* signed(command)
       if (typeof count === "number") return { count }
       if (count === "not_of_sender") return yield* NOT_OF_SENDER
-      return yield* count === "no_such_agent" ? agentNotFound() : noSuchCheck()
+      return yield* count === "no_such_agent" ? agentNotFound() : noSuch("check_of_agent")
     })
 
     return {
@@ -181,7 +176,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       /** One incident with its worst members, latest changes and notifications, at most 200 of each. */
       incident: Effect.fn("Operations.incident")(function* (id: IncidentId) {
         const timeline = yield* storage.incident(id, STORY)
-        if (timeline === undefined) return yield* noSuchIncident()
+        if (timeline === undefined) return yield* noSuch("incident")
         const served = servedReceivers(receivers.current(), yield* storage.replicas, yield* Instant.now)
         return { ...(yield* withOutlook(timeline)), served }
       }),
@@ -189,7 +184,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
         const agent = yield* storage.agent(name.agent_id)
         if (agent === undefined) return yield* agentNotFound()
         const check = yield* storage.check(name.agent_id, name.check_id)
-        if (check === undefined) return yield* noSuchCheck()
+        if (check === undefined) return yield* noSuch("check_of_agent")
         return yield* explain(storage, { agent, check, rules })
       }),
     }

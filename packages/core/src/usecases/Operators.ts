@@ -19,14 +19,11 @@ import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { noSuch, StateConflict } from "./OperationErrors.ts"
 import { tokenOf } from "../operators/tokens.ts"
 
 /** How long a former token stays valid after a rotation. */
 export const USUAL_GRACE = Duration.hours(24)
-
-const noSuchOperator = () =>
-  new NotFound({ message: "no operator has this name; list operators with GET /ops/v1/operators" })
 
 const nameInUse = () =>
   new StateConflict({
@@ -107,7 +104,7 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
           ...(expires_at !== undefined && { expires_at: expires_at ?? undefined }),
         }
         const operator = yield* signed((by) => decisions.changeOperator(name, changes, by))
-        return operator === undefined ? yield* noSuchOperator() : toOperator(operator)
+        return operator === undefined ? yield* noSuch("operator") : toOperator(operator)
       }),
       /** Replaces the token of an operator, and returns the new one this once. */
       rotate: Effect.fn("Operators.rotate")(function* (
@@ -116,7 +113,7 @@ export class Operators extends Context.Service<Operators>()("@tocsin/core/usecas
       ) {
         const { token, token_hash } = yield* newToken
         const operator = yield* signed((by) => decisions.rotateToken(name, { token_hash, grace }, by))
-        if (operator === undefined) return yield* noSuchOperator()
+        if (operator === undefined) return yield* noSuch("operator")
         return { ...toOperator(operator), token: Redacted.value(token) }
       }),
       /** Removes an operator; count 0 if there is none of this name. */

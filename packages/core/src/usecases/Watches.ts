@@ -31,7 +31,7 @@ import { Storage } from "../ports/Storage.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
 import { isWatchAgentTaken, type WatchAgent } from "../watches/watchAgent.ts"
 import * as decisions from "../watches/watchDecisions.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
+import { noSuch, StateConflict } from "./OperationErrors.ts"
 import { tokenOf } from "../operators/tokens.ts"
 
 const agentTaken = (name: string) =>
@@ -40,9 +40,6 @@ const agentTaken = (name: string) =>
   })
 
 const noProbes = () => new StateConflict({ message: "this process probes nothing: ask the server of Tocsin" })
-
-const noSuchWatch = () =>
-  new NotFound({ message: "no watch has this name; list watches with GET /ops/v1/watches" })
 
 const CONFLICTS = {
   closed: "the key of the watches' agent is blocked; replace it with POST integrations/{name}/rotate",
@@ -123,7 +120,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
 
     const shown = Effect.fnUntraced(function* (result: WatchRecord | decisions.WatchRefusal) {
       if (typeof result !== "string") return toWatch(result, yield* Instant.now)
-      if (result === "unknown") return yield* noSuchWatch()
+      if (result === "unknown") return yield* noSuch("watch")
       if (result === "taken") return yield* agentTaken(agent.name)
       return yield* new StateConflict({ message: CONFLICTS[result] })
     })
@@ -133,7 +130,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
         page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, toWatch),
       get: Effect.fnUntraced(function* (name: CheckId) {
         const record = yield* commits.transact(readRow("watch", name))
-        return record === undefined ? yield* noSuchWatch() : toWatch(record, yield* Instant.now)
+        return record === undefined ? yield* noSuch("watch") : toWatch(record, yield* Instant.now)
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
         yield* check(given)

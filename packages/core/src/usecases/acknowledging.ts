@@ -10,10 +10,7 @@ import { ValidationError } from "@tocsin/contract/Errors"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { NotFound, StateConflict } from "./OperationErrors.ts"
-
-export const noSuchIncident = () =>
-  new NotFound({ message: "no incident has this id; list incidents with GET /api/v1/incidents" })
+import { noSuch, StateConflict } from "./OperationErrors.ts"
 
 const resolved = () =>
   new StateConflict({ message: "the incident has resolved, so it cannot be acknowledged" })
@@ -38,7 +35,7 @@ export const acknowledging = (signed: ReturnType<typeof signing>, rules: RuleOpt
     acknowledge: Effect.fn("Operations.acknowledge")(function* (id: IncidentId, request: AcknowledgeRequest) {
       const result = yield* one(id, request)
       if (result.outcome === "acknowledged") return result.acknowledgement
-      return yield* result.outcome === "unknown" ? noSuchIncident() : resolved()
+      return yield* result.outcome === "unknown" ? noSuch("incident") : resolved()
     }),
     acknowledgeAll: Effect.fn("Operations.acknowledgeAll")(function* ({
       ids,
@@ -55,11 +52,11 @@ export const acknowledging = (signed: ReturnType<typeof signing>, rules: RuleOpt
     }),
     withdraw: Effect.fn("Operations.withdraw")(function* (id: IncidentId) {
       const count = yield* signed((by) => withdraw(id, by))
-      return count === undefined ? yield* noSuchIncident() : { count }
+      return count === undefined ? yield* noSuch("incident") : { count }
     }),
     note: Effect.fn("Operations.note")(function* (id: IncidentId, { text }: NoteRequest) {
       const noted = yield* signed((by) => note(id, text, by))
-      return noted ?? (yield* noSuchIncident())
+      return noted ?? (yield* noSuch("incident"))
     }),
   }
 }

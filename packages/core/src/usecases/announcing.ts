@@ -18,7 +18,7 @@ import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { type Ids, newId } from "../ports/Ids.ts"
 import { readRow } from "../unitOfWork/load.ts"
-import { NotFound, NotPermitted, refusalError, StateConflict } from "./OperationErrors.ts"
+import { noSuch, NotPermitted, refusalError, StateConflict } from "./OperationErrors.ts"
 import { toAnnouncement } from "./toResources.ts"
 
 interface AnnouncingPorts {
@@ -27,11 +27,6 @@ interface AnnouncingPorts {
   readonly policy: PolicyInForce["Service"]
   readonly signed: ReturnType<typeof signing>
 }
-
-const noSuchAnnouncement = () =>
-  new NotFound({
-    message: "no announcement has this id; list announcements with GET /ops/v1/announcements",
-  })
 
 const UPDATE_REFUSED = {
   ended: "the announcement has ended; create another one",
@@ -72,7 +67,7 @@ export const announcing = ({ commits, ids, policy, signed }: AnnouncingPorts) =>
   /** Fails for an announcement that does not exist, or that the operator may not change. */
   const checkAnnouncement = Effect.fnUntraced(function* (id: AnnouncementId) {
     const announcement = yield* commits.transact(readRow("announcement", id))
-    return yield* announcement === undefined ? noSuchAnnouncement() : checkRole(announcement.page)
+    return yield* announcement === undefined ? noSuch("announcement") : checkRole(announcement.page)
   })
 
   return {
@@ -93,7 +88,7 @@ export const announcing = ({ commits, ids, policy, signed }: AnnouncingPorts) =>
     ) {
       yield* checkAnnouncement(id)
       const updated = yield* signed((by) => updateAnnouncement(id, text, by))
-      if (updated === "unknown") return yield* noSuchAnnouncement()
+      if (updated === "unknown") return yield* noSuch("announcement")
       if (typeof updated === "string") return yield* new StateConflict({ message: UPDATE_REFUSED[updated] })
       return toAnnouncement(updated, yield* Instant.now)
     }),

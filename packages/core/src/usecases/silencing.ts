@@ -10,7 +10,7 @@ import { type Ids, newId } from "../ports/Ids.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
 import { createSilence, editSilence, expireSilence, silenceTimes } from "../silences/silenceDecisions.ts"
-import { NotFound, refusalError, StateConflict } from "./OperationErrors.ts"
+import { noSuch, refusalError, StateConflict } from "./OperationErrors.ts"
 import { toIncident, toSilence } from "./toResources.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
@@ -104,9 +104,6 @@ const coveredBy = loneCommandOf(function* (
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })
 
-const noSuchSilence = () =>
-  new NotFound({ message: "no silence has this id; list silences with GET /ops/v1/silences" })
-
 const ended = () => new StateConflict({ message: "the silence has ended; create another one" })
 
 const needsConfirm = (agents: number) =>
@@ -151,7 +148,7 @@ export const silencing = ({ commits, ids, rules, signed, storage }: SilencingPor
     }),
     showSilence: Effect.fn("Operations.showSilence")(function* (id: SilenceId) {
       const silence = yield* commits.transact(readRow("silence", id))
-      return silence === undefined ? yield* noSuchSilence() : toSilence(silence, yield* Instant.now)
+      return silence === undefined ? yield* noSuch("silence") : toSilence(silence, yield* Instant.now)
     }),
     editSilence: Effect.fn("Operations.editSilence")(function* (
       id: SilenceId,
@@ -162,7 +159,7 @@ export const silencing = ({ commits, ids, rules, signed, storage }: SilencingPor
         case "edited":
           return toSilence(result.silence, yield* Instant.now)
         case "unknown":
-          return yield* noSuchSilence()
+          return yield* noSuch("silence")
         case "ended":
           return yield* ended()
         case "invalid":

@@ -1,4 +1,6 @@
 import { Context, Effect, type Scope } from "effect"
+import { heartbeatOutcomes } from "../../model/AgentRecord.ts"
+import { enrolOutcomes } from "../../model/EnrolmentRecord.ts"
 import { StorageFailure } from "../../ports/Storage.ts"
 import {
   type Counter,
@@ -24,28 +26,11 @@ export class Instruments {
   readonly failedAuthentications = this.#counters(metrics.failedAuthentications).of()
   readonly throttled = this.#counters(metrics.throttled).forEach(["failed_authentication", "unknown_key"])
   readonly heartbeats = this.#counters(metrics.heartbeats).forEach([
-    "seen",
-    "pending",
-    "registered",
-    "replacement_registered",
-    "preseeded",
-    "blocked",
-    "superseded_key",
-    "key_of_another_agent",
-    "name_of_integration",
-    "another_key_pending",
-    "too_many_pending_agents",
+    ...heartbeatOutcomes,
     "rate_limited",
     "registration_limited",
   ])
-  readonly enrolments = this.#counters(metrics.enrolments).forEach([
-    "enrolled",
-    "repeated",
-    "unknown_token",
-    "replacement_key",
-    "agent_blocked",
-    "agent_not_accepted",
-  ])
+  readonly enrolments = this.#counters(metrics.enrolments).forEach(enrolOutcomes)
   readonly signIns = this.#counters(metrics.signIns)
   readonly batches = this.#counters(metrics.batches).forEach([
     "applied",
