@@ -16,12 +16,10 @@ export class IndexedRows<Row, Name extends string = never> extends Map<string, R
       this.#indexes.set(name, { valueOf: valuesOf[name], rows: new Map() })
   }
 
-  /** The rows that have a value in an index. */
   of(name: Name, value: string): ReadonlyArray<Row> {
     return Array.from(this.#indexes.get(name)?.rows.get(value) ?? [])
   }
 
-  /** How many values rows have in an index. */
   valuesOf(name: Name): number {
     return this.#indexes.get(name)?.rows.size ?? 0
   }

@@ -10,7 +10,6 @@ import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/cor
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { MemoryRowSource } from "./MemoryRowSource.ts"
 
-/** Answers a step of a decision: loads rows into its unit of work, or searches. */
 export const answerFrom = (tables: MemoryTables, unit: UnitOfWork, step: Step, now: Instant): unknown =>
   answer(new MemoryRowSource(tables), unit, now, step)
 

@@ -113,7 +113,6 @@ const restore = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([name, field]) => [name, restore(field)]))
 }
 
-/** The rows that a write changes, by their keys. */
 export type RowChanges = ReadonlyMap<string, Change<unknown>>
 
 /** The entries that make these changes, or with `before` those that undo them. */

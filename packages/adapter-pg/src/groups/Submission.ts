@@ -81,6 +81,5 @@ export const refused = (submission: Submission<"arrived" | "cached" | "locked">)
 
 const NANOS_PER_MICRO = 1_000n
 
-/** The moment of a decision, by the clock of its caller. */
 export const momentOf = ({ caller: { clock } }: Submission): Instant.Instant =>
   Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)

@@ -205,7 +205,6 @@ const sourceOf = (page: Page, part: ListPart): string => {
   return `${leading} CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = l.id OFFSET 0) AS r`
 }
 
-/** A fragment with its values as parameters. */
 const filled = ({ sql, values }: Fragment, add: Add): string => {
   const [head = "", ...rest] = sql.split("?")
   return rest.reduce((text, piece, index) => `${text}${add(values[index] ?? "")}${piece}`, head)

@@ -63,7 +63,6 @@ export const arrayParameters = (columns: Columns, first: number): string =>
     .map(({ type }, index) => `$${first + index}::${SQL_TYPES[type]}[]`)
     .join(", ")
 
-/** The rows that a {@link RowStatement} is given. */
 export const givenRows = (columns: Columns): string =>
   `unnest(${arrayParameters(columns, 1)}) AS given (${Object.keys(columns).join(", ")})`
 

@@ -82,7 +82,6 @@ const search = <N extends SearchName>(
   now: Instant.Instant,
 ): Searching<Found<N>> => searches[name](loading, asked, now)
 
-/** Answers a step of a decision: loads the rows of a request, or returns what a search finds. */
 export const answerStep = (loading: Loading, step: Step, now: Instant.Instant): Searching<unknown> =>
   step instanceof Search ? search(loading, step, now) : loadRows(loading, [step])
 

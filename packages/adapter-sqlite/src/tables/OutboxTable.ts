@@ -71,13 +71,11 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
         .flatMap((receiver) => [0, 1].flatMap((part) => due(receiver, part, now, limit)))
         .toSorted(byDueTime)
         .slice(0, limit),
-    /** The incidents of held items that are to be examined, longest due first. */
     held: (receivers: Receivers, now: Instant, limit: number) =>
       held.all(now, JSON.stringify(receivers), limit).map(([incident_id]) => incident_id),
     /** Items whose lease has expired, the earliest first. */
     expired: (receivers: Receivers, now: Instant, limit: number): Items =>
       expired(now, JSON.stringify(receivers), limit),
-    /** Items of receivers that are not listed: see `RowRequest`. */
     unclaimed: ({ listed, untouchedSince, limit }: UnclaimedRequest, now: Instant): Items => {
       const waiting = new Set(waitingReceivers.all().map(([receiver]) => receiver))
       const unlisted = JSON.stringify(Array.from(waiting).filter((receiver) => !listed.includes(receiver)))
@@ -132,7 +130,6 @@ export const makeAlertTable = (connection: SqliteConnection) => {
     ofIncident: table.all<[IncidentId]>("WHERE incident_id = ?"),
     claimable: ({ receiver, limit }: Asked<"claimableAlerts">, now: Instant): Alerts =>
       claimable(receiver, now, now, limit),
-    /** The next moments after `now` at which an alert of each receiver is due or its lease expires. */
     nextMoments: (receivers: ReadonlyArray<NotifierName>, now: Instant): ReadonlyArray<Instant> =>
       receivers.flatMap((receiver) => [
         ...(nextDue.get(receiver, now, now) ?? []),

@@ -51,7 +51,6 @@ export const OF_CHECK = {
   group: ["agent_id", "registration_id"],
 } as const
 
-/** The columns that name a check. */
 export const CHECK_COLUMNS = {
   agent_id: text<AgentId>(),
   registration_id: uuid<RegistrationId>(),

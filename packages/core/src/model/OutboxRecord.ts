@@ -124,7 +124,6 @@ export const holdsInForce = ({ holds = [] }: Pick<OutboxRecord, "holds">): Reado
 export const namesInForce = (item: Pick<OutboxRecord, "holds">): ReadonlyArray<HoldName> =>
   holdsInForce(item).map(({ by }) => by)
 
-/** An item that waits, as it is discarded. */
 export const discarded = (
   item: OutboxRecord,
   because: Exclude<DiscardReason, "shadowed">,

@@ -15,7 +15,6 @@ export const listedUntil = (
 ): Instant.Instant =>
   Instant.min(left_millis === undefined ? (ended_at ?? seen_at) : Instant.fromMillis(left_millis), now)
 
-/** The receivers that a replica sends to, by name. */
 export const currentReceivers = (listings: ReadonlyArray<ReceiverListing>): ReadonlyArray<NotifierName> =>
   listings
     .filter(({ left_millis }) => left_millis === undefined)

@@ -17,7 +17,6 @@ import type { SilenceRequest } from "@tocsin/contract/Silences"
 
 type SilenceLimit = Pick<RuleOptions, "longestSilence">
 
-/** An end that a silence with this start may have. */
 const endAfter = (
   starts_at: Instant.Instant,
   ends_at: Instant.Instant,
@@ -68,7 +67,6 @@ export const MAX_UNENDED_SILENCES = 1_000
 const TOO_MANY_SILENCES = `there are ${MAX_UNENDED_SILENCES} silences that have not ended; delete some first`
 const TOO_MANY_MATCHERS = `silences that have not ended have at most ${MOST_TOGETHER.matchers} matchers together, ${MOST_TOGETHER.globs} of them globs; delete some first, or use fewer matchers`
 
-/** A silence to create, and when it is asked to begin and end. */
 type NewSilence = Pick<SilenceRecord, "comment" | "id" | "matchers"> & AskedTimes
 
 /** Stores a silence, which begins no earlier than its transaction. */

@@ -13,7 +13,6 @@ export type Decision<A> = Generator<RowRequest | Search<SharedSearch>, A, unknow
 /** A decision that needs an unused unit of work, since its searches do not see the changes of one. */
 export type LoneDecision<A> = Generator<Step, A, unknown>
 
-/** A step of a decision asks its storage for rows, or for the result of a search. */
 export type Step = RowRequest | Search
 
 /**

@@ -80,7 +80,6 @@ export interface RowSource {
   readonly idlePendingAgents: (asked: SearchAsked<"idlePendingAgents">) => ReadonlyArray<AgentRecord>
 }
 
-/** The rows that a request reads, and the unit of work that it fills. */
 interface Reading {
   readonly source: RowSource
   readonly unit: UnitOfWork

@@ -168,7 +168,6 @@ export class Search<N extends SearchName = SearchName> {
   }
 }
 
-/** Whether a step of a decision is a search of this name. */
 export const isSearch = <N extends SearchName>(step: object, name: N): step is Search<N> =>
   step instanceof Search && step.name === name
 

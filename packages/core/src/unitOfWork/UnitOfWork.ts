@@ -204,7 +204,6 @@ export class UnitOfWork {
     if (isPresent(member)) this.#standings?.get(member.incident_id)?.heap.push(member)
   }
 
-  /** The worst of the loaded present members of an incident. */
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
     this.#standings ??= new Map()
     const standings = this.#standings.get(incidentId) ?? { heap: new Heap(isWorse), taken: 0 }

@@ -126,7 +126,6 @@ export class CommitMeter {
   }
 }
 
-/** The counters of one storage's row cache. */
 export const cacheCounters = ({ cacheLookups }: Instruments, storage: string) => ({
   hit: cacheLookups.of(storage, "hit"),
   miss: cacheLookups.of(storage, "miss"),
