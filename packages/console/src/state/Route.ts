@@ -1,3 +1,5 @@
+import { attempt } from "./kept.ts"
+
 /** A page with its subject and its parameters: all of a page's state that an address keeps. */
 export interface Route {
   readonly page: string
@@ -9,13 +11,7 @@ export interface Route {
 export const HOME = "overview"
 
 /** A text that is not percent-encoded correctly stays as it is: anyone can type an address. */
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const decoded = (text: string): string => attempt(() => decodeURIComponent(text)) ?? text
 
 /** Reads the fragment of an address: `#/incidents/ID?tab=notes`. */
 export const parseRoute = (fragment: string): Route => {

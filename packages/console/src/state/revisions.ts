@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { attempt } from "./kept.ts"
 
 /** The subjects of reads, as the service's stream names them. */
 export const TOPICS = [
@@ -99,13 +100,8 @@ export const changed = (topics: ReadonlyArray<string>): void => {
 
 /** The topics to fetch again that the data of an event names; none if it is not an event of the service. */
 const topicsIn = (data: string): ReadonlyArray<string> => {
-  try {
-    const value: unknown = JSON.parse(data)
-    const topics = typeof value === "object" && value !== null && "topics" in value ? value.topics : []
-    return Array.isArray(topics) ? topics.filter((each) => typeof each === "string") : []
-  } catch {
-    return []
-  }
+  const { topics }: { readonly topics?: unknown } = Object(attempt((): unknown => JSON.parse(data)))
+  return Array.isArray(topics) ? topics.filter((each) => typeof each === "string") : []
 }
 
 /**
