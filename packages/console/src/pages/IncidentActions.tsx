@@ -6,7 +6,7 @@ import { linkTo } from "../state/Route.ts"
 import { mayRespond, me } from "../state/session.ts"
 import { type Act, useAction } from "../state/useAction.ts"
 import type { Options } from "../view/FormField.ts"
-import { ActionButton, Field, QuietButton } from "../view/forms.tsx"
+import { ActionButton, bound, Field, QuietButton } from "../view/forms.tsx"
 import { useWanted } from "../view/Keyboard.tsx"
 import { width } from "../view/Listing.tsx"
 
@@ -77,12 +77,7 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
             <ActionButton kind={acknowledgement === null ? "main" : "quiet"} does={acknowledges}>
               Acknowledge
             </ActionButton>
-            <Field
-              label="for "
-              value={span.value}
-              options={spansOf(me.value?.acknowledges_for)}
-              onText={(text) => (span.value = text)}
-            />
+            <Field label="for " options={spansOf(me.value?.acknowledges_for)} {...bound(span)} />
             <QuietButton does={() => go(linkTo("silences", [], { incidents: incident.id }))}>
               Silence
             </QuietButton>

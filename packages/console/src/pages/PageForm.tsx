@@ -3,7 +3,7 @@ import type { PolicyCheck, PolicyInForce } from "@tocsin/client"
 import { countText } from "../format/times.ts"
 import { changePolicy } from "../state/policyActions.ts"
 import { itemText, withItem } from "../state/policyText.ts"
-import { ActionButton, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
+import { ActionButton, bound, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { PATH, useCheck, useVersions } from "./policyEditing.ts"
 import { matchOf, NAMELESS, SubjectFields } from "./RouteForm.tsx"
 
@@ -70,16 +70,11 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
   return (
     <section class="route-form" aria-label="New page">
       <div class="form-row">
-        <Field label="Name" placeholder="shop" value={name.value} onText={(next) => (name.value = next)} />
-        <Field label="Title" placeholder="Shop" value={title.value} onText={(next) => (title.value = next)} />
+        <Field label="Name" placeholder="shop" {...bound(name)} />
+        <Field label="Title" placeholder="Shop" {...bound(title)} />
       </div>
       <div class="form-row">
-        <Field
-          label="Line"
-          placeholder="Checkout"
-          value={lineName.value}
-          onText={(next) => (lineName.value = next)}
-        />
+        <Field label="Line" placeholder="Checkout" {...bound(lineName)} />
         <SubjectFields about={about} isNamed />
         <button
           type="button"

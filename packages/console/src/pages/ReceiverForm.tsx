@@ -21,6 +21,7 @@ import {
   Field,
   Form,
   type FormAct,
+  bound,
   QuietButton,
   refusal,
   type Secret,
@@ -153,12 +154,7 @@ export const ReceiverForms = (props: ReceiverFormsProps) => {
       {policy.fixed !== undefined && <p class="lead">Receivers are not changed here: {policy.fixed}.</p>}
       {former === undefined && (
         <div class="form-row">
-          <Field
-            label="Type"
-            options={Object.keys(FORM_TYPES).map((name) => [name])}
-            value={type}
-            onText={(name) => (chosen.value = name)}
-          />
+          <Field label="Type" options={Object.keys(FORM_TYPES).map((name) => [name])} {...bound(chosen)} />
         </div>
       )}
       <ReadingNote reading={reading} />

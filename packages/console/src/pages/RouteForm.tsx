@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyItem } from "../state/policyText.ts"
-import { linkTo, toggled } from "../state/Route.ts"
-import { Box, Field } from "../view/forms.tsx"
+import { linkTo } from "../state/Route.ts"
+import { bound, Box, Choices, Field } from "../view/forms.tsx"
 
 const SEVERITIES = [["", "everything"], ["critical"], ["warning", "warnings"]] as const
 
@@ -76,12 +76,7 @@ interface SeverityProps {
 
 const SeverityFields = ({ hasUnknown, severity }: SeverityProps) => (
   <>
-    <Field
-      label="Send"
-      options={SEVERITIES}
-      value={severity.value}
-      onText={(text) => (severity.value = text)}
-    />
+    <Field label="Send" options={SEVERITIES} {...bound(severity)} />
     {severity.value !== "" && (
       <span class="filters">
         <Box
@@ -128,17 +123,10 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
       <div class="form-row">
         <SeverityFields {...{ hasUnknown, severity }} />
         <SubjectFields about={about} />
-        <Field label="when" options={DELAYS} value={after.value} onText={(text) => (after.value = text)} />
+        <Field label="when" options={DELAYS} {...bound(after)} />
         <span class="filters" role="group" aria-label="to">
           to
-          {names.map((name) => (
-            <Box
-              key={name}
-              label={name}
-              isOn={to.value.includes(name)}
-              onChange={() => (to.value = toggled(to.value, name))}
-            />
-          ))}
+          <Choices names={names} of={to} />
         </span>
         <button type="button" class="quiet" disabled={to.value.length === 0} onClick={write}>
           Add this route

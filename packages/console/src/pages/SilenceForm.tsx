@@ -22,7 +22,7 @@ import {
   noEnd,
   readEnd,
 } from "../state/silenceActions.ts"
-import { ActionButton, Fault, Field } from "../view/forms.tsx"
+import { ActionButton, bound, Fault, Field } from "../view/forms.tsx"
 import { FailureNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
@@ -127,15 +127,12 @@ const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "
       ))}
     </ul>
   ) : (
-    <label>
-      Matchers, one a line
-      <textarea
-        rows={2}
-        placeholder={"agent_id glob web-*\nlabel:env = prod"}
-        value={text}
-        onInput={(event) => (text.value = event.currentTarget.value)}
-      />
-    </label>
+    <Field
+      label="Matchers, one a line"
+      hasLines
+      placeholder={"agent_id glob web-*\nlabel:env = prod"}
+      {...bound(text)}
+    />
   )
 
 const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
@@ -187,22 +184,15 @@ export const SilenceForm = () => {
             ))}
           </datalist>
         </label>
+        <Field label="Starts" type="datetime-local" {...bound(starts)} />
         <Field
-          label="Starts"
-          type="datetime-local"
-          value={starts.value}
-          onText={(text) => (starts.value = text)}
+          label="Comment"
+          isWide
+          required
+          placeholder="why, for the others"
+          maxLength={1024}
+          {...bound(comment)}
         />
-        <label class="wide">
-          Comment
-          <input
-            value={comment}
-            required
-            placeholder="why, for the others"
-            maxLength={1024}
-            onInput={(event) => (comment.value = event.currentTarget.value)}
-          />
-        </label>
         <ActionButton
           kind="main"
           isDisabled={silences === undefined || silences.comment === ""}

@@ -2,11 +2,10 @@ import type { PolicyInForce, RotaPlan } from "@tocsin/client"
 import { momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { setParameters } from "../state/location.ts"
-import { toggled } from "../state/Route.ts"
 import { useDraft } from "../state/drafts.ts"
 import { previewOf, rotaPath, takeOver, type Turn, turnsOf } from "../state/rotaActions.ts"
 import { noEnd, readEnd } from "../state/silenceActions.ts"
-import { ActionButton, Box, Fault, Field, QuietButton } from "../view/forms.tsx"
+import { ActionButton, bound, Choices, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 import { Turns } from "./Turns.tsx"
@@ -52,18 +51,11 @@ export const TakeOver = ({ rota }: { readonly rota: string }) => {
     <section class="silence-form after" aria-label={`Take over ${rota}`}>
       <div class="filters" role="group" aria-label="On call instead">
         On call instead:
-        {all.map(({ name }) => (
-          <Box
-            key={name}
-            label={name}
-            isOn={receivers.value.includes(name)}
-            onChange={() => (receivers.value = toggled(receivers.value, name))}
-          />
-        ))}
+        <Choices names={all.map(({ name }) => name)} of={receivers} />
       </div>
       <div class="form-row">
-        <Field label="Until, or for" value={until.value} onText={(text) => (until.value = text)} />
-        <Field label="Note" isWide value={note.value} onText={(text) => (note.value = text)} />
+        <Field label="Until, or for" {...bound(until)} />
+        <Field label="Note" isWide {...bound(note)} />
         <ActionButton kind="main" isDisabled={end === undefined || first === undefined} does={submit}>
           Take over
         </ActionButton>

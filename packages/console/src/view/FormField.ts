@@ -7,6 +7,8 @@ export interface FieldProps {
   readonly type?: "datetime-local" | "number" | "password"
   readonly min?: number
   readonly max?: number
+  readonly maxLength?: number
+  readonly required?: boolean
   readonly placeholder?: string | undefined
   readonly value: string
   readonly onText: (text: string) => void

@@ -2,6 +2,7 @@ import { effect, signal, type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
+import { toggled } from "../state/Route.ts"
 import { token } from "../state/session.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
@@ -108,6 +109,28 @@ export const Box = ({ label, isOn, onChange }: BoxProps) => (
     {label}
   </label>
 )
+
+interface ChoicesProps {
+  readonly names: ReadonlyArray<string>
+  readonly of: Signal<ReadonlyArray<string>>
+}
+
+/** A box for each name, of which the ones that are on are chosen. */
+export const Choices = ({ names, of: chosen }: ChoicesProps) =>
+  names.map((name) => (
+    <Box
+      key={name}
+      label={name}
+      isOn={chosen.value.includes(name)}
+      onChange={() => (chosen.value = toggled(chosen.value, name))}
+    />
+  ))
+
+/** The text of a field, as a signal keeps it. */
+export const bound = (text: Signal<string>): Pick<FieldProps, "onText" | "value"> => ({
+  value: text.value,
+  onText: (next) => (text.value = next),
+})
 
 /** A form's field: a line of text, a time, a number, or a choice. */
 export const Field = (props: FieldProps) => {
