@@ -125,7 +125,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await signIn(other, token)
           await page.getByRole("link", { name: "a is down" }).waitFor()
           for (const key of ["j", "x", "/"]) await page.keyboard.press(key)
-          await page.locator("[data-filter]:focus").press("Escape")
+          await page.locator("[type=search]:focus").press("Escape")
           for (const key of ["j", "j", "j", "X"]) await page.keyboard.press(key)
           await page.getByRole("status").getByText("3 selected").waitFor()
           await page.reload()

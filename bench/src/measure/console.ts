@@ -99,7 +99,7 @@ const search = async (page: Page, base: string, agent: string): Promise<number> 
   await open(page, `${base}/#/checks`)
   const isFound = `document.querySelector(".rows .row")?.textContent.includes("${agent}") === true`
   await page.evaluate(noteDelay("input", isFound))
-  await page.locator("[data-filter]").fill(agent)
+  await page.locator("[type=search]").fill(agent)
   return await page.evaluate<number>("window.delay")
 }
 

@@ -4,11 +4,11 @@ import { localTimes } from "../format/times.ts"
 import { actsOf } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { listOf, MOST } from "../state/lists.ts"
-import { route, setParameters } from "../state/location.ts"
+import { route } from "../state/location.ts"
 import { Export } from "../view/Export.tsx"
 import { Field } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
-import { chosenDays, Days, FilterField } from "../view/navigation.tsx"
+import { chosenDays, Days, FilterField, parameterOf } from "../view/navigation.tsx"
 import { Empty, Time } from "../view/states.tsx"
 import { didText, Subjects, useSubjectNames } from "../view/Subjects.tsx"
 import { usePages } from "../view/usePages.ts"
@@ -51,12 +51,7 @@ export const Audit = () => {
       <div class="filters">
         <FilterField label="Who" what="an actor" parameter="actor" />
         <FilterField label="ID" what="web-1/disk" parameter="subject" />
-        <Field
-          label="Action "
-          value={action}
-          options={ACTIONS}
-          onText={(name) => setParameters({ action: name })}
-        />
+        <Field label="Action " options={ACTIONS} {...parameterOf("action")} />
         <Days />
         <Export name="audit" lists={[listOf<AuditEntry>("ops/v1/audit", query, MOST)]} />
       </div>

@@ -5,7 +5,7 @@ import type { Query } from "../api/request.ts"
 import { numberText, spanText } from "../format/times.ts"
 import { acknowledge, subjectText, titleOf } from "../state/incidentActions.ts"
 import { groupedBy, incidentsOf, MOST, SEVERITIES, STATUSES } from "../state/lists.ts"
-import { go, route, setParameters } from "../state/location.ts"
+import { go, route } from "../state/location.ts"
 import { rowCount } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
@@ -17,7 +17,7 @@ import type { PageCommand } from "../view/Keyboard.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
-import { chosenDays, Days, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
+import { chosenDays, Days, FilterField, GroupBy, parameterOf, Tabs, Tally } from "../view/navigation.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 
@@ -188,9 +188,8 @@ const ResolvedIncidents = () => {
       <Tools queries={[query]}>
         <Field
           label="Severity "
-          value={route.value.parameters["severity"] ?? ""}
           options={[["", "all"], ...SEVERITIES.map((each) => [each] as const)]}
-          onText={(severity) => setParameters({ severity, selected: "" })}
+          {...parameterOf("severity")}
         />
         <Days />
       </Tools>

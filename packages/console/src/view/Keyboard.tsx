@@ -64,7 +64,7 @@ export const useKeyboard = (): void => {
     const follow = (does: KeyCommand, event: KeyboardEvent): void => {
       if (does.command === "go") return go(linkTo(does.page))
       if (does.command === "filter") {
-        const field = document.querySelector<HTMLElement>("[data-filter]")
+        const field = document.querySelector<HTMLElement>("[type=search]")
         if (field !== null) event.preventDefault()
         return field?.focus()
       }

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Agent } from "@tocsin/client"
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, ComponentProps } from "preact"
 import { numberText } from "../format/times.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { routeText, withParameters } from "../state/Route.ts"
@@ -66,6 +66,36 @@ export const Tally = ({ parameter, counts }: TallyProps) => {
   )
 }
 
+/** The value of a parameter, and what a field does to it: the selected rows may not be there any more. */
+export const parameterOf = (name: string) => ({
+  value: route.value.parameters[name] ?? "",
+  onText: (text: string) => setParameters({ [name]: text, selected: "" }),
+})
+
+interface InlineProps extends Pick<ComponentProps<"input">, "list" | "onFocus" | "placeholder" | "type"> {
+  readonly label: string
+  readonly parameter: string
+  /** Whether it takes only the letters of names, of which the longest have 128. */
+  readonly isOfName?: boolean
+}
+
+const Inline = ({ label, parameter, isOfName = false, ...input }: InlineProps) => {
+  const { value, onText } = parameterOf(parameter)
+  return (
+    <label class="inline">
+      {label}
+      <input
+        {...input}
+        {...(isOfName && { class: "short", maxLength: 128 })}
+        value={value}
+        onInput={({ currentTarget: { value: text } }) =>
+          onText(isOfName ? text.replaceAll(/[^\w.:-]/g, "") : text)
+        }
+      />
+    </label>
+  )
+}
+
 interface FilterFieldProps {
   readonly label?: string
   /** Its hint: the searched texts, or an example. */
@@ -75,16 +105,7 @@ interface FilterFieldProps {
 
 /** A field that searches the list; `/` leads to the first one. */
 export const FilterField = ({ label = "Search", what, parameter = "filter" }: FilterFieldProps) => (
-  <label class="inline">
-    {label}
-    <input
-      data-filter
-      type="search"
-      placeholder={what}
-      value={route.value.parameters[parameter] ?? ""}
-      onInput={(event) => setParameters({ [parameter]: event.currentTarget.value, selected: "" })}
-    />
-  </label>
+  <Inline label={label} parameter={parameter} type="search" placeholder={what} />
 )
 
 /** The moment at which a day of the reader begins, some days later; empty for no day. */
@@ -94,17 +115,6 @@ const beginOf = (day: string, later = 0): string => {
   return day === "" || !Number.isFinite(begin.getTime()) ? "" : begin.toISOString()
 }
 
-const Day = ({ name, label }: { readonly name: string; readonly label: string }) => (
-  <label class="inline">
-    {label}
-    <input
-      type="date"
-      value={route.value.parameters[name] ?? ""}
-      onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
-    />
-  </label>
-)
-
 /** The moments between which the chosen days lie, in the query of a list. */
 export const chosenDays = () => {
   const { from = "", to = "" } = route.value.parameters
@@ -113,37 +123,13 @@ export const chosenDays = () => {
 
 export const Days = () => (
   <span class="days">
-    <Day name="from" label="From" />
-    <Day name="to" label="to" />
+    <Inline label="From" parameter="from" type="date" />
+    <Inline label="to" parameter="to" type="date" />
   </span>
 )
 
-interface NameFieldProps {
-  readonly label: string
-  readonly parameter: string
-  /** The element that has names to choose. */
-  readonly list?: string
-  readonly onFocus?: () => void
-}
-
-const NameField = ({ label, list, onFocus, parameter }: NameFieldProps) => (
-  <label class="inline">
-    {label}
-    <input
-      class="short"
-      list={list}
-      onFocus={onFocus}
-      maxLength={128}
-      value={route.value.parameters[parameter] ?? ""}
-      onInput={({ currentTarget }) =>
-        setParameters({ [parameter]: currentTarget.value.replaceAll(/[^\w.:-]/g, "") })
-      }
-    />
-  </label>
-)
-
 /** Begins a list of agents, or of their checks, at an agent: the way to jump in a long one. */
-export const BeginAt = () => <NameField label="From agent" parameter="from" />
+export const BeginAt = () => <Inline label="From agent" parameter="from" isOfName />
 
 const LABELS = "labels"
 
@@ -167,9 +153,10 @@ export const GroupBy = () => {
   const isUsed = useSignal(false)
   return (
     <>
-      <NameField
+      <Inline
         label="Group by label"
         parameter="group"
+        isOfName
         list={LABELS}
         onFocus={() => (isUsed.value = true)}
       />
