@@ -74,6 +74,14 @@ const Missing = () => (
   </>
 )
 
+/** A page below its title, which is its name. Pages about one subject have another one. */
+const Titled = ({ of: Page, page }: { readonly of: FunctionComponent; readonly page: string }) => (
+  <>
+    <h1>{titleOfPage(page)}</h1>
+    <Page />
+  </>
+)
+
 const App = () => {
   const { page, subject } = route.value
   const key = [page, ...subject].join("/")
@@ -99,21 +107,24 @@ const App = () => {
   }, [key])
   if (!isSignedIn) return <SignIn key={page} />
   const name = `${page} ${subject.length}`
+  const isWall = name === `${WALL} 0`
+  const isTitled = subject.length === 0 && !isWall
   const First = FIRST_PAGES.get(name)
   const shown =
     First !== undefined ? (
-      <First key={key} />
+      <Titled key={key} page={page} of={First} />
     ) : (
       <Loaded
         key={key}
         of={DECIDED.includes(page) ? decide : others}
         draw={({ PAGES }) => {
-          const Page = PAGES.get(name) ?? Missing
-          return <Page />
+          const Page = PAGES.get(name)
+          if (Page === undefined) return <Missing />
+          return isTitled ? <Titled page={page} of={Page} /> : <Page />
         }}
       />
     )
-  return name === `${WALL} 0` ? (
+  return isWall ? (
     shown
   ) : (
     <Shell>

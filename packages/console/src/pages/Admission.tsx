@@ -254,7 +254,6 @@ const Folded = ({ parameter, title, of: Part }: FoldedProps) => {
 
 export const Admission = () => (
   <>
-    <h1>Admission</h1>
     {mayAdminister.value && <AddHosts />}
     <p class="lead">Compare each fingerprint with the one that the agent prints, then accept it.</p>
     <AdmissionList />

@@ -47,7 +47,6 @@ export const Agents = () => {
   reporting.useCurrent()
   return (
     <>
-      <h1>Agents</h1>
       <Tabs label="Which agents" parameter="tab" current={tab} tabs={TABS}>
         {counts !== undefined && <span class="total">{agentsText(counts)}</span>}
       </Tabs>

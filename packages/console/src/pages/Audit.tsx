@@ -47,7 +47,6 @@ export const Audit = () => {
   useSubjectNames()
   return (
     <>
-      <h1>Audit</h1>
       <div class="filters">
         <FilterField label="Who" what="an actor" parameter="actor" />
         <FilterField label="ID" what="web-1/disk" parameter="subject" />

@@ -248,7 +248,6 @@ export const Checks = () => {
   const counts = summary.value
   return (
     <>
-      <h1>Checks</h1>
       <Tabs label="How to show checks" parameter="view" current={view} tabs={VIEWS}>
         {counts !== undefined && (
           <Tally parameter="status" counts={STATUSES.map((state) => [state, counts[`checks_${state}`]])} />

@@ -203,7 +203,6 @@ export const Incidents = () => {
   const open = summary.value?.open_incidents
   return (
     <>
-      <h1>Incidents</h1>
       <Tabs
         label="Which incidents"
         parameter="tab"

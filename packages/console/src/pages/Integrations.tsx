@@ -164,7 +164,6 @@ export const Job = () => {
 
 export const Integrations = () => (
   <>
-    <h1>Integrations</h1>
     {mayAdminister.value && (
       <>
         <h2>A cron job</h2>

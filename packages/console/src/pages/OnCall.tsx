@@ -118,7 +118,6 @@ export const OnCall = () => {
   const { name } = items.find((rota) => rota.name === wanted) ?? items[0] ?? {}
   return (
     <>
-      <h1>On call</h1>
       <ReadingNote reading={reading} />
       {reading.value !== undefined && name === undefined && <NoRota />}
       {name !== undefined && (

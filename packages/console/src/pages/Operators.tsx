@@ -75,21 +75,17 @@ const Sessions = () => (
   </>
 )
 
-export const Operators = () => (
-  <>
-    <h1>Operators</h1>
-    {mayAdminister.value ? (
-      <>
-        <NamedTable of={OPERATORS}>
-          <p class="lead">
-            <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
-            receivers. <b>admin</b> does everything.
-          </p>
-        </NamedTable>
-        <Sessions />
-      </>
-    ) : (
-      <Empty title="Only administrators see the operators">Your token has another role.</Empty>
-    )}
-  </>
-)
+export const Operators = () =>
+  mayAdminister.value ? (
+    <>
+      <NamedTable of={OPERATORS}>
+        <p class="lead">
+          <b>read</b> sees everything. <b>respond</b> also acknowledges, adds notes, silences and tests
+          receivers. <b>admin</b> does everything.
+        </p>
+      </NamedTable>
+      <Sessions />
+    </>
+  ) : (
+    <Empty title="Only administrators see the operators">Your token has another role.</Empty>
+  )

@@ -111,7 +111,6 @@ export const Outbox = () => {
   const listed = usePages(list())
   return (
     <>
-      <h1>Outbox</h1>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS}>
         <Export name="outbox" lists={[list(MOST)]} />
       </Tabs>

@@ -256,7 +256,6 @@ export const Overview = () => {
   }, [starts])
   return (
     <>
-      <h1>Overview</h1>
       {isEmpty && <p class="lead">Nothing is watched yet. An administrator adds something under Start.</p>}
       <Figures />
       <div class="parts">

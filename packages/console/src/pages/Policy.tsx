@@ -158,7 +158,6 @@ export const Policy = () => {
   const { value: policy } = reading
   return (
     <>
-      <h1>Policy</h1>
       <ReadingNote reading={reading} />
       {policy !== undefined &&
         (mayAdminister.value && policy.fixed === undefined ? (

@@ -238,7 +238,6 @@ export const PublicPages = () => {
   const [name, page] = pages.find(([each]) => each === wanted) ?? pages[0] ?? []
   return (
     <>
-      <h1>Pages</h1>
       <ReadingNote reading={reading} />
       {reading.value !== undefined && name === undefined && (
         <Empty title="No public page yet">

@@ -145,9 +145,4 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
   )
 }
 
-export const Receivers = () => (
-  <>
-    <h1>Receivers</h1>
-    <ReceiverTable reading={useRead<PolicyInForce>("ops/v1/policy")} />
-  </>
-)
+export const Receivers = () => <ReceiverTable reading={useRead<PolicyInForce>("ops/v1/policy")} />

@@ -129,7 +129,6 @@ export const Silences = () => {
   const listed = usePages(list())
   return (
     <>
-      <h1>Silences</h1>
       {mayRespond.value && isNew && <SilenceForm key={`${incidents} ${matchers}`} />}
       {mayRespond.value && !isNew && (
         <div class="filters">

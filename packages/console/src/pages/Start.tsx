@@ -20,7 +20,7 @@ import { AddHosts } from "./AddHosts.tsx"
 import { AdmissionList } from "./Admission.tsx"
 import { decide } from "./decide.ts"
 import { INTEGRATIONS, Job, textsOf } from "./Integrations.tsx"
-import { WatchTable } from "./Watches.tsx"
+import { Watches } from "./Watches.tsx"
 
 /** An address within single quotes of a shell. */
 const quotable = (address: string): string => address.replace(/\/$/, "").replaceAll("'", "%27")
@@ -82,7 +82,7 @@ const Jobs = () => (
 )
 
 const WAYS = [
-  ["page", "A page or a port", WatchTable],
+  ["page", "A page or a port", Watches],
   ["host", "A host", Hosts],
   ["job", "A cron job", Jobs],
   ["prometheus", "What Prometheus alerts on", Prometheus],
@@ -193,13 +193,9 @@ const Steps = () => {
 }
 
 /** Asks what to watch and where alerts go. Each step shows its result, and each can be left out. */
-export const StartPage = () => (
-  <>
-    <h1>Start</h1>
-    {mayAdminister.value ? (
-      <Steps />
-    ) : (
-      <Empty title="Only administrators add something to watch">Your token has another role.</Empty>
-    )}
-  </>
-)
+export const StartPage = () =>
+  mayAdminister.value ? (
+    <Steps />
+  ) : (
+    <Empty title="Only administrators add something to watch">Your token has another role.</Empty>
+  )

@@ -113,7 +113,6 @@ export const System = () => {
   const letters = failed?.items ?? []
   return (
     <>
-      <h1>System</h1>
       <ReadingNote reading={stateRead} />
       {state !== undefined && <State state={state} letters={letters} />}
       <h2>Servers</h2>

@@ -182,7 +182,7 @@ const WATCHES: Kind<Watch> = {
 }
 
 /** The watches, and the result of a trial of what the form says. */
-export const WatchTable = () => {
+export const Watches = () => {
   const trial = useSignal<WatchTrial | undefined>(undefined)
   const attempt: FormAct[1] = async ({ address, ...texts }) => {
     trial.value = undefined
@@ -202,10 +202,3 @@ export const WatchTable = () => {
     </NamedTable>
   )
 }
-
-export const Watches = () => (
-  <>
-    <h1>Watches</h1>
-    <WatchTable />
-  </>
-)
