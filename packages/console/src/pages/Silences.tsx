@@ -77,19 +77,8 @@ const COLUMNS: Columns<Silence> = [
   ),
 ]
 
-const Windows = () => {
-  const reading = useRead<WindowList>("ops/v1/windows")
-  const { value } = reading
-  return (
-    <>
-      <ReadingNote reading={reading} />
-      {value !== undefined && <WindowTimes windows={value.items} />}
-    </>
-  )
-}
-
-const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => {
-  if (windows.length === 0)
+const Windows = ({ items }: WindowList) => {
+  if (items.length === 0)
     return (
       <p class="lead">
         The policy has none. It defines windows that recur; for a single one, create a silence that starts
@@ -98,7 +87,7 @@ const WindowTimes = ({ windows }: { readonly windows: WindowList["items"] }) => 
     )
   return (
     <ul class="windows" aria-label="Maintenance windows">
-      {windows.map(({ name, comment, cron, tz, occurrences, ...window }) => (
+      {items.map(({ name, comment, cron, tz, occurrences, ...window }) => (
         <li key={name}>
           <p>
             <b>{name}</b> {comment}
@@ -127,6 +116,7 @@ export const Silences = () => {
   const list = (limit?: number) =>
     listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }, limit)
   const listed = usePages(list())
+  const windows = useRead<WindowList>("ops/v1/windows")
   return (
     <>
       {mayRespond.value && isNew && <SilenceForm key={`${incidents} ${matchers}`} />}
@@ -150,7 +140,8 @@ export const Silences = () => {
         empty={<Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>}
       />
       <h2>Maintenance windows</h2>
-      <Windows />
+      <ReadingNote reading={windows} />
+      {windows.value !== undefined && <Windows {...windows.value} />}
       <p class="after">
         <a href={linkTo("system")}>The policy in force</a>
       </p>
