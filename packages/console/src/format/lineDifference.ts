@@ -57,7 +57,6 @@ export const commonEnds = (before: Sequence, after: Sequence): readonly [begin: 
   return [begin, end]
 }
 
-/** How two texts differ, line by line. */
 export const lineDifference = (before: string, after: string): ReadonlyArray<DifferentLine> => {
   const [old, next] = [linesOf(before), linesOf(after)]
   const [begin, end] = commonEnds(old, next)

@@ -62,7 +62,6 @@ const drawCell = (check: Cell) => {
 /** The least room of a cell, that of the other columns, and the most of all together, by the size of the root's text. */
 const [CELL, OTHERS, MOST_ROOM] = [6.5, 44, 104]
 
-/** As many cells as a row has room for. */
 const mostCells = (): number =>
   width.value === "narrow"
     ? 2

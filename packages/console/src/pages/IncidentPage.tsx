@@ -155,7 +155,6 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
   )
 }
 
-/** The rotas through which an incident notified. */
 const rotasOf = ({ deliveries }: IncidentDetail) =>
   Array.from(new Set(deliveries.flatMap(({ rotas = [] }) => rotas)))
 

@@ -85,7 +85,6 @@ const useColumns = (
 
 interface ToolsProps {
   readonly children: ComponentChildren
-  /** The queries of the lists of the page. */
   readonly queries: ReadonlyArray<Query>
 }
 

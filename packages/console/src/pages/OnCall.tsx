@@ -96,7 +96,6 @@ const EXAMPLE = `rotas:
 routes:
   - { to: [primary] }`
 
-/** Without a rota: what one is, and how to write it. */
 const NoRota = () => (
   <>
     <Empty title="No rota yet">

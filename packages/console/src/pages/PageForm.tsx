@@ -14,7 +14,6 @@ interface Line {
 
 type CheckedLine = NonNullable<PolicyCheck["lines"]>[number]
 
-/** The checks of a line, the first ones by name. */
 const checksText = ({ checks }: CheckedLine) => {
   const names = checks.slice(0, 3).map(({ agent_id, check_id }) => `${agent_id}/${check_id}`)
   const rest = checks.length > names.length ? ", …" : ""

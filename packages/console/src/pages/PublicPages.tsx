@@ -30,7 +30,6 @@ interface AnnounceProps {
   readonly draft: Signal<Draft>
 }
 
-/** Writes an announcement, beside the page with it. */
 const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
   const { texts, lines } = draft.value
   const { kind = "", title = "", text = "", from, to } = texts

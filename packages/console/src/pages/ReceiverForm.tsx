@@ -30,7 +30,6 @@ import {
 import { ReadingNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
-/** A secret that signs webhooks. */
 const randomSecret = (): string =>
   `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
 
@@ -56,7 +55,6 @@ interface FormProps extends ReceiverFormsProps {
   readonly shown: Signal<Secret | undefined>
 }
 
-/** The form of one type, and its acts. */
 const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
   const entries = entriesOf(policy)
   const former = entries[changed.value ?? ""]

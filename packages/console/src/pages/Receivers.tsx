@@ -114,7 +114,6 @@ const Receiver = ({ changed, letters, policy, receiver: { name, notifier } }: Re
   )
 }
 
-/** The receivers, and the forms that add and change them. */
 export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInForce> }) => {
   const letters = useResource("letters of receivers", ["outbox"], readLetters, true).value ?? []
   const changed = useSignal<string | undefined>(undefined)

@@ -46,7 +46,6 @@ interface SubjectProps {
   readonly isNamed?: boolean
 }
 
-/** The fields of a matcher. */
 export const SubjectFields = ({ about, isNamed = false }: SubjectProps) => {
   const [subject, value] = about.value
   return (

@@ -7,7 +7,6 @@ export interface Route {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The first page. */
 export const HOME = "overview"
 
 /** A text that is not percent-encoded correctly stays as it is: anyone can type an address. */

@@ -2,7 +2,6 @@ import { effect, signal } from "@preact/signals"
 import { attempt, keep, keepLatest, kept } from "./kept.ts"
 import { HOME, linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 
-/** The page that is open. */
 export const route = signal<Route>(parseRoute(location.hash))
 
 /** Where a reader left a page: where its rows began, above the window if negative, and the row with the focus. */

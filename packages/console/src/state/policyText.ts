@@ -18,7 +18,6 @@ export interface PolicyItem {
   readonly value: object
 }
 
-/** The line of an item, below its key. */
 const itemLine = ({ name, value }: PolicyItem): string =>
   name === undefined ? `- ${flowText(value)}` : `${flowText(name)}: ${flowText(value)}`
 

@@ -25,7 +25,6 @@ const stored = (): Preferences =>
 
 export const preferences = signal<Preferences>(stored())
 
-/** Changes some preferences, in this browser. */
 export const prefer = (changes: Partial<Preferences>): void => {
   preferences.value = { ...preferences.peek(), ...changes }
   keep("localStorage", KEY, preferences.peek())

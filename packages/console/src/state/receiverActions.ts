@@ -4,7 +4,6 @@ import { changePolicy, firingsText } from "./policyActions.ts"
 import type { Entry } from "./receiverForms.ts"
 import { call } from "./session.ts"
 
-/** The receivers that the policy defines. */
 export const entriesOf = ({ policy }: PolicyInForce): Readonly<Record<string, Entry>> =>
   policy.receivers ?? {}
 

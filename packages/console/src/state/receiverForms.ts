@@ -36,10 +36,8 @@ export const FORM_TYPES: Readonly<Record<string, FormType>> = {
 }
 export const FIRST_TYPE = "E-mail"
 
-/** An entry of a policy's receivers. */
 export type Entry = Readonly<Record<string, unknown>>
 
-/** The name of an entry's type. */
 export const typeNameOf = (entry: Entry): string =>
   Object.entries(FORM_TYPES).find(
     ([, { kind, needs, type }]) =>
@@ -56,7 +54,6 @@ export const nameFor = ({ kind, type }: FormType, others: Readonly<Record<string
   return free
 }
 
-/** A key in the server's schema. */
 interface Property {
   readonly type?: string
   readonly enum?: ReadonlyArray<string>
@@ -83,7 +80,6 @@ const bare = (key: string): string => key.replace(/_$/, "")
 const keysOf = ({ needs, takes }: FormType): ReadonlyArray<string> => [...needs, ...takes]
 const secretsOf = (form: FormType): ReadonlyArray<string> => keysOf(form).filter(isSecret).map(bare)
 
-/** Every key that some type has. */
 const OF_TYPES = new Set(Object.values(FORM_TYPES).flatMap(keysOf).map(bare))
 
 /** An address of a server that holds its credentials, as fields: browsers and people escape differently. */
@@ -141,7 +137,6 @@ const textOf = (value: unknown): string =>
 interface FieldsOf {
   readonly form: FormType
   readonly properties: Properties
-  /** The entry that the form changes. */
   readonly former: Entry | undefined
   /** Whether secrets stay outside, as for a policy that a file decides. */
   readonly isFixed: boolean
@@ -221,7 +216,6 @@ export const placesOf = (form: FormType, receiver: string): Texts =>
     form.needs.filter(isSecret).map((key) => [`${key}file`, `/run/secrets/${receiver}-${bare(key)}`]),
   )
 
-/** The address of a mail server with its credentials. */
 const mailAddress = (texts: Texts): string => {
   const [host = "", port = "", user = "", password = ""] = Object.keys(MAIL_PARTS).map((name) => texts[name])
   if (host === "") return ""

@@ -36,7 +36,6 @@ export const readEnd = (text: string, begin: number): SilenceEnd | undefined => 
   return { ends: { ends_at: end.toISOString() }, at: end.getTime() }
 }
 
-/** Says that a text is no end. */
 export const noEnd = (text: string): string =>
   `“${text}” is neither a duration such as 2h nor a time of day such as 08:00.`
 

@@ -1,7 +1,6 @@
 /** The values of a choice, and how they read. */
 export type Options = ReadonlyArray<readonly [value: string, title?: string]>
 
-/** A field, with its text and what becomes of another one. */
 export interface FieldProps {
   readonly label: string
   readonly type?: "datetime-local" | "number" | "password"
@@ -14,7 +13,6 @@ export interface FieldProps {
   readonly onText: (text: string) => void
   /** Whether it takes the room that is left, for long texts. */
   readonly isWide?: boolean
-  /** Whether it takes several lines. */
   readonly hasLines?: boolean
   /** Its meaning, below it. */
   readonly hint?: string | undefined
@@ -22,7 +20,6 @@ export interface FieldProps {
   readonly options?: Options | undefined
 }
 
-/** The texts of a form, by field. */
 export type Texts = Readonly<Record<string, string>>
 
 /** A field of a form, with the text that it begins with. */

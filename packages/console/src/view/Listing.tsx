@@ -48,7 +48,6 @@ const ROW_HEIGHTS = {
   double: { wide: 3.6, narrow: 7 },
 }
 
-/** A column of a list. */
 export interface Column<Item> {
   /** Its head, which may depend on the rows that were read. */
   readonly head: string | ((items: ReadonlyArray<Item>) => ComponentChildren)

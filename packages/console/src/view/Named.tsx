@@ -26,7 +26,6 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   /** The heads of two columns, and what an item has there. */
   readonly label: readonly [head: string, cell: (item: Item) => ComponentChildren]
   readonly when: readonly [head: string, cell: (item: Item) => ComponentChildren]
-  /** A note beside the label. */
   readonly noteOf?: (item: Item) => ComponentChildren
   /** Its last 24 hours. */
   readonly stripOf?: (item: Item) => ComponentChildren

@@ -30,7 +30,6 @@ interface LoadedProps<Module> {
   readonly draw: (module: Module) => ComponentChildren
 }
 
-/** Loads a script, and shows a part of it once it is there. */
 export const Loaded = <Module extends object>({ of, draw }: LoadedProps<Module>) => {
   useEffect(of.load, [of])
   const module = of.module.value

@@ -17,7 +17,6 @@ const TOGETHER_MILLIS = 60
 
 /** How many strips of each check are in sight. */
 const counts = new Map<string, number>()
-/** The checks whose strips are wanted. */
 const wanted = signal("")
 
 const namesInSight = (): string => {
@@ -57,7 +56,6 @@ export const StripReader = () => {
 /** Where bars begin: shapes differ too, so that what is not ok stands out. */
 const topOf = (state: string): number => (state === "no_data" ? 12 : state === "ok" ? 4 : 0)
 
-/** Draws the bars of one state together. */
 const pathIn = (state: string) => (each: string, bar: number) =>
   each === state ? `M${bar * 4} 16h3V${topOf(state)}h-3z` : ""
 

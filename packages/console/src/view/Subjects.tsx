@@ -15,7 +15,6 @@ const DID: Readonly<Record<string, string>> = {
   "operator.rotated": "replaced the token of",
 }
 
-/** The verb of an action. */
 export const didText = (action: string): string =>
   DID[action] ?? (action.split(".")[1] ?? action).replaceAll("_", " ")
 
@@ -32,7 +31,6 @@ const NAMELESS: Readonly<Record<string, string>> = {
   silence: "a silence",
 }
 
-/** Pages that show all subjects of a kind. */
 const PAGE_OF: Readonly<Record<string, string>> = {
   announcement: "pages",
   enrolment: "admission",
@@ -81,7 +79,6 @@ const { useCurrent, useOf: useName } = keptMap<readonly [name: string, link: str
 
 export const useSubjectNames = useCurrent
 
-/** A subject by its name, which leads to it. */
 const SubjectLink = (subject: Subject) => {
   const { kind, id } = subject
   const [name, link = linkOf(subject)] = useName(id) ?? []

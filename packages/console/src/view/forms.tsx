@@ -186,7 +186,6 @@ export type FormAct = readonly [
 interface FormProps {
   readonly title?: string | undefined
   readonly fields: Readonly<Record<string, FormField>>
-  /** Whether its fields are in columns. */
   readonly hasColumns?: boolean
   readonly acts: ReadonlyArray<FormAct>
   readonly children?: ComponentChildren

@@ -9,7 +9,6 @@ import { CopyButton } from "./forms.tsx"
 import { Mark } from "./states.tsx"
 import { useResource } from "./usePages.ts"
 
-/** The value and the title of a tab, and what its page adds. */
 type Tab = readonly [value: string, title: ComponentChildren, ...ReadonlyArray<unknown>]
 
 interface TabsProps {
@@ -133,7 +132,6 @@ export const BeginAt = () => <Inline label="From agent" parameter="from" isOfNam
 
 const LABELS = "labels"
 
-/** The names of the labels that agents have. */
 const LabelNames = () => {
   const { value = [] } = useResource(LABELS, ["agents"], async () => {
     const { items } = await listOf<Agent>("ops/v1/agents", {}, MOST).read(undefined)

@@ -70,7 +70,6 @@ interface SelectionBarProps {
   readonly children: (selected: Selection) => ComponentChildren
 }
 
-/** The acts on the selected rows, if any are. */
 export const SelectionBar = ({ isOffered, children }: SelectionBarProps) => {
   const selected = selectedIds()
   if (selected.length === 0 || !isOffered.value) return null
