@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { Agent } from "@tocsin/client"
-import type { ComponentChildren, ComponentProps } from "preact"
+import type { ComponentChildren } from "preact"
 import { numberText } from "../format/times.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { routeText, withParameters } from "../state/Route.ts"
@@ -71,9 +71,14 @@ export const parameterOf = (name: string) => ({
   onText: (text: string) => setParameters({ [name]: text, selected: "" }),
 })
 
-interface InlineProps extends Pick<ComponentProps<"input">, "list" | "onFocus" | "placeholder" | "type"> {
+interface InlineProps {
   readonly label: string
   readonly parameter: string
+  readonly type?: "date" | "search"
+  readonly placeholder?: string
+  /** The element that has names to choose. */
+  readonly list?: string
+  readonly onFocus?: () => void
   /** Whether it takes only the letters of names, of which the longest have 128. */
   readonly isOfName?: boolean
 }
