@@ -5,7 +5,7 @@ import { changePolicy } from "../state/policyActions.ts"
 import { itemText, withItem } from "../state/policyText.ts"
 import { ActionButton, bound, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { PATH, useCheck, useVersions } from "./policyEditing.ts"
-import { matchOf, NAMELESS, SubjectFields } from "./RouteForm.tsx"
+import { matchOf, NAMED_FIRST, SubjectFields, useAbout } from "./RouteForm.tsx"
 
 interface Line {
   readonly name: string
@@ -44,7 +44,7 @@ const Lines = ({ found, lines }: LinesProps) => (
 
 /** Writes a public page without knowing how: its name, its title, and lines with the checks that they match. */
 export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
-  const [name, title, lineName, about] = [useSignal(""), useSignal(""), useSignal(""), useSignal(NAMELESS)]
+  const [name, title, lineName, about] = [useSignal(""), useSignal(""), useSignal(""), useAbout(NAMED_FIRST)]
   const lines = useSignal<ReadonlyArray<Line>>([])
   const stored = useVersions().value?.stored
   const groups = [{ title: "Services", lines: lines.value }]
@@ -54,11 +54,12 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
   const { check, outcome } = useCheck(isWritten ? (text ?? "") : "")
   const found = (check?.lines ?? []).filter(({ page }) => page === item.name)
   const problem = check?.issues[0]
-  const matcher = matchOf(about.value)
+  const matcher = matchOf(about)
   const addLine = () => {
     lines.value = [...lines.value, { name: lineName.value.trim(), match: [matcher] }]
     lineName.value = ""
-    about.value = NAMELESS
+    about.subject.value = NAMED_FIRST
+    about.value.value = ""
   }
   const create = async () => {
     const ifMatch = stored?.hash ?? policy.hash

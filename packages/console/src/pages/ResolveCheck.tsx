@@ -1,15 +1,11 @@
 import { segment } from "../api/request.ts"
+import type { CheckName } from "../state/lists.ts"
 import { carryOut, mayRespond } from "../state/session.ts"
 import { reporting } from "../view/Contact.tsx"
 import { ActionButton } from "../view/forms.tsx"
 
-interface Bad {
-  readonly agent_id: string
-  readonly check_id: string
-}
-
 /** Resolves a check that is not ok, if a sender reports it: on a page that keeps `reporting` current. */
-export const ResolveCheck = ({ agent_id, check_id }: Bad) => {
+export const ResolveCheck = ({ agent_id, check_id }: CheckName) => {
   const { kind = "watch" } = reporting.useOf(agent_id) ?? {}
   return mayRespond.value && kind !== "watch" ? (
     <ActionButton

@@ -32,41 +32,29 @@ const DELAYS = [
 ] as const
 
 /** The checks that a matcher names: how, and by which text. */
-type About = readonly [subject: string, value: string]
-const EVERYTHING: About = ["", ""]
-export const NAMELESS: About = [NAMED[0][0], ""]
+interface About {
+  readonly subject: Signal<string>
+  readonly value: Signal<string>
+}
+export const NAMED_FIRST = NAMED[0][0]
+export const useAbout = (first: string): About => ({ subject: useSignal(first), value: useSignal("") })
 
 /** The matcher; empty for everything. */
-export const matchOf = ([subject, value]: About): string =>
-  subject === "" || value.trim() === "" ? "" : subject + value.trim()
+export const matchOf = ({ subject, value }: About): string =>
+  subject.value === "" || value.value.trim() === "" ? "" : subject.value + value.value.trim()
 
 interface SubjectProps {
-  readonly about: Signal<About>
+  readonly about: About
   /** Whether everything is no choice. */
   readonly isNamed?: boolean
 }
 
-export const SubjectFields = ({ about, isNamed = false }: SubjectProps) => {
-  const [subject, value] = about.value
-  return (
-    <>
-      <Field
-        label="of"
-        options={isNamed ? NAMED : SUBJECTS}
-        value={subject}
-        onText={(text) => (about.value = [text, value])}
-      />
-      {subject !== "" && (
-        <Field
-          label="which"
-          placeholder={EXAMPLES[subject]}
-          value={value}
-          onText={(text) => (about.value = [subject, text])}
-        />
-      )}
-    </>
-  )
-}
+export const SubjectFields = ({ about: { subject, value }, isNamed = false }: SubjectProps) => (
+  <>
+    <Field label="of" options={isNamed ? NAMED : SUBJECTS} {...bound(subject)} />
+    {subject.value !== "" && <Field label="which" placeholder={EXAMPLES[subject.value]} {...bound(value)} />}
+  </>
+)
 
 interface SeverityProps {
   readonly severity: Signal<string>
@@ -96,7 +84,7 @@ interface RouteFormProps {
 
 /** Writes a route without knowing how: what is sent to whom, and after how long. */
 export const RouteForm = ({ names, add }: RouteFormProps) => {
-  const [severity, after, about] = [useSignal(""), useSignal(""), useSignal(EVERYTHING)]
+  const [severity, after, about] = [useSignal(""), useSignal(""), useAbout("")]
   const to = useSignal<ReadonlyArray<string>>([])
   const hasUnknown = useSignal(true)
   if (names.length === 0)
@@ -106,7 +94,7 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
       </p>
     )
   const write = () => {
-    const match = [severityMatch(severity.value, hasUnknown.value), matchOf(about.value)].filter(
+    const match = [severityMatch(severity.value, hasUnknown.value), matchOf(about)].filter(
       (text) => text !== "",
     )
     const route = {

@@ -172,6 +172,8 @@ export const incidentsOf = (query: Query, filter: string, limit?: number): List<
   return { ...words, read: inOrder([listed(subject).read, readOthers], isOnly) }
 }
 
+export type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
+
 type Check = Pick<ExpectedCheckState, "agent_id" | "check_id" | "is_overdue" | "status" | "summary">
 
 export interface AgentRow {

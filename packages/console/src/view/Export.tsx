@@ -10,22 +10,13 @@ interface ExportProps {
   readonly lists: ReadonlyArray<Pick<List<object>, "read">>
 }
 
-/** How a file begins, the text of some items in it, and how it ends. */
+const jsonRows = (items: ReadonlyArray<unknown>): string =>
+  items.map((item) => JSON.stringify(item)).join(",\n")
+
+/** How a file begins, the text of some items in it, what is between these, and how it ends. */
 const formats = {
-  csv: (name: CsvName) => {
-    const { head, rows } = csvLines(name)
-    return { head, rows, end: "" }
-  },
-  json: () => {
-    let isFirst = true
-    const rows = (items: ReadonlyArray<unknown>): string => {
-      const text = items.map((item) => JSON.stringify(item)).join(",\n")
-      const opening = isFirst || text === "" ? "" : ",\n"
-      isFirst &&= text === ""
-      return opening + text
-    }
-    return { head: '{"items":[\n', rows, end: "\n]}\n" }
-  },
+  csv: (name: CsvName) => ({ ...csvLines(name), between: "", end: "" }),
+  json: () => ({ head: '{"items":[\n', rows: jsonRows, between: ",\n", end: "\n]}\n" }),
 }
 
 /** How long a browser may take to begin to save a file. */
@@ -33,14 +24,14 @@ const SAVED_MILLIS = 60_000
 
 /** Saves lists whole. The browser may keep on disk what was read: this page has one answer at a time. */
 const save = async ({ lists, name }: ExportProps, kind: keyof typeof formats): Promise<Message> => {
-  const { head, rows, end } = formats[kind](name)
+  const { head, rows, between, end } = formats[kind](name)
   const parts = [new Blob([head])]
   let count = 0
   for (const { read } of lists) {
     let cursor: string | undefined
     do {
       const { items, next_cursor } = await read(cursor)
-      parts.push(new Blob([rows(items)]))
+      if (items.length > 0) parts.push(new Blob([count === 0 ? "" : between, rows(items)]))
       count += items.length
       cursor = next_cursor ?? undefined
     } while (cursor !== undefined)

@@ -1,11 +1,10 @@
 import type { ReadonlySignal } from "@preact/signals"
-import type { ExpectedCheckState, Numbers } from "@tocsin/client"
+import type { Numbers } from "@tocsin/client"
 import { now } from "../state/clock.ts"
+import type { CheckName } from "../state/lists.ts"
 import { call } from "../state/session.ts"
 import { useRested } from "./rested.ts"
 import { useResource } from "./usePages.ts"
-
-type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
 const Drawn = ({ agent_id, check_id }: CheckName) => {
   const read = async () => {

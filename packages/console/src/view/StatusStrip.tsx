@@ -1,8 +1,9 @@
 import { type ReadonlySignal, signal } from "@preact/signals"
-import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
+import type { CheckAvailability } from "@tocsin/client"
 import { useEffect } from "preact/hooks"
 import { availabilityOf, barsOf, stretchesOf, timeInStates } from "../format/historyStrip.ts"
 import { spanText } from "../format/times.ts"
+import type { CheckName } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
 import { useRested } from "./rested.ts"
@@ -77,7 +78,7 @@ const Bars = ({ from, phases = [], to }: CheckAvailability) => {
   )
 }
 
-interface StripProps extends Pick<ExpectedCheckState, "agent_id" | "check_id"> {
+interface StripProps extends CheckName {
   readonly isInSight?: ReadonlySignal<boolean>
 }
 
