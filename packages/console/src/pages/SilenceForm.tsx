@@ -22,6 +22,7 @@ import {
   noEnd,
   readEnd,
 } from "../state/silenceActions.ts"
+import { useLater } from "../state/useLater.ts"
 import { ActionButton, bound, Fault, Field } from "../view/forms.tsx"
 import { FailureNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
@@ -47,10 +48,7 @@ const useIncidents = (ids: ReadonlyArray<string>) =>
 const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   const asked = useSignal(silences)
   const text = JSON.stringify([silences.lists, silences.ends, silences.startsAt])
-  useEffect(() => {
-    const timer = setTimeout(() => (asked.value = silences), TYPING_MILLIS)
-    return () => clearTimeout(timer)
-  }, [text])
+  useLater(() => (asked.value = silences), TYPING_MILLIS, [text])
   const { lists, ends, startsAt } = asked.value
   const { value, failure } = useResource(
     `preview ${JSON.stringify([lists, ends, startsAt])}`,

@@ -101,28 +101,22 @@ const drawTimes = ({ every, last }: Watch) => (
 )
 
 const rareFields = (former: Watch | undefined): Readonly<Record<string, FormField>> => {
-  const rare = { isRare: true, type: "number", min: 1, max: 3_650 } as const
-  const before = former && textsOf(former)
-  return {
-    text: { label: "The page must contain", isRare: true, initial: before?.["text"] ?? "" },
-    statuses: {
-      label: "Statuses that are ok",
-      isRare: true,
-      initial: before?.["statuses"] ?? "",
-      example: "200 to 299",
-    },
-    warning: { label: "Certificate: warning days", ...rare, initial: before?.["warning"] ?? "" },
-    critical: { label: "Critical days", ...rare, initial: before?.["critical"] ?? "" },
-    headers: {
-      label:
-        former?.http === undefined
-          ? "Header fields"
-          : "Header fields: write them again with each change above",
-      isRare: true,
-      hasLines: true,
-      example: "authorization: Bearer KEY",
-    },
+  const days = { type: "number", min: 1, max: 3_650 } as const
+  const again = former?.http === undefined ? "" : ": write them again with each change above"
+  const fields: Readonly<Record<(typeof OPTIONS)[number], FormField>> = {
+    text: { label: "The page must contain" },
+    statuses: { label: "Statuses that are ok", example: "200 to 299" },
+    warning: { label: "Certificate: warning days", ...days },
+    critical: { label: "Critical days", ...days },
+    headers: { label: `Header fields${again}`, hasLines: true, example: "authorization: Bearer KEY" },
   }
+  const before: Texts = former === undefined ? {} : textsOf(former)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      { ...field, isRare: true, initial: before[name] ?? "" },
+    ]),
+  )
 }
 
 const WATCHES: Kind<Watch> = {

@@ -6,10 +6,11 @@ import type {
   PolicyTrial,
   PolicyVersionList,
 } from "@tocsin/client"
-import { useEffect, useRef } from "preact/hooks"
+import { useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
 import { changePolicy, firingsText } from "../state/policyActions.ts"
 import { call, me } from "../state/session.ts"
+import { useLater } from "../state/useLater.ts"
 import { useResource } from "../view/usePages.ts"
 
 export const PATH = "ops/v1/policy"
@@ -53,10 +54,7 @@ const TYPING_MILLIS = 400
 /** The problems of a text, or what it would send; those of the text before until they are known. */
 export const useCheck = (text: string) => {
   const asked = useSignal(text)
-  useEffect(() => {
-    const timer = setTimeout(() => (asked.value = text), TYPING_MILLIS)
-    return () => clearTimeout(timer)
-  }, [text])
+  useLater(() => (asked.value = text), TYPING_MILLIS, [text])
   const body = asked.value
   const isEmpty = body.trim() === ""
   const reading = useResource<PolicyCheck | undefined>(

@@ -7,6 +7,7 @@ import { MOST_GROUPED } from "../state/lists.ts"
 import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 import { aim } from "../state/revisions.ts"
 import { me } from "../state/session.ts"
+import { useLater } from "../state/useLater.ts"
 import { linkOf } from "./Keyboard.tsx"
 import { ReadingNote } from "./states.tsx"
 import { type Listed, MOST_WHOLE } from "./usePages.ts"
@@ -166,15 +167,8 @@ const WHOLE_AFTER_MILLIS = 1_000
 const useWhole = ({ pages, readWhole }: Listed<unknown>, inSight: number): number => {
   const drawn = useSignal(inSight)
   const most = Math.min(rowCount(pages), MOST_WHOLE)
-  useEffect(() => {
-    const timer = setTimeout(readWhole, WHOLE_AFTER_MILLIS)
-    return () => clearTimeout(timer)
-  }, [])
-  useEffect(() => {
-    if (drawn.value >= most) return
-    const timer = setTimeout(() => (drawn.value += STEP), STEP_MILLIS)
-    return () => clearTimeout(timer)
-  }, [drawn.value, most])
+  useLater(readWhole, WHOLE_AFTER_MILLIS, [])
+  useLater(() => (drawn.value += STEP), drawn.value < most ? STEP_MILLIS : undefined, [drawn.value, most])
   return Math.min(drawn.value, most)
 }
 

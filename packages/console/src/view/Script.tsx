@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
+import { useLater } from "../state/useLater.ts"
 import { QuietButton } from "./forms.tsx"
 import { Empty } from "./states.tsx"
 
@@ -33,11 +34,7 @@ interface LoadedProps<Module> {
 export const Loaded = <Module extends object>({ of, draw }: LoadedProps<Module>) => {
   useEffect(of.load, [of])
   const module = of.module.value
-  useEffect(() => {
-    if (module !== "failed") return undefined
-    const timer = setTimeout(of.load, AGAIN_MILLIS)
-    return () => clearTimeout(timer)
-  }, [module])
+  useLater(of.load, module === "failed" ? AGAIN_MILLIS : undefined, [module])
   if (typeof module === "object") return <>{draw(module)}</>
   return module === "failed" ? (
     <Empty title="This could not be loaded">
