@@ -20,7 +20,7 @@ import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
 import { Box } from "../view/forms.tsx"
-import { column, type Columns, Listing, width, windowWidth } from "../view/Listing.tsx"
+import { column, type Columns, Listing, mainLink, width, windowWidth } from "../view/Listing.tsx"
 import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
@@ -85,11 +85,7 @@ const Count = ({ agent_id, failing, isAll, ok }: AgentRow) => {
 }
 
 const gridColumns = (most: number): Columns<AgentRow> => [
-  column("Agent", "minmax(0, 12rem)", ({ agent_id }) => (
-    <a class="main" href={linkTo("agents", [agent_id])}>
-      {agent_id}
-    </a>
-  )),
+  column("Agent", "minmax(0, 12rem)", ({ agent_id }) => mainLink(linkTo("agents", [agent_id]), agent_id)),
   column("Not ok", 1, ({ failing }) => <span class="cells">{failing.slice(0, most).map(drawCell)}</span>),
   column("", "4.5rem", ({ agent_id, failing: { length } }) => (
     <span class="more">
@@ -161,11 +157,7 @@ const columnsBy = (
   room: ReturnType<typeof width.peek>,
 ): Columns<ExpectedCheckState> => [
   column("State", "5.5rem", (check) => <State {...check} />),
-  column("Check", 1, (check) => (
-    <a class="main" href={linkTo("checks", [check.agent_id, check.check_id])}>
-      {nameOf(check)}
-    </a>
-  )),
+  column("Check", 1, (check) => mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameOf(check))),
   // The output has the room that its labels leave.
   column("Last output", room === "wide" ? 3 : 2, (check) => (
     <span class="said">
