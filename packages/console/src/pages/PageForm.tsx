@@ -76,14 +76,9 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
       <div class="form-row">
         <Field label="Line" placeholder="Checkout" {...bound(lineName)} />
         <SubjectFields about={about} isNamed />
-        <button
-          type="button"
-          class="quiet"
-          disabled={lineName.value.trim() === "" || matcher === ""}
-          onClick={addLine}
-        >
+        <QuietButton isDisabled={lineName.value.trim() === "" || matcher === ""} does={addLine}>
           Add this line
-        </button>
+        </QuietButton>
       </div>
       <Lines lines={lines} found={found} />
       {isWritten && text === undefined && (

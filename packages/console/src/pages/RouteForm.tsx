@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyItem } from "../state/policyText.ts"
 import { linkTo } from "../state/Route.ts"
-import { bound, Box, Choices, Field } from "../view/forms.tsx"
+import { bound, Box, Choices, Field, QuietButton } from "../view/forms.tsx"
 
 const SEVERITIES = [["", "everything"], ["critical"], ["warning", "warnings"]] as const
 
@@ -115,9 +115,9 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
           to
           <Choices names={names} of={to} />
         </span>
-        <button type="button" class="quiet" disabled={to.value.length === 0} onClick={write}>
+        <QuietButton isDisabled={to.value.length === 0} does={write}>
           Add this route
-        </button>
+        </QuietButton>
       </div>
       <p class="lead">
         Every route that matches applies. What no route matches goes to every receiver, immediately. A missed

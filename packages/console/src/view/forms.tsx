@@ -46,10 +46,12 @@ export const ActionButton = ({
   )
 }
 
-type QuietButtonProps = Pick<ActionButtonProps, "children" | "describes"> & { readonly does: () => unknown }
+type QuietButtonProps = Omit<ActionButtonProps, "confirms" | "does" | "kind"> & {
+  readonly does: () => unknown
+}
 
-export const QuietButton = ({ children, does, describes }: QuietButtonProps) => (
-  <button type="button" class="quiet" title={describes} onClick={() => void does()}>
+export const QuietButton = ({ children, does, describes, isDisabled = false }: QuietButtonProps) => (
+  <button type="button" class="quiet" title={describes} disabled={isDisabled} onClick={() => void does()}>
     {children}
   </button>
 )
