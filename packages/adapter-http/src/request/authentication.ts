@@ -175,10 +175,12 @@ const validParameters = HttpApiMiddleware.layerSchemaErrorTransform(
   }),
 )
 
-const ignoredBody = Layer.succeed(IgnoredBody, (httpEffect) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.andThen(readIgnored(request), httpEffect),
-  ),
+const ignoredBody = Layer.succeed(IgnoredBody, (httpEffect, { endpoint }) =>
+  endpoint.payload.size > 0
+    ? httpEffect
+    : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+        Effect.andThen(readIgnored(request), httpEffect),
+      ),
 )
 
 /** The rules for parameters and bodies that the API's definition names. */

@@ -25,13 +25,7 @@ import { PolicyApi } from "./PolicyApi.ts"
 import { RotasApi } from "./RotasApi.ts"
 import { SessionsApi, SignInApi } from "./SessionsApi.ts"
 import { SecretsApi } from "./SecretsApi.ts"
-import {
-  AgentAuthentication,
-  role,
-  IgnoredBody,
-  OperatorAuthentication,
-  ValidParameters,
-} from "./operation.ts"
+import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
 import * as resources from "./opsResources.ts"
 
 const Events = Schema.String.annotate({
@@ -39,10 +33,10 @@ const Events = Schema.String.annotate({
 }).pipe(HttpApiSchema.asText({ contentType: "text/event-stream" }))
 
 /** The stream of changed topics, for live views (docs/rules.md#live-views). */
-class StreamApi extends HttpApiGroup.make("stream")
-  .add(role.read.get("stream", "/stream", { success: Events, error: RateLimited.wire }))
-  .middleware(IgnoredBody)
-  .middleware(OperatorAuthentication) {}
+class StreamApi extends operatorsGroup(
+  "stream",
+  role.read.get("stream", "/stream", { success: Events, error: RateLimited.wire }),
+) {}
 
 /** Agents' calls beyond the frozen contract, with their own keys. */
 class DeclarationsApi extends HttpApiGroup.make("agents")
@@ -81,76 +75,72 @@ const success = ActionCountResponse
 const item = { params: resources.OutboxPath, success, error: [NotFound.wire, Conflict.wire] } as const
 const check = { params: Parameters.CheckPathParameters, success, error: NotFound.wire } as const
 
-class OperationsApi extends HttpApiGroup.make("operations")
-  .add(
-    role.read.get("getOverview", "/summary", { success: resources.Overview }),
-    role.read.get("findAgents", "/agents", {
-      query: Parameters.FoundAgentListParameters,
-      success: AgentPage,
-    }),
-    role.read.get("getAgentDownload", "/agent_download", {
-      success: AgentDownload,
-      error: NotFound.wire,
-    }),
-    role.read.get("listExpectedChecks", "/checks", {
-      query: Parameters.ExpectedCheckListParameters,
-      success: resources.ExpectedCheckStatePage,
-    }),
-    role.read.get("listAvailability", "/availability", {
-      query: AvailabilityParameters,
-      success: pageOf(CheckAvailability, "AvailabilityPage"),
-    }),
-    role.read.get("listSeries", "/checks/:agent_id/:check_id/numbers", {
-      params: Parameters.CheckPathParameters,
-      success: SeriesOfCheck,
-      error: NotFound.wire,
-    }),
-    role.read.get("readNumbers", "/numbers", {
-      query: NumbersParameters,
-      success: NumbersAnswer,
-      error: NotFound.wire,
-    }),
-    role.admin.post("replay", "/notifiers/outbox/:id/replay", item),
-    role.admin.post("release", "/outbox/:id/release", item),
-    role.read.get("listHeldOutbox", "/outbox", {
-      query: Parameters.HeldOutboxListParameters,
-      success: pageOf(resources.HeldOutboxItem, "HeldOutboxPage"),
-    }),
-    role.respond.post("testNotifier", "/notifiers/:notifier/test", {
-      params: resources.NotifierPath,
-      success: resources.NotifierTest,
-      error: NotFound.wire,
-    }),
-    role.respond.post("resolveCheck", "/checks/:agent_id/:check_id/resolve", {
-      ...check,
-      error: [NotFound.wire, Conflict.wire],
-    }),
-    role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
-    role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
-    role.read.get("explain", "/explain", {
-      query: resources.CheckQuery,
-      success: resources.CheckExplanation,
-      error: NotFound.wire,
-    }),
-    role.read.get("listHeldIncidents", "/incidents", {
-      query: Parameters.HeldIncidentListParameters,
-      success: pageOf(resources.HeldIncident, "HeldIncidentPage"),
-    }),
-    role.read.get("showIncident", "/incidents/:id", {
-      params: resources.IncidentPath,
-      success: resources.IncidentDetail,
-      error: NotFound.wire,
-    }),
-    // The changes that people made (docs/rules.md#audit).
-    role.read.get("listAudit", "/audit", {
-      query: AuditListParameters,
-      success: pageOf(AuditEntry, "AuditPage"),
-    }),
-  )
-  // The last one is the first that a request meets.
-  .middleware(ValidParameters)
-  .middleware(IgnoredBody)
-  .middleware(OperatorAuthentication) {}
+class OperationsApi extends operatorsGroup(
+  "operations",
+  role.read.get("getOverview", "/summary", { success: resources.Overview }),
+  role.read.get("findAgents", "/agents", {
+    query: Parameters.FoundAgentListParameters,
+    success: AgentPage,
+  }),
+  role.read.get("getAgentDownload", "/agent_download", {
+    success: AgentDownload,
+    error: NotFound.wire,
+  }),
+  role.read.get("listExpectedChecks", "/checks", {
+    query: Parameters.ExpectedCheckListParameters,
+    success: resources.ExpectedCheckStatePage,
+  }),
+  role.read.get("listAvailability", "/availability", {
+    query: AvailabilityParameters,
+    success: pageOf(CheckAvailability, "AvailabilityPage"),
+  }),
+  role.read.get("listSeries", "/checks/:agent_id/:check_id/numbers", {
+    params: Parameters.CheckPathParameters,
+    success: SeriesOfCheck,
+    error: NotFound.wire,
+  }),
+  role.read.get("readNumbers", "/numbers", {
+    query: NumbersParameters,
+    success: NumbersAnswer,
+    error: NotFound.wire,
+  }),
+  role.admin.post("replay", "/notifiers/outbox/:id/replay", item),
+  role.admin.post("release", "/outbox/:id/release", item),
+  role.read.get("listHeldOutbox", "/outbox", {
+    query: Parameters.HeldOutboxListParameters,
+    success: pageOf(resources.HeldOutboxItem, "HeldOutboxPage"),
+  }),
+  role.respond.post("testNotifier", "/notifiers/:notifier/test", {
+    params: resources.NotifierPath,
+    success: resources.NotifierTest,
+    error: NotFound.wire,
+  }),
+  role.respond.post("resolveCheck", "/checks/:agent_id/:check_id/resolve", {
+    ...check,
+    error: [NotFound.wire, Conflict.wire],
+  }),
+  role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
+  role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
+  role.read.get("explain", "/explain", {
+    query: resources.CheckQuery,
+    success: resources.CheckExplanation,
+    error: NotFound.wire,
+  }),
+  role.read.get("listHeldIncidents", "/incidents", {
+    query: Parameters.HeldIncidentListParameters,
+    success: pageOf(resources.HeldIncident, "HeldIncidentPage"),
+  }),
+  role.read.get("showIncident", "/incidents/:id", {
+    params: resources.IncidentPath,
+    success: resources.IncidentDetail,
+    error: NotFound.wire,
+  }),
+  // The changes that people made (docs/rules.md#audit).
+  role.read.get("listAudit", "/audit", {
+    query: AuditListParameters,
+    success: pageOf(AuditEntry, "AuditPage"),
+  }),
+) {}
 
 /** Operators' calls beyond the frozen contract, under /ops/v1; they may grow. */
 export class OpsApi extends HttpApi.make("tocsin-ops")

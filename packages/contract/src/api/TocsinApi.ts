@@ -4,13 +4,7 @@ import { EventBatchRequest, HeartbeatRequest } from "../Requests.ts"
 import { Agent, SystemSummary } from "../Resources.ts"
 import * as Responses from "../Responses.ts"
 import * as ApiErrors from "./ApiErrors.ts"
-import {
-  AgentAuthentication,
-  role,
-  IgnoredBody,
-  OperatorAuthentication,
-  ValidParameters,
-} from "./operation.ts"
+import { AgentAuthentication, operatorsGroup, role } from "./operation.ts"
 
 /** The requests that agents push (docs/rules.md#heartbeats, docs/rules.md#events). */
 class AgentsApi extends HttpApiGroup.make("agents")
@@ -55,53 +49,49 @@ const success = Responses.ActionCountResponse
 const error = ApiErrors.NotFound.wire
 
 /** Operators' reads and decisions (docs/rules.md#lists, docs/rules.md#accept-block-remove). */
-class OperatorsApi extends HttpApiGroup.make("operators")
-  .add(
-    role.read.get("listAgents", "/agents", {
-      query: Parameters.PageParameters,
-      success: Responses.AgentPage,
-    }),
-    role.read.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }),
-    role.admin.delete("deleteAgent", "/agents/:agent_id", { params, success, error }),
-    role.admin.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }),
-    role.admin.post("blockAgent", "/agents/:agent_id/block", { params, success, error }),
-    role.admin.post("acceptAll", "/agents/admission/accept-all", {
-      query: Parameters.AcceptAllParameters,
-      success,
-    }),
-    role.admin.post("blockAll", "/agents/admission/block-all", { success }),
-    role.admin.post("removeAll", "/agents/admission/remove-all", { success }),
-    role.read.get("listBlacklist", "/agents/admission/blacklist", {
-      query: Parameters.BlacklistParameters,
-      success: Responses.AgentBlacklistPage,
-    }),
-    role.admin.delete("deleteBlacklist", "/agents/admission/blacklist", { success }),
-    role.admin.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
-      params: Parameters.BlacklistPathParameters,
-      success,
-    }),
-    role.read.get("listChecks", "/checks", {
-      query: Parameters.CheckListParameters,
-      success: Responses.CheckStatePage,
-    }),
-    role.read.get("listIncidents", "/incidents", {
-      query: Parameters.IncidentListParameters,
-      success: Responses.IncidentPage,
-    }),
-    role.read.get("queryEvents", "/events/query", {
-      query: Parameters.EventListParameters,
-      success: Responses.StoredCheckResultEventPage,
-    }),
-    role.read.get("getSummary", "/system-summary", { success: SystemSummary }),
-    role.read.get("listOutbox", "/notifiers/outbox", {
-      query: Parameters.OutboxListParameters,
-      success: Responses.NotificationOutboxPage,
-    }),
-  )
-  // The last one is the first that a request meets.
-  .middleware(ValidParameters)
-  .middleware(IgnoredBody)
-  .middleware(OperatorAuthentication) {}
+class OperatorsApi extends operatorsGroup(
+  "operators",
+  role.read.get("listAgents", "/agents", {
+    query: Parameters.PageParameters,
+    success: Responses.AgentPage,
+  }),
+  role.read.get("getAgent", "/agents/:agent_id", { params, success: Agent, error }),
+  role.admin.delete("deleteAgent", "/agents/:agent_id", { params, success, error }),
+  role.admin.post("acceptAgent", "/agents/:agent_id/accept", { params, success, error }),
+  role.admin.post("blockAgent", "/agents/:agent_id/block", { params, success, error }),
+  role.admin.post("acceptAll", "/agents/admission/accept-all", {
+    query: Parameters.AcceptAllParameters,
+    success,
+  }),
+  role.admin.post("blockAll", "/agents/admission/block-all", { success }),
+  role.admin.post("removeAll", "/agents/admission/remove-all", { success }),
+  role.read.get("listBlacklist", "/agents/admission/blacklist", {
+    query: Parameters.BlacklistParameters,
+    success: Responses.AgentBlacklistPage,
+  }),
+  role.admin.delete("deleteBlacklist", "/agents/admission/blacklist", { success }),
+  role.admin.delete("deleteBlacklistRow", "/agents/admission/blacklist/:key_id", {
+    params: Parameters.BlacklistPathParameters,
+    success,
+  }),
+  role.read.get("listChecks", "/checks", {
+    query: Parameters.CheckListParameters,
+    success: Responses.CheckStatePage,
+  }),
+  role.read.get("listIncidents", "/incidents", {
+    query: Parameters.IncidentListParameters,
+    success: Responses.IncidentPage,
+  }),
+  role.read.get("queryEvents", "/events/query", {
+    query: Parameters.EventListParameters,
+    success: Responses.StoredCheckResultEventPage,
+  }),
+  role.read.get("getSummary", "/system-summary", { success: SystemSummary }),
+  role.read.get("listOutbox", "/notifiers/outbox", {
+    query: Parameters.OutboxListParameters,
+    success: Responses.NotificationOutboxPage,
+  }),
+) {}
 
 /**
  * The v1 API of Tocsin: every endpoint of the contract, under /api/v1. It serves routing, decoding, the OpenAPI

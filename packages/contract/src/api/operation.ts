@@ -1,6 +1,8 @@
-import { Context, type Redacted } from "effect"
-import { HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { type Array, Context, type Redacted, type Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { Role } from "../Operators.ts"
+import { PageParameters } from "../Parameters.ts"
+import { pageOf } from "../Responses.ts"
 import { Forbidden, Internal, PayloadTooLarge, Unauthorized, Validation } from "./ApiErrors.ts"
 
 /**
@@ -12,12 +14,13 @@ export class ValidParameters extends HttpApiMiddleware.Service<ValidParameters>(
   { error: Validation.wire },
 ) {}
 
-/** Ignores the body of a request that needs none, up to 1 MiB (docs/rules.md#bodies). */
+/**
+ * Ignores the body of a request that needs none, up to 1 MiB (docs/rules.md#bodies). Operations with a body read it
+ * themselves, with the same limit.
+ */
 export class IgnoredBody extends HttpApiMiddleware.Service<IgnoredBody>()(
   "@tocsin/adapter-http/api/IgnoredBody",
-  {
-    error: PayloadTooLarge.wire,
-  },
+  { error: PayloadTooLarge.wire },
 ) {}
 
 /** The key that the agent of this request authenticates with. */
@@ -84,3 +87,23 @@ const requiring = (needed: Role) => {
 
 /** Makes endpoints of operators, by the role that they require and their method. */
 export const role = { read: requiring("read"), respond: requiring("respond"), admin: requiring("admin") }
+
+/** A group of operators' endpoints. The last of its rules is the first that a request meets. */
+export const operatorsGroup = <
+  const Name extends string,
+  const Endpoints extends Array.NonEmptyReadonlyArray<HttpApiEndpoint.Constraint>,
+>(
+  name: Name,
+  ...endpoints: Endpoints
+) =>
+  HttpApiGroup.make(name)
+    .add(...endpoints)
+    .middleware(ValidParameters)
+    .middleware(IgnoredBody)
+    .middleware(OperatorAuthentication)
+
+/** The request for a page of a list without filters, and its answer. */
+export const paged = <Item extends Schema.Top>(item: Item, page: string) => ({
+  query: PageParameters,
+  success: pageOf(item, page),
+})
