@@ -58,34 +58,26 @@ export type WritingEndpoint = {
 export type ErrorOf<Name extends EndpointName> = HttpApiEndpoint.Errors<Endpoints[Name]>
 
 /**
- * The arguments of a call: the text of the only parameter in its path, its body, or an object of
- * parameters. `read` does the same at run time.
+ * The arguments of a call: the text of the only parameter in its path, or an object of several, its body, and an object
+ * of its other parameters. `read` does the same at run time.
  */
-export type InputOf<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
-  ? [Endpoints[Name]["~Params"]] extends [never]
-    ? [Endpoints[Name]["~Query"]] extends [never]
-      ? []
-      : object extends Query<Name>
-        ? [parameters?: Query<Name>]
-        : [parameters: Query<Name>]
-    : IsUnion<keyof Path<Name>> extends true
-      ? [parameters: Path<Name>]
-      : [Endpoints[Name]["~Query"]] extends [never]
-        ? [value: string]
-        : [Endpoints[Name]["~Headers"]] extends [never]
-          ? [value: string, parameters?: Query<Name>]
-          : [value: string, parameters: Query<Name> & Headers<Name>]
-  : [Endpoints[Name]["~Params"]] extends [never]
-    ? [Endpoints[Name]["~Query"]] extends [never]
-      ? [Endpoints[Name]["~Headers"]] extends [never]
-        ? [body: Body<Name>]
-        : [body: Body<Name>, headers?: Headers<Name>]
-      : [Endpoints[Name]["~Headers"]] extends [never]
-        ? [body: Body<Name>, parameters?: Query<Name>]
-        : [body: Body<Name>, parameters?: Query<Name> & Headers<Name>]
-    : [Endpoints[Name]["~Query"]] extends [never]
-      ? [value: string, body: Body<Name>]
-      : [value: string, body: Body<Name>, parameters: Query<Name> & Headers<Name>]
+export type InputOf<Name extends EndpointName> = [...InPath<Name>, ...InBody<Name>, ...Beside<Name>]
+type InPath<Name extends EndpointName> = [Endpoints[Name]["~Params"]] extends [never]
+  ? []
+  : IsUnion<keyof Path<Name>> extends true
+    ? [parameters: Path<Name>]
+    : [value: string]
+type InBody<Name extends EndpointName> = [Endpoints[Name]["~Payload"]] extends [never]
+  ? []
+  : [body: Body<Name>]
+type Beside<Name extends EndpointName> = [Endpoints[Name]["~Query" | "~Headers"]] extends [never]
+  ? []
+  : object extends Others<Name>
+    ? [parameters?: Others<Name>]
+    : [parameters: Others<Name>]
+type Others<Name extends EndpointName> = OrAny<Endpoints[Name]["~Query"], Query<Name>> &
+  OrAny<Endpoints[Name]["~Headers"], Headers<Name>>
+type OrAny<Part, Parameters> = [Part] extends [never] ? unknown : Parameters
 type IsUnion<T, Each = T> = T extends unknown ? ([Each] extends [T] ? false : true) : never
 
 type ParametersOf<S extends TypesOfSchema> = {
@@ -108,24 +100,24 @@ interface AnyEndpoint {
   readonly success: ReadonlySet<Codec>
 }
 
+type Read = Result.Result<DecodedRequest, ValidationError>
+/** Decodes an argument of a call, or refuses it with the service's own message. */
+type Reader = (given: unknown) => Read
+
 const reader = (
   part: keyof DecodedRequest,
   schema: Codec,
   onExcessProperty: "error" | "ignore" = "error",
-) => {
+): Reader => {
   // A request's body has a schema that refuses other fields; a URL may have other parameters.
   const decode = SchemaParser.decodeUnknownResult(schema, { onExcessProperty })
   const whole = part === "payload" ? "the request body" : "the parameters"
-  return (input: unknown) =>
+  return (input) =>
     Result.mapBoth(decode(input), {
       onSuccess: (decoded): DecodedRequest => ({ [part]: decoded }),
       onFailure: (issue) => new ValidationError({ message: describeIssue(issue, whole) }),
     })
 }
-
-type Read = Result.Result<DecodedRequest, ValidationError>
-/** Decodes the arguments of a call, or refuses them with the service's own message. */
-type Reader = (...input: ReadonlyArray<unknown>) => Read
 
 const refused = (problems: ReadonlyArray<string>): Read =>
   Result.fail(new ValidationError({ message: problems.join("\n") }))
@@ -145,72 +137,57 @@ const asTexts = (parameters: object): object =>
       .map(([name, value]) => [name, toText(value)]),
   )
 
-const bodyReaderOf = ({ payload }: AnyEndpoint): Reader | undefined => {
-  const [body] = payload.values()
-  if (body === undefined) return undefined
-  const read = reader("payload", body.schemas[0])
+/** Reads the value of the only parameter in a path, or an object of several. */
+const pathReader = (params: Codec, path: string): Reader => {
+  const read = reader("params", params)
+  const [first, ...others] = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
+  return first !== undefined && others.length === 0
+    ? (value) => read(asTexts({ [first]: value }))
+    : (given) => read(asTexts(Object(given)))
+}
+
+const bodyReader = (body: Codec): Reader => {
+  const read = reader("payload", body)
   // Most bodies fit as they are, and are not converted.
   return (given) => Result.orElse(read(given), () => read(asJson(given)))
 }
 
-/** Reads an object of parameters, or the value of the only one. */
-const parametersReaderOf = ({ headers, params, query, path }: AnyEndpoint): Reader => {
-  const schema = params ?? query ?? headers
-  if (schema === undefined) return () => Result.succeed({})
-  const part = query === undefined ? "headers" : "query"
-  const read = reader(params === undefined ? part : "params", schema)
-  const [first, ...others] = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
-  if (query !== undefined && headers !== undefined) {
-    const [readQuery, readHeaders] = [reader("query", query, "ignore"), reader("headers", headers, "ignore")]
-    const known = [query, headers].flatMap(({ ast }) =>
-      SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : [],
-    )
-    return (input) => {
-      const given = asTexts(Object(input))
-      const problems = unknownOptions("", given, known)
-      return problems.length > 0 ? refused(problems) : both(readQuery(given), () => readHeaders(given))
-    }
+/** Reads an object of the parameters in the query and in the header. */
+const othersReader = ({ headers, query }: AnyEndpoint): Reader | undefined => {
+  const either = query ?? headers
+  if (either === undefined) return undefined
+  if (query === undefined || headers === undefined) {
+    const read = reader(query === undefined ? "headers" : "query", either)
+    return (given) => read(asTexts(Object(given)))
   }
-  return first !== undefined && others.length === 0
-    ? (value) => read(asTexts({ [first]: value }))
-    : (input) => read(asTexts(Object(input)))
-}
-
-/** Whether it takes a parameter of its path and others. */
-const hasBoth = ({ params, query }: AnyEndpoint): boolean => params !== undefined && query !== undefined
-
-const readerOf = (endpoint: AnyEndpoint): Reader => {
-  const readBody = bodyReaderOf(endpoint)
-  const readParameters = parametersReaderOf(endpoint)
-  if (hasBoth(endpoint)) {
-    const readPath = parametersReaderOf({ ...endpoint, query: undefined, headers: undefined })
-    const readOthers = parametersReaderOf({ ...endpoint, params: undefined, path: "" })
-    return readBody === undefined
-      ? (value, parameters) => both(readPath(value), () => readOthers(parameters))
-      : (value, body, parameters) =>
-          both(readPath(value), () => both(readBody(body), () => readOthers(parameters)))
+  const [readQuery, readHeaders] = [reader("query", query, "ignore"), reader("headers", headers, "ignore")]
+  const known = [query, headers].flatMap(({ ast }) =>
+    SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : [],
+  )
+  return (input) => {
+    const given = asTexts(Object(input))
+    const problems = unknownOptions("", given, known)
+    return problems.length > 0 ? refused(problems) : both(readQuery(given), () => readHeaders(given))
   }
-  if (readBody === undefined) return readParameters
-  if ((endpoint.params ?? endpoint.query ?? endpoint.headers) === undefined) return readBody
-  if (endpoint.params === undefined)
-    return (body, parameters) => both(readBody(body), () => readParameters(parameters))
-  return (value, body) => both(readParameters(value), () => readBody(body))
 }
 
 /** Translates between the plain data of a call and the decoded data of its endpoint. */
 const codecOf = (endpoint: AnyEndpoint) => {
   const [success = Schema.Void, ...others] = endpoint.success
-  const inputs =
-    Number(endpoint.payload.size > 0) +
-    Number(hasBoth(endpoint)) +
-    Number((endpoint.params ?? endpoint.query ?? endpoint.headers) !== undefined)
-  const read = readerOf(endpoint)
+  const [body] = endpoint.payload.values()
+  const readers = [
+    endpoint.params && pathReader(endpoint.params, endpoint.path),
+    body && bodyReader(body.schemas[0]),
+    othersReader(endpoint),
+  ].filter((each) => each !== undefined)
   return {
     /** How many arguments a call of it takes. */
-    inputs,
+    inputs: readers.length,
     read: (...given: ReadonlyArray<unknown>): Read => {
-      const problems = unknownArguments(given.slice(inputs))
-      return problems.length > 0 ? refused(problems) : read(...given)
+      const problems = unknownArguments(given.slice(readers.length))
+      return problems.length > 0
+        ? refused(problems)
+        : readers.reduce((read: Read, next, at) => both(read, () => next(given[at])), Result.succeed({}))
     },
     write: Schema.encodeUnknownSync(others.length === 0 ? success : Schema.Union([success, ...others])),
     isWrite: endpoint.method !== "GET",
