@@ -22,7 +22,6 @@ import * as PageRoutes from "./pages/PageRoutes.ts"
 import * as StatusRoutes from "./pages/StatusRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
-/** The options of the API. */
 export interface ApiOptions extends OperatorTokens {
   /**
    * How many proxies before the server add to X-Forwarded-For; none unless given
@@ -59,7 +58,6 @@ const knownToOps = [
   ...StatusRoutes.routes,
 ]
 
-/** Names the spans of requests. */
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
 
 const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) =>

@@ -252,7 +252,6 @@ const listeningServer = (front: AgentFront, newRequestId: () => string): Server 
   return server
 }
 
-/** Where a server listens. */
 export interface ListenOptions {
   readonly host: string
   /** 0 lets the system choose; the HttpServer service has the port. */

@@ -79,10 +79,8 @@ export const withPlainPath = (
   return request.modify({ url: path.replaceAll(/[;#]/g, encodeURIComponent) + url.slice(path.length) })
 }
 
-/** The template of all paths that do not exist. */
 const UNMATCHED = "unmatched"
 
-/** Makes known routes searchable. */
 export const searchable = (known: ReadonlyArray<KnownRoute>) => {
   const router = FindMyWay.make<string>(routerConfig)
   for (const { method, path } of known) router.on(method, path, path)

@@ -58,7 +58,6 @@ export const AcknowledgedAll = Schema.Struct({
   ),
 }).annotate(named("AcknowledgedAll", "The outcome for each incident."))
 
-/** An entry of an incident's log, as it is shown. */
 export const IncidentLogEntry = Schema.Struct({
   at: InstantFromString,
   action: Schema.Literals(["acknowledged", "withdrawn", "worsened", "ran_out", "noted"]).annotate({

@@ -43,7 +43,6 @@ const AuditSubject = Schema.Struct({
   id: Schema.String,
 })
 
-/** One row of the audit, as it is shown. */
 export const AuditEntry = Schema.Struct({
   id: AuditId,
   at: InstantFromString,

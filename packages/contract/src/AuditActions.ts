@@ -83,6 +83,5 @@ export const auditSubjectKind = (action: AuditActionName): AuditSubjectKind =>
   // Each name begins with one.
   action.slice(0, action.indexOf(".")) as AuditSubjectKind
 
-/** The names of {@link AuditActions}. */
 // Object.keys has lost the type of the names.
 export const auditActionNames = Object.keys(AuditActions) as ReadonlyArray<AuditActionName>

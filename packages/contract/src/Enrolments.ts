@@ -27,7 +27,6 @@ export const EnrolmentState = Schema.Literals(["open", "used", "expired"]).annot
 )
 export type EnrolmentState = typeof EnrolmentState.Type
 
-/** An enrolment, without its token. */
 export const Enrolment = Schema.Struct({
   id: EnrolmentId,
   state: EnrolmentState,

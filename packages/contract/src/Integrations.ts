@@ -164,7 +164,6 @@ const Refusal = Schema.Struct({
   message: Schema.String.annotateKey({ description: "What its sender was answered." }),
 }).annotate(named("IntegrationRefusal", "A request that was refused."))
 
-/** An integration, without its key. */
 export const Integration = Schema.Struct({
   name: IntegrationName,
   kind: ShownKind,

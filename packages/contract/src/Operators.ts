@@ -48,7 +48,6 @@ export const RotateOperatorRequest = closedStruct({
 }).annotate(named("RotateOperatorRequest", "How to replace a token."))
 export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
 
-/** A named operator, without its token. */
 export const Operator = Schema.Struct({
   name: OperatorName,
   role: Role,

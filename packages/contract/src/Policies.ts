@@ -123,7 +123,6 @@ const PolicyIssue = Schema.Struct({
   line: Schema.Int.annotateKey({ description: "The line of the text, from 1." }),
   message: Schema.String.annotateKey({ description: "The fault, without its subject." }),
 }).annotate(named("PolicyIssue", "One thing that is wrong with a policy."))
-/** One thing that is wrong with the text of a policy. */
 export type PolicyIssue = typeof PolicyIssue.Type
 
 const { line: _, ...warned } = PolicyIssue.fields
@@ -213,7 +212,6 @@ const HeldCount = Schema.Struct({
   }),
   firings: Schema.Int,
 }).annotate(named("HeldCount", "Firings of one receiver that were held, and what became of them."))
-/** Firings of one receiver that were held, and what became of them. */
 export type HeldCount = typeof HeldCount.Type
 
 export const PolicyTrial = Schema.Struct({

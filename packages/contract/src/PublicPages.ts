@@ -14,7 +14,6 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/u
 export const PAGE_NAME_RULE = "1 to 63 lower-case letters, digits or -, not beginning with -"
 
 export const PageName = Schema.String.check(Schema.isPattern(NAME, { expected: PAGE_NAME_RULE }))
-export type PageName = typeof PageName.Type
 
 const title = Schema.String.check(isPlainText({ min: 1, max: 100 }))
 

@@ -73,7 +73,6 @@ export const PutSecretsRequest = closedStruct({ values: StoredValues }).annotate
 )
 export type PutSecretsRequest = typeof PutSecretsRequest.Type
 
-/** The stored secrets of one receiver, without their values. */
 export const StoredSecrets = Schema.Struct({
   name: NotifierName.annotateKey({ description: "The name by which a policy names them." }),
   keys: Schema.Array(Schema.Literals(secretNames)).annotate({ description: "Which secrets there are." }),

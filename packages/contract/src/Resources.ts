@@ -69,7 +69,6 @@ export const CheckState = Schema.Struct({
 }).annotate(named("CheckState", "The current state of one check."))
 export type CheckState = typeof CheckState.Type
 
-/** A result that changed its check, as the history keeps it. */
 export const StoredCheckResultEvent = Schema.Struct({
   ...CheckResultEvent.fields,
   agent_id: AgentId,

@@ -13,7 +13,6 @@ import {
 export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).annotate(
   named("HealthResponse", "The service is well."),
 )
-export type HealthResponse = typeof HealthResponse.Type
 
 /** The reply to a heartbeat (docs/rules.md#agent-keys). */
 export const AcceptedResponse = Schema.Struct({

@@ -51,9 +51,7 @@ export const SignedIn = Schema.Struct({
   token: Schema.String.annotateKey({ description: "The token of the session. It is not shown again." }),
   ...described,
 }).annotate(named("SignedIn", "A new session with its token."))
-export type SignedIn = typeof SignedIn.Type
 
-/** A session, without its token. */
 export const Session = Schema.Struct({
   id: SessionId,
   ...described,

@@ -20,7 +20,6 @@ export const TopicNames = {
 } as const
 export type Topic = keyof typeof TopicNames
 
-/** The names of {@link TopicNames}. */
 // Object.keys has lost the type of the names.
 export const topicNames = Object.keys(TopicNames) as ReadonlyArray<Topic>
 

@@ -51,7 +51,6 @@ export const days = Schema.optionalKey(
 
 const MOST_TOGETHER = 5
 export const TOGETHER_RULE = { expected: `a list of 1 to ${MOST_TOGETHER} receivers, each once` }
-/** Receivers that are on call together. */
 export const receiversTogether = Schema.NonEmptyArray(NotifierName).check(
   Schema.isMaxLength(MOST_TOGETHER, TOGETHER_RULE),
   Schema.isUnique(TOGETHER_RULE),

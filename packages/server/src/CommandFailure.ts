@@ -16,7 +16,6 @@ export const EXIT_CODES = {
   interrupted: { code: 130, meaning: "interrupted by a signal" },
 } as const
 
-/** A name of {@link EXIT_CODES}. */
 export type ExitName = keyof typeof EXIT_CODES
 
 /** A command failed: a message for the person, and how the process ends. */
@@ -38,14 +37,11 @@ export class StartFailure extends Schema.TaggedError<StartFailure>()("StartFailu
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
-/** The arguments are wrong. */
 export const usageFailure = (message: string): CommandFailure =>
   new CommandFailure({ exit: "usage", message })
 
-/** The current state forbids the action. */
 export const refusal = (message: string): CommandFailure => new CommandFailure({ exit: "refused", message })
 
-/** The named object does not exist. */
 export const notFound = (message: string): CommandFailure =>
   new CommandFailure({ exit: "not_found", message })
 

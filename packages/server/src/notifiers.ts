@@ -10,7 +10,6 @@ import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-/** How receivers post. */
 export const postingOf = (settings: Settings) => ({
   denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
   timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),

@@ -52,7 +52,6 @@ export const receiversOutside = (values: Partial<Settings>): PolicyNotifiers => 
   watchProblem: undefined,
 })
 
-/** How long finished rows are kept. */
 export const retentionOf = (settings: Settings): RetentionOptions => {
   const kept = (time: Duration.Duration) => (Duration.isFinite(time) ? time : undefined)
   return {
@@ -65,7 +64,6 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
   }
 }
 
-/** The rule settings among the settings of the server. */
 export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions => ({
   ...defaultRules,
   ...policyNotifiers(settings),

@@ -35,7 +35,6 @@ export const connectionWarning = ({ DATABASE_URL: place }: Settings): Layer.Laye
   return Layer.effectDiscard(Effect.forkScoped(Effect.ignore(warn)))
 }
 
-/** The settings that name the storage. */
 export type StorageSettings = Pick<Settings, "DATABASE_URL" | "SERVICE_DATA_DIR" | "extensions">
 
 /** The file of the embedded database: that of the settings, unless a module names one. */
@@ -81,7 +80,6 @@ const withAdvice = (cause: StorageError): StorageError =>
       })
     : cause
 
-/** The storage of these settings. */
 export const storageLayer = (
   settings: StorageSettings & Partial<Pick<Settings, "SERVICE_STORAGE_TIMEOUT">>,
   onLost?: OnStorageLost,

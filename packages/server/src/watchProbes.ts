@@ -107,5 +107,4 @@ export const makeWatchProbes = Effect.fnUntraced(function* (settings: Settings) 
   return probes
 })
 
-/** {@link makeWatchProbes} as a layer. */
 export const watchProbes = (settings: Settings) => Layer.effect(WatchProbes, makeWatchProbes(settings))

@@ -34,7 +34,6 @@ export type TocsinErrorCode =
 /** Codes of every call. */
 export type AnyCallCode = "storage" | "closed" | "internal"
 
-/** Details of an error. */
 export interface TocsinErrorDetails {
   /** The cause, for a log; never for an answer to a client. */
   readonly cause?: unknown

@@ -33,7 +33,6 @@ export type SimulationInput =
   | WrittenExpectation
   | string
 
-/** The settings of the simulated service. */
 export interface SimulationOptions {
   /** Names of the notifiers. `["debug"]` unless given, or none if the policy defines receivers. */
   readonly notifiers?: ReadonlyArray<string> | undefined

@@ -4,7 +4,6 @@ export type Example = readonly [summary: string, value: unknown]
 /** Examples of one body by names that are valid in a component's key. */
 export type Examples = Readonly<Record<string, Example>>
 
-/** The words and examples of an operation. */
 export interface DocumentedOperation {
   readonly summary: string
   readonly description: string
@@ -19,7 +18,6 @@ export interface DocumentedOperation {
 /** Operations by the names of their endpoints. */
 export type Operations = Readonly<Record<string, DocumentedOperation>>
 
-/** A group of operations. */
 export type Tag = readonly [name: string, description: string, operations: Operations]
 
 export const counted = (summary: string, count: number) => ({

@@ -82,7 +82,6 @@ const IDEMPOTENCY_KEY = {
 
 type Operation = OpenApi.OpenAPISpecOperation
 
-/** The lowest status of an error. */
 const FIRST_ERROR = 400
 
 const parameter = (

@@ -9,7 +9,6 @@ import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts
 import { type AgentAnswer, answerText, type AgentHead, type PageHead, parseHead } from "./agentMessages.ts"
 import { type PageAnswer, pageHeadText, type PageRequest, startPage } from "./pageWork.ts"
 
-/** The server that a connection belongs to. */
 export interface ConnectionHost {
   readonly services: FrontServices
   /** How long a connection may take to its first request. */

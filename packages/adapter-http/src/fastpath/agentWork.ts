@@ -53,10 +53,8 @@ export type FrontServices = Effect.Success<ReturnType<typeof frontServices>>
 
 const FIRST_SERVER_ERROR = 500
 const HTTP_PORT = 80
-/** The brackets around an IPv6 address. */
 const BRACKETS = /^\[|\]$/g
 
-/** A whole request of an agent. */
 export interface AgentRequest {
   readonly head: AgentHead
   readonly body: Uint8Array

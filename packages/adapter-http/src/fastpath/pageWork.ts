@@ -61,7 +61,6 @@ export const pageServices = Effect.fnUntraced(function* ({ allowedOrigins }: Api
 
 export type PageServices = NonNullable<Effect.Success<ReturnType<typeof pageServices>>>
 
-/** A whole request for a page. */
 export interface PageRequest {
   readonly head: PageHead
   readonly requestId: string

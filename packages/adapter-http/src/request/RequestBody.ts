@@ -224,7 +224,6 @@ export const parseForm: ParseText = (bytes, contentEncoding) => {
 
 const JSON_START = /^\s*[[{]/u
 
-/** Reads a body as what a parser makes of it. */
 export const readParsed = (
   request: Request,
   parse: ParseText,

@@ -25,7 +25,6 @@ export type CoreError =
   | StorageError
   | ValidationError
 
-/** The instances of the classes of a module. */
 type InstanceOf<Module> = {
   [Name in keyof Module]: Module[Name] extends new (fields: never) => infer Instance ? Instance : never
 }[keyof Module]

@@ -34,7 +34,6 @@ export const routes: ReadonlyArray<KnownRoute> = NAMES.flatMap((kind) =>
   ),
 )
 
-/** A body that could not be read. */
 const unread =
   (code: "payload_too_large" | "validation") =>
   ({ message }: PayloadTooLarge | Validation): Effect.Effect<Failure> =>

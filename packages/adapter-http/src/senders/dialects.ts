@@ -41,7 +41,6 @@ export const answerOf = (
   }
 }
 
-/** Makes text of whole bodies. */
 export const PARSERS = { whole: parseSenderText, form: parseForm } as const
 
 /** A request with its body, or with as much of it as was read. */

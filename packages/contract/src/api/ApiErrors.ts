@@ -44,7 +44,6 @@ const onWire = <const Code extends ErrorCode, S extends Schema.Top & { readonly 
     )
     .annotate({ httpApiStatus: status })
 
-/** The request does not fit the contract. */
 export class Validation extends Schema.TaggedError<Validation>()("Validation", fields, {
   description: "The body or a parameter does not fit the contract.",
 }) {
@@ -127,7 +126,6 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()("Payl
   static readonly wire = onWire(PayloadTooLarge, PayloadTooLarge.code, "PayloadTooLargeError")
 }
 
-/** The request exceeds a rate or volume. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
   "RateLimited",
   {
@@ -192,7 +190,6 @@ export class IssuerFailed extends Schema.TaggedError<IssuerFailed>()("IssuerFail
   static readonly wire = onWire(IssuerFailed, IssuerFailed.code, "IssuerFailedError", 502)
 }
 
-/** The storage is unreachable or refuses writes, or the service is shutting down. */
 export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", fields, {
   description: "The service is not ready.",
 }) {

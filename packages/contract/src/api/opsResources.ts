@@ -23,7 +23,6 @@ const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] 
     "The holds of its firings now: ack, after, quiet, parent:INCIDENT_KEY, silence:ID or window:NAME. Empty if nothing holds them.",
 })
 
-/** An incident with its acknowledgement, and what withholds its firings. */
 export const HeldIncident = Schema.Struct({
   ...Incident.fields,
   acknowledgement: Schema.NullOr(Acknowledgement),
@@ -42,7 +41,6 @@ export const HeldIncident = Schema.Struct({
   ),
 }).annotate(named("HeldIncident", "An incident with its acknowledgement and what withholds its firings."))
 
-/** A notification with its receiver, its cause, and what withholds it. */
 export const HeldOutboxItem = Schema.Struct({
   ...NotificationOutboxItem.fields,
   receiver: NotifierName.annotateKey({ description: "The receiver's name in the policy." }),
@@ -194,7 +192,6 @@ const IncidentSilence = Schema.Struct({
   }),
 }).annotate(named("IncidentSilence", "A silence that covered an incident, or a part of it."))
 
-/** One incident with its members and its timeline, newest first. */
 export const IncidentDetail = Schema.Struct({
   incident: Incident,
   members: Schema.Array(Member).annotate({ description: "At most 200: present ones first, worst first." }),

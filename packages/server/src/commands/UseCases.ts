@@ -48,7 +48,6 @@ const commandOperator = Layer.sync(CurrentOperator, (): ActingOperator => ({
   request_id: undefined,
 }))
 
-/** The settings of the environment, for a command. */
 export const settingsOfCommand = Effect.suspend(() => Effect.fromResult(commandSettings(process.env)))
 
 /** The log of a command, on standard error, without the lines that a server logs at `info`. */
@@ -60,7 +59,6 @@ export const commandLogging = (settings: Settings) => {
   )
 }
 
-/** The storage of the settings. */
 export const storageOfCommand = (settings: Settings) =>
   Layer.provide(storageStack(settings.SERVICE_STORAGE_TIMEOUT), storageLayer(settings))
 

@@ -277,7 +277,6 @@ const remove = acting(
   },
 )
 
-/** `tocsin agents` */
 export const agents = group({
   name: "agents",
   description: "List, accept, block and remove agents",

@@ -117,7 +117,6 @@ const list = listCommand({
   csv: "announcements",
 })
 
-/** `tocsin announce` */
 export const announce = group({
   name: "announce",
   description: "Publish, update, end or list announcements of public pages",

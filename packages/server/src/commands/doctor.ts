@@ -202,7 +202,6 @@ const verdict = (findings: Findings) => {
       })
 }
 
-/** `tocsin doctor` */
 export const doctor = command({
   name: "doctor",
   description:

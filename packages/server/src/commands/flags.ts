@@ -33,7 +33,6 @@ export const confirmed =
   ({ yes: isConfirmed, ...given }: { readonly yes: boolean }) =>
     Effect.tap(readArguments(schema, given), (taken) => confirm(question(taken), isConfirmed))
 
-/** An argument by its place. */
 export const argument = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
 
@@ -49,13 +48,11 @@ export const checkIn = (text: string) => {
     : Effect.succeed({ agent_id, check_id })
 }
 
-/** A flag that is either given or not. */
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
 
 const orUndefined = <A>(given: Flag.Flag<A>) => Flag.map(Flag.optional(given), Option.getOrUndefined)
 
-/** An optional text. */
 export const text = (name: string, description: string) =>
   orUndefined(Flag.String(name).pipe(Flag.withDescription(description)))
 
@@ -88,11 +85,9 @@ export const beginOf = Effect.fnUntraced(function* (given: string | undefined, u
     : yield* usageFailure("since must be in the past: write a time, or 2h for as long ago")
 })
 
-/** An optional whole number. */
 export const integer = (name: string, description: string) =>
   orUndefined(Flag.Int(name).pipe(Flag.withDescription(description)))
 
-/** An optional identifier. */
 export const id = <A>(name: string, schema: Schema.ConstraintCodec<A, string>, description: string) =>
   orUndefined(Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(schema)))
 
@@ -149,7 +144,6 @@ const limit = orUndefined(
   ),
 )
 
-/** The flags of every list. */
 export const list = {
   limit,
   all: flag("all", "Show the whole list"),

@@ -200,7 +200,6 @@ const tookText = ({ opened_at, resolved_at }: ReturnType<typeof toHeldIncident>)
     ? ""
     : spanText(Instant.secondsBetween(opened_at, resolved_at), 2)
 
-/** `tocsin incidents` */
 export const incidents = listCommand({
   name: "incidents",
   description: "List incidents, show one, acknowledge and note them",

@@ -158,7 +158,6 @@ const list = listCommand({
   csv: "integrations",
 })
 
-/** `tocsin integrations` */
 export const integrations = group({
   name: "integrations",
   description: "List integrations, create, change or remove them, and replace their keys",

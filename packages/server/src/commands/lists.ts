@@ -38,7 +38,6 @@ const resolve = act({
   return { answer: { count }, text: `${name.agent_id}/${name.check_id}: ${done}\n` }
 })
 
-/** `tocsin checks` */
 export const checks = listCommand({
   name: "checks",
   description: "List checks with the time by which each must report, and resolve those of integrations",
@@ -73,7 +72,6 @@ const timeIn = (title: string, state: keyof CheckAvailability["seconds"]): Colum
   align: "right",
 })
 
-/** `tocsin report` */
 export const availability = listCommand({
   name: "report",
   description:
@@ -122,7 +120,6 @@ const parametersText = ({ parameters }: AuditEntry): string =>
     .map(([name, value]) => `${name}=${withoutMicros(String(value))}`)
     .join(" ")
 
-/** `tocsin audit` */
 export const audit = listCommand({
   name: "audit",
   description: "List who changed what, newest first",
@@ -161,7 +158,6 @@ const countsOf = ({ generated_at, ...counts }: SystemSummary): ReadonlyArray<rea
   ["generated_at", timeText(generated_at)],
 ]
 
-/** `tocsin summary` */
 export const summary = act({
   name: "summary",
   description: "Count agents, checks and open incidents",
@@ -196,7 +192,6 @@ const windowsInForce = Effect.gen(function* () {
   return withOccurrences(compilePolicy(policy, []).windows, yield* Instant.now)
 })
 
-/** `tocsin windows` */
 export const windows = command({
   name: "windows",
   description:

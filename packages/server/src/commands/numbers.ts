@@ -11,7 +11,6 @@ import * as flags from "./flags.ts"
 
 const Named = Schema.Struct(Struct.pick(NumbersParameters.fields, ["agent_id", "check_id", "name"]))
 
-/** `tocsin numbers` */
 export const showNumbers = act({
   name: "numbers",
   description:

@@ -223,7 +223,6 @@ const test = act({
   }
 })
 
-/** `tocsin oncall` */
 export const onCall = act({
   name: "oncall",
   description: "List who is on call in each rota, and who comes next; show a rota, take it over, test it",

@@ -135,7 +135,6 @@ const shadowCounts = Effect.gen(function* () {
   return Array.from(counts.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : b.count - a.count))
 })
 
-/** `tocsin outbox` */
 export const outbox = listCommand({
   name: "outbox",
   description: "List notifications, send failed ones again, or held ones now",

@@ -262,7 +262,6 @@ const check = command({
   }),
 })
 
-/** `tocsin policy` */
 export const policy = group({
   name: "policy",
   description: "Check, test, try or apply a policy: receivers, routes and maintenance windows",
@@ -288,7 +287,6 @@ const alertmanager = command({
   }),
 })
 
-/** `tocsin import` */
 export const importPolicy = group({
   name: "import",
   description: "Turn the configuration of another program into a policy",

@@ -145,7 +145,6 @@ const TIMES = Struct.pick(Result.getOrThrow(commandSettings({})), [
 const isLacking = (failure: unknown): boolean =>
   failure instanceof BadPolicy && failure.issues.some(isOfLacked)
 
-/** `tocsin policy test` */
 export const testPolicy = command({
   name: "test",
   description:

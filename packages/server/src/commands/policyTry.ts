@@ -104,7 +104,6 @@ const draw = (comparison: Comparison, output: Output["Service"]): string => {
   ])
 }
 
-/** `tocsin policy try` */
 export const tryPolicy = command({
   name: "try",
   description:

@@ -101,7 +101,6 @@ const remove = act({
   return { answer: { count }, text: `${of}: deleted\n` }
 })
 
-/** `tocsin secrets` */
 export const secrets = group({
   name: "secrets",
   description: "List, store or delete the secrets of receivers that the database keeps, encrypted",

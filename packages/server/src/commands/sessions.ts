@@ -34,7 +34,6 @@ const endSession = act({
   return { answer: { count }, text: `${id}: ended\n` }
 })
 
-/** `tocsin sessions` */
 export const sessions = group({
   name: "sessions",
   description: "List or end the sessions of people who sign in by OpenID Connect",

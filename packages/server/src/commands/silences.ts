@@ -143,7 +143,6 @@ const expire = act({
   return { answer: { count }, text: `${silence}: expired\n` }
 })
 
-/** `tocsin silences` */
 export const silences = group({
   name: "silences",
   description: "List silences, create, extend or end them",

@@ -152,7 +152,6 @@ export const notifier = Flag.Literals("notifier", NotifierKind.literals).pipe(
   Flag.between(0, NotifierKind.literals.length),
 )
 
-/** `tocsin simulate` */
 export const simulate = command({
   name: "simulate",
   description:

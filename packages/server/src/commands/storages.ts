@@ -31,7 +31,6 @@ import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 import { commandLogging, settingsOfCommand } from "./UseCases.ts"
 
-/** `tocsin migrate` */
 export const migrate = command({
   name: "migrate",
   description: "Create the storage's schema or bring it up to date, as a start of the server does",
@@ -58,7 +57,6 @@ export const migrate = command({
 
 const without = flags.filter("without", ["numbers"], "Leave out numbers over time")
 
-/** `tocsin backup` */
 export const backup = command({
   name: "backup",
   description: "Back up the embedded database into one file while servers use it",
@@ -147,7 +145,6 @@ const OLD = Duration.minutes(1)
 const urlFlag = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar("URL"))
 
-/** `tocsin copy` */
 export const copy = command({
   name: "copy",
   description:

@@ -99,7 +99,6 @@ const listOperators = listCommand({
   csv: "operators",
 })
 
-/** `tocsin operators` */
 export const operators = group({
   name: "operators",
   description: "List operators, create or remove them, and replace their tokens",
@@ -159,7 +158,6 @@ const listEnrolments = listCommand({
   csv: "enrolments",
 })
 
-/** `tocsin enrolments` */
 export const enrolments = group({
   name: "enrolments",
   description: "List, create or delete tokens by which agents are accepted",

@@ -52,7 +52,6 @@ const tried = Effect.fnUntraced(function* (request: TryWatchRequest, to: string)
   }
 })
 
-/** `tocsin watch` */
 export const watch = act({
   name: "watch",
   description: "Watch an address: the server probes it, and notifies when it fails",
@@ -175,7 +174,6 @@ const list = listCommand({
   csv: "watches",
 })
 
-/** `tocsin watches` */
 export const watches = group({
   name: "watches",
   description: "List watches, pause, resume or remove them, and try an address",

@@ -23,7 +23,6 @@ const COLOURS = new Map(
 /** The colour of a state or severity; `undefined` for words that need no attention. */
 export const colourOf = (word: string): Colour | undefined => COLOURS.get(word)
 
-/** One column of a table. */
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => string
@@ -34,7 +33,6 @@ export interface Column<Row> {
   readonly least?: number
 }
 
-/** The medium of a table. */
 export interface TableStyle {
   /** Columns of the terminal; `undefined` cuts nothing. */
   readonly columns: number | undefined
@@ -126,7 +124,6 @@ export const makeTable = <Row>(
   }
 }
 
-/** All rows as one table. */
 export const tableText = <Row>(
   columns: ReadonlyArray<Column<Row>>,
   rows: ReadonlyArray<Row>,

@@ -3,7 +3,6 @@ import { Output } from "./Output.ts"
 import { cutToWidth } from "./makeTable.ts"
 import { countText } from "./texts.ts"
 
-/** A step of long work. */
 export interface Step {
   readonly done: number
   /** Absent if the amount of work is unknown. */
@@ -12,7 +11,6 @@ export interface Step {
   readonly of: string
 }
 
-/** How work reports its progress. */
 export interface Progress {
   readonly report: (step: Step) => void
   /** Shows a step immediately, before work that blocks the process. */

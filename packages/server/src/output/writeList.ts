@@ -17,7 +17,6 @@ export interface ListOptions {
 
 const USUAL_LIMIT = 100
 
-/** A list to show. */
 export interface ShownList<Item, E, R> {
   readonly items: Stream.Stream<Item, E, R>
   readonly columns: ReadonlyArray<Column<Item>>

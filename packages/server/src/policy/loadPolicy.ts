@@ -19,7 +19,6 @@ import { readGiven } from "./policyReading.ts"
 export const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
   issues.map(({ line, message, path }) => `${file}:${line}: ${path === "" ? "the policy" : path} ${message}`)
 
-/** The policy file is invalid. */
 export class BadPolicy extends Schema.TaggedError<BadPolicy>()("BadPolicy", {
   file: Schema.String,
   issues: Schema.Array(Schema.Struct({ path: Schema.String, line: Schema.Int, message: Schema.String })),

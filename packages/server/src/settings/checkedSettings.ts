@@ -14,7 +14,6 @@ import { signInConflicts } from "./signInConflicts.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The fault of a setting. */
 export interface SettingProblem {
   readonly name: string
   readonly message: string

@@ -20,7 +20,6 @@ import { Context, Effect, Redacted, Result, SchemaParser } from "effect"
 import type { CallError, Calls, CodeOf, Reply } from "./Calls.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
 
-/** Options of a heartbeat. */
 export interface HeartbeatOptions {
   /** The client's address, for which registrations of unknown keys are limited (`registrationRate`). */
   readonly address?: string | undefined

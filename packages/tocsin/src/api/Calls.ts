@@ -7,7 +7,6 @@ import { within } from "@tocsin/reporting/program/Platform"
 import { Cause, type Context, Effect, Exit, type Fiber, Result, Schema, SchemaParser } from "effect"
 import { type AnyCallCode, TocsinError, type TocsinErrorCode, isTocsinError } from "../TocsinError.ts"
 
-/** The failures of a call. */
 export type CallError = CoreError | TocsinError
 
 /** Those of the API, but for the storage's own. A program acts as an admin, so that it is never refused by its role. */
@@ -15,7 +14,6 @@ const CODES = { ...codes, NotPermitted: "conflict", StorageError: "storage" } as
   Record<CoreError["_tag"], TocsinErrorCode>
 >
 
-/** The codes of these errors. */
 export type CodeOf<E extends CallError> =
   E extends TocsinError<infer Code> ? Code : E extends CoreError ? (typeof CODES)[E["_tag"]] : never
 
@@ -81,7 +79,6 @@ export class Activity {
   }
 }
 
-/** Runs the calls of one monitor. */
 export class Calls {
   readonly #run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly #activity: Activity
@@ -168,7 +165,6 @@ export interface Reply<A, Code extends TocsinErrorCode> extends Promise<A> {
   readonly outcome: () => Promise<Outcome<A, Code>>
 }
 
-/** The actor. */
 export interface By {
   /** The name that the audit and timelines show, `library` unless given. */
   readonly by?: string | undefined

@@ -10,7 +10,6 @@ import { type AgentCalls, refuseFurther } from "./AgentCalls.ts"
 import { type By, closed, type Reply } from "./Calls.ts"
 import { TocsinError, type TocsinErrorCode } from "../TocsinError.ts"
 
-/** Options of an agent of this process. */
 export interface LocalAgentOptions extends By {
   /**
    * The agent's key. One is made unless given, and replaces the key that the agent ID had: of two

@@ -8,7 +8,6 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import { belowBasePath } from "./hostHandlers.ts"
 
-/** The options of a monitor's HTTP API. */
 export interface HttpOptions extends ApiRoutes.ApiOptions {
   /**
    * The prefix of the API's paths, without a slash at its end; taken off where a path begins with

@@ -160,7 +160,6 @@ export const background = Layer.mergeAll(
   policyFollower,
 )
 
-/** The options of {@link watchdog}. */
 export interface WatchdogOptions {
   /** From one watchdog ping to the next. */
   readonly interval: Duration.Duration

@@ -44,7 +44,6 @@ export type SendResult =
   /** Tocsin does not retry: the item is a dead letter, which an operator can replay. */
   | { readonly outcome: "refused"; readonly error: string }
 
-/** The context of an attempt. */
 export interface SendContext {
   /** Aborted after 15 s (less with a short `deliveryLease`), or when the monitor closes. */
   readonly signal: AbortSignal
@@ -180,7 +179,6 @@ const attempt = (
   )
 }
 
-/** Runs a custom notifier. */
 export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOptions): Notifier => {
   const { name, secrets = [] } = custom
   const reporter = { name, mask: maskOf(secrets) }

@@ -6,7 +6,6 @@ import type { CopiedTable } from "./copyTables.ts"
 import type * as Places from "./places.ts"
 import { isStorageChoice, type StorageChoice } from "./storages.ts"
 
-/** Options of {@link copyStorage}. */
 export interface CopyStorageOptions {
   /** Leaves out numbers over time, which a key-value store does not keep. */
   readonly without?: "numbers" | undefined

@@ -24,7 +24,6 @@ export interface CopyEnd {
   ) => Effect.Effect<A, E | StorageError>
 }
 
-/** The state of a storage. */
 export interface PlaceState {
   /** How many migrations it went through, of how many. */
   readonly applied: number
@@ -41,7 +40,6 @@ export interface StoragePlace extends CopyEnd {
 /** Whether other processes can look at it. */
 export const isPlace = (end: CopyEnd): end is StoragePlace => end.state !== undefined
 
-/** A file of SQLite. */
 export const sqlitePlace = (file: string): StoragePlace => ({
   name: `SQLite in ${file}`,
   state: Effect.flatMap(realFile(file), (found): StoragePlace["state"] =>
@@ -56,7 +54,6 @@ export const sqlitePlace = (file: string): StoragePlace => ({
   withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
 })
 
-/** A database of PostgreSQL. */
 export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
   name: "PostgreSQL",
   state: PgInspection.inspectStorage({ url }),

@@ -1,6 +1,5 @@
 import type { CommandFailure } from "../../CommandFailure.ts"
 
-/** The result of one check of the doctor. */
 export interface Finding {
   readonly check: string
   /** `attention`: it works, but a person should look at it. `failed` fails the command. */

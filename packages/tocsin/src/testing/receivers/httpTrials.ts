@@ -36,7 +36,6 @@ const assertSameAttempts = (requests: ReadonlyArray<Received>, id: string): void
 const REDIRECTS = [300, 301, 302, 303, 307, 308]
 const ELSEWHERE = `login-${RECEIVERS_TEXT}`
 
-/** The tests of a notifier over HTTP. */
 export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<void>>> = {
   "sends an incident, then its resolution": async ({ receiver, trial, isOwn }) => {
     await trial.report("critical")

@@ -30,7 +30,6 @@ const optionsOf = (made: StorageChoice | KeyValueOptions, name: string): KeyValu
   return assert.fail(`${name} must return keyValue(…), or an object { name, open }`)
 }
 
-/** A store that is open in this process. */
 export class OpenedStore {
   readonly store: KeyValueStore
   readonly entries: ReadonlyMap<string, string>

@@ -21,7 +21,6 @@ export const changesOf = (
 ): Entries =>
   new Map(Array.from({ length: count }, (_, index) => [keyOf(first + index), text(first + index)]))
 
-/** Makes changes. */
 export const apply = (rows: Map<string, string>, changes: Entries): void => {
   for (const [key, text] of changes) {
     if (text === undefined) rows.delete(key)
@@ -29,7 +28,6 @@ export const apply = (rows: Map<string, string>, changes: Entries): void => {
   }
 }
 
-/** Rows after changes. */
 export const after = (rows: Rows, changes: Entries): Rows => {
   const next = new Map(rows)
   apply(next, changes)
