@@ -154,42 +154,25 @@ const announcement = (settings: Settings) =>
     }),
   )
 
-/** The console's files, unless it is off. A server starts without them, too. */
-const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles | undefined> =>
-  SERVICE_CONSOLE === "off"
-    ? Effect.succeed(undefined)
-    : Effect.tryPromise(async () => {
-        // On demand: without the bundle of the server, this bundles the console.
-        const { files } = await import("@tocsin/console/files")
-        return await files()
-      }).pipe(
-        Effect.catch((cause) =>
-          Effect.as(
-            Effect.logWarning("the console could not be loaded; browsers get a page without it", cause),
-            undefined,
-          ),
-        ),
-      )
+/** Files that a server does without if they cannot be loaded, with a warning. */
+const orNone = <A, R>(files: Effect.Effect<A, unknown, R>, warning: string) =>
+  Effect.catch(files, (cause) => Effect.as(Effect.logWarning(warning, cause), undefined))
 
-/** The files that the server hands out, unless that is off. A server starts without it, too. */
-const agentHandout = ({ SERVICE_AGENT_DIR, SERVICE_AGENT_DOWNLOADS }: Settings) =>
-  SERVICE_AGENT_DOWNLOADS
-    ? Effect.tryPromise(async () => {
-        const { files } = await import("@tocsin/agent/files")
-        return await files()
-      }).pipe(
-        Effect.flatMap((files) => makeHandout(files, SERVICE_AGENT_DIR)),
-        Effect.catch((cause) =>
-          Effect.as(
-            Effect.logWarning(
-              "the agent's files could not be loaded, so the server hands out none: install this version again",
-              cause,
-            ),
-            undefined,
-          ),
-        ),
-      )
-    : Effect.succeed(undefined)
+const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles | undefined> => {
+  if (SERVICE_CONSOLE === "off") return Effect.succeed(undefined)
+  // On demand: without the bundle of the server, this bundles the console.
+  const files = Effect.tryPromise(async () => (await import("@tocsin/console/files")).files())
+  return orNone(files, "the console could not be loaded; browsers get a page without it")
+}
+
+const agentHandout = ({ SERVICE_AGENT_DIR, SERVICE_AGENT_DOWNLOADS }: Settings) => {
+  if (!SERVICE_AGENT_DOWNLOADS) return Effect.succeed(undefined)
+  const files = Effect.tryPromise(async () => (await import("@tocsin/agent/files")).files())
+  return orNone(
+    Effect.flatMap(files, (loaded) => makeHandout(loaded, SERVICE_AGENT_DIR)),
+    "the agent's files could not be loaded, so the server hands out none: install this version again",
+  )
+}
 
 /**
  * Sends watchdog pings if an address is set; the address follows the settings. Former receivers live as long
