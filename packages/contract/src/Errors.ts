@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import { named } from "./Fields.ts"
 
 /** The codes of all error responses with their statuses (docs/rules.md#errors). */
 export const errorStatus = {
@@ -16,11 +15,6 @@ export const errorStatus = {
   not_ready: 503,
 } as const
 export type ErrorCode = keyof typeof errorStatus
-
-// Object.keys has lost the type of the names.
-export const ErrorCode = Schema.Literals(Object.keys(errorStatus) as ReadonlyArray<ErrorCode>).annotate(
-  named("ErrorCode", "The kind of error, for programs to act on."),
-)
 
 /**
  * The request does not fit the contract. `message` is one sentence that names the first offending

@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import { ErrorCode } from "./Errors.ts"
 import { named, NonNegativeInteger, optional } from "./Fields.ts"
 import {
   Agent,
@@ -33,18 +32,6 @@ export const ActionCountResponse = Schema.Struct({
   count: NonNegativeInteger.annotate({ description: "How many rows the action concerned." }),
 }).annotate(named("ActionCountResponse", "The action was carried out."))
 export type ActionCountResponse = typeof ActionCountResponse.Type
-
-/** The body of every error (docs/rules.md#errors). */
-export const ErrorResponse = Schema.Struct({
-  error: Schema.Struct({
-    code: ErrorCode,
-    message: Schema.String.annotate({ description: "The fault, for people." }),
-    request_id: Schema.String.annotate({
-      description: "Names the request, as the header X-Request-Id does.",
-    }),
-  }),
-}).annotate(named("ErrorResponse", "The request failed."))
-export type ErrorResponse = typeof ErrorResponse.Type
 
 export const pageOf = <Item extends Schema.Top>(item: Item, identifier: string) =>
   Schema.Struct({

@@ -10,7 +10,8 @@ import {
   StoredCheckResultEvent,
   SystemSummary,
 } from "../src/Resources.ts"
-import { ErrorCode } from "../src/Errors.ts"
+import { Validation } from "../src/api/ApiErrors.ts"
+import { errorStatus } from "../src/Errors.ts"
 import * as Responses from "../src/Responses.ts"
 import { checkResultEvent } from "./arbitraries.ts"
 
@@ -144,12 +145,6 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
     optional: {},
     nullable: [],
   },
-  ErrorResponse: {
-    schema: Responses.ErrorResponse,
-    required: { error: { code: "validation", message: "hostname is missing", request_id: "r1" } },
-    optional: {},
-    nullable: [],
-  },
 }
 
 describe.each(Object.entries(RESOURCES))("%s", (_, { schema, required, optional, nullable, defaults }) => {
@@ -246,10 +241,16 @@ describe("CheckState", () => {
   })
 })
 
-describe("ErrorCode", () => {
-  it("is the full set of the contract", () => {
+describe("errors", () => {
+  it("have the body of the contract", () => {
+    const fields = { message: "hostname is missing", request_id: "r1" }
+    const wire = { error: { code: "validation", ...fields } }
+    assert.deepStrictEqual(Schema.encodeSync(Validation.wire)(new Validation(fields)), wire)
+  })
+
+  it("have the codes of the contract", () => {
     assert.deepStrictEqual(
-      [...ErrorCode.literals].toSorted(),
+      Object.keys(errorStatus).toSorted(),
       "agent_blocked agent_not_accepted conflict forbidden internal not_found not_ready payload_too_large rate_limited unauthorized validation".split(
         " ",
       ),

@@ -1,5 +1,4 @@
 import type * as AdmissionErrors from "@tocsin/core/admission/AdmissionErrors"
-import type { ErrorResponse } from "@tocsin/contract/Responses"
 import { type ErrorCode, errorStatus, type ValidationError } from "@tocsin/contract/Errors"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import * as OperationErrors from "@tocsin/core/usecases/OperationErrors"
@@ -97,7 +96,7 @@ const logStorageFailure = Effect.fnUntraced(function* (error: StorageError) {
   yield* (yield* FailureLog).storage(error, yield* References.CurrentLogAnnotations)
 })
 
-export const errorBody = ({ code, message }: Failure, request_id: string): ErrorResponse => ({
+export const errorBody = ({ code, message }: Failure, request_id: string) => ({
   error: { code, message, request_id },
 })
 

@@ -13,7 +13,7 @@ const fields = {
 }
 type Fields = Schema.Struct.Type<typeof fields>
 
-/** The body of an error of one code: the contract's ErrorResponse. */
+/** The body of an error of one code (docs/rules.md#errors). */
 const body = <const Code extends ErrorCode>(code: Code, identifier: string) =>
   Schema.Struct({ error: Schema.Struct({ code: Schema.Literal(code), ...fields }) }).annotate({
     identifier,
