@@ -4,8 +4,8 @@ import {
   CreateIntegrationRequest,
   type Integration,
   IntegrationKind,
-  IntegrationName,
   IntegrationOptions,
+  IntegrationPath,
   type IntegrationWithKey,
 } from "@tocsin/contract/Integrations"
 import { SENDER_KINDS } from "@tocsin/contract/senderKinds"
@@ -24,7 +24,6 @@ import { addressOf } from "./serverProbes.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
 const name = flags.argument("NAME", "The name of an integration, as tocsin integrations list shows it")
-const NamedIntegration = Schema.Struct({ name: IntegrationName })
 
 const noSuchIntegration = (given: { readonly name: string }) =>
   notFound(`there is no integration ${given.name}: list integrations with tocsin integrations list`)
@@ -99,7 +98,7 @@ const change = act({
   description: "Replace the options of an integration: those not given have their defaults",
   parameters: { name, ...options },
   reads: Effect.fnUntraced(function* ({ name: text, ...given }) {
-    const named = yield* flags.readArguments(NamedIntegration, { name: text })
+    const named = yield* flags.readArguments(IntegrationPath, { name: text })
     const request = { options: yield* optionsOf(given) }
     return { ...named, request: yield* flags.readArguments(ChangeIntegrationRequest, request) }
   }),
@@ -116,7 +115,7 @@ const rotate = act({
     name,
     grace: flags.text("grace", "How long the former key stays valid, from 0s to 7d (default: 24h)"),
   },
-  reads: flags.reader(Schema.Struct({ ...NamedIntegration.fields, ...RotateOperatorRequest.fields })),
+  reads: flags.reader(Schema.Struct({ ...IntegrationPath.fields, ...RotateOperatorRequest.fields })),
   refused: { NotFound: noSuchIntegration },
 })(function* ({ name: integration, ...request }) {
   const rotated = yield* Integrations.use((integrations) => integrations.rotate(integration, request))
@@ -129,7 +128,7 @@ const remove = act({
   description: "Remove an integration with its agent, checks and history",
   parameters: { name, yes: flags.yes },
   reads: flags.confirmed(
-    NamedIntegration,
+    IntegrationPath,
     (given) => `this removes the integration ${given.name} with its checks and their history`,
   ),
 })(function* (integration) {

@@ -1,4 +1,4 @@
-import { SilenceId } from "@tocsin/contract/Identifiers"
+import { SilencePath } from "@tocsin/contract/api/opsResources"
 import * as Instant from "@tocsin/contract/Instant"
 import {
   type Silence,
@@ -22,7 +22,6 @@ import { act, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 
 const id = flags.argument("ID", "The id of a silence, as tocsin silences list shows it")
-const SilencePath = Schema.Struct({ id: SilenceId })
 
 const lengthFlag = flags.text("for", "How long, such as 90s, 8h or 7d")
 const endsAt = flags.text("ends-at", "When it ends, such as 2027-01-31T08:30:00Z")

@@ -1,3 +1,4 @@
+import { OperatorPath } from "@tocsin/contract/api/opsResources"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
 import { CreateEnrolmentRequest, type Enrolment, EnrolmentPath } from "@tocsin/contract/Enrolments"
@@ -5,7 +6,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import {
   CreateOperatorRequest,
   type Operator,
-  OperatorName,
   type OperatorWithToken,
   Role,
   RotateOperatorRequest,
@@ -24,7 +24,6 @@ import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
 const name = flags.argument("NAME", "The name of an operator, as tocsin operators list shows it")
-const NamedOperator = Schema.Struct({ name: OperatorName })
 
 const noSuchOperator = (given: { readonly name: string }) =>
   notFound(`there is no operator ${given.name}: list operators with tocsin operators list`)
@@ -61,7 +60,7 @@ const rotateOperator = act({
     name,
     grace: flags.text("grace", "How long the former token stays valid, from 0s to 7d (default: 24h)"),
   },
-  reads: flags.reader(Schema.Struct({ ...NamedOperator.fields, ...RotateOperatorRequest.fields })),
+  reads: flags.reader(Schema.Struct({ ...OperatorPath.fields, ...RotateOperatorRequest.fields })),
   refused: { NotFound: noSuchOperator },
 })(function* ({ name: operator, ...request }) {
   const rotated = yield* Operators.use(({ rotate }) => rotate(operator, request))
@@ -74,7 +73,7 @@ const removeOperator = act({
   description: "Remove an operator",
   parameters: { name, yes: flags.yes },
   reads: flags.confirmed(
-    NamedOperator,
+    OperatorPath,
     (given) => `this removes the operator ${given.name}, whose token ends at its next request`,
   ),
 })(function* (operator) {
