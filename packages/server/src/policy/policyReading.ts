@@ -5,7 +5,7 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
 import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/ports/PolicySource"
-import { Effect, Layer, Schema, Semaphore } from "effect"
+import { Effect, Layer, Schema, Semaphore, Struct } from "effect"
 import { type PolicyReading, readHere, type ReadPolicy } from "tocsin/internal/policy/policyReading"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -58,19 +58,8 @@ const read = Effect.fnUntraced(function* (
 })
 
 /** As plain data. */
-const plain = ({
-  elsewhere,
-  extensions,
-  keepsNotifiers,
-  notifierKinds,
-  notifiers,
-}: PolicyNotifiers): PolicyReading["given"] => ({
-  elsewhere,
-  extensions,
-  keepsNotifiers,
-  notifierKinds,
-  notifiers,
-})
+const plain = (given: PolicyNotifiers): PolicyReading["given"] =>
+  Struct.pick(given, ["elsewhere", "extensions", "keepsNotifiers", "notifierKinds", "notifiers"])
 
 /** Reads a new policy by these settings; with a change, the policy of that text with one receiver changed. */
 export const readApplied = (
