@@ -231,12 +231,12 @@ describe("why a notification was sent or not", () => {
       const { disk, id, process, service } = yield* open
       yield* disk.turns("critical")
       const [first = assert.fail("nobody was notified")] = service.rows().outbox.values()
-      const remind = commandOf(function* (unit, now) {
+      const remind = commandOf(function* (unit) {
         yield* load(unit, { incidents: [id()] })
         for (let n = 0; n < 1_001; n++)
           unit.outbox.put({
             ...first,
-            id: newId<OutboxId>(service.ids)(now),
+            id: newId<OutboxId>(service.ids)(unit.now),
             receiver: "pager",
             cause: "reminder",
           })

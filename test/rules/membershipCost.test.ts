@@ -7,7 +7,7 @@ import { Incidents } from "@tocsin/core/incidents/Incidents"
 import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
 import { answerFrom, transact } from "@tocsin/adapter-memory/transact"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { type Command, decideSync } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, commandOf, decideSync } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
@@ -34,8 +34,8 @@ const checkId = (n: number) => CheckId.make(`check-${n}`)
 const severityOf = (n: number): Severity => Severity.literals[(n * 7) % 3] ?? "warning"
 
 const fill = (tables: MemoryTables, sizes: Sizes): void => {
-  const joinAll: Command<void> = function* (unit) {
-    const incidents = new Incidents(unit, start, options)
+  const joinAll = commandOf(function* (unit) {
+    const incidents = new Incidents(unit, options)
     for (const name of ["big", "other"] as const) {
       const agent = AGENTS[name]
       unit.agents.put(agent)
@@ -49,8 +49,8 @@ const fill = (tables: MemoryTables, sizes: Sizes): void => {
         yield* incidents.join(REF, { member, notify: false })
       }
     }
-  }
-  transact(tables, joinAll, start)
+  })
+  transact(tables, joinAll(), start)
 }
 
 /** How often a decision looks at a member: at any field of any version of it. */
@@ -82,16 +82,13 @@ const removeBig = actOnOne(
   signedBy("ann"),
 )
 
-const recover =
-  (count: number): Command<void> =>
-  (unit, now) =>
-    (function* () {
-      const incidents = new Incidents(unit, now, options)
-      for (let n = 0; n < count; n++) {
-        const ref = { incident_id: SHARED, agent_id: AGENTS.big.agent_id, check_id: checkId(n) }
-        yield* incidents.leave(ref, { by: "event", notify: false })
-      }
-    })()
+const recover = commandOf(function* (unit, count: number) {
+  const incidents = new Incidents(unit, options)
+  for (let n = 0; n < count; n++) {
+    const ref = { incident_id: SHARED, agent_id: AGENTS.big.agent_id, check_id: checkId(n) }
+    yield* incidents.leave(ref, { by: "event", notify: false })
+  }
+})
 
 const SMALL = 250
 const LARGE = 8 * SMALL
@@ -112,12 +109,12 @@ describe("the work for a large incident is proportional to its changed members",
   })
 
   it("where one improves, whatever others do", () => {
-    const improve: Command<void> = (unit, now) => {
+    const improve = commandOf((unit) => {
       const [{ agent_id }, check_id] = [AGENTS.big, checkId(0)]
       const member = { agent_id, check_id, severity: "warning", summary: "x" } as const
-      return new Incidents(unit, now, options).change(SHARED, { member, notify: false })
-    }
-    const [small, large] = [SMALL, LARGE].map((big) => looksFor({ big, other: 0 }, improve))
+      return new Incidents(unit, options).change(SHARED, { member, notify: false })
+    })
+    const [small, large] = [SMALL, LARGE].map((big) => looksFor({ big, other: 0 }, improve()))
     assert.strictEqual(large, small)
   })
 })

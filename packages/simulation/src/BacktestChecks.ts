@@ -39,7 +39,6 @@ export class BacktestChecks {
 
 const followResults = commandOf(function* (
   unit,
-  now,
   request: PastResults,
   checks: Map<CheckId, PastCheck>,
   options: IncidentOptions,
@@ -48,8 +47,8 @@ const followResults = commandOf(function* (
   yield { agents: [agent_id] }
   const agent = unit.agents.get(agent_id)
   if (agent?.heartbeat_incident_id !== undefined)
-    unit.putAgent(yield* resolveHeartbeatIncident(unit, agent, now, options))
-  const incidents = new Incidents(unit, now, options)
+    unit.putAgent(yield* resolveHeartbeatIncident(unit, agent, options))
+  const incidents = new Incidents(unit, options)
   for (const event of events) {
     const { check_id, status } = event
     const check = checks.get(check_id)

@@ -276,7 +276,6 @@ export class SimulatedService {
 
 const turnAgent = commandOf(function* (
   unit,
-  now,
   agentId: AgentId,
   state: "died" | "returned",
   options: IncidentOptions,
@@ -286,7 +285,7 @@ const turnAgent = commandOf(function* (
   const isDead = agent?.heartbeat_incident_id !== undefined
   if (agent === undefined || isDead === (state === "died")) return
   const decide = isDead ? resolveHeartbeatIncident : openHeartbeatIncident
-  unit.putAgent(yield* decide(unit, agent, now, options))
+  unit.putAgent(yield* decide(unit, agent, options))
 })
 
 const tickAfter = (tick: Instant.Instant): Instant.Instant => Instant.fromMicros(tick + TICK)

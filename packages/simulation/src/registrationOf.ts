@@ -43,7 +43,6 @@ export const simulatedSignature = (name = SOMEBODY): Signature => ({
 
 export const labelChecks = commandOf(function* (
   unit,
-  now,
   agentId: AgentId,
   checks: ReadonlyArray<LabelledCheck>,
 ): Decision<void> {
@@ -55,5 +54,5 @@ export const labelChecks = commandOf(function* (
     checks.map(({ check_id }) => check_id),
   )
   yield* load(unit, { rows: { check_label: refs, expectation: refs } })
-  refs.forEach((ref, index) => labelCheck(unit, ref, checks[index]?.labels, now))
+  refs.forEach((ref, index) => labelCheck(unit, ref, checks[index]?.labels))
 })

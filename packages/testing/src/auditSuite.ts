@@ -193,9 +193,9 @@ const expires = Effect.fnUntraced(function* (replica: Replica) {
   yield* transact(
     replica.storage,
     // oxlint-disable-next-line eslint/require-yield -- it only writes
-    function* (unit, now) {
+    function* (unit) {
       for (const half of [many.slice(0, 100), many.slice(100, 200), many.slice(200)])
-        recordAudit(unit, now, signedBy("ann"), "agent.deleted", half, {})
+        recordAudit(unit, signedBy("ann"), "agent.deleted", half, {})
     },
   )
   yield* expireAll(replica.storage, { rule: "audit", before: at(8), limit: 3 })

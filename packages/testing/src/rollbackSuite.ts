@@ -26,7 +26,7 @@ const changeAllAndThrow: Command<never> = function* (unit, now) {
   unit.members.put(memberRecord({ incident: "x", agent: "a", check: "disk" }))
   unit.outbox.put(outboxRecord("x", "x"))
   const { registration_id } = agentRecord("a")
-  recordAudit(unit, now, signedBy("ann"), "agent.deleted", [a], {})
+  recordAudit(unit, signedBy("ann"), "agent.deleted", [a], {})
   unit.store({ ...eventOf(9), agent_id: a, registration_id, received_at: now })
   yield { groups: { incident_member: [a] } }
   throw failure

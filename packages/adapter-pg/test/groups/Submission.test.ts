@@ -31,12 +31,12 @@ import { readFileSync } from "node:fs"
 const kinds = ["seen", "renamed", "joins", "registers", "searches", "settles", "throws"] as const
 type Kind = (typeof kinds)[number]
 
-const searchingCommand = loneCommandOf(function* (_unit, now): LoneDecision<string> {
-  yield* find("idlePendingAgents", { seenBefore: now, limit: 1 })
+const searchingCommand = loneCommandOf(function* (unit): LoneDecision<string> {
+  yield* find("idlePendingAgents", { seenBefore: unit.now, limit: 1 })
   return "searches"
 })
 
-const askingCommand = commandOf(function* (unit, now, kind: Kind, agent_id: AgentId): Decision<string> {
+const askingCommand = commandOf(function* (unit, kind: Kind, agent_id: AgentId): Decision<string> {
   if (kind === "settles") yield { rows: { outbox: [outboxIdOf("an item")] } }
   else yield { agents: [agent_id] }
   if (kind === "joins") yield { openIncidents: [], incidents: [] }
@@ -44,7 +44,7 @@ const askingCommand = commandOf(function* (unit, now, kind: Kind, agent_id: Agen
   if (kind === "throws") throw new Error("as a decision with a defect")
   if (kind === "seen" || kind === "renamed") {
     const agent = unit.agents.get(agent_id)
-    const change = kind === "seen" ? { last_seen_at: now } : { hostname: `renamed ${String(now)}` }
+    const change = kind === "seen" ? { last_seen_at: unit.now } : { hostname: `renamed ${String(unit.now)}` }
     if (agent !== undefined) unit.putAgent({ ...agent, ...change })
   }
   return kind

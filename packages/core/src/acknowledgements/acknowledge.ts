@@ -83,7 +83,6 @@ type AcknowledgeResult =
 /** Acknowledges an open incident, or replaces its acknowledgement (docs/rules.md#acknowledgements). */
 export const acknowledge = commandOf(function* (
   unit,
-  now,
   { id, note, severity, ...input }: AcknowledgeInput,
   by: Signature,
 ): Decision<AcknowledgeResult> {
@@ -93,9 +92,15 @@ export const acknowledge = commandOf(function* (
   if (incident.state !== "open") return { outcome: "resolved" }
   if (severity !== undefined && severity !== incident.severity)
     return { outcome: "another_severity", severity: incident.severity }
-  const until = endOf(input.until, now)
-  if (until <= now) return { outcome: "over" }
-  const acknowledgement: Acknowledgement = { by: by.actor, note, at: now, until, severity: incident.severity }
+  const until = endOf(input.until, unit.now)
+  if (until <= unit.now) return { outcome: "over" }
+  const acknowledgement: Acknowledgement = {
+    by: by.actor,
+    note,
+    at: unit.now,
+    until,
+    severity: incident.severity,
+  }
   putAcknowledgement(unit, incident, acknowledgement, by)
   return { outcome: "acknowledged", acknowledgement }
 })
@@ -117,8 +122,8 @@ export const putAcknowledgement = (
     severity,
   }
   // Another one may have held more, or longer.
-  recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at: now }, action, now)
-  recordAudit(unit, now, by, "incident.acknowledged", [incident.id], {
+  recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at: now }, action)
+  recordAudit(unit, by, "incident.acknowledged", [incident.id], {
     until: Instant.format(until),
     severity,
     note,
@@ -131,42 +136,35 @@ const ackStateOf = (incident: IncidentRecord): "none" | "acknowledged" =>
 /** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */
 export const withdraw = commandOf(function* (
   unit,
-  now,
   id: IncidentId,
   by: Signature,
 ): Decision<number | undefined> {
   yield* load(unit, { incidents: [id] })
   const incident = unit.incidents.get(id)
   if (incident === undefined) return undefined
-  if (incident.state !== "open" || acknowledgementInForce(incident, now) === undefined) return 0
-  withdrawFrom(unit, incident, by, now)
+  if (incident.state !== "open" || acknowledgementInForce(incident, unit.now) === undefined) return 0
+  withdrawFrom(unit, incident, by)
   return 1
 })
 
 /** Withdraws the acknowledgement of an incident, which has one in force. */
-export const withdrawFrom = (
-  unit: UnitOfWork,
-  incident: IncidentRecord,
-  by: Signature,
-  now: Instant.Instant,
-): void => {
+export const withdrawFrom = (unit: UnitOfWork, incident: IncidentRecord, by: Signature): void => {
   move(AcknowledgementTransitions, "acknowledged", "withdrawn")
-  const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_evaluation_at: now }
-  recordLogEntry(unit, withdrawn, { action: "withdrawn", actor: by.actor }, now)
-  recordAudit(unit, now, by, "incident.acknowledgement_withdrawn", [incident.id], {})
+  const withdrawn = { ...incident, ...NOT_ACKNOWLEDGED, next_evaluation_at: unit.now }
+  recordLogEntry(unit, withdrawn, { action: "withdrawn", actor: by.actor })
+  recordAudit(unit, by, "incident.acknowledgement_withdrawn", [incident.id], {})
 }
 
 /** Adds a note to the timeline of an incident, open or resolved; nothing if there is no such incident. */
 export const note = commandOf(function* (
   unit,
-  now,
   id: IncidentId,
   text: string,
   by: Signature,
 ): Decision<IncidentLogRecord | undefined> {
   yield* load(unit, { incidents: [id] })
   const incident = unit.incidents.get(id)
-  return incident && putNote(unit, incident, text, by, now)
+  return incident && putNote(unit, incident, text, by)
 })
 
 /** Adds a note to the timeline of an incident. */
@@ -175,10 +173,9 @@ export const putNote = (
   incident: IncidentRecord,
   text: string,
   by: Signature,
-  now: Instant.Instant,
 ): IncidentLogRecord => {
-  recordAudit(unit, now, by, "incident.noted", [incident.id], { text })
-  return recordLogEntry(unit, incident, { action: "noted", actor: by.actor, text }, now)
+  recordAudit(unit, by, "incident.noted", [incident.id], { text })
+  return recordLogEntry(unit, incident, { action: "noted", actor: by.actor, text })
 }
 
 interface FollowInput {
@@ -222,10 +219,10 @@ const hasEnded = (item: OutboxRecord, now: Instant.Instant): boolean =>
  */
 export const followLink = loneCommandOf(function* (
   unit,
-  now,
   { id, isPressed, lengthOf }: FollowInput,
   by: Omit<Signature, "actor">,
 ): LoneDecision<FollowedLink> {
+  const { now } = unit
   const item = yield* loadItem(unit, id)
   const length = item && lengthOf(item.receiver)
   // Retention removes a row once its incident has resolved.

@@ -1,5 +1,4 @@
 import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { loadRow, missingRows } from "../unitOfWork/load.ts"
@@ -61,7 +60,6 @@ const standingOf = (
 /** Looks up the state of a key, whatever its agent. Changes nothing. */
 export const keyState = commandOf(function* (
   unit,
-  _now,
   key: KeyHash,
 ): Decision<AgentKeyRecord["state"] | "unknown"> {
   return (yield* loadRow(unit, "agent_key", key))?.state ?? "unknown"
@@ -86,7 +84,7 @@ export function* acceptKey(
   unit: UnitOfWork,
   agent: AgentRecord,
   key: AgentsKeyRecord & { readonly state: "pending" },
-  { now, trigger }: { readonly now: Instant; readonly trigger: "accepted" | "enrolled" | "preseeded" },
+  trigger: "accepted" | "enrolled" | "preseeded",
 ): Decision<void> {
   yield* supersede(unit, agent)
   unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, trigger) })
@@ -94,7 +92,7 @@ export function* acceptKey(
   unit.putAgent({
     ...agent,
     // The time in which it must be seen begins with its acceptance.
-    ...(agent.admission_state === "pending" && { reachable_from: now }),
+    ...(agent.admission_state === "pending" && { reachable_from: unit.now }),
     admission_state: move(AgentTransitions, agent.admission_state, "key_accepted"),
     accepted_key_hash: key.key_hash,
     pending_key_hash: otherPending,

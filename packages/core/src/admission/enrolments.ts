@@ -18,14 +18,13 @@ export type NewEnrolment = Pick<EnrolmentRecord, "id" | "agent_id" | "uses" | "e
 
 export const createEnrolment = commandOf(function* (
   unit,
-  now,
   { agent_id, expires_at, id, uses }: NewEnrolment,
   by: Signature,
 ): Decision<EnrolmentRecord> {
   yield* load(unit, { rows: { enrolment: [id] } })
-  const enrolment = { id, agent_id, uses, used: 0, expires_at, created_at: now, created_by: by.actor }
+  const enrolment = { id, agent_id, uses, used: 0, expires_at, created_at: unit.now, created_by: by.actor }
   unit.of("enrolment").put(enrolment)
-  recordAudit(unit, now, by, "enrolment.created", [id], {
+  recordAudit(unit, by, "enrolment.created", [id], {
     uses,
     expires_at: Instant.format(expires_at),
     agent_id,
@@ -34,17 +33,12 @@ export const createEnrolment = commandOf(function* (
 })
 
 /** Deletes an enrolment in any state. Returns how many there were. */
-export const removeEnrolment = commandOf(function* (
-  unit,
-  now,
-  id: EnrolmentId,
-  by: Signature,
-): Decision<number> {
+export const removeEnrolment = commandOf(function* (unit, id: EnrolmentId, by: Signature): Decision<number> {
   const enrolment = yield* loadRow(unit, "enrolment", id)
   if (enrolment === undefined) return 0
-  move(EnrolmentTransitions, enrolmentState(enrolment, now), "removed")
+  move(EnrolmentTransitions, enrolmentState(enrolment, unit.now), "removed")
   unit.of("enrolment").delete(id)
-  recordAudit(unit, now, by, "enrolment.removed", [id], {})
+  recordAudit(unit, by, "enrolment.removed", [id], {})
   return 1
 })
 
@@ -58,7 +52,6 @@ export interface Enrolling {
 /** Accepts a pending agent for one use of an open enrolment (docs/rules.md#enrolment). */
 export const enrol = commandOf(function* (
   unit,
-  now,
   { agent_id, enrolment: id, key_hash }: Enrolling,
   by: Signature,
 ): Decision<EnrolOutcome> {
@@ -69,12 +62,12 @@ export const enrol = commandOf(function* (
   if (found.agent.accepted_key_hash !== undefined) return "replacement_key"
   const enrolment = yield* loadRow(unit, "enrolment", id)
   if (enrolment === undefined || (enrolment.agent_id ?? agent_id) !== agent_id) return "unknown_token"
-  const state = enrolmentState(enrolment, now)
+  const state = enrolmentState(enrolment, unit.now)
   if (state !== "open") return "unknown_token"
   const used = enrolment.used + 1
   move(EnrolmentTransitions, state, used < enrolment.uses ? "enrolled" : "last_enrolled")
   unit.of("enrolment").put({ ...enrolment, used })
-  yield* acceptKey(unit, found.agent, { ...found.key, state: "pending" }, { now, trigger: "enrolled" })
-  recordAudit(unit, now, by, "agent.accepted", [agent_id], {})
+  yield* acceptKey(unit, found.agent, { ...found.key, state: "pending" }, "enrolled")
+  recordAudit(unit, by, "agent.accepted", [agent_id], {})
   return "enrolled"
 })

@@ -46,22 +46,22 @@ function* isReserved(unit: UnitOfWork, { request: { agent_id }, rules }: Heartbe
 }
 
 /** Decides a heartbeat: updates the agent, or registers its key (docs/rules.md#registration). */
-export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput): Decision<HeartbeatOutcome> {
+export const heartbeat = commandOf(function* (unit, input: HeartbeatInput): Decision<HeartbeatOutcome> {
   const { request, key, rules } = input
   const found = yield* recognise(unit, { agent_id: request.agent_id, key_hash: key.key_hash })
   switch (found.standing) {
     case "accepted":
       unit.putAgent(
         found.agent.heartbeat_incident_id === undefined
-          ? refreshed(unit, found.agent, input, now)
-          : yield* heard(unit, found.agent, input, now),
+          ? refreshed(unit, found.agent, input)
+          : yield* heard(unit, found.agent, input),
       )
       return "seen"
     case "pending":
-      return yield* pendingSeen(unit, found, input, now)
+      return yield* pendingSeen(unit, found, input)
     case "blocked":
-      if (!Instant.isRecent(found.key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, now))
-        unit.keys.put({ ...found.key, last_seen_at: now })
+      if (!Instant.isRecent(found.key.last_seen_at, BLOCKED_KEY_SEEN_EVERY, unit.now))
+        unit.keys.put({ ...found.key, last_seen_at: unit.now })
       return "blocked"
     case "superseded":
       return "superseded_key"
@@ -70,11 +70,10 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
     case "unknown":
       if (!input.mayRegister) return "unknown_key"
       if (yield* isReserved(unit, input)) return "name_of_integration"
-      if (rules.acceptFingerprints.has(key.key_fingerprint))
-        return yield* preseed(unit, found.agent, input, now)
+      if (rules.acceptFingerprints.has(key.key_fingerprint)) return yield* preseed(unit, found.agent, input)
       return found.agent === undefined
-        ? yield* register(unit, input, now)
-        : yield* registerReplacement(unit, found.agent, input, now)
+        ? yield* register(unit, input)
+        : yield* registerReplacement(unit, found.agent, input)
   }
 })
 
@@ -82,13 +81,8 @@ export const heartbeat = commandOf(function* (unit, now, input: HeartbeatInput):
  * The agent after a heartbeat of its accepted key, or of one that is accepted now. Resolves the
  * agent's heartbeat incident, if any (docs/rules.md#heartbeat-incidents).
  */
-const heard = (
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  input: HeartbeatInput,
-  now: Instant.Instant,
-): Decision<AgentRecord> =>
-  resolveHeartbeatIncident(unit, refreshed(unit, agent, input, now), now, input.incidents)
+const heard = (unit: UnitOfWork, agent: AgentRecord, input: HeartbeatInput): Decision<AgentRecord> =>
+  resolveHeartbeatIncident(unit, refreshed(unit, agent, input), input.incidents)
 
 const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
   hostname,
@@ -105,14 +99,13 @@ const refreshed = (
   unit: UnitOfWork,
   agent: AgentRecord,
   { incidents, request, rules }: HeartbeatInput,
-  now: Instant.Instant,
 ): AgentRecord => {
+  const { now } = unit
   const reachable_from = reachableFrom(agent, now, rules.staleAfter)
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, reachable_from }
   const { observed_at } = request
   const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request) }
-  if (said !== agent && isComparedOtherwise(agent, said))
-    unit.raise("labels", () => incidents.newEventId(now))
+  if (said !== agent && isComparedOtherwise(agent, said)) unit.raise("labels", incidents.newEventId)
   return { ...said, observed_at, last_seen_at: now, reachable_from }
 }
 
@@ -132,17 +125,16 @@ function* pendingSeen(
   unit: UnitOfWork,
   found: { readonly agent: AgentRecord; readonly key: AgentsKeyRecord },
   input: HeartbeatInput,
-  now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
-  const key: AgentsKeyRecord = { ...found.key, last_seen_at: now }
+  const key: AgentsKeyRecord = { ...found.key, last_seen_at: unit.now }
   if (input.rules.acceptFingerprints.has(key.key_fingerprint)) {
-    const agent = yield* heard(unit, found.agent, input, now)
-    yield* acceptKey(unit, agent, { ...key, state: "pending" }, { now, trigger: "preseeded" })
+    const agent = yield* heard(unit, found.agent, input)
+    yield* acceptKey(unit, agent, { ...key, state: "pending" }, "preseeded")
     return "preseeded"
   }
   unit.keys.put(key)
   const isFirstKey = found.agent.admission_state === "pending"
-  if (isFirstKey) unit.putAgent(refreshed(unit, found.agent, input, now))
+  if (isFirstKey) unit.putAgent(refreshed(unit, found.agent, input))
   return "pending"
 }
 
@@ -158,27 +150,25 @@ const newKey = <State extends AgentsKeyRecord["state"]>(
   last_seen_at: now,
 })
 
-const addAgent = (
-  unit: UnitOfWork,
-  input: HeartbeatInput,
-  trigger: "preseeded" | "registered",
-  now: Instant.Instant,
-): void => {
+const addAgent = (unit: UnitOfWork, input: HeartbeatInput, trigger: "preseeded" | "registered"): void => {
   const { agent_id } = input.request
-  const key = newKey(input, move(AgentKeyTransitions, "absent", trigger), now)
-  const reported = { agent_id, registration_id: input.newRegistrationId(now), ...reportedBy(input.request) }
+  const key = newKey(input, move(AgentKeyTransitions, "absent", trigger), unit.now)
+  const registration_id = input.newRegistrationId(unit.now)
   unit.keys.put(key)
-  unit.putAgent(newAgent(reported, key, move(AgentTransitions, "absent", trigger), now))
+  unit.putAgent(
+    newAgent(
+      { agent_id, registration_id, ...reportedBy(input.request) },
+      key,
+      move(AgentTransitions, "absent", trigger),
+      unit.now,
+    ),
+  )
 }
 
-function* register(
-  unit: UnitOfWork,
-  input: HeartbeatInput,
-  now: Instant.Instant,
-): Decision<HeartbeatOutcome> {
+function* register(unit: UnitOfWork, input: HeartbeatInput): Decision<HeartbeatOutcome> {
   yield* load(unit, { pendingAgents: true })
   if (unit.pendingAgents >= input.rules.maxPendingAgents) return "too_many_pending_agents"
-  addAgent(unit, input, "registered", now)
+  addAgent(unit, input, "registered")
   return "registered"
 }
 
@@ -186,21 +176,21 @@ function* registerReplacement(
   unit: UnitOfWork,
   agent: AgentRecord,
   input: HeartbeatInput,
-  now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   const other = yield* pendingKeyOf(unit, agent)
   if (other !== undefined) {
-    if (other.last_seen_at > Instant.minus(now, input.rules.pendingKeySilence)) return "another_key_pending"
+    if (other.last_seen_at > Instant.minus(unit.now, input.rules.pendingKeySilence))
+      return "another_key_pending"
     move(AgentKeyTransitions, other.state, "forgotten")
     unit.keys.delete(other.key_hash)
   }
-  const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), now)
+  const key = newKey(input, move(AgentKeyTransitions, "absent", "registered"), unit.now)
   unit.keys.put(key)
   // A new key updates the fields of a pending agent, not those of an accepted one
   // (docs/rules.md#rotation).
   const said =
     agent.admission_state === "pending"
-      ? { ...agent, ...reportedBy(input.request), last_seen_at: now }
+      ? { ...agent, ...reportedBy(input.request), last_seen_at: unit.now }
       : agent
   unit.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
   return agent.admission_state === "pending" ? "registered" : "replacement_registered"
@@ -210,13 +200,12 @@ function* preseed(
   unit: UnitOfWork,
   agent: AgentRecord | undefined,
   input: HeartbeatInput,
-  now: Instant.Instant,
 ): Decision<HeartbeatOutcome> {
   if (agent === undefined) {
-    addAgent(unit, input, "preseeded", now)
+    addAgent(unit, input, "preseeded")
     return "preseeded"
   }
-  const seen = yield* heard(unit, agent, input, now)
-  yield* acceptKey(unit, seen, newKey(input, "pending", now), { now, trigger: "preseeded" })
+  const seen = yield* heard(unit, agent, input)
+  yield* acceptKey(unit, seen, newKey(input, "pending", unit.now), "preseeded")
   return "preseeded"
 }

@@ -18,10 +18,10 @@ export interface OperatorOptions extends IncidentOptions {
   readonly blacklistIdOf: (keyHash: KeyHash) => BlacklistId
 }
 
-function* acceptPending(unit: UnitOfWork, agent: AgentRecord, now: Instant.Instant): Decision<boolean> {
+function* acceptPending(unit: UnitOfWork, agent: AgentRecord): Decision<boolean> {
   const key = yield* pendingKeyOf(unit, agent)
   if (key === undefined) return false
-  yield* acceptKey(unit, agent, key, { now, trigger: "accepted" })
+  yield* acceptKey(unit, agent, key, "accepted")
   return true
 }
 
@@ -29,7 +29,6 @@ function* blockKey(
   unit: UnitOfWork,
   agent: AgentRecord,
   keyHash: KeyHash,
-  now: Instant.Instant,
   options: OperatorOptions,
 ): Decision<void> {
   const key = yield* loadRow(unit, "agent_key", keyHash)
@@ -43,7 +42,7 @@ function* blockKey(
     last_seen_at:
       key.state === "accepted" ? Instant.max(key.last_seen_at, agent.last_seen_at) : key.last_seen_at,
     blacklist_id: options.blacklistIdOf(keyHash),
-    blocked_at: now,
+    blocked_at: unit.now,
     hostname: agent.hostname,
   })
 }
@@ -60,18 +59,13 @@ function* closeIntegration(unit: UnitOfWork, name: AgentId): Decision<void> {
  * Blocks the pending key, or else the accepted one. Deletes an agent that has no usable key left
  * (docs/rules.md#accept-block-remove).
  */
-function* blockOne(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  now: Instant.Instant,
-  options: OperatorOptions,
-): Decision<boolean> {
+function* blockOne(unit: UnitOfWork, agent: AgentRecord, options: OperatorOptions): Decision<boolean> {
   const keyHash = agent.pending_key_hash ?? agent.accepted_key_hash
   if (keyHash === undefined) throw new Error(`agent ${agent.agent_id} has no usable key`)
-  yield* blockKey(unit, agent, keyHash, now, options)
+  yield* blockKey(unit, agent, keyHash, options)
   if (keyHash === agent.accepted_key_hash || agent.accepted_key_hash === undefined) {
     yield* closeIntegration(unit, agent.agent_id)
-    yield* removeAgent(unit, agent, now, options)
+    yield* removeAgent(unit, agent, options)
     return true
   }
   const accepted = yield* loadRow(unit, "agent_key", agent.accepted_key_hash)
@@ -83,15 +77,10 @@ function* blockOne(
   return true
 }
 
-function* removeOne(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  now: Instant.Instant,
-  options: OperatorOptions,
-): Decision<boolean> {
+function* removeOne(unit: UnitOfWork, agent: AgentRecord, options: OperatorOptions): Decision<boolean> {
   const integration = yield* loadRow(unit, "integration", agent.agent_id)
   if (integration !== undefined) unit.of("integration").delete(agent.agent_id)
-  yield* removeAgent(unit, agent, now, options)
+  yield* removeAgent(unit, agent, options)
   return true
 }
 
@@ -123,7 +112,6 @@ type ActionName = keyof typeof ACTIONS
 /** Carries out an action on one agent. The count is 0 if it changes nothing. */
 export const actOnOne = commandOf(function* (
   unit,
-  now,
   name: ActionName,
   agentId: AgentId,
   options: OperatorOptions,
@@ -133,8 +121,8 @@ export const actOnOne = commandOf(function* (
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
   if (agent === undefined) return "no_such_agent"
-  if (!(yield* act(unit, agent, now, options))) return 0
-  recordAudit(unit, now, by, action, [agentId], {})
+  if (!(yield* act(unit, agent, options))) return 0
+  recordAudit(unit, by, action, [agentId], {})
   return 1
 })
 
@@ -144,7 +132,6 @@ export const actOnOne = commandOf(function* (
  */
 export const actOnEach = commandOf(function* (
   unit,
-  now,
   name: ActionName,
   agentIds: ReadonlyArray<AgentId>,
   options: ManyOptions,
@@ -155,16 +142,15 @@ export const actOnEach = commandOf(function* (
   const { agents, held } = yield* skipLockedAgents(unit, agentIds)
   yield* load(unit, { rows: { agent_key: agents.flatMap((agent) => agent.pending_key_hash ?? []) } })
   for (const agent of agents) {
-    if (isMeant(agent, options) && (yield* act(unit, agent, now, options))) changed.push(agent.agent_id)
+    if (isMeant(agent, options) && (yield* act(unit, agent, options))) changed.push(agent.agent_id)
   }
-  recordAudit(unit, now, by, action, changed, {})
+  recordAudit(unit, by, action, changed, {})
   return { count: changed.length, held }
 })
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
 export const unblock = loneCommandOf(function* (
   unit,
-  now,
   ids: ReadonlyArray<BlacklistId>,
   by: Signature,
 ): LoneDecision<number> {
@@ -175,6 +161,6 @@ export const unblock = loneCommandOf(function* (
   }
   const found = new Set(keys.flatMap((key) => (key.state === "blocked" ? key.blacklist_id : [])))
   const unblocked = ids.filter((id) => found.has(id))
-  recordAudit(unit, now, by, "key.unblocked", unblocked, {})
+  recordAudit(unit, by, "key.unblocked", unblocked, {})
   return keys.length
 })

@@ -34,12 +34,7 @@ function* membershipsInOrder(unit: UnitOfWork, agent: AgentRecord): Decision<Rea
  * incidents, which resolve if empty (docs/rules.md#deleting-an-agent). The cost grows with its keys
  * and failing checks.
  */
-export function* removeAgent(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  now: Instant.Instant,
-  options: IncidentOptions,
-): Decision<void> {
+export function* removeAgent(unit: UnitOfWork, agent: AgentRecord, options: IncidentOptions): Decision<void> {
   const { agent_id } = agent
   yield* load(unit, { groups: { agent_key: [agent_id], incident_member: [agent_id] } })
   for (const key of unit.keys.group(agent_id)) {
@@ -49,7 +44,7 @@ export function* removeAgent(
   }
   const memberships = yield* membershipsInOrder(unit, agent)
   yield* load(unit, { incidents: memberships.map((member) => member.incident_id) })
-  const incidents = new Incidents(unit, now, options)
+  const incidents = new Incidents(unit, options)
   for (const member of memberships) yield* incidents.leave(member, { by: "agent_gone" })
   move(AgentTransitions, agent.admission_state, "removed")
   unit.removeAgent(agent)
@@ -60,25 +55,24 @@ export function* removeAgent(
  */
 export const removeIdlePending = loneCommandOf(function* (
   unit,
-  now,
   input: {
     readonly silence: Duration.Duration
     readonly incidents: IncidentOptions
     readonly limit: number
   },
 ): LoneDecision<number> {
-  const asked = { seenBefore: Instant.minus(now, input.silence), limit: input.limit }
+  const asked = { seenBefore: Instant.minus(unit.now, input.silence), limit: input.limit }
   const ids = yield* find("idlePendingAgents", asked)
   yield { groups: { agent_key: ids, incident_member: ids } }
   for (const id of ids) {
     const agent = unit.agents.get(id)
-    if (agent !== undefined) yield* removeAgent(unit, agent, now, input.incidents)
+    if (agent !== undefined) yield* removeAgent(unit, agent, input.incidents)
   }
   return ids.length
 })
 
 /** The memberships of an agent's checks, in the order of their removal. Changes nothing. */
-const failingChecks = commandOf(function* (unit, _now, agentId: AgentId): Decision<ReadonlyArray<MemberRef>> {
+const failingChecks = commandOf(function* (unit, agentId: AgentId): Decision<ReadonlyArray<MemberRef>> {
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
   if (agent === undefined) return []
@@ -93,7 +87,6 @@ const failingChecks = commandOf(function* (unit, _now, agentId: AgentId): Decisi
  */
 const withdrawChecks = commandOf(function* (
   unit,
-  now,
   agentId: AgentId,
   refs: ReadonlyArray<MemberRef>,
   { by, incidents: options }: { readonly incidents: IncidentOptions; readonly by: Signature },
@@ -112,7 +105,7 @@ const withdrawChecks = commandOf(function* (
     incidents: members.map((ref) => ref.incident_id),
     rows: { incident_member: members },
   })
-  const incidents = new Incidents(unit, now, options)
+  const incidents = new Incidents(unit, options)
   for (const { ref, check } of checks) {
     yield* incidents.leave(ref, { by: "agent_gone" })
     unit.checks.delete(check)
@@ -120,7 +113,7 @@ const withdrawChecks = commandOf(function* (
   }
   unit.putAgent(agent)
   const deleted = checks.map(({ check }) => auditedCheck(check))
-  recordAudit(unit, now, by, "check.deleted", deleted, {})
+  recordAudit(unit, by, "check.deleted", deleted, {})
 })
 
 const failingCount = ({ checks_warning, checks_unknown, checks_critical }: AgentRecord): number =>

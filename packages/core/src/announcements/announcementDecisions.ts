@@ -34,12 +34,11 @@ interface NewAnnouncement extends Pick<
 /** Stores an announcement, which begins no earlier than its transaction. */
 export const createAnnouncement = loneCommandOf(function* (
   unit,
-  now,
   { starts_at: asked, ...given }: NewAnnouncement,
   by: Signature,
 ): LoneDecision<Result.Result<AnnouncementRecord, Refusal>> {
   const { ends_at, id, kind, lines, page, text, title } = given
-  const start = spanStart(asked, "starts_at", now)
+  const start = spanStart(asked, "starts_at", unit.now)
   if (Result.isFailure(start)) return refused("invalid", start.failure)
   const starts_at = start.success
   if (ends_at !== undefined && ends_at <= starts_at)
@@ -49,9 +48,9 @@ export const createAnnouncement = loneCommandOf(function* (
       "too_many",
       `there are ${MAX_UNENDED_ANNOUNCEMENTS} announcements that have not ended; end some first`,
     )
-  const created = { ...given, starts_at, updates: [], created_at: now, created_by: by.actor }
+  const created = { ...given, starts_at, updates: [], created_at: unit.now, created_by: by.actor }
   unit.of("announcement").put(created)
-  recordAudit(unit, now, by, "announcement.created", [id], {
+  recordAudit(unit, by, "announcement.created", [id], {
     page,
     kind,
     title,
@@ -66,32 +65,31 @@ export const createAnnouncement = loneCommandOf(function* (
 /** Adds a text to an announcement that has not ended, and returns how it stands then. */
 export const updateAnnouncement = commandOf(function* (
   unit,
-  now,
   id: AnnouncementId,
   text: string,
   by: Signature,
 ): Decision<AnnouncementRecord | "ended" | "full" | "unknown"> {
   const announcement = yield* loadRow(unit, "announcement", id)
   if (announcement === undefined) return "unknown"
-  const state = announcementState(announcement, now)
+  const state = announcementState(announcement, unit.now)
   if (state === "ended") return "ended"
   const { updates } = announcement
-  const updated = { ...announcement, updates: [...updates, { at: Number(now), text, by: by.actor }] }
+  const updated = { ...announcement, updates: [...updates, { at: Number(unit.now), text, by: by.actor }] }
   if (updates.length >= MAX_UPDATES || charactersOf(updated) > MAX_CHARACTERS) return "full"
   move(AnnouncementTransitions, state, "updated")
   unit.of("announcement").put(updated)
-  recordAudit(unit, now, by, "announcement.updated", [id], { text })
+  recordAudit(unit, by, "announcement.updated", [id], { text })
   return updated
 })
 
 /** Ends an announcement now, and keeps its row. Returns how many it ended. */
-export const endAnnouncement = commandOf(function* (unit, now, id: AnnouncementId, by: Signature) {
+export const endAnnouncement = commandOf(function* (unit, id: AnnouncementId, by: Signature) {
   const announcement = yield* loadRow(unit, "announcement", id)
   if (announcement === undefined) return 0
-  const state = announcementState(announcement, now)
+  const state = announcementState(announcement, unit.now)
   if (state === "ended") return 0
   move(AnnouncementTransitions, state, "ended_by_hand")
-  unit.of("announcement").put({ ...announcement, ends_at: now })
-  recordAudit(unit, now, by, "announcement.ended", [id], {})
+  unit.of("announcement").put({ ...announcement, ends_at: unit.now })
+  recordAudit(unit, by, "announcement.ended", [id], {})
   return 1
 })

@@ -4,7 +4,6 @@ import {
   type AuditParameterName,
   auditSubjectKind,
 } from "@tocsin/contract/AuditActions"
-import type { Instant } from "@tocsin/contract/Instant"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AuditParameters, MAX_SUBJECTS } from "../model/AuditRecord.ts"
 import type { Signature } from "./Signature.ts"
@@ -20,11 +19,10 @@ type ParametersOf<Action extends AuditActionName> = {
  * The action states of which kind the IDs are.
  *
  * @example
- * recordAudit(unit of work, now, signature, "agent.accepted", [agent.agent_id], {})
+ * recordAudit(unit of work, signature, "agent.accepted", [agent.agent_id], {})
  */
 export const recordAudit = <Action extends AuditActionName>(
   unit: UnitOfWork,
-  now: Instant,
   { newAuditId, ...by }: Signature,
   action: Action,
   ids: ReadonlyArray<string>,
@@ -36,8 +34,8 @@ export const recordAudit = <Action extends AuditActionName>(
   )
   for (const some of Arr.chunksOf(ids, MAX_SUBJECTS)) {
     unit.recordAudit({
-      id: newAuditId(now),
-      recorded_at: now,
+      id: newAuditId(unit.now),
+      recorded_at: unit.now,
       ...by,
       action,
       subjects: some.map((id) => ({ kind, id })),
@@ -51,10 +49,18 @@ export const recordLogEntry = (
   unit: UnitOfWork,
   incident: IncidentRecord,
   { action, actor, text, ack_until, severity }: LogEntry,
-  now: Instant,
 ): IncidentLogRecord => {
   const seq = incident.log_entries + 1
-  const recorded = { incident_id: incident.id, seq, logged_at: now, action, actor, text, ack_until, severity }
+  const recorded = {
+    incident_id: incident.id,
+    seq,
+    logged_at: unit.now,
+    action,
+    actor,
+    text,
+    ack_until,
+    severity,
+  }
   unit.incidents.put({ ...incident, log_entries: seq })
   unit.recordLogEntry(recorded)
   return recorded

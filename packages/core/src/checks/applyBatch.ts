@@ -2,7 +2,6 @@ import type { BatchOutcome, CheckRef, EventOutcome } from "../model/CheckRecord.
 import { recognise } from "../admission/agentKeys.ts"
 import { type AgentRecord, type CheckMove, recountChecks } from "../model/AgentRecord.ts"
 import type { EventId, KeyHash } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { missingRows } from "../unitOfWork/load.ts"
 import type { RowRequest } from "../unitOfWork/RowRequest.ts"
@@ -23,7 +22,6 @@ import {
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch = commandOf(function* (
   unit,
-  now,
   input: BatchInput & { readonly key_hash: KeyHash },
 ): Decision<BatchOutcome> {
   const { agent_id, events } = input.request
@@ -31,30 +29,29 @@ export const applyBatch = commandOf(function* (
   const found = yield* recognise(unit, { agent_id, key_hash: input.key_hash, check_ids })
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
-  return { outcome: "applied", events: yield* applyResults(unit, now, found.agent, input) }
+  return { outcome: "applied", events: yield* applyResults(unit, found.agent, input) }
 })
 
 /** Applies results to an accepted agent. Needs the agent; its checks are best loaded with it. */
 export function* applyResults(
   unit: UnitOfWork,
-  now: Instant,
   accepted: AgentRecord,
   input: BatchInput,
 ): Decision<ReadonlyArray<EventOutcome>> {
+  const { now } = unit
   const { agent_id, events } = input.request
   const context = {
     unit,
-    now,
     input,
     agent: accepted,
-    incidents: new Incidents(unit, now, input.incidents),
+    incidents: new Incidents(unit, input.incidents),
     seenInBatch: new Set<EventId>(),
   }
   const needed = likelyNeeded(context)
   if (needed !== undefined) yield needed
   const reachable_from = reachableFrom(accepted, now, input.staleAfter)
   const seen = { ...accepted, last_seen_at: now, reachable_from }
-  const agent = yield* resolveHeartbeatIncident(unit, seen, now, input.incidents)
+  const agent = yield* resolveHeartbeatIncident(unit, seen, input.incidents)
   // An agent that reports is not stale: as a parent, it would hold what it reports.
   if (input.incidents.policy().dependencies?.takesStale === true) unit.putAgent(agent)
   const outcomes: Array<EventOutcome> = []

@@ -1,7 +1,6 @@
 import type { Duration } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { EventId, IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
 import { headlineOf } from "@tocsin/contract/headline"
 import type { Decision } from "../unitOfWork/Decision.ts"
@@ -39,7 +38,6 @@ export interface BatchInput {
 /** The context that all events of one batch share. */
 export interface BatchContext {
   readonly unit: UnitOfWork
-  readonly now: Instant
   readonly input: BatchInput
   /** The agent before the batch. */
   readonly agent: AgentRecord
@@ -82,17 +80,17 @@ export const applyEvent = (
  * is in time, and expected if a rule of the policy says so (docs/rules.md#expectations).
  */
 function* endingOverdue(
-  { agent, incidents, input, now, unit }: BatchContext,
+  { agent, incidents, input, unit }: BatchContext,
   { check_id }: CheckResult,
   decided: EventOutcome | Decision<EventOutcome>,
 ): Decision<EventOutcome> {
   const outcome = typeof decided === "string" ? decided : yield* decided
   if (outcome === "known_event") return outcome
   const { agent_id, registration_id } = agent
-  yield* endOverdue(unit, incidents, { agent_id, registration_id, check_id }, now)
+  yield* endOverdue(unit, incidents, { agent_id, registration_id, check_id })
   const policy = input.incidents.policy()
   if (policy.freshness.count > 0) {
-    const inForce = { policy, staleAfter: input.staleAfter, now }
+    const inForce = { policy, staleAfter: input.staleAfter }
     yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
   }
   return outcome
@@ -118,7 +116,7 @@ const repeat = (
   context.unit.checks.put({
     ...check,
     last_observed_at: event.observed_at,
-    received_at: context.now,
+    received_at: context.unit.now,
     summary: event.output,
     seen_event_ids: seenWith(check, event),
   })
@@ -155,7 +153,7 @@ function* change(
   check: CheckRecord | undefined,
   event: CheckResult,
 ): Decision<"changed" | "known_event"> {
-  const { unit, now, agent, input } = context
+  const { unit, agent, input } = context
   const { agent_id, registration_id } = agent
   const { check_id, observed_at } = event
   if (event.event_id !== undefined) {
@@ -163,8 +161,8 @@ function* change(
       yield { history: { agent_id, event_ids: [event.event_id] } }
     if (unit.knownEvents.has(registration_id, event.event_id)) return "known_event"
   }
-  const event_id = event.event_id ?? input.incidents.newEventId(now)
-  unit.store({ ...event, event_id, agent_id, registration_id, received_at: now })
+  const event_id = event.event_id ?? input.incidents.newEventId(unit.now)
+  unit.store({ ...event, event_id, agent_id, registration_id, received_at: unit.now })
   const transition = checkTransition(check?.status ?? "absent", event.status)
   const isStatusChange = check?.status !== event.status
   if (check !== undefined && !isStatusChange && isShown(check, event))
@@ -179,7 +177,7 @@ function* change(
     status: transition.to,
     exit_code: event.exit_code,
     last_observed_at: observed_at,
-    received_at: now,
+    received_at: unit.now,
     incident_key: isStatusChange ? event.incident_key : check?.incident_key,
     summary: event.output,
     seen_event_ids: seenWith(check, { event_id, observed_at }),

@@ -22,7 +22,6 @@ export type CheckActionOutcome = number | "no_such_agent" | "no_such_check"
  */
 export const resetClock = commandOf(function* (
   unit,
-  now,
   ref: CheckName,
   by: Signature,
 ): Decision<CheckActionOutcome> {
@@ -30,14 +29,14 @@ export const resetClock = commandOf(function* (
   if (agent === undefined) return "no_such_agent"
   if (check === undefined) return "no_such_check"
   // The service's clock may have been ahead together with the agent's.
-  const received = clampToNow(check, ["received_at"], now)
-  const seen = clampToNow(agent, ["last_seen_at"], now)
+  const received = clampToNow(check, ["received_at"], unit.now)
+  const seen = clampToNow(agent, ["last_seen_at"], unit.now)
   const isCheckAhead = check.last_observed_at > received.received_at
   const isAgentAhead = agent.observed_at > seen.last_seen_at
   if (!isCheckAhead && !isAgentAhead) return 0
   if (isCheckAhead) unit.checks.put({ ...received, last_observed_at: received.received_at })
   if (isAgentAhead) unit.putAgent({ ...seen, observed_at: seen.last_seen_at })
-  recordAudit(unit, now, by, "check.clock_reset", [auditedCheck(ref)], {})
+  recordAudit(unit, by, "check.clock_reset", [auditedCheck(ref)], {})
   return 1
 })
 
@@ -47,7 +46,6 @@ export const resetClock = commandOf(function* (
  */
 export const removeCheck = commandOf(function* (
   unit,
-  now,
   ref: CheckName,
   options: IncidentOptions,
   by: Signature,
@@ -55,9 +53,9 @@ export const removeCheck = commandOf(function* (
   const { agent } = yield* findCheck(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
-  const isFound = yield* removeFound(unit, new Incidents(unit, now, options), agent, expected)
+  const isFound = yield* removeFound(unit, new Incidents(unit, options), agent, expected)
   if (!isFound) return "no_such_check"
-  recordAudit(unit, now, by, "check.deleted", [auditedCheck(ref)], {})
+  recordAudit(unit, by, "check.deleted", [auditedCheck(ref)], {})
   return 1
 })
 

@@ -20,7 +20,8 @@ import { idlePause } from "../ports/IdlePause.ts"
  * After a clock was set back: these incidents opened by now, and their timers, holds, notifications and
  * alerts wait no longer than they were to (docs/decisions/0032).
  */
-const repairIncidents = commandOf(function* (unit, now, ids: ReadonlyArray<IncidentId>): Decision<void> {
+const repairIncidents = commandOf(function* (unit, ids: ReadonlyArray<IncidentId>): Decision<void> {
+  const { now } = unit
   yield* load(unit, { incidents: ids })
   for (const id of new Set(ids)) {
     const found = unit.incidents.get(id)
@@ -31,14 +32,14 @@ const repairIncidents = commandOf(function* (unit, now, ids: ReadonlyArray<Incid
     if (found.state === "open") unit.incidents.put({ ...incident, next_evaluation_at: now })
     else if (incident !== found) unit.incidents.put(incident)
     for (const item of unit.outbox.group(id)) if (item.updated_at > now) unit.outbox.put(movedBack(item, now))
-    repairAlerts(unit, id, now)
+    repairAlerts(unit, id)
   }
 })
 
 /** Alerts wait a minute at most, so they are due. A post under way counts for nothing, and is repeated. */
-const repairAlerts = (unit: UnitOfWork, id: IncidentId, now: Instant.Instant): void => {
+const repairAlerts = (unit: UnitOfWork, id: IncidentId): void => {
   for (const found of unit.alerts.group(id)) {
-    const alert = clampToNow(found, ["next_at", "ended_at"], now)
+    const alert = clampToNow(found, ["next_at", "ended_at"], unit.now)
     if (alert !== found || alert.leased_until !== undefined)
       unit.alerts.put({ ...alert, leased_until: undefined })
   }
@@ -70,7 +71,6 @@ const movedBack = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => {
  */
 const repairAgent = commandOf(function* (
   unit,
-  now,
   {
     agentId: agent_id,
     ...settings
@@ -81,6 +81,7 @@ const repairAgent = commandOf(function* (
     readonly staleAfter: Duration.Duration
   },
 ): Decision<void> {
+  const { now } = unit
   yield* load(unit, { agents: [agent_id] })
   const found = unit.agents.get(agent_id)
   if (found === undefined) return

@@ -27,7 +27,6 @@ const heartbeatRef = (agentId: AgentId): IncidentRef => ({
 export function* openHeartbeatIncident(
   unit: UnitOfWork,
   agent: AgentRecord,
-  now: Instant.Instant,
   options: IncidentOptions,
 ): Decision<AgentRecord> {
   const { agent_id, hostname } = agent
@@ -37,7 +36,7 @@ export function* openHeartbeatIncident(
     severity: "critical",
     summary: `no contact with ${agent_id}${hostname === agent_id ? "" : ` (${hostname})`}`,
   } as const
-  const incidents = new Incidents(unit, now, options)
+  const incidents = new Incidents(unit, options)
   const heartbeat_incident_id = yield* incidents.join(heartbeatRef(agent_id), { member, notify: true })
   return { ...agent, heartbeat_incident_id }
 }
@@ -52,12 +51,11 @@ export const heartbeatMember = (agent: AgentRecord): MemberRef | undefined => {
 export function* resolveHeartbeatIncident(
   unit: UnitOfWork,
   agent: AgentRecord,
-  now: Instant.Instant,
   options: IncidentOptions,
 ): Decision<AgentRecord> {
   const member = heartbeatMember(agent)
   if (member === undefined) return agent
-  yield* new Incidents(unit, now, options).leave(member, { by: "event", notify: true })
+  yield* new Incidents(unit, options).leave(member, { by: "event", notify: true })
   return { ...agent, heartbeat_incident_id: undefined }
 }
 
@@ -76,16 +74,16 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
  */
 export const sweepDeadAgents = commandOf(function* (
   unit,
-  now,
   input: SweepOptions & { readonly agents: ReadonlyArray<AgentId> },
 ): Decision<WorkOnMany> {
   const { agents, held } = yield* skipLockedAgents(unit, input.agents)
   yield* load(unit, { rows: { service_heartbeat: ["service"] } })
-  if (isInGrace(unit.of("service_heartbeat").get("service"), now, input.rules)) return { count: 0, held: [] }
-  const silent = agents.filter((agent) => isSilent(agent, deadSince(now, input.rules)))
+  if (isInGrace(unit.of("service_heartbeat").get("service"), unit.now, input.rules))
+    return { count: 0, held: [] }
+  const silent = agents.filter((agent) => isSilent(agent, deadSince(unit.now, input.rules)))
   yield* load(unit, { openIncidents: silent.map((agent) => heartbeatRef(agent.agent_id)) })
   for (const agent of silent) {
-    unit.putAgent(yield* openHeartbeatIncident(unit, agent, now, input.incidents))
+    unit.putAgent(yield* openHeartbeatIncident(unit, agent, input.incidents))
   }
   return { count: silent.length, held }
 })

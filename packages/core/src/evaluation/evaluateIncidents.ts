@@ -31,7 +31,6 @@ import type { Storage, StorageError } from "../ports/Storage.ts"
  */
 export const evaluateDueIncidents = loneCommandOf(function* (
   unit,
-  now,
   options: IncidentOptions,
   limit: number,
 ): LoneDecision<{ readonly found: number; readonly isMore: boolean }> {
@@ -40,7 +39,7 @@ export const evaluateDueIncidents = loneCommandOf(function* (
   const dueIncidents = yield* find("dueIncidents", { limit })
   const heldOutbox = yield* find("heldOutbox", { receivers, limit })
   const ids = Array.from(new Set([...dueIncidents, ...heldOutbox]))
-  const { left } = yield* evaluate(unit, now, options, ids)
+  const { left } = yield* evaluate(unit, options, ids)
   const isMore = left.length > 0 || dueIncidents.length >= limit || heldOutbox.length >= limit
   return { found: ids.length, isMore }
 })
@@ -72,7 +71,6 @@ interface DecidedIncident {
 /** Decides on as many of these incidents as one transaction evaluates, due or not. Writes nothing. */
 function* decide(
   unit: UnitOfWork,
-  now: Instant.Instant,
   options: FiringOptions,
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<EvaluatedPiece & { readonly decided: ReadonlyArray<DecidedIncident> }> {
@@ -81,10 +79,10 @@ function* decide(
   yield* load(unit, { incidents: ids })
   const found = ids.flatMap((id) => unit.incidents.get(id) ?? [])
   const piece = firstPiece(found, MOST_EVALUATED)
-  const { facts } = yield* gatherFacts(unit, piece, options, now)
+  const { facts } = yield* gatherFacts(unit, piece, options, unit.now)
   const decided = piece.map((incident) => ({
     incident,
-    evaluation: decideFirings(facts(incident, firingsOf(unit, incident)), now),
+    evaluation: decideFirings(facts(incident, firingsOf(unit, incident)), unit.now),
   }))
   const due = decided.flatMap(({ evaluation: { held, written } }) => [
     ...written.filter(({ holds }) => holds.inForce.length === 0).map(({ receiver }) => receiver),
@@ -97,13 +95,12 @@ const previewEvaluation = loneCommandOf(decide)
 
 function* evaluate(
   unit: UnitOfWork,
-  now: Instant.Instant,
   options: IncidentOptions,
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<EvaluatedPiece> {
-  const { decided, ...piece } = yield* decide(unit, now, options, ids)
+  const { decided, ...piece } = yield* decide(unit, options, ids)
   const { newAuditId, policy } = options
-  const evaluating = { ...options, policy: policy(), now, by: systemSignature(newAuditId) }
+  const evaluating = { ...options, policy: policy(), now: unit.now, by: systemSignature(newAuditId) }
   for (const one of decided) writeEvaluation(unit, one, evaluating)
   return piece
 }
@@ -155,12 +152,12 @@ const asEvaluated = (
 const endAcknowledgement = (
   unit: UnitOfWork,
   incident: IncidentRecord,
-  { by, now }: EvaluateOptions,
+  { by }: EvaluateOptions,
 ): IncidentRecord => {
   move(AcknowledgementTransitions, "acknowledged", "ran_out")
   const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
-  const { seq } = recordLogEntry(unit, unacknowledged, { action: "ran_out", actor: by.actor }, now)
-  recordAudit(unit, now, by, "incident.acknowledgement_expired", [incident.id], {})
+  const { seq } = recordLogEntry(unit, unacknowledged, { action: "ran_out", actor: by.actor })
+  recordAudit(unit, by, "incident.acknowledgement_expired", [incident.id], {})
   return { ...unacknowledged, log_entries: seq }
 }
 

@@ -41,12 +41,7 @@ export const inTime = (
 }
 
 /** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#expectations). */
-export function* endOverdue(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  ref: CheckRef,
-  now: Instant.Instant,
-): Decision<void> {
+export function* endOverdue(unit: UnitOfWork, incidents: Incidents, ref: CheckRef): Decision<void> {
   yield* load(unit, { rows: { expectation: [ref] } })
   const expectation = unit.expectations.get(ref)
   if (expectation === undefined || expectation.incident_id === undefined) return
@@ -55,7 +50,7 @@ export function* endOverdue(
   const status = expectation.alone_due_at && unit.checks.get(ref)?.status
   const summary = status && `${ref.check_id} reported: ${status}`
   yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify, summary })
-  unit.expectations.put(inTime({ ...expectation, incident_id: undefined, alone_due_at: undefined }, now))
+  unit.expectations.put(inTime({ ...expectation, incident_id: undefined, alone_due_at: undefined }, unit.now))
 }
 
 /** Ends an expectation with its check (docs/rules.md#deleting-an-agent). */
@@ -73,7 +68,6 @@ export interface Expected {
   readonly ref: CheckRef
   readonly origin: ExpectationRecord["origin"]
   readonly terms: Terms
-  readonly now: Instant.Instant
 }
 
 /**
@@ -84,7 +78,7 @@ export interface Expected {
 export function* expectCheck(
   unit: UnitOfWork,
   incidents: Incidents,
-  { now, origin, ref, terms }: Expected,
+  { origin, ref, terms }: Expected,
 ): Decision<void> {
   const before = unit.expectations.get(ref)
   if (before?.origin === origin && hasSameTerms(before.terms, terms)) {
@@ -94,11 +88,11 @@ export function* expectCheck(
   const incident_id = before?.incident_id
   // The repair of a clock that was set back passes over checks that need not report.
   const stored = unit.checks.get(ref)
-  const check = stored && clampToNow(stored, ["received_at"], now)
+  const check = stored && clampToNow(stored, ["received_at"], unit.now)
   if (check !== undefined && check !== stored) unit.checks.put(check)
   const trigger = origin === "policy" ? "matched" : "declared"
   move(ExpectationTransitions, stateOf(before), trigger)
-  const expected = { origin, terms, expected_from: now }
+  const expected = { origin, terms, expected_from: unit.now }
   const next = before === undefined ? newExpectation(ref, expected) : { ...before, ...expected }
   unit.expectations.put(inTime(next, check?.received_at))
   if (incident_id === undefined || before?.terms.severity === terms.severity) return

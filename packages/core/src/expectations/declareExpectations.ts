@@ -15,7 +15,7 @@ import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
-import { followPolicy, isDeclared } from "./followPolicy.ts"
+import { followPolicy } from "./followPolicy.ts"
 import { decideTerms, type DeclaredCheck } from "../policy/decideTerms.ts"
 
 /** The labels of a check change at most this often; a later declaration changes them. */
@@ -29,16 +29,15 @@ export const labelCheck = (
   unit: UnitOfWork,
   ref: CheckRef,
   given: Labels | undefined,
-  now: Instant.Instant,
 ): "equal" | "changed" | "kept" => {
   const table = unit.of("check_label")
   const before = table.get(ref)
   const labels = given !== undefined && Object.keys(given).length === 0 ? undefined : given
   if (isSameReport(before?.labels, labels)) return "equal"
-  if (before !== undefined && now < Instant.plus(before.labelled_at, AT_MOST_EVERY)) return "kept"
+  if (before !== undefined && unit.now < Instant.plus(before.labelled_at, AT_MOST_EVERY)) return "kept"
   const { agent_id, check_id, registration_id } = ref
   if (labels === undefined) table.delete(ref)
-  else table.put({ agent_id, check_id, registration_id, labels, labelled_at: now })
+  else table.put({ agent_id, check_id, registration_id, labels, labelled_at: unit.now })
   return "changed"
 }
 
@@ -50,7 +49,6 @@ export function* evaluateLabelled(
   unit: UnitOfWork,
   refs: ReadonlyArray<CheckRef>,
   { routesReadAgents }: Pick<Policy, "routesReadAgents">,
-  now: Instant.Instant,
 ): Decision<void> {
   const ids = new Set(
     refs
@@ -63,7 +61,7 @@ export function* evaluateLabelled(
     const incident = unit.incidents.get(id)
     if (incident?.state !== "open") continue
     if (routesReadAgents || hasHeld(unit, incident))
-      unit.incidents.put({ ...incident, next_evaluation_at: now })
+      unit.incidents.put({ ...incident, next_evaluation_at: unit.now })
   }
 }
 
@@ -79,7 +77,6 @@ export type DeclarationOutcome =
  */
 export const declareExpectations = commandOf(function* (
   unit,
-  now,
   input: {
     readonly agent_id: AgentId
     readonly key_hash: KeyHash
@@ -105,7 +102,7 @@ export const declareExpectations = commandOf(function* (
   })
   const left = request.complete
     ? [
-        ...unit.expectations.group(registration_id).filter(isDeclared),
+        ...unit.expectations.group(registration_id).filter(({ origin }) => origin === "agent"),
         ...unit.of("check_label").group(registration_id),
       ].flatMap(({ check_id }) => (declared.has(check_id) ? [] : check_id))
     : []
@@ -117,21 +114,21 @@ export const declareExpectations = commandOf(function* (
     terms: undefined,
     labels: undefined,
   }))
-  const incidents = new Incidents(unit, now, input.incidents)
-  const inForce = { policy: input.incidents.policy(), staleAfter: input.staleAfter, now }
+  const incidents = new Incidents(unit, input.incidents)
+  const inForce = { policy: input.incidents.policy(), staleAfter: input.staleAfter }
   const relabelled: Array<CheckRef> = []
   let [withdrawn, labels_kept] = [0, 0]
   for (const { check_id, labels, terms } of [...read.success, ...unlisted]) {
     const ref = { agent_id, registration_id, check_id }
-    const labelling = labelCheck(unit, ref, labels, now)
+    const labelling = labelCheck(unit, ref, labels)
     if (labelling === "changed") relabelled.push(ref)
     if (labelling === "kept") labels_kept += 1
     if (terms !== undefined) {
-      yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
+      yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
       continue
     }
     const expectation = unit.expectations.get(ref)
-    if (isDeclared(expectation)) {
+    if (expectation?.origin === "agent") {
       yield* withdrawExpectation(unit, incidents, expectation)
       withdrawn += 1
     }
@@ -139,8 +136,8 @@ export const declareExpectations = commandOf(function* (
     yield* followPolicy(unit, incidents, { agent: found.agent, check_id }, inForce)
   }
   if (relabelled.some((ref) => unit.checks.get(ref) !== undefined))
-    unit.raise("labels", () => input.incidents.newEventId(now))
-  yield* evaluateLabelled(unit, relabelled, inForce.policy, now)
+    unit.raise("labels", input.incidents.newEventId)
+  yield* evaluateLabelled(unit, relabelled, inForce.policy)
   const expected = unit.expectations.group(registration_id).length
   return {
     outcome: "declared",

@@ -46,11 +46,10 @@ export const seenNow = (
 function* findContact(
   unit: UnitOfWork,
   agent: AgentRecord,
-  now: Instant.Instant,
   staleAfter: Duration.Duration,
 ): Decision<Contact> {
   const integration = yield* loadRow(unit, "integration", agent.agent_id)
-  return integration === undefined ? agent : seenNow(agent, now, staleAfter)
+  return integration === undefined ? agent : seenNow(agent, unit.now, staleAfter)
 }
 
 const summaryOf = ({ check_id }: CheckRef, check: CheckRecord | undefined, due: Instant.Instant): string =>
@@ -62,7 +61,8 @@ const summaryOf = ({ check_id }: CheckRef, check: CheckRecord | undefined, due: 
  * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
  * evaluated again later. Ignores what changed since they were found. Safe with several replicas.
  */
-export const evaluateExpectations = commandOf(function* (unit, now, input: EvaluateInput): Decision<void> {
+export const evaluateExpectations = commandOf(function* (unit, input: EvaluateInput): Decision<void> {
+  const { now } = unit
   const { agentId: agent_id, checkIds: check_ids, rules } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -70,9 +70,9 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
   const refs = checksOf(agent, check_ids)
   const isLabelled = input.incidents.policy().freshness.count > 0
   yield* load(unit, { rows: { expectation: refs, ...(isLabelled && { check_label: refs }) } })
-  const incidents = new Incidents(unit, now, input.incidents)
+  const incidents = new Incidents(unit, input.incidents)
   const { staleAfter } = rules
-  const inForce = { policy: input.incidents.policy(), staleAfter, now }
+  const inForce = { policy: input.incidents.policy(), staleAfter }
   for (const check_id of check_ids) {
     const ref = { agent_id, check_id, registration_id: agent.registration_id }
     const expectation = unit.expectations.get(ref)
@@ -90,7 +90,7 @@ export const evaluateExpectations = commandOf(function* (unit, now, input: Evalu
     const byRow = judgeExpectation(facts, now)
     const judged =
       byRow.verdict === "waiting"
-        ? judgeExpectation({ ...facts, agent: yield* findContact(unit, agent, now, staleAfter) }, now)
+        ? judgeExpectation({ ...facts, agent: yield* findContact(unit, agent, staleAfter) }, now)
         : byRow
     if (judged.verdict === "overdue") {
       const { due } = judged

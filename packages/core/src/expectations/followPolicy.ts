@@ -12,7 +12,6 @@ import type { ExpectationRecord, Terms } from "../model/ExpectationRecord.ts"
 import { mergeLabels } from "../firings/loudMembers.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
 import { type CheckRef, checksOf, findByCheck } from "../model/CheckRecord.ts"
-import type * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import type { ListQuery } from "../model/ListDefinitions.ts"
 import { ALL_CHECKS, firstRows, passes } from "../engine/lists/readPage.ts"
@@ -48,15 +47,9 @@ const termsByPolicy = (
   return rule && completeTerms({ ...rule, notifications_enabled: true }, staleAfter)
 }
 
-export const isDeclared = (expectation: ExpectationRecord | undefined): expectation is ExpectationRecord =>
-  expectation !== undefined && expectation.origin === "agent"
-
 /** Whether a check may be expected by the policy: its sender does not say what is expected. */
 const isLeftToPolicy = (expectation: ExpectationRecord | undefined): boolean =>
   expectation === undefined || expectation.origin === "policy" || expectation.origin === "run"
-
-const isOfPolicy = (expectation: ExpectationRecord | undefined): expectation is ExpectationRecord =>
-  expectation !== undefined && expectation.origin === "policy"
 
 interface FoundCheck {
   readonly check_id: CheckId
@@ -72,7 +65,7 @@ const followsPolicy = (
 ): boolean => {
   if (!isLeftToPolicy(expectation)) return true
   const terms = termsByPolicy(inForce, agent, check_id, labels)
-  if (!isOfPolicy(expectation)) return terms === undefined
+  if (expectation?.origin !== "policy") return terms === undefined
   const { terms: present } = expectation
   return terms !== undefined && hasSameTerms(terms, present) && terms.incident === present.incident
 }
@@ -85,7 +78,7 @@ export function* followPolicy(
   unit: UnitOfWork,
   incidents: Incidents,
   { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
-  inForce: InForce & { readonly now: Instant.Instant },
+  inForce: InForce,
 ): Decision<void> {
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
@@ -93,9 +86,8 @@ export function* followPolicy(
   if (!isLeftToPolicy(expectation) || unit.checks.get(ref) === undefined) return
   const label = inForce.policy.freshness.count > 0 ? yield* loadRow(unit, "check_label", ref) : undefined
   const terms = termsByPolicy(inForce, agent, check_id, label?.labels)
-  if (terms !== undefined)
-    yield* expectCheck(unit, incidents, { ref, origin: "policy", terms, now: inForce.now })
-  else if (isOfPolicy(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+  if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "policy", terms })
+  else if (expectation?.origin === "policy") yield* withdrawExpectation(unit, incidents, expectation)
 }
 
 const OVERDUE: ListQuery<"overdue"> = { ...ALL_CHECKS, list: "overdue" }
@@ -108,7 +100,6 @@ interface FollowOptions {
 /** Makes the expectations of an agent's checks follow the policy in force. */
 const evaluateChecks = commandOf(function* (
   unit,
-  now,
   agent_id: AgentId,
   check_ids: ReadonlyArray<CheckId>,
   { incidents: options, rules }: FollowOptions,
@@ -118,8 +109,8 @@ const evaluateChecks = commandOf(function* (
   if (agent === undefined) return
   const refs = checksOf(agent, check_ids)
   yield* load(unit, { rows: { check_label: refs, expectation: refs, reported_alert: refs } })
-  const incidents = new Incidents(unit, now, options)
-  const inForce = { policy: options.policy(), staleAfter: rules.staleAfter, now }
+  const incidents = new Incidents(unit, options)
+  const inForce = { policy: options.policy(), staleAfter: rules.staleAfter }
   for (const ref of refs) {
     const { check_id } = ref
     const isAlert = unit.of("reported_alert").get(ref) !== undefined
@@ -131,7 +122,7 @@ const evaluateChecks = commandOf(function* (
 const findStraying = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   checks: ReadonlyArray<CheckRef>,
-  inForce: { readonly policy: Policy; readonly staleAfter: Duration.Duration },
+  inForce: InForce,
 ) {
   const expectationOf = findByCheck(yield* storage.rows("expectation", checks))
   const alertOf = findByCheck(yield* storage.rows("reported_alert", checks))

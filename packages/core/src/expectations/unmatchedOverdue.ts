@@ -11,7 +11,7 @@ import { load, loadRow } from "../unitOfWork/load.ts"
 import { incidentOf, overdueRef } from "./overdueIncident.ts"
 
 /** Whether checks of an agent must report, and all of them have their own incidents while they are overdue. */
-const standAlone = commandOf(function* (unit, _now, agent_id: AgentId): Decision<boolean> {
+const standAlone = commandOf(function* (unit, agent_id: AgentId): Decision<boolean> {
   yield* load(unit, { agents: [agent_id] })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return false

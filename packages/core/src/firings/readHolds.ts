@@ -43,7 +43,6 @@ export interface HeldBy {
  */
 export const heldItems = loneCommandOf(function* (
   unit,
-  now,
   items: ReadonlyArray<OutboxRecord>,
   options: FiringOptions,
 ): LoneDecision<{
@@ -56,10 +55,10 @@ export const heldItems = loneCommandOf(function* (
   const found = yield* find("incidentsToRead", ids)
   const incidents = Array.from(found.values())
   const piece = firstPiece(incidents, MOST_EVALUATED)
-  const gathered = yield* gatherDue(unit, piece, options, now)
+  const gathered = yield* gatherDue(unit, piece, options, unit.now)
   const judged = new Map(piece.map((incident) => [incident.id, incident]))
   return {
-    held: heldFirings(firings, judged, gathered, now),
+    held: heldFirings(firings, judged, gathered, unit.now),
     rest: firings.filter(({ incident_id: id }) => found.has(id) && !judged.has(id)),
   }
 })
@@ -101,7 +100,6 @@ const storedHolds = (item: OutboxRecord, now: Instant.Instant): ReadonlyArray<Ho
 /** Reads the incidents of rows. Locks nothing. */
 export const readIncidents = loneCommandOf(function* (
   _unit,
-  _now,
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<ReadonlyArray<IncidentRecord>> {
   if (ids.length === 0) return []
@@ -114,7 +112,6 @@ export const readIncidents = loneCommandOf(function* (
  */
 export const readFirings = loneCommandOf(function* (
   _unit,
-  _now,
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<ReadonlyArray<OutboxRecord>> {
   if (ids.length === 0) return []
@@ -143,11 +140,11 @@ export interface Outlook {
 /** Reads the outlook of an incident with these outbox items. Locks and changes nothing. */
 export const readOutlook = loneCommandOf(function* (
   unit,
-  now,
   { incident, outbox }: Pick<IncidentTimeline, "incident" | "outbox">,
   options: FiringOptions,
 ): LoneDecision<Outlook> {
   // Of an open incident, the silences in force are among these; another one has no holds.
+  const { now } = unit
   const { opened_at, resolved_at = now } = incident
   const endingAfter = Instant.max(opened_at, Instant.minus(resolved_at, LOOKS_BACK))
   const spanOfSilences = { endingAfter, begunBy: incident.resolved_at }
@@ -166,13 +163,12 @@ export const readOutlook = loneCommandOf(function* (
 /** Of these incidents, those whose firings would be held now. */
 export const heldIncidents = loneCommandOf(function* (
   unit,
-  now,
   ids: ReadonlyArray<IncidentId>,
   options: FiringOptions,
 ): LoneDecision<ReadonlyMap<IncidentId, HeldBy>> {
   if (ids.length === 0) return new Map()
   const incidents = Array.from((yield* find("incidentsToRead", ids)).values())
-  const { onNew } = yield* gatherFacts(unit, incidents, options, now)
+  const { onNew } = yield* gatherFacts(unit, incidents, options, unit.now)
   return heldOf(incidents, onNew)
 })
 

@@ -1,7 +1,6 @@
 import { acknowledgementOf, AcknowledgementTransitions, NOT_ACKNOWLEDGED } from "../model/Acknowledgement.ts"
 import { announce, NOT_ANNOUNCED } from "../model/Announced.ts"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load, missingRows } from "../unitOfWork/load.ts"
@@ -67,16 +66,14 @@ interface Membership {
 /** Incident decisions on one unit of work at one moment. */
 export class Incidents {
   readonly #unit: UnitOfWork
-  readonly #now: Instant
   readonly #options: IncidentOptions
   readonly #enqueue: EnqueueOptions
 
-  constructor(unit: UnitOfWork, now: Instant, options: IncidentOptions) {
+  constructor(unit: UnitOfWork, options: IncidentOptions) {
     this.#unit = unit
-    this.#now = now
     this.#options = options
     const { newOutboxId, policy, staleAfter } = options
-    this.#enqueue = { policy: policy(), staleAfter, newOutboxId, now }
+    this.#enqueue = { policy: policy(), staleAfter, newOutboxId, now: unit.now }
   }
 
   /** A check that is not ok joins the open incident of `ref`, or opens it. Returns the incident's ID. */
@@ -92,7 +89,7 @@ export class Incidents {
       severity,
       change_seq: before.member_changes + 1,
       summary,
-      joined_at: this.#now,
+      joined_at: this.#unit.now,
       is_loud: change.notify,
       is_own,
       left_at: undefined,
@@ -150,7 +147,7 @@ export class Incidents {
     const missing = missingRows(unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
-    unit.putMember({ ...member, left_at: this.#now })
+    unit.putMember({ ...member, left_at: this.#unit.now })
     const counts = recountMembers(before, member.severity, undefined)
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")
@@ -169,13 +166,13 @@ export class Incidents {
       next_evaluation_at: undefined,
       state: move(IncidentTransitions, "open", "last_member_left"),
       member_changes: before.member_changes + 1,
-      resolved_at: this.#now,
+      resolved_at: this.#unit.now,
       resolved_by: leaving.by,
     }
     unit.incidents.put(resolved)
     unit.openIncidents.delete(resolved)
     this.#recordChange(resolved, last, "left")
-    endAlerts(unit, resolved, this.#now)
+    endAlerts(unit, resolved, this.#unit.now)
     if (leaving.by === "agent_gone") closeAgentGone(unit, resolved, this.#enqueue)
     else {
       const { notify, summary = resolved.summary } = leaving
@@ -194,13 +191,13 @@ export class Incidents {
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
     const act = { action: "worsened", actor: SYSTEM, severity: incident.severity } as const
-    recordLogEntry(this.#unit, unacknowledged, act, this.#now)
+    recordLogEntry(this.#unit, unacknowledged, act)
     yield* enqueueOwed(this.#unit, unacknowledged, { toAll, isLoud }, this.#enqueue)
   }
 
   #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {
     const { agent_id, check_id, severity, summary } = member
-    const id = this.#options.newIncidentId(this.#now)
+    const id = this.#options.newIncidentId(this.#unit.now)
     this.#unit.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
     this.#unit.rankings.set(id, { limit: 0, floor: undefined, complete: true })
     return {
@@ -213,7 +210,7 @@ export class Incidents {
       check_id,
       opener_agent_id: agent_id,
       opener_check_id: check_id,
-      opened_at: this.#now,
+      opened_at: this.#unit.now,
       resolved_at: undefined,
       resolved_by: undefined,
       summary,
@@ -233,17 +230,17 @@ export class Incidents {
     const incident: IncidentRecord = {
       ...before,
       ...counts,
-      ...announce({ ...before, severity }, isLoud, this.#now),
+      ...announce({ ...before, severity }, isLoud, this.#unit.now),
       state,
       severity,
       agent_id: isSingle ? worst.agent_id : undefined,
       check_id: isSingle ? worst.check_id : undefined,
       summary: worst.summary,
       member_changes: before.member_changes + 1,
-      next_evaluation_at: isEvaluated ? this.#now : before.next_evaluation_at,
+      next_evaluation_at: isEvaluated ? this.#unit.now : before.next_evaluation_at,
     }
     this.#unit.incidents.put(incident)
-    endAlerts(this.#unit, incident, this.#now)
+    endAlerts(this.#unit, incident, this.#unit.now)
     return incident
   }
 
@@ -255,7 +252,7 @@ export class Incidents {
     this.#unit.recordChange({
       incident_id: incident.id,
       seq: incident.member_changes,
-      changed_at: this.#now,
+      changed_at: this.#unit.now,
       change,
       agent_id: member.agent_id,
       check_id: member.check_id,

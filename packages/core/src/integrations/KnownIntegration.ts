@@ -24,7 +24,6 @@ export const knownOf = (unit: UnitOfWork, name: AgentId): KnownIntegration | und
 /** Finds the integration of a key by its hash; the key may be no longer valid. Changes nothing. */
 export const integrationOfKey = commandOf(function* (
   unit,
-  _now,
   key_hash: KeyHash,
 ): Decision<KnownIntegration | undefined> {
   yield* load(unit, { rows: { agent_key: [key_hash] } })
@@ -51,7 +50,6 @@ export const mustNote = ({ known, reading, refusals }: TakenReports, now: Instan
  */
 export const noteRequest = commandOf(function* (
   unit,
-  now,
   { known, reading, refusals }: TakenReports,
 ): Decision<KnownIntegration> {
   const { name } = known.integration
@@ -60,7 +58,7 @@ export const noteRequest = commandOf(function* (
   yield* load(unit, { rows: { integration: [name] } })
   const present = knownOf(unit, name)
   if (present?.agent.registration_id !== known.agent.registration_id) return known
-  const integration = noted(present.integration, reading, refusals, now)
+  const integration = noted(present.integration, reading, refusals, unit.now)
   if (integration === undefined) return present
   unit.of("integration").put(integration)
   return { ...present, integration }

@@ -26,7 +26,6 @@ import { acknowledgedFor } from "./sources.ts"
 export interface Acting extends Omit<BatchInput, "request">, Pick<RuleOptions, "longestAcknowledgement"> {
   readonly agent: AgentRecord
   readonly integration: Pick<IntegrationRecord, "name" | "options">
-  readonly now: Instant.Instant
 }
 
 /** The open incident of a check, if all of its present members are checks of this integration. */
@@ -79,7 +78,8 @@ export function* actOnAlert(
   { check_id, part, text = "", trigger }: Act,
   acting: Acting,
 ): Decision<void> {
-  const { agent, integration, now } = acting
+  const { agent, integration } = acting
+  const { now } = unit
   const { agent_id, registration_id } = agent
   const check = unit.checks.get({ agent_id, registration_id, check_id })
   if (check === undefined || check.status === "ok") return
@@ -91,7 +91,7 @@ export function* actOnAlert(
   const length = lengthOf(integration.options, acting)
   if (trigger === "noted") {
     const note = noteOf(text, LONGEST_NOTE.timeline)
-    if (note !== undefined) putNote(unit, incident, note, by, now)
+    if (note !== undefined) putNote(unit, incident, note, by)
   } else if (trigger === "acknowledged") {
     if (Duration.isZero(length) || state === "taken_over") return
     move(PagedAlertTransitions, state, trigger)
@@ -105,7 +105,7 @@ export function* actOnAlert(
     )
   } else if (state === "acknowledged") {
     move(PagedAlertTransitions, state, trigger)
-    withdrawFrom(unit, incident, by, now)
+    withdrawFrom(unit, incident, by)
   }
 }
 
@@ -113,12 +113,12 @@ export function* actOnAlert(
 function* amend(
   unit: UnitOfWork,
   { check, part, text }: { readonly check: CheckRecord; readonly part: Act["part"]; readonly text: string },
-  { agent, now, ...rest }: Acting,
+  { agent, ...rest }: Acting,
 ): Decision<void> {
   const { agent_id, check_id, exit_code, status, summary = "" } = check
   const [first = "", ...others] = summary.split("\n")
   const lines = part === "first" ? [text, ...others] : [first, text]
   const shown = resultOf(check_id, status, lines.join("\n"), NOTHING_EXPECTED)
-  const event = eventOf({ ...shown, exit_code }, check, now)
-  yield* applyResults(unit, now, agent, { ...rest, request: { agent_id, events: [event] } })
+  const event = eventOf({ ...shown, exit_code }, check, unit.now)
+  yield* applyResults(unit, agent, { ...rest, request: { agent_id, events: [event] } })
 }

@@ -90,9 +90,9 @@ const isCurrent = (
  */
 export const applyReports = commandOf(function* (
   unit,
-  now,
   input: SenderInput,
 ): Decision<TakenReports | "unknown_key"> {
+  const { now } = unit
   const { key_hash, kind, start } = input
   let { known, reading } = input
   const { name } = known.integration
@@ -113,14 +113,13 @@ export const applyReports = commandOf(function* (
   }
   const refusals = isRefusal(reading)
     ? [reading]
-    : yield* takeAll(unit, { ...input, integration: known.integration, agent, now }, reading)
+    : yield* takeAll(unit, { ...input, integration: known.integration, agent }, reading)
   return { known, reading, refusals }
 })
 
 interface Accepted extends SenderInput {
   readonly integration: IntegrationRecord
   readonly agent: AgentRecord
-  readonly now: Instant.Instant
 }
 
 export const checkCount = ({
@@ -169,7 +168,7 @@ interface Item {
 
 /** Takes the reports of a part, and returns why it refuses some. */
 function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decision<ReadonlyArray<Refusal>> {
-  const { agent, now, start } = accepted
+  const { agent, start } = accepted
   const { agent_id } = agent
   const reports = partOf(reading, start)
   if (reading !== accepted.reading)
@@ -199,15 +198,14 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
   })
   // Routes compare labels when an incident opens.
   const relabelled = declaring.filter(({ ref, report }) =>
-    "labels" in report ? labelCheck(unit, ref, report.labels, now) === "changed" : false,
+    "labels" in report ? labelCheck(unit, ref, report.labels) === "changed" : false,
   )
   yield* applyAll(unit, accepted, items)
   for (const item of declaring) yield* declare(unit, accepted, item)
   // Nothing compares the labels of a check before it is stored.
-  if (relabelled.some(({ check }) => check !== undefined))
-    unit.raise("labels", () => accepted.incidents.newEventId(now))
+  if (relabelled.some(({ check }) => check !== undefined)) unit.raise("labels", accepted.incidents.newEventId)
   const refs = relabelled.map(({ ref }) => ref)
-  if (refs.length > 0) yield* evaluateLabelled(unit, refs, accepted.incidents.policy(), now)
+  if (refs.length > 0) yield* evaluateLabelled(unit, refs, accepted.incidents.policy())
   return refusals
 }
 
@@ -247,7 +245,8 @@ function* judge(
 
 /** Applies the results among these reports, in their order. */
 function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<Item>): Decision<void> {
-  const { agent, now } = accepted
+  const { agent } = accepted
+  const { now } = unit
   const events: Array<CheckResult> = []
   for (const { check, isDeclaring, ref, report } of items) {
     if (report.signal !== "result") continue
@@ -257,7 +256,7 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
     events.push(eventOf(ended, check, now))
   }
   if (events.length === 0) return
-  yield* applyResults(unit, now, agent, {
+  yield* applyResults(unit, agent, {
     ...accepted,
     request: { agent_id: agent.agent_id, events },
   })
@@ -265,16 +264,15 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
 
 /** Makes the expectation of a check follow a report. Needs its expectation, after its result. */
 function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<void> {
-  const { now, staleAfter } = accepted
+  const { staleAfter } = accepted
   const { declaration, ref, report, terms } = item
   const { expects } = report
-  const incidents = new Incidents(unit, now, accepted.incidents)
-  if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
+  const incidents = new Incidents(unit, accepted.incidents)
+  if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
   const { options } = accepted.integration
-  if (expects.by === "source")
-    yield* followAlert(unit, incidents, { ...expects, ref, now, options, staleAfter })
-  else if (report.signal === "result") forgetRun(unit, ref, report, now)
-  else remember(unit, ref, report, now)
+  if (expects.by === "source") yield* followAlert(unit, incidents, { ...expects, ref, options, staleAfter })
+  else if (report.signal === "result") forgetRun(unit, ref, report)
+  else remember(unit, ref, report)
   const check = unit.checks.get(ref)
   if (check === undefined) return
   const follows = report.signal === "result" && isFollowed(unit, ref, report)

@@ -1,5 +1,4 @@
 import type { Duration } from "effect"
-import type * as Instant from "@tocsin/contract/Instant"
 import { applyResults } from "../checks/applyBatch.ts"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -21,22 +20,21 @@ interface Ended {
   readonly output: string
   readonly integration: Pick<IntegrationRecord, "options">
   readonly incidents: IncidentOptions
-  readonly now: Instant.Instant
   readonly sha256: (text: string) => string
   readonly staleAfter: Duration.Duration
 }
 
 /** Makes a check of an integration ok, as by a result; an alert is expected no longer. Needs its expectation. */
 export function* endCheck(unit: UnitOfWork, given: Ended): Decision<void> {
-  const { agent, alert, check, incidents, integration, now, output, sha256, staleAfter } = given
+  const { agent, alert, check, incidents, integration, output, sha256, staleAfter } = given
   const { agent_id, check_id } = check
   const result = resultOf(check_id, "ok", output, NOTHING_EXPECTED)
-  const request = { agent_id, events: [eventOf(result, check, now)] }
-  yield* applyResults(unit, now, agent, { incidents, sha256, staleAfter, request })
+  const request = { agent_id, events: [eventOf(result, check, unit.now)] }
+  yield* applyResults(unit, agent, { incidents, sha256, staleAfter, request })
   if (alert !== undefined) {
     const { options } = integration
-    const ended = { ref: check, source: alert.source, lease_millis: undefined, now, options, staleAfter }
-    yield* followAlert(unit, new Incidents(unit, now, incidents), ended)
+    const ended = { ref: check, source: alert.source, lease_millis: undefined, options, staleAfter }
+    yield* followAlert(unit, new Incidents(unit, incidents), ended)
   }
   // The next report declares its terms again.
   const after = unit.checks.get(check)

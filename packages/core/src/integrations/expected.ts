@@ -1,7 +1,6 @@
 import { Duration, Result, SchemaParser } from "effect"
 import { describeIssue } from "@tocsin/contract/describeIssue"
 import { ExpectedCheck } from "@tocsin/contract/Expectations"
-import type * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
@@ -90,12 +89,10 @@ export function* changeWatchdog(
   incidents: Incidents,
   {
     agent: { agent_id, registration_id },
-    now,
     options,
   }: {
     readonly agent: Pick<AgentRecord, "agent_id" | "registration_id">
     readonly options: IntegrationOptions
-    readonly now: Instant.Instant
   },
   before: IntegrationOptions,
   { sha256, staleAfter }: WatchdogRules,
@@ -113,5 +110,5 @@ export function* changeWatchdog(
   }
   if (ref === undefined || unit.checks.get(ref) === undefined) return
   const terms = within(watchdogExpects(options), staleAfter)
-  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
+  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
 }

@@ -13,7 +13,6 @@ import { forgetAfter } from "./sources.ts"
 
 interface Reported extends AlertAtSource {
   readonly ref: CheckRef
-  readonly now: Instant.Instant
   readonly options: IntegrationOptions
   readonly staleAfter: Duration.Duration
 }
@@ -25,17 +24,17 @@ interface Reported extends AlertAtSource {
 export function* followAlert(
   unit: UnitOfWork,
   incidents: Incidents,
-  { address, lease_millis, now, options, ref, source, staleAfter }: Reported,
+  { address, lease_millis, options, ref, source, staleAfter }: Reported,
 ): Decision<void> {
   const { agent_id, check_id, registration_id } = ref
-  let next_evaluation_at = Instant.plus(now, forgetAfter(options))
+  let next_evaluation_at = Instant.plus(unit.now, forgetAfter(options))
   if (lease_millis === undefined) {
     const expectation = unit.expectations.get(ref)
     if (expectation?.origin === "alert") yield* withdrawExpectation(unit, incidents, expectation)
   } else {
     const terms = leaseTerms(lease_millis, staleAfter)
-    yield* expectCheck(unit, incidents, { ref, origin: "alert", terms, now })
-    next_evaluation_at = evaluationAfter(Instant.plus(now, Duration.millis(terms.after_millis)))
+    yield* expectCheck(unit, incidents, { ref, origin: "alert", terms })
+    next_evaluation_at = evaluationAfter(Instant.plus(unit.now, Duration.millis(terms.after_millis)))
   }
   unit
     .of("reported_alert")

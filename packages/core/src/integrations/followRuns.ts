@@ -22,12 +22,7 @@ const UNTIL_ENDED: Terms = {
 }
 
 /** Makes the expectation of a check follow its runs that have not ended. */
-const awaitEnds = (
-  unit: UnitOfWork,
-  ref: CheckRef,
-  [first]: ReadonlyArray<Start>,
-  now: Instant.Instant,
-): void => {
+const awaitEnds = (unit: UnitOfWork, ref: CheckRef, [first]: ReadonlyArray<Start>): void => {
   const before = unit.expectations.get(ref)
   const running_since = first && Instant.fromMicros(BigInt(first.at))
   if (before?.running_since === running_since) return
@@ -36,33 +31,29 @@ const awaitEnds = (
     return unit.expectations.delete(before)
   }
   if (running_since !== undefined) move(ExpectationTransitions, stateOf(before), "started")
-  const expected = before ?? newExpectation(ref, { origin: "run", terms: UNTIL_ENDED, expected_from: now })
-  const expected_from = expected.origin === "run" ? (running_since ?? now) : expected.expected_from
+  const expected =
+    before ?? newExpectation(ref, { origin: "run", terms: UNTIL_ENDED, expected_from: unit.now })
+  const expected_from = expected.origin === "run" ? (running_since ?? unit.now) : expected.expected_from
   const reportedAt = unit.checks.get(ref)?.received_at
   unit.expectations.put(inTime({ ...expected, expected_from, running_since }, reportedAt))
 }
 
 /** Remembers the start of a run, or a log, of a check. Needs the check, its expectation and its runs. */
-export const remember = (
-  unit: UnitOfWork,
-  ref: CheckRef,
-  report: Started | Logged,
-  now: Instant.Instant,
-): void => {
+export const remember = (unit: UnitOfWork, ref: CheckRef, report: Started | Logged): void => {
   const { agent_id, check_id, registration_id } = ref
   const before = unit.of("job_run").get(ref)
-  const oldest = Number(Instant.minus(now, KEPT_FOR))
+  const oldest = Number(Instant.minus(unit.now, KEPT_FOR))
   let starts = (before?.starts ?? []).filter(({ at }) => at > oldest)
   let log = before?.log
   if (report.signal === "start") {
     const others = starts.filter(({ rid }) => rid !== report.rid)
-    starts = [...others, { rid: report.rid, at: Number(now) }].slice(-MOST_STARTS)
+    starts = [...others, { rid: report.rid, at: Number(unit.now) }].slice(-MOST_STARTS)
   } else {
     const { output = "" } = lastOutput(log === undefined ? report.text : `${log}\n${report.text}`)
     log = output === "" ? undefined : output
   }
   unit.of("job_run").put({ agent_id, check_id, registration_id, starts, log })
-  awaitEnds(unit, ref, starts, now)
+  awaitEnds(unit, ref, starts)
 }
 
 /** The end of a run: its result with its duration and what was logged before. */
@@ -80,11 +71,11 @@ export const withRun = (run: JobRunRecord | undefined, report: Report, now: Inst
 }
 
 /** Forgets a run that has ended, and the log. Needs the check, its expectation and its runs, after its result. */
-export const forgetRun = (unit: UnitOfWork, ref: CheckRef, { rid }: Report, now: Instant.Instant): void => {
+export const forgetRun = (unit: UnitOfWork, ref: CheckRef, { rid }: Report): void => {
   const run = unit.of("job_run").get(ref)
   if (run === undefined) return
   const starts = run.starts.filter((start) => start.rid !== rid)
   if (starts.length === 0) unit.of("job_run").delete(ref)
   else unit.of("job_run").put({ ...run, starts, log: undefined })
-  awaitEnds(unit, ref, starts, now)
+  awaitEnds(unit, ref, starts)
 }

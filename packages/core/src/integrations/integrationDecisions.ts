@@ -52,8 +52,8 @@ const createAgent = (
   unit: UnitOfWork,
   { kind, name }: Pick<IntegrationRecord, "kind" | "name">,
   opening: NewKey,
-  now: Instant.Instant,
 ): AgentRecord => {
+  const { now } = unit
   const key = acceptedKey(opening, name, now)
   const reported = {
     agent_id: name,
@@ -72,7 +72,6 @@ const createAgent = (
 /** Writes an integration and its agent. Needs to know that there are none of its name. */
 export const openIntegration = (
   unit: UnitOfWork,
-  now: Instant.Instant,
   given: Pick<IntegrationRecord, "kind" | "name" | "options">,
   opening: NewKey,
   created_by: string,
@@ -82,7 +81,7 @@ export const openIntegration = (
     key_hash: opening.key.key_hash,
     former_key_hash: undefined,
     former_valid_until: undefined,
-    created_at: now,
+    created_at: unit.now,
     created_by,
     last_request_at: undefined,
     last_refused_at: undefined,
@@ -90,13 +89,12 @@ export const openIntegration = (
     sources: [],
   }
   unit.of("integration").put(integration)
-  return { integration, agent: createAgent(unit, integration, opening, now) }
+  return { integration, agent: createAgent(unit, integration, opening) }
 }
 
 /** Creates an integration with its agent, unless the name is in use or there are too many. */
 export const createIntegration = commandOf(function* (
   unit,
-  now,
   { kind, name, options }: NewIntegration,
   opening: NewKey,
   by: Signature,
@@ -107,8 +105,8 @@ export const createIntegration = commandOf(function* (
   const all = unit.of("integration").group("all")
   if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
   if (all.length >= MOST_INTEGRATIONS) return "too_many"
-  const { integration } = openIntegration(unit, now, { name, kind, options }, opening, by.actor)
-  recordAudit(unit, now, by, "integration.created", [name], { kind })
+  const { integration } = openIntegration(unit, { name, kind, options }, opening, by.actor)
+  recordAudit(unit, by, "integration.created", [name], { kind })
   return integration
 })
 
@@ -120,7 +118,6 @@ function* find(unit: UnitOfWork, name: AgentId): Decision<IntegrationRecord | un
 /** Replaces the options; `undefined` if there is no such integration, a text if its kind cannot have them. */
 export const changeIntegration = commandOf(function* (
   unit,
-  now,
   name: AgentId,
   options: IntegrationOptions,
   rules: OptionRules,
@@ -136,26 +133,25 @@ export const changeIntegration = commandOf(function* (
   const agent = unit.agents.get(name)
   // Its time is the version of the options.
   if (agent !== undefined) {
-    const observed_at = Instant.max(now, Instant.fromMicros(agent.observed_at + 1n))
+    const observed_at = Instant.max(unit.now, Instant.fromMicros(agent.observed_at + 1n))
     unit.putAgent({ ...agent, observed_at })
-    const incidents = new Incidents(unit, now, rules.incidents)
-    yield* changeWatchdog(unit, incidents, { agent, options, now }, integration.options, rules)
+    const incidents = new Incidents(unit, rules.incidents)
+    yield* changeWatchdog(unit, incidents, { agent, options }, integration.options, rules)
   }
-  recordAudit(unit, now, by, "integration.changed", [name], {})
+  recordAudit(unit, by, "integration.changed", [name], {})
   return changed
 })
 
 /** Replaces the key. A closed integration gets a new agent, too. */
 export const rotateKey = commandOf(function* (
   unit,
-  now,
   name: AgentId,
   { grace, ...opening }: NewKey & { readonly grace: Duration.Duration },
   by: Signature,
 ): Decision<IntegrationRecord | undefined> {
   const integration = yield* find(unit, name)
   if (integration === undefined) return undefined
-  const former = formerSecret(integration.key_hash, grace, now)
+  const former = formerSecret(integration.key_hash, grace, unit.now)
   const changed = {
     ...integration,
     key_hash: opening.key.key_hash,
@@ -165,27 +161,26 @@ export const rotateKey = commandOf(function* (
   unit.of("integration").put(changed)
   const agent = unit.agents.get(name)
   if (agent === undefined) {
-    createAgent(unit, integration, opening, now)
+    createAgent(unit, integration, opening)
   } else {
     yield* load(unit, { groups: { agent_key: [name] } })
     for (const key of unit.keys.group(name))
       if (key.state === "accepted")
         unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, "superseded") })
-    unit.keys.put(acceptedKey(opening, name, now))
+    unit.keys.put(acceptedKey(opening, name, unit.now))
     unit.putAgent({
       ...agent,
       accepted_key_hash: opening.key.key_hash,
       key_fingerprint: opening.key.key_fingerprint,
     })
   }
-  recordAudit(unit, now, by, "integration.rotated", [name], { grace: formatDuration(grace) })
+  recordAudit(unit, by, "integration.rotated", [name], { grace: formatDuration(grace) })
   return changed
 })
 
 /** Removes an integration with its agent. Returns how many there were. */
 export const removeIntegration = commandOf(function* (
   unit,
-  now,
   name: AgentId,
   incidents: IncidentOptions,
   by: Signature,
@@ -194,7 +189,7 @@ export const removeIntegration = commandOf(function* (
   if (integration === undefined) return 0
   unit.of("integration").delete(name)
   const agent = unit.agents.get(name)
-  if (agent !== undefined) yield* removeAgent(unit, agent, now, incidents)
-  recordAudit(unit, now, by, "integration.removed", [name], {})
+  if (agent !== undefined) yield* removeAgent(unit, agent, incidents)
+  recordAudit(unit, by, "integration.removed", [name], {})
   return 1
 })

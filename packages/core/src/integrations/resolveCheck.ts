@@ -23,7 +23,6 @@ interface ResolveRules {
  */
 export const resolveCheck = commandOf(function* (
   unit,
-  now,
   name: CheckName,
   rules: ResolveRules,
   by: Signature,
@@ -43,9 +42,8 @@ export const resolveCheck = commandOf(function* (
     alert,
     check,
     integration,
-    now,
     output: `resolved by ${by.actor}`,
   })
-  recordAudit(unit, now, by, "check.resolved", [auditedCheck(name)], {})
+  recordAudit(unit, by, "check.resolved", [auditedCheck(name)], {})
   return 1
 })

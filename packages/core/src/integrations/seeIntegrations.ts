@@ -22,11 +22,11 @@ const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Du
  */
 export const seeIntegrations = commandOf(function* (
   unit,
-  now,
   names: ReadonlyArray<AgentId>,
   rules: Pick<RuleOptions, "staleAfter">,
   incidents: IncidentOptions,
 ): Decision<void> {
+  const { now } = unit
   yield* load(unit, { agents: names, rows: { integration: names } })
   const before = Instant.minus(now, seenEvery(rules))
   for (const name of names) {
@@ -35,7 +35,7 @@ export const seeIntegrations = commandOf(function* (
     if (agent.last_seen_at > before && agent.last_seen_at <= now) continue
     const reachable_from = reachableFrom(agent, now, rules.staleAfter)
     const seen = { ...agent, last_seen_at: now, reachable_from }
-    unit.putAgent(yield* resolveHeartbeatIncident(unit, seen, now, incidents))
+    unit.putAgent(yield* resolveHeartbeatIncident(unit, seen, incidents))
   }
 })
 

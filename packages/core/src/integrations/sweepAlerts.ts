@@ -98,7 +98,8 @@ interface Found {
 }
 
 /** Evaluates alerts of one agent that are due (docs/rules.md#alerts). Safe with several replicas. */
-const evaluateAlerts = loneCommandOf(function* (unit, now, input: EvaluateInput): LoneDecision<void> {
+const evaluateAlerts = loneCommandOf(function* (unit, input: EvaluateInput): LoneDecision<void> {
+  const { now } = unit
   const { agentId: agent_id, checkIds: check_ids } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -119,7 +120,7 @@ const evaluateAlerts = loneCommandOf(function* (unit, now, input: EvaluateInput)
     const found = { agent: unit.agents.get(agent_id) ?? agent, check, alert, expectation }
     const dueAt = expectation !== undefined ? dueOf(input, { ...found, expectation }, now) : undefined
     const judged = judgeAlert({ integration, alert, check, dueAt }, now)
-    yield* follow(unit, { ...input, integration, now }, found, judged)
+    yield* follow(unit, { ...input, integration }, found, judged)
   }
 })
 
@@ -135,14 +136,13 @@ export const alertsChore = (
 
 interface Present extends EvaluateInput {
   readonly integration: IntegrationRecord
-  readonly now: Instant.Instant
 }
 
 function* follow(unit: UnitOfWork, present: Present, found: Found, judged: AlertVerdict): Decision<void> {
-  const { integration, now } = present
+  const { integration } = present
   const { agent, alert, check, expectation } = found
   const alerts = unit.of("reported_alert")
-  const incidents = new Incidents(unit, now, present.incidents)
+  const incidents = new Incidents(unit, present.incidents)
   const state = alertStateOf(check)
   switch (judged.verdict) {
     case "later":
@@ -157,7 +157,10 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
       move(ReportedAlertTransitions, state, "source_fell_silent")
       const late = { expectation, due: judged.due, summary: summaryOf(check, alert) }
       yield* becomeOverdue(unit, incidents, late, present.sha256)
-      return alerts.put({ ...alert, next_evaluation_at: Instant.plus(now, resendOf(integration.options)) })
+      return alerts.put({
+        ...alert,
+        next_evaluation_at: Instant.plus(unit.now, resendOf(integration.options)),
+      })
     }
     case "not_sent":
       if (state !== "firing" && state !== "as_last_heard") return

@@ -57,10 +57,10 @@ export const isFarAhead = (at: Instant.Instant, now: Instant.Instant, rules: Rul
  */
 export const writeServiceHeartbeat = commandOf(function* (
   unit,
-  now,
   rules: RuleOptions,
   { isRight = false } = {},
 ): Decision<boolean> {
+  const { now } = unit
   const serviceHeartbeat = yield* loadRow(unit, "service_heartbeat", "service")
   const outage = lastOutage(serviceHeartbeat, now, rules)
   const isAhead = serviceHeartbeat !== undefined && isFarAhead(serviceHeartbeat.beat_at, now, rules)

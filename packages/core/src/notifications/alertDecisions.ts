@@ -99,7 +99,6 @@ function* remember(
 /** Claims alerts of a receiver that are due to be sent again. */
 export const claimAlerts = loneCommandOf(function* (
   unit,
-  _now,
   input: {
     readonly receiver: NotifierName
     readonly limit: number
@@ -182,25 +181,25 @@ function* fireAgain(unit: UnitOfWork, ended: AlertRef, now: Instant.Instant): De
  */
 export const recordAlertResult = commandOf(function* (
   unit,
-  now,
   { alert: claimed, isLast }: Pick<ClaimedAlert, "alert" | "isLast">,
 ): Decision<void> {
-  if (claimed.ended_at !== undefined && isLast !== true) yield* fireAgain(unit, claimed, now)
+  if (claimed.ended_at !== undefined && isLast !== true) yield* fireAgain(unit, claimed, unit.now)
   const alert = yield* heldAlert(unit, claimed)
   if (alert === undefined) return
   // Due immediately if it has ended, or fires again, since it was claimed.
   const isOutdated = alert.ended_at !== claimed.ended_at || alert.next_at !== claimed.next_at
   const isOver =
-    isLast === true || (alert.ended_at !== undefined && now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR))
+    isLast === true ||
+    (alert.ended_at !== undefined && unit.now >= Instant.plus(alert.ended_at, RESEND_ENDED_FOR))
   if (isOver && !isOutdated) unit.alerts.delete(alert)
   else {
-    const next_at = isOutdated ? alert.next_at : Instant.plus(now, RESEND_EVERY)
+    const next_at = isOutdated ? alert.next_at : Instant.plus(unit.now, RESEND_EVERY)
     unit.alerts.put({ ...alert, next_at, leased_until: undefined })
   }
 })
 
 /** Releases a claim because the service stops, for another replica. */
-export const releaseAlert = commandOf(function* (unit, _now, claimed: AlertRecord): Decision<void> {
+export const releaseAlert = commandOf(function* (unit, claimed: AlertRecord): Decision<void> {
   const alert = yield* heldAlert(unit, claimed)
   if (alert !== undefined) unit.alerts.put({ ...alert, leased_until: undefined })
 })

@@ -54,9 +54,9 @@ export interface ClaimedItem {
  */
 export const claimOutbox = loneCommandOf(function* (
   unit,
-  now,
   input: ClaimInput,
 ): LoneDecision<ReadonlyArray<ClaimedItem>> {
+  const { now } = unit
   const { digestOver, isPhone, receivers } = input
   const [receiver = ""] = receivers
   const phone = isPhone === true ? yield* findPhone(unit, receiver, now) : undefined

@@ -19,10 +19,10 @@ import { attempted, isSending, LEASE_EXPIRED } from "./recordResults.ts"
  */
 export const discardUnclaimed = loneCommandOf(function* (
   unit,
-  now,
   own: ReadonlyArray<NotifierName>,
   limit: number,
 ): LoneDecision<number> {
+  const { now } = unit
   yield* load(unit, { groups: { replica: ["all"] } })
   const listed = [...own, ...listedReceivers(unit.of("replica").group("all"), now)]
   const untouchedSince = Instant.minus(now, LISTED_FOR)

@@ -44,7 +44,6 @@ export function* findPhone(unit: UnitOfWork, receiver: NotifierName, now: Instan
 /** Takes back the beginning of a call that did not ring. */
 export const takeBackCall = commandOf(function* (
   unit,
-  _now,
   receiver: NotifierName,
   began_at: Instant.Instant,
 ): Decision<void> {

@@ -159,7 +159,6 @@ export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
 /** Ends claims, each by the result of its attempt. */
 export const recordResults = commandOf(function* (
   unit,
-  now,
   attempts: ReadonlyArray<EndedAttempt>,
 ): Decision<ReadonlyArray<Recorded>> {
   // Incidents are locked before their outbox items, everywhere.
@@ -168,7 +167,7 @@ export const recordResults = commandOf(function* (
   const outbox = attempts.map(({ claim }) => claim.id).filter((id) => !unit.outbox.isLoaded(id))
   if (outbox.length > 0) yield { rows: { outbox } }
   const recorded: Array<Recorded> = []
-  for (const attempt of attempts) recorded.push(yield* settle(unit, attempt, now))
+  for (const attempt of attempts) recorded.push(yield* settle(unit, attempt, unit.now))
   return recorded
 })
 

@@ -28,11 +28,11 @@ export type ReleaseOutcome = "released" | "no_such_item" | "not_held"
  */
 export const release = loneCommandOf(function* (
   unit,
-  now,
   id: OutboxId,
   options: FiringOptions,
   by: Signature,
 ): LoneDecision<ReleaseOutcome> {
+  const { now } = unit
   const found = yield* loadItem(unit, id)
   if (found === undefined) return "no_such_item"
   const incident = unit.incidents.get(found.incident_id)
@@ -49,7 +49,7 @@ export const release = loneCommandOf(function* (
   const isFirst = found.cause === "worsened" && waiting.some(({ cause }) => cause === "opened")
   const cause = isFirst ? "opened" : found.cause
   putInOrder(unit, { ...freed(found, incident, "released", { now, past: [] }), cause, released_at: now }, now)
-  recordAudit(unit, now, by, "notification.released", [id], {})
+  recordAudit(unit, by, "notification.released", [id], {})
   return "released"
 })
 
@@ -63,7 +63,6 @@ export type ReplayOutcome =
 /** Returns a dead letter to the outbox as a new one of the same ID (docs/rules.md#dead-letters). */
 export const replay = loneCommandOf(function* (
   unit,
-  now,
   id: OutboxId,
   by: Signature,
 ): LoneDecision<ReplayOutcome> {
@@ -78,11 +77,11 @@ export const replay = loneCommandOf(function* (
     state: move(OutboxTransitions, found.state, "replayed"),
     attempts: 0,
     is_backfill: false,
-    next_attempt_at: now,
+    next_attempt_at: unit.now,
     last_error: undefined,
-    age_starts_at: now,
-    updated_at: now,
+    age_starts_at: unit.now,
+    updated_at: unit.now,
   })
-  recordAudit(unit, now, by, "notification.replayed", [id], {})
+  recordAudit(unit, by, "notification.replayed", [id], {})
   return "replayed"
 })

@@ -42,21 +42,20 @@ type NewOverride = Pick<RotaOverrideRecord, "id" | "note" | "receivers" | "rota"
 /** Stores an override, which begins no earlier than its transaction. */
 export const createOverride = loneCommandOf(function* (
   unit,
-  now,
   { from, to, ...given }: NewOverride,
   by: Signature,
 ): LoneDecision<Result.Result<RotaOverrideRecord, Refusal>> {
-  const times = overrideTimes({ from, to }, now)
+  const times = overrideTimes({ from, to }, unit.now)
   if (Result.isFailure(times)) return refused("invalid", times.failure)
   if ((yield* find("unended", "rota_override")) >= MAX_UNENDED_OVERRIDES)
     return refused(
       "too_many",
       `there are ${MAX_UNENDED_OVERRIDES} overrides that have not ended; end some first`,
     )
-  const created = { ...given, ...times.success, created_at: now, created_by: by.actor }
+  const created = { ...given, ...times.success, created_at: unit.now, created_by: by.actor }
   unit.of("rota_override").put(created)
-  unit.raise("overrides", () => by.newAuditId(now))
-  recordAudit(unit, now, by, "override.created", [created.id], {
+  unit.raise("overrides", by.newAuditId)
+  recordAudit(unit, by, "override.created", [created.id], {
     rota: created.rota,
     receivers: created.receivers.join(", "),
     from: Instant.format(created.starts_at),
@@ -69,26 +68,24 @@ export const createOverride = loneCommandOf(function* (
 /** Ends an override of a rota now, and keeps its row. Returns how many it ended. */
 export const endOverride = commandOf(function* (
   unit,
-  now,
   rota: NotifierName,
   id: OverrideId,
   by: Signature,
 ): Decision<number> {
   const override = yield* loadRow(unit, "rota_override", id)
   if (override?.rota !== rota) return 0
-  const state = overrideState(override, now)
+  const state = overrideState(override, unit.now)
   if (state === "ended") return 0
   move(OverrideTransitions, state, "ended_by_hand")
-  unit.of("rota_override").put({ ...override, ends_at: now })
-  unit.raise("overrides", () => by.newAuditId(now))
-  recordAudit(unit, now, by, "override.ended", [id], {})
+  unit.of("rota_override").put({ ...override, ends_at: unit.now })
+  unit.raise("overrides", by.newAuditId)
+  recordAudit(unit, by, "override.ended", [id], {})
   return 1
 })
 
 /** The overrides of all rotas that end after a moment. */
 export const overridesEndingAfter = commandOf(function* (
   _unit,
-  _now,
   moment: Instant.Instant,
 ): Decision<ReadonlyArray<RotaOverrideRecord>> {
   return yield* find("overridesEndingAfter", moment)
@@ -96,9 +93,8 @@ export const overridesEndingAfter = commandOf(function* (
 
 /** Warnings of the overrides that do not count under a policy. */
 export const findLostOverrides = commandOf(function* (
-  _unit,
-  now,
+  unit,
   policy: Policy,
 ): Decision<ReturnType<typeof lostOverrides>> {
-  return lostOverrides(policy, yield* find("overridesEndingAfter", now))
+  return lostOverrides(policy, yield* find("overridesEndingAfter", unit.now))
 })

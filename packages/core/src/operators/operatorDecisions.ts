@@ -23,19 +23,19 @@ export interface OperatorChanges {
 const USE_NOTED_EVERY = Duration.minutes(1)
 
 /** Creates an operator; `undefined` if the name is in use. */
-export const createOperator = commandOf(function* (unit, now, created: NewOperator, by: Signature) {
+export const createOperator = commandOf(function* (unit, created: NewOperator, by: Signature) {
   if ((yield* loadRow(unit, "operator", created.name)) !== undefined) return undefined
   const operator: OperatorRecord = {
     ...created,
     former_token_hash: undefined,
     former_valid_until: undefined,
-    created_at: now,
+    created_at: unit.now,
     created_by: by.actor,
     last_used_at: undefined,
   }
   unit.of("operator").put(operator)
   const { name, role, expires_at } = operator
-  recordAudit(unit, now, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
+  recordAudit(unit, by, "operator.created", [name], { role, expires_at: shownTime(expires_at) })
   return operator
 })
 
@@ -44,7 +44,6 @@ const shownTime = (time: Instant.Instant | undefined) => time && Instant.format(
 /** Changes the role or the expiry; `undefined` if there is no such operator. */
 export const changeOperator = commandOf(function* (
   unit,
-  now,
   name: OperatorName,
   changes: OperatorChanges,
   by: Signature,
@@ -56,7 +55,7 @@ export const changeOperator = commandOf(function* (
   const hasNewExpiry = changed.expires_at !== operator.expires_at
   if (!hasNewRole && !hasNewExpiry) return operator
   unit.of("operator").put(changed)
-  recordAudit(unit, now, by, "operator.changed", [name], {
+  recordAudit(unit, by, "operator.changed", [name], {
     role: hasNewRole ? changed.role : undefined,
     // Null states that it no longer expires.
     expires_at: hasNewExpiry ? (shownTime(changed.expires_at) ?? null) : undefined,
@@ -67,14 +66,13 @@ export const changeOperator = commandOf(function* (
 /** Replaces the token. A token that was already replaced before ends at once. */
 export const rotateToken = commandOf(function* (
   unit,
-  now,
   name: OperatorName,
   { token_hash, grace }: { readonly token_hash: KeyHash; readonly grace: Duration.Duration },
   by: Signature,
 ): Decision<OperatorRecord | undefined> {
   const operator = yield* loadRow(unit, "operator", name)
   if (operator === undefined) return undefined
-  const former = formerSecret(operator.token_hash, grace, now)
+  const former = formerSecret(operator.token_hash, grace, unit.now)
   const changed = {
     ...operator,
     token_hash,
@@ -82,14 +80,14 @@ export const rotateToken = commandOf(function* (
     former_valid_until: former?.valid_until,
   }
   unit.of("operator").put(changed)
-  recordAudit(unit, now, by, "operator.rotated", [name], { grace: formatDuration(grace) })
+  recordAudit(unit, by, "operator.rotated", [name], { grace: formatDuration(grace) })
   return changed
 })
 
-export const removeOperator = commandOf(function* (unit, now, name: OperatorName, by: Signature) {
+export const removeOperator = commandOf(function* (unit, name: OperatorName, by: Signature) {
   if ((yield* loadRow(unit, "operator", name)) === undefined) return 0
   unit.of("operator").delete(name)
-  recordAudit(unit, now, by, "operator.removed", [name], {})
+  recordAudit(unit, by, "operator.removed", [name], {})
   return 1
 })
 
@@ -98,8 +96,8 @@ export const isUseNotable = ({ last_used_at }: OperatorRecord, now: Instant.Inst
   last_used_at === undefined || last_used_at <= Instant.minus(now, USE_NOTED_EVERY)
 
 /** Records that an operator used this token, unless it has ended or another replica just did. */
-export const noteUse = commandOf(function* (unit, now, name: OperatorName, token_hash: KeyHash) {
+export const noteUse = commandOf(function* (unit, name: OperatorName, token_hash: KeyHash) {
   const operator = yield* loadRow(unit, "operator", name)
-  if (operator === undefined || !isValidToken(operator, token_hash, now)) return
-  if (isUseNotable(operator, now)) unit.of("operator").put({ ...operator, last_used_at: now })
+  if (operator === undefined || !isValidToken(operator, token_hash, unit.now)) return
+  if (isUseNotable(operator, unit.now)) unit.of("operator").put({ ...operator, last_used_at: unit.now })
 })

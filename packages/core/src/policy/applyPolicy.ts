@@ -42,7 +42,6 @@ export type AppliedPolicy =
  */
 export const applyPolicy = loneCommandOf(function* (
   unit,
-  now,
   { hash, receiver, replaces, text }: PolicyToApply,
   none: string,
   signature: Signature,
@@ -56,18 +55,18 @@ export const applyPolicy = loneCommandOf(function* (
   const isAnother = receiver !== undefined && receiver.of !== newestVersion
   if (isAnother || (replaces !== undefined && replaces !== former))
     return { outcome: "another", hash: former }
-  if (stores !== undefined && (yield* putSecrets(unit, now, stores, signature)) === undefined)
+  if (stores !== undefined && (yield* putSecrets(unit, stores, signature)) === undefined)
     return { outcome: "too_many_secrets" }
   if (newest?.text === text) return { outcome: "applied", version: newest }
-  if (drops !== undefined) yield* dropSecrets(unit, now, drops, signature)
+  if (drops !== undefined) yield* dropSecrets(unit, drops, signature)
   const version = newestVersion + 1
-  const row = { version, hash, text, applied_at: now, applied_by: signature.actor }
+  const row = { version, hash, text, applied_at: unit.now, applied_by: signature.actor }
   yield* load(unit, { rows: { policy_version: [version, version - KEPT_VERSIONS] } })
   const versions = unit.of("policy_version")
   versions.put(row)
   versions.delete(version - KEPT_VERSIONS)
-  recordAudit(unit, now, signature, "policy.applied", [hash], { version, former, text })
-  if (receiver !== undefined) recordAudit(unit, now, signature, receiver.action, [receiver.name], { version })
+  recordAudit(unit, signature, "policy.applied", [hash], { version, former, text })
+  if (receiver !== undefined) recordAudit(unit, signature, receiver.action, [receiver.name], { version })
   return { outcome: "applied", version: row }
 })
 

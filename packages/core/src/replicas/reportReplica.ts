@@ -91,32 +91,32 @@ const isReplaced = (
  * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
  * another policy is in force. Returns all rows, also those that it removes.
  */
-export const reportReplica = commandOf(function* (unit, now, report: ReplicaReport, signature: Signature) {
+export const reportReplica = commandOf(function* (unit, report: ReplicaReport, signature: Signature) {
   yield* load(unit, { groups: { replica: ["all"] } })
   const rows = unit.of("replica").group("all")
   const known = rows.find(({ id }) => id === report.id)
   if (isReplaced(rows, report)) {
     const former = known?.policy_hash
-    recordAudit(unit, now, signature, "policy.replaced", [report.policy_hash], { former })
+    recordAudit(unit, signature, "policy.replaced", [report.policy_hash], { former })
   }
   const { given: _, isEmptyPolicy: __, unavailable: ___, ...row } = report
   unit.of("replica").put({
     ...row,
     agent_sha256: report.agent_sha256,
-    receivers: listingsOf(known?.receivers ?? [], report, now),
-    seen_at: now,
+    receivers: listingsOf(known?.receivers ?? [], report, unit.now),
+    seen_at: unit.now,
     ended_at: undefined,
   })
   const replicas = unit.of("replica").group("all")
-  for (const { id } of outlivedReplicas(replicas, now)) unit.of("replica").delete(id)
+  for (const { id } of outlivedReplicas(replicas, unit.now)) unit.of("replica").delete(id)
   return replicas
 })
 
-export const endReplica = commandOf(function* (unit, now, replicaId: string): Decision<void> {
+export const endReplica = commandOf(function* (unit, replicaId: string): Decision<void> {
   yield* load(unit, { groups: { replica: ["all"] } })
   const known = unit
     .of("replica")
     .group("all")
     .find(({ id }) => id === replicaId)
-  if (known !== undefined) unit.of("replica").put({ ...known, ended_at: now })
+  if (known !== undefined) unit.of("replica").put({ ...known, ended_at: unit.now })
 })

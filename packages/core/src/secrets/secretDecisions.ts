@@ -1,6 +1,5 @@
 import { MOST_SECRET_BYTES, MOST_SECRETS } from "@tocsin/contract/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/Status"
-import type { Instant } from "@tocsin/contract/Instant"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SecretRecord } from "../model/SecretRecord.ts"
@@ -13,7 +12,6 @@ import type { EncryptedSecrets } from "./openSecrets.ts"
 /** Stores all secrets of one receiver, within a decision; `undefined` if all would be too many or too large. */
 export function* putSecrets(
   unit: UnitOfWork,
-  now: Instant,
   secrets: EncryptedSecrets,
   by: Signature,
 ): Decision<SecretRecord | undefined> {
@@ -25,9 +23,9 @@ export function* putSecrets(
   // Base64 has one byte a character.
   const bytes = others.reduce((sum, { ciphertext }) => sum + ciphertext.length, secrets.ciphertext.length)
   if (others.length >= MOST_SECRETS || bytes > MOST_SECRET_BYTES) return undefined
-  const row = { ...secrets, changed_by: by.actor, changed_at: now }
+  const row = { ...secrets, changed_by: by.actor, changed_at: unit.now }
   unit.of("receiver_secrets").put(row)
-  recordAudit(unit, now, by, "secret.stored", [row.name], { keys: row.keys.join(", ") })
+  recordAudit(unit, by, "secret.stored", [row.name], { keys: row.keys.join(", ") })
   return row
 }
 
@@ -35,34 +33,27 @@ export function* putSecrets(
 export const storeSecrets = commandOf(putSecrets)
 
 /** Deletes the secrets of one receiver, within a decision. Returns how many rows there were. */
-export function* dropSecrets(
-  unit: UnitOfWork,
-  now: Instant,
-  name: NotifierName,
-  by: Signature,
-): Decision<number> {
+export function* dropSecrets(unit: UnitOfWork, name: NotifierName, by: Signature): Decision<number> {
   if ((yield* loadRow(unit, "receiver_secrets", name)) === undefined) return 0
   unit.of("receiver_secrets").delete(name)
-  recordAudit(unit, now, by, "secret.removed", [name], {})
+  recordAudit(unit, by, "secret.removed", [name], {})
   return 1
 }
 
 /** Deletes secrets that a version of the stored policy does not name; `undefined` if there is a newer one. */
 export const removeSecrets = loneCommandOf(function* (
   unit,
-  now,
   name: NotifierName,
   version: number,
   by: Signature,
 ): LoneDecision<number | undefined> {
   const newest = yield* find("newestPolicy", undefined)
-  return version === (newest?.version ?? 0) ? yield* dropSecrets(unit, now, name, by) : undefined
+  return version === (newest?.version ?? 0) ? yield* dropSecrets(unit, name, by) : undefined
 })
 
 /** Puts a row that another key encrypted in the place of the former one, unless that has changed. */
 export const encryptAgain = commandOf(function* (
   unit,
-  _now,
   former: SecretRecord,
   encrypted: Pick<SecretRecord, "ciphertext" | "key_id">,
 ): Decision<void> {

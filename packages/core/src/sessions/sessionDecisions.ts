@@ -17,9 +17,9 @@ export interface NewSession extends Omit<SessionRecord, "created_at" | "expires_
 const MOST_SESSIONS = 20
 
 /** Begins a session under the name of its identity. The oldest one ends where the identity has too many. */
-export const beginSession = commandOf(function* (unit, now, { lasts, ...given }: NewSession, by: Signature) {
+export const beginSession = commandOf(function* (unit, { lasts, ...given }: NewSession, by: Signature) {
   const { id, identity, role } = given
-  const expires_at = Instant.plus(now, lasts)
+  const expires_at = Instant.plus(unit.now, lasts)
   const names = namesFor(given.name, identity)
   yield* load(unit, { rows: { identity_name: names }, groups: { session: [identity] } })
   const owned = unit.of("identity_name")
@@ -28,29 +28,28 @@ export const beginSession = commandOf(function* (unit, now, { lasts, ...given }:
   if (owned.get(name) === undefined) owned.put({ name, identity })
   const sessions = unit.of("session")
   const signature = { ...by, actor: name }
-  const former = sessions.group(identity).filter((row) => !isOver(row, now))
+  const former = sessions.group(identity).filter((row) => !isOver(row, unit.now))
   const oldestFirst = former.toSorted((a, b) => Number(a.created_at - b.created_at))
   for (const oldest of oldestFirst.slice(0, Math.max(0, former.length - MOST_SESSIONS + 1))) {
     sessions.delete(oldest.id)
-    recordAudit(unit, now, signature, "session.ended", [oldest.id], { name: oldest.name })
+    recordAudit(unit, signature, "session.ended", [oldest.id], { name: oldest.name })
   }
-  const begun = { ...given, name, created_at: now, expires_at }
+  const begun = { ...given, name, created_at: unit.now, expires_at }
   sessions.put(begun)
-  recordAudit(unit, now, signature, "session.began", [id], { role, expires_at: Instant.format(expires_at) })
+  recordAudit(unit, signature, "session.began", [id], { role, expires_at: Instant.format(expires_at) })
   return begun
 })
 
 /** Ends a session. Returns how many there were. */
 export const endSession = commandOf(function* (
   unit,
-  now,
   id: SessionId,
   action: "session.ended" | "session.signed_out",
   by: Signature,
 ): Decision<number> {
   const ended = yield* loadRow(unit, "session", id)
-  if (ended === undefined || isOver(ended, now)) return 0
+  if (ended === undefined || isOver(ended, unit.now)) return 0
   unit.of("session").delete(id)
-  recordAudit(unit, now, by, action, [id], { name: ended.name })
+  recordAudit(unit, by, action, [id], { name: ended.name })
   return 1
 })

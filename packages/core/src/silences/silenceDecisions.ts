@@ -72,22 +72,21 @@ type NewSilence = Pick<SilenceRecord, "comment" | "id" | "matchers"> & AskedTime
 /** Stores a silence, which begins no earlier than its transaction. */
 export const createSilence = loneCommandOf(function* (
   unit,
-  now,
   { comment, id, matchers, ...asked }: NewSilence,
   rules: Pick<RuleOptions, "longestSilence">,
   by: Signature,
 ): LoneDecision<Result.Result<SilenceRecord, Refusal>> {
-  const times = silenceTimes(asked, rules, now)
+  const times = silenceTimes(asked, rules, unit.now)
   if (Result.isFailure(times)) return refused("invalid", times.failure)
   const others = yield* find("unendedSilences", undefined)
   if (others.length >= MAX_UNENDED_SILENCES) return refused("too_many", TOO_MANY_SILENCES)
   if (areTooMany([...others.map((one) => one.matchers), matchers]))
     return refused("too_many", TOO_MANY_MATCHERS)
   const { ends_at, starts_at } = times.success
-  const created = { id, matchers, comment, starts_at, ends_at, created_at: now, created_by: by.actor }
+  const created = { id, matchers, comment, starts_at, ends_at, created_at: unit.now, created_by: by.actor }
   unit.of("silence").put(created)
-  unit.raise("silences", () => by.newAuditId(now))
-  recordAudit(unit, now, by, "silence.created", [id], {
+  unit.raise("silences", by.newAuditId)
+  recordAudit(unit, by, "silence.created", [id], {
     matchers: matchers.map(formatMatcher).join(", "),
     starts_at: Instant.format(starts_at),
     ends_at: Instant.format(ends_at),
@@ -109,7 +108,6 @@ type EditResult =
 /** Edits a silence that has not ended, within the settings. */
 export const editSilence = commandOf(function* (
   unit,
-  now,
   id: SilenceId,
   changes: SilenceChanges,
   rules: Pick<RuleOptions, "longestSilence">,
@@ -117,35 +115,35 @@ export const editSilence = commandOf(function* (
 ): Decision<EditResult> {
   const silence = yield* loadRow(unit, "silence", id)
   if (silence === undefined) return { outcome: "unknown" }
-  const state = silenceState(silence, now)
+  const state = silenceState(silence, unit.now)
   if (state === "expired") return { outcome: "ended" }
   const { comment = silence.comment } = changes
   const end =
     changes.ends_at === undefined
       ? Result.succeed(silence.ends_at)
-      : editedEnd(changes.ends_at, silence, rules, now)
+      : editedEnd(changes.ends_at, silence, rules, unit.now)
   if (Result.isFailure(end)) return { outcome: "invalid", message: end.failure }
   const ends_at = end.success
   const edited = { ...silence, comment, ends_at }
   if (ends_at !== silence.ends_at || comment !== silence.comment) {
     move(SilenceTransitions, state, "edited")
     unit.of("silence").put(edited)
-    unit.raise("silences", () => by.newAuditId(now))
+    unit.raise("silences", by.newAuditId)
     const what = { ends_at: Instant.format(ends_at), comment }
-    recordAudit(unit, now, by, "silence.changed", [id], what)
+    recordAudit(unit, by, "silence.changed", [id], what)
   }
   return { outcome: "edited", silence: edited }
 })
 
 /** Ends a silence now, and keeps its row. Returns how many it ended. */
-export const expireSilence = commandOf(function* (unit, now, id: SilenceId, by: Signature): Decision<number> {
+export const expireSilence = commandOf(function* (unit, id: SilenceId, by: Signature): Decision<number> {
   const silence = yield* loadRow(unit, "silence", id)
   if (silence === undefined) return 0
-  const state = silenceState(silence, now)
+  const state = silenceState(silence, unit.now)
   if (state === "expired") return 0
   move(SilenceTransitions, state, "expired_by_hand")
-  unit.of("silence").put({ ...silence, ends_at: now })
-  unit.raise("silences", () => by.newAuditId(now))
-  recordAudit(unit, now, by, "silence.expired", [id], {})
+  unit.of("silence").put({ ...silence, ends_at: unit.now })
+  unit.raise("silences", by.newAuditId)
+  recordAudit(unit, by, "silence.expired", [id], {})
   return 1
 })

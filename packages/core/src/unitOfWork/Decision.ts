@@ -40,24 +40,20 @@ export const likewise = <A, B>(
   isLone(command) ? lone(other) : (other as (unit: UnitOfWork, now: Instant) => Decision<B>)
 
 /**
- * Makes commands of one kind. A function that returned a new generator function for each command would
+ * Makes commands of one kind, which find their moment in the unit of work. A function that returned a new generator function for each command would
  * cost more than most commands: V8 gives each of these a hidden class, which keeps the command's input
  * alive until the old generation is collected (docs/decisions/0030).
  */
 export const commandOf =
-  <Input extends ReadonlyArray<unknown>, A>(
-    decide: (unit: UnitOfWork, now: Instant, ...input: Input) => Decision<A>,
-  ) =>
+  <Input extends ReadonlyArray<unknown>, A>(decide: (unit: UnitOfWork, ...input: Input) => Decision<A>) =>
   (...input: Input): Command<A> =>
   (unit, now) =>
-    decide(unit, now, ...input)
+    decide(unit.at(now), ...input)
 
 export const loneCommandOf =
-  <Input extends ReadonlyArray<unknown>, A>(
-    decide: (unit: UnitOfWork, now: Instant, ...input: Input) => LoneDecision<A>,
-  ) =>
+  <Input extends ReadonlyArray<unknown>, A>(decide: (unit: UnitOfWork, ...input: Input) => LoneDecision<A>) =>
   (...input: Input): Command<A> =>
-    lone((unit, now) => decide(unit, now, ...input))
+    lone((unit, now) => decide(unit.at(now), ...input))
 
 /** Runs a decision for a storage that answers synchronously: it loads rows, or returns what a search finds. */
 export const decideSync = <A>(decision: LoneDecision<A>, answer: (step: Step) => unknown): A => {
@@ -98,7 +94,7 @@ function* decideReporting<A>(
   command: Command<A>,
   report: (changes: CommandChanges) => void,
 ): LoneDecision<Outcome<A>> {
-  unit.beginCommand()
+  unit.at(now).beginCommand()
   const reply = yield* command(unit, now)
   return new Outcome(reply, unit.commandChanges(), report)
 }

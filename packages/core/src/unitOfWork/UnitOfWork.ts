@@ -12,6 +12,7 @@ import {
   type IncidentRef,
   type TimelineCut,
 } from "../model/IncidentRecord.ts"
+import { fromMicros, type Instant } from "@tocsin/contract/Instant"
 import { compareMembers, type MemberRecord } from "../model/MemberRecord.ts"
 import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../model/OutboxRecord.ts"
@@ -66,6 +67,18 @@ export class UnitOfWork {
   #pendingAgentsAdded = 0
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
+  #now = fromMicros(0n)
+
+  /** The moment of the present command. */
+  get now(): Instant {
+    return this.#now
+  }
+
+  /** This unit of work, for a command of a moment. */
+  at(now: Instant): this {
+    this.#now = now
+    return this
+  }
 
   /** Results of searches that are made once. */
   get found(): Map<string, unknown> {
@@ -157,9 +170,10 @@ export class UnitOfWork {
   }
 
   /** Raises a stamp: passes follow what this transaction changes. An attempt that is not written draws no ID for it. */
-  raise(name: ChangeStampRecord["name"], newStamp: () => string): void {
+  raise(name: ChangeStampRecord["name"], newStamp: (now: Instant) => string): void {
+    const now = this.#now
     this.#wrote(NO_TOPICS)
-    ;(this.#raised ??= new Map()).set(name, newStamp)
+    ;(this.#raised ??= new Map()).set(name, () => newStamp(now))
   }
 
   get hasRaised(): boolean {

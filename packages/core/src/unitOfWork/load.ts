@@ -1,4 +1,3 @@
-import type { Instant } from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "./Decision.ts"
 import type { RowRequest } from "./RowRequest.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
@@ -42,8 +41,8 @@ export function* loadRow<N extends KeyedName>(
 }
 
 /** Reads the row of a table that has a key. Changes nothing. */
-export const readRow = commandOf(
-  <N extends KeyedName>(unit: UnitOfWork, _now: Instant, name: N, key: Keys[N]) => loadRow(unit, name, key),
+export const readRow = commandOf(<N extends KeyedName>(unit: UnitOfWork, name: N, key: Keys[N]) =>
+  loadRow(unit, name, key),
 )
 
 const missingOf = <P extends Part>(unit: UnitOfWork, part: P, asked: Asked<P>): Asked<P> | undefined =>

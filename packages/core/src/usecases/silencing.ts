@@ -95,12 +95,11 @@ const WORST_FIRST: ListQuery<"incidents"> = {
 
 const coveredBy = loneCommandOf(function* (
   unit,
-  now,
   mutes: Mutes,
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<ReadonlyArray<IncidentRecord>> {
   const incidents = Array.from((yield* find("incidentsToRead", ids)).values())
-  const { covering } = yield* gatherDue(unit, incidents, { ...WITHOUT_POLICY, mutes }, now)
+  const { covering } = yield* gatherDue(unit, incidents, { ...WITHOUT_POLICY, mutes }, unit.now)
   return incidents.filter((incident) => incident.state === "open" && covering(incident).length > 0)
 })
 

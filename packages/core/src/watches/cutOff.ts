@@ -80,18 +80,13 @@ const cutOffState = (open: Pick<IncidentRecord, "opened_at"> | undefined, now: I
  * Decides whether the service is cut off, by all watches with their latest probes, and opens or resolves
  * its incident. Returns whether a result that is not ok counts.
  */
-export function* judgeCutOff(
-  unit: UnitOfWork,
-  now: Instant.Instant,
-  name: AgentId,
-  incidents: Incidents,
-): Decision<boolean> {
+export function* judgeCutOff(unit: UnitOfWork, name: AgentId, incidents: Incidents): Decision<boolean> {
   const ref = placeRef(name)
   yield* load(unit, { groups: { watch: ["all"] }, openIncidents: [ref] })
   const watches = unit.of("watch").group("all")
   const open = unit.openIncident(ref)
-  const state = cutOffState(open, now)
-  const most = haveMostFailed(watches, open?.opened_at, now)
+  const state = cutOffState(open, unit.now)
+  const most = haveMostFailed(watches, open?.opened_at, unit.now)
   if (!most) {
     if (open !== undefined && state !== "connected") {
       move(CutOffTransitions, state, "some_answered")

@@ -80,7 +80,6 @@ const mayCount = ({ result, watch }: Answer): boolean =>
  */
 export const recordProbes = commandOf(function* (
   unit,
-  now,
   input: ProbeResults,
 ): Decision<{
   readonly taken: ReadonlyArray<CheckStatus>
@@ -89,29 +88,29 @@ export const recordProbes = commandOf(function* (
 }> {
   const { results, sha256 } = input
   const { name } = input.agent
-  const agent = yield* loadWatchAgent(unit, now, input.agent)
+  const agent = yield* loadWatchAgent(unit, input.agent)
   const ref = placeRef(name)
   yield* load(unit, { rows: { watch: results.map((one) => one.name) }, openIncidents: [ref] })
   const answers = results.flatMap((result): ReadonlyArray<Answer> => {
     const watch = unit.of("watch").get(result.name)
-    return watch === undefined || watch.next_probe_at !== result.due || isPaused(watch, now)
+    return watch === undefined || watch.next_probe_at !== result.due || isPaused(watch, unit.now)
       ? []
       : [{ watch, result }]
   })
-  for (const answer of answers) unit.of("watch").put(probed(answer, now, sha256))
+  for (const answer of answers) unit.of("watch").put(probed(answer, unit.now, sha256))
   const taken = answers.map(({ result }) => result.status)
   const recorded = { taken, dropped: results.length - taken.length }
   if (typeof agent === "string") return recorded
   const isJudged = answers.some(mayCount) || unit.openIncident(ref) !== undefined
-  const counts = !isJudged || (yield* judgeCutOff(unit, now, name, new Incidents(unit, now, input.incidents)))
+  const counts = !isJudged || (yield* judgeCutOff(unit, name, new Incidents(unit, input.incidents)))
   const reported = answers.filter(({ result, watch: { name: id } }) => {
     const watch = unit.of("watch").get(id)
     if (watch === undefined) return false
-    const next = confirmed(watch, result.status, !counts, now)
+    const next = confirmed(watch, result.status, !counts, unit.now)
     unit.of("watch").put(next.watch)
     return next.isReported
   })
-  yield* report(unit, now, { agent, reported, input })
+  yield* report(unit, { agent, reported, input })
   return recorded
 })
 
@@ -121,11 +120,7 @@ interface Reported {
   readonly input: ProbeResults
 }
 
-function* report(
-  unit: UnitOfWork,
-  now: Instant.Instant,
-  { agent, input, reported }: Reported,
-): Decision<void> {
+function* report(unit: UnitOfWork, { agent, input, reported }: Reported): Decision<void> {
   if (reported.length === 0) return
   const { agent_id, registration_id } = agent
   const check_ids = reported.map(({ watch }) => watch.name)
@@ -136,7 +131,7 @@ function* report(
       event_id: undefined,
       check_id: watch.name,
       // A result of a watch is never late.
-      observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
+      observed_at: check === undefined ? unit.now : Instant.max(unit.now, check.last_observed_at),
       status: result.status,
       exit_code: EXIT_CODES[result.status],
       duration_ms: result.duration_ms,
@@ -145,8 +140,8 @@ function* report(
       notifications_enabled: true,
     }
   })
-  yield* applyResults(unit, now, agent, { ...input, request: { agent_id, events } })
-  const incidents = new Incidents(unit, now, input.incidents)
+  yield* applyResults(unit, agent, { ...input, request: { agent_id, events } })
+  const incidents = new Incidents(unit, input.incidents)
   for (const { watch } of reported)
-    yield* expectWatch(unit, now, { agent, watch, incidents, staleAfter: input.staleAfter })
+    yield* expectWatch(unit, { agent, watch, incidents, staleAfter: input.staleAfter })
 }

@@ -1,6 +1,5 @@
 import { Duration } from "effect"
 import type { AgentId } from "@tocsin/contract/Identifiers"
-import type * as Instant from "@tocsin/contract/Instant"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -11,7 +10,6 @@ import type { Incidents } from "../incidents/Incidents.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import type { WatchRecord } from "../model/WatchRecord.ts"
 import { expectCheck, withdrawExpectation } from "../expectations/changeExpectation.ts"
-import { isDeclared } from "../expectations/followPolicy.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
 import { HOLD_FOR } from "./cutOff.ts"
 
@@ -25,7 +23,7 @@ export interface WatchAgent {
  * Whether an accepted agent, or an integration of another kind, has the name. Changes nothing. A pending agent
  * is a key that anybody can send: it stops no server.
  */
-export const isWatchAgentTaken = commandOf(function* (unit, _now, name: AgentId): Decision<boolean> {
+export const isWatchAgentTaken = commandOf(function* (unit, name: AgentId): Decision<boolean> {
   yield* load(unit, { agents: [name], rows: { integration: [name] } })
   const integration = unit.of("integration").get(name)
   if (integration !== undefined) return integration.kind !== "watch"
@@ -38,7 +36,6 @@ export const isWatchAgentTaken = commandOf(function* (unit, _now, name: AgentId)
  */
 export function* loadWatchAgent(
   unit: UnitOfWork,
-  now: Instant.Instant,
   { name, newKey }: WatchAgent,
 ): Decision<AgentRecord | "closed" | "taken"> {
   yield* load(unit, { agents: [name], rows: { integration: [name] } })
@@ -46,7 +43,7 @@ export function* loadWatchAgent(
   const agent = unit.agents.get(name)
   if (integration !== undefined) return integration.kind === "watch" ? (agent ?? "closed") : "taken"
   if (agent !== undefined) return "taken"
-  return openIntegration(unit, now, { name, kind: "watch", options: {} }, newKey(), SYSTEM).agent
+  return openIntegration(unit, { name, kind: "watch", options: {} }, newKey(), SYSTEM).agent
 }
 
 interface Expecting {
@@ -73,7 +70,6 @@ function* loadExpected(
 /** Expects results of a watch: without any, its check becomes overdue. */
 export function* expectWatch(
   unit: UnitOfWork,
-  now: Instant.Instant,
   { agent, incidents, staleAfter, watch }: Expecting,
 ): Decision<void> {
   const ref = yield* loadExpected(unit, { agent, watch })
@@ -82,7 +78,7 @@ export function* expectWatch(
     { every, after: longestSilence(watch), notifications_enabled: true },
     staleAfter,
   )
-  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms, now })
+  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
 }
 
 /** Expects no results of a watch that is paused. */
@@ -91,5 +87,5 @@ export function* unexpectWatch(
   { agent, incidents, watch }: Pick<Expecting, "agent" | "incidents" | "watch">,
 ): Decision<void> {
   const expectation = unit.expectations.get(yield* loadExpected(unit, { agent, watch }))
-  if (isDeclared(expectation)) yield* withdrawExpectation(unit, incidents, expectation)
+  if (expectation?.origin === "agent") yield* withdrawExpectation(unit, incidents, expectation)
 }

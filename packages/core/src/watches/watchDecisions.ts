@@ -34,19 +34,18 @@ export type WatchRefusal =
 /** Makes a watch, and records it in the audit. */
 const newWatch = (
   unit: UnitOfWork,
-  now: Instant.Instant,
   terms: WatchTerms,
   origin: WatchRecord["origin"],
   by: Signature,
 ): WatchRecord => {
-  recordAudit(unit, now, by, "watch.created", [terms.name], { probe: Object.keys(terms.probe).join() })
+  recordAudit(unit, by, "watch.created", [terms.name], { probe: Object.keys(terms.probe).join() })
   return {
     ...terms,
     origin,
     paused_until: undefined,
-    created_at: now,
+    created_at: unit.now,
     created_by: by.actor,
-    next_probe_at: now,
+    next_probe_at: unit.now,
     probed_at: undefined,
     status: undefined,
     output: undefined,
@@ -59,45 +58,43 @@ const newWatch = (
 /** Writes a watch, and expects its results unless it is paused. */
 function* put(
   unit: UnitOfWork,
-  now: Instant.Instant,
   agent: AgentRecord,
   given: WatchChange & { readonly watch: WatchRecord },
 ): Decision<WatchRecord> {
   const { watch } = given
   unit.of("watch").put(watch)
-  const incidents = new Incidents(unit, now, given.incidents)
-  if (isPaused(watch, now)) yield* unexpectWatch(unit, { agent, watch, incidents })
-  else yield* expectWatch(unit, now, { agent, watch, incidents, staleAfter: given.staleAfter })
-  yield* judgeOpenCutOff(unit, now, given)
+  const incidents = new Incidents(unit, given.incidents)
+  if (isPaused(watch, unit.now)) yield* unexpectWatch(unit, { agent, watch, incidents })
+  else yield* expectWatch(unit, { agent, watch, incidents, staleAfter: given.staleAfter })
+  yield* judgeOpenCutOff(unit, given)
   return watch
 }
 
 /** Watches that are paused or removed say nothing about the network of the service. */
-function* judgeOpenCutOff(unit: UnitOfWork, now: Instant.Instant, given: WatchChange): Decision<void> {
+function* judgeOpenCutOff(unit: UnitOfWork, given: WatchChange): Decision<void> {
   const ref = placeRef(given.agent.name)
   yield* load(unit, { openIncidents: [ref] })
   if (unit.openIncident(ref) !== undefined)
-    yield* judgeCutOff(unit, now, given.agent.name, new Incidents(unit, now, given.incidents))
+    yield* judgeCutOff(unit, given.agent.name, new Incidents(unit, given.incidents))
 }
 
 /** Creates a watch, and with the first one the agent of all. */
 export const createWatch = commandOf(function* (
   unit,
-  now,
   terms: WatchTerms,
   given: WatchChange,
 ): Decision<WatchRecord | WatchRefusal> {
-  const agent = yield* loadWatchAgent(unit, now, given.agent)
+  const agent = yield* loadWatchAgent(unit, given.agent)
   if (typeof agent === "string") return agent
   yield* load(unit, { groups: { watch: ["all"] } })
   const all = unit.of("watch").group("all")
   if (all.some(({ name }) => name === terms.name)) return "name_in_use"
   if (all.length >= MOST_WATCHES) return "too_many"
-  return yield* put(unit, now, agent, { ...given, watch: newWatch(unit, now, terms, "operator", given.by) })
+  return yield* put(unit, agent, { ...given, watch: newWatch(unit, terms, "operator", given.by) })
 })
 
-function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: WatchChange) {
-  const agent = yield* loadWatchAgent(unit, now, given.agent)
+function* find(unit: UnitOfWork, name: CheckId, given: WatchChange) {
+  const agent = yield* loadWatchAgent(unit, given.agent)
   if (typeof agent === "string") return agent
   const watch = yield* loadRow(unit, "watch", name)
   return watch === undefined ? ("unknown" as const) : { agent, watch }
@@ -107,12 +104,12 @@ function* find(unit: UnitOfWork, now: Instant.Instant, name: CheckId, given: Wat
 const pauseEnd = (watch: WatchRecord, now: Instant.Instant): Instant.Instant | undefined =>
   isPaused(watch, now) ? watch.paused_until : undefined
 
-const auditPause = (unit: UnitOfWork, now: Instant.Instant, by: Signature, watch: WatchRecord): void => {
+const auditPause = (unit: UnitOfWork, by: Signature, watch: WatchRecord): void => {
   const { name } = watch
-  const end = pauseEnd(watch, now)
-  if (end === undefined) return recordAudit(unit, now, by, "watch.resumed", [name], {})
+  const end = pauseEnd(watch, unit.now)
+  if (end === undefined) return recordAudit(unit, by, "watch.resumed", [name], {})
   const until = end === FOREVER ? undefined : Instant.format(end)
-  recordAudit(unit, now, by, "watch.paused", [name], { until })
+  recordAudit(unit, by, "watch.paused", [name], { until })
 }
 
 const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
@@ -126,65 +123,56 @@ export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
 /** Writes a watch that has changed, which is then probed soon; an unchanged one stays as it is. */
 function* change(
   unit: UnitOfWork,
-  now: Instant.Instant,
   { agent, watch: before }: { readonly agent: AgentRecord; readonly watch: WatchRecord },
   after: WatchRecord,
   given: WatchChange,
 ): Decision<WatchRecord> {
   const hasSameTerms = isSame(before, after)
   if (hasSameTerms && before.paused_until === after.paused_until) return before
-  if (pauseEnd(before, now) !== pauseEnd(after, now)) auditPause(unit, now, given.by, after)
-  if (!hasSameTerms) recordAudit(unit, now, given.by, "watch.changed", [after.name], {})
-  return yield* put(unit, now, agent, { ...given, watch: { ...after, next_probe_at: now } })
+  if (pauseEnd(before, unit.now) !== pauseEnd(after, unit.now)) auditPause(unit, given.by, after)
+  if (!hasSameTerms) recordAudit(unit, given.by, "watch.changed", [after.name], {})
+  return yield* put(unit, agent, { ...given, watch: { ...after, next_probe_at: unit.now } })
 }
 
 export const changeWatch = commandOf(function* (
   unit,
-  now,
   name: CheckId,
   { is_paused, ...terms }: WatchChanges,
   given: WatchChange,
 ): Decision<WatchRecord | WatchRefusal> {
-  const found = yield* find(unit, now, name, given)
+  const found = yield* find(unit, name, given)
   if (typeof found === "string") return found
   const { watch } = found
   if (watch.origin === "policy") return "of_policy"
   const paused_until = is_paused === undefined ? watch.paused_until : is_paused ? FOREVER : undefined
-  return yield* change(unit, now, found, { ...watch, ...terms, paused_until }, given)
+  return yield* change(unit, found, { ...watch, ...terms, paused_until }, given)
 })
 
 /** Pauses a watch for a time; zero ends a pause. Only an admin ends one that lasts until it is resumed. */
 export const pauseWatch = commandOf(function* (
   unit,
-  now,
   name: CheckId,
   { byAdmin, time }: { readonly time: Duration.Duration; readonly byAdmin: boolean },
   given: WatchChange,
 ): Decision<WatchRecord | WatchRefusal> {
-  const found = yield* find(unit, now, name, given)
+  const found = yield* find(unit, name, given)
   if (typeof found === "string") return found
   if (!byAdmin && found.watch.paused_until === FOREVER) return "paused"
-  const paused_until = Duration.toMillis(time) === 0 ? undefined : Instant.plus(now, time)
-  return yield* change(unit, now, found, { ...found.watch, paused_until }, given)
+  const paused_until = Duration.toMillis(time) === 0 ? undefined : Instant.plus(unit.now, time)
+  return yield* change(unit, found, { ...found.watch, paused_until }, given)
 })
 
-function* remove(
-  unit: UnitOfWork,
-  now: Instant.Instant,
-  name: CheckId,
-  given: WatchChange,
-): LoneDecision<void> {
+function* remove(unit: UnitOfWork, name: CheckId, given: WatchChange): LoneDecision<void> {
   unit.of("watch").delete(name)
-  recordAudit(unit, now, given.by, "watch.removed", [name], {})
+  recordAudit(unit, given.by, "watch.removed", [name], {})
   const check = { agent_id: given.agent.name, check_id: name }
-  yield* removeCheck(check, given.incidents, given.by)(unit, now)
-  yield* judgeOpenCutOff(unit, now, given)
+  yield* removeCheck(check, given.incidents, given.by)(unit, unit.now)
+  yield* judgeOpenCutOff(unit, given)
 }
 
 /** Removes a watch with its check. Returns how many there were. */
 export const removeWatch = loneCommandOf(function* (
   unit,
-  now,
   name: CheckId,
   given: WatchChange,
 ): LoneDecision<number | "of_policy"> {
@@ -192,7 +180,7 @@ export const removeWatch = loneCommandOf(function* (
   const watch = unit.of("watch").get(name)
   if (watch === undefined) return 0
   if (watch.origin === "policy") return "of_policy"
-  yield* remove(unit, now, name, given)
+  yield* remove(unit, name, given)
   return 1
 })
 
@@ -202,7 +190,6 @@ export const removeWatch = loneCommandOf(function* (
  */
 export const followPolicyWatches = loneCommandOf(function* (
   unit,
-  now,
   defined: ReadonlyArray<WatchTerms>,
   given: WatchChange,
 ): LoneDecision<"closed" | "taken" | undefined> {
@@ -211,22 +198,22 @@ export const followPolicyWatches = loneCommandOf(function* (
   const known = new Map(all.map((watch) => [watch.name, watch]))
   const names = new Set(defined.map(({ name }) => name))
   for (const { name, origin } of known.values())
-    if (origin === "policy" && !names.has(name)) yield* remove(unit, now, name, given)
+    if (origin === "policy" && !names.has(name)) yield* remove(unit, name, given)
   const others = defined.filter((terms) => {
     const watch = known.get(terms.name)
     return watch?.origin !== "policy" || !isSame(watch, terms)
   })
   if (others.length === 0) return undefined
-  const agent = yield* loadWatchAgent(unit, now, given.agent)
+  const agent = yield* loadWatchAgent(unit, given.agent)
   if (typeof agent === "string") return agent
   for (const terms of others) {
     const before = known.get(terms.name)
-    if (before !== undefined) recordAudit(unit, now, given.by, "watch.changed", [terms.name], {})
+    if (before !== undefined) recordAudit(unit, given.by, "watch.changed", [terms.name], {})
     const watch =
       before === undefined
-        ? newWatch(unit, now, terms, "policy", given.by)
-        : { ...before, ...terms, origin: "policy" as const, next_probe_at: now }
-    yield* put(unit, now, agent, { ...given, watch })
+        ? newWatch(unit, terms, "policy", given.by)
+        : { ...before, ...terms, origin: "policy" as const, next_probe_at: unit.now }
+    yield* put(unit, agent, { ...given, watch })
   }
   return undefined
 })

@@ -41,8 +41,8 @@ function* keyOf(
   return row === undefined || hasKeyExpired(row, now) ? undefined : row
 }
 
-export const findKey = commandOf(function* (unit, now, act: Pick<Act, "id">) {
-  return yield* keyOf(unit, act, now)
+export const findKey = commandOf(function* (unit, act: Pick<Act, "id">) {
+  return yield* keyOf(unit, act, unit.now)
 })
 
 type Once<A> =
@@ -72,12 +72,11 @@ function* decideOnce<A>(
 /** Stores the answer of an act, unless another request has answered under its key. */
 export const storeAnswer = commandOf(function* (
   unit,
-  now,
   { id, isStored, request_hash }: Act,
   answer: string,
 ): Decision<void> {
-  const row = yield* keyOf(unit, { id }, now)
+  const row = yield* keyOf(unit, { id }, unit.now)
   if ((row !== undefined) !== isStored || row?.answer !== undefined) return
   move(IdempotencyKeyTransitions, isStored ? "under_way" : "absent", "answered")
-  unit.of("idempotency_key").put({ id, request_hash, acted_at: row?.acted_at ?? now, answer })
+  unit.of("idempotency_key").put({ id, request_hash, acted_at: row?.acted_at ?? unit.now, answer })
 })
