@@ -29,6 +29,7 @@ const TAKES: Readonly<Record<string, number>> = {
   logWarning: 0,
   notFound: 0,
   problem: 0,
+  problemIf: 1,
   refusal: 0,
   refuse: 0,
   unready: 0,

@@ -1,10 +1,12 @@
-import { Duration, Result } from "effect"
+import { Duration } from "effect"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument, Rota as RotaDocument } from "@tocsin/contract/PolicyDocument"
-import { NotifierKind, type NotifierName } from "@tocsin/contract/Status"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { compileHours, hoursProblems, occurrenceAround, type Recurring } from "./occurrences.ts"
-import { type Clock, latestWall, parseSchedule, scheduleProblems, toInstant } from "./Schedule.ts"
+import { at as placedAt, problem, problemIf, type Problems } from "./problemsAt.ts"
+import { isKind } from "./receiverProblems.ts"
+import { type Clock, clockOf, latestWall, toInstant, zoneProblems } from "./Schedule.ts"
 
 type Receivers = ReadonlyArray<NotifierName>
 
@@ -28,13 +30,10 @@ const wallOf = (from: string): number | undefined => {
   return shown && Instant.toMillis(shown)
 }
 
-/** Any schedule of a time zone has its clock. */
-const hourly = (tz: string) => ({ cron: "0 * * * *", tz })
-
 // Rotas of a document that was read are valid.
 export const compileRota = ({ every, from, hours, order, otherwise, tz = "UTC" }: RotaDocument): Rota => ({
   order: order.map(listOf),
-  clock: Result.getOrThrow(parseSchedule(hourly(tz))),
+  clock: clockOf(tz),
   first: wallOf(from) ?? 0,
   every: Duration.toMillis(every),
   hours: hours?.map((one) => compileHours({ ...one, tz })),
@@ -106,8 +105,6 @@ export const periodAt = (rota: Rota, at: Instant.Instant): RotaPeriod => {
   return period
 }
 
-const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): FieldProblem => ({ message, path })
-
 const EVERY_RULE = "must be whole days (1d to 31d), or hours that divide a day: 1h, 2h, 3h, 4h, 6h, 8h or 12h"
 const DAY = Duration.toMillis(Duration.days(1))
 const HOUR = Duration.toMillis(Duration.hours(1))
@@ -117,12 +114,9 @@ export const rotaProblems = (
   { rotas = {} }: Pick<PolicyDocument, "rotas">,
   receivers: { readonly has: (name: string) => boolean },
   unknown: Named["unknown"],
-): ReadonlyArray<FieldProblem> =>
+): Problems =>
   Object.entries(rotas).flatMap(([name, rota]) =>
-    problemsOf(name, rota, { rotas, receivers, unknown }).map(({ message, path }) => ({
-      message,
-      path: ["rotas", name, ...path],
-    })),
+    placedAt(problemsOf(name, rota, { rotas, receivers, unknown }), "rotas", name),
   )
 
 interface Named {
@@ -131,24 +125,21 @@ interface Named {
   readonly unknown: (...path: ReadonlyArray<PropertyKey>) => FieldProblem
 }
 
-const problemsOf = (name: string, rota: RotaDocument, named: Named): ReadonlyArray<FieldProblem> => {
+const problemsOf = (name: string, rota: RotaDocument, named: Named): Problems => {
   const { from, hours = [], order, tz = "UTC" } = rota
   const every = Duration.toMillis(rota.every)
   const divides = every % DAY === 0 || (every < DAY && every % HOUR === 0 && DAY % every === 0)
   return [
-    ...(named.receivers.has(name) ? [problem("is the name of a receiver too")] : []),
-    ...(NotifierKind.literals.some((kind) => kind === name)
-      ? [problem("must not be named like a kind")]
-      : []),
-    ...scheduleProblems(hourly(tz)),
-    ...(wallOf(from) !== undefined ? [] : [problem("must be a day that the calendar has", "from")]),
-    ...(divides ? [] : [problem(EVERY_RULE, "every")]),
+    ...problemIf(named.receivers.has(name), "is the name of a receiver too"),
+    ...problemIf(isKind(name), "must not be named like a kind"),
+    ...zoneProblems(tz),
+    ...problemIf(wallOf(from) === undefined, "must be a day that the calendar has", "from"),
+    ...problemIf(!divides, EVERY_RULE, "every"),
     ...order.flatMap((turn, n) => unknownIn(turn, named, "order", n)),
-    ...hours.flatMap((one, n) =>
-      hoursProblems({ ...one, tz })
-        .filter(({ path: [field] }) => field !== "tz")
-        .map(({ message, path }) => problem(message, "hours", n, ...path)),
-    ),
+    ...hours.flatMap((one, n) => {
+      const problems = hoursProblems({ ...one, tz }).filter(({ path: [field] }) => field !== "tz")
+      return placedAt(problems, "hours", n)
+    }),
     ...otherwiseProblems(rota, named),
   ]
 }
@@ -158,20 +149,20 @@ const unknownIn = (
   turn: RotaDocument["order"][number],
   { receivers, rotas, unknown }: Named,
   ...path: ReadonlyArray<PropertyKey>
-): ReadonlyArray<FieldProblem> =>
+): Problems =>
   listOf(turn).flatMap((name, n) => {
     if (receivers.has(name)) return []
-    const at = [...path, ...(typeof turn === "string" ? [] : [n])]
-    return [Object.hasOwn(rotas, name) ? problem("is a rota; name receivers here", ...at) : unknown(...at)]
+    const place = [...path, ...(typeof turn === "string" ? [] : [n])]
+    const isRota = Object.hasOwn(rotas, name)
+    return [isRota ? problem("is a rota; name receivers here", ...place) : unknown(...place)]
   })
 
-const otherwiseProblems = ({ hours, otherwise }: RotaDocument, named: Named): ReadonlyArray<FieldProblem> => {
+const otherwiseProblems = ({ hours, otherwise }: RotaDocument, named: Named): Problems => {
   if (hours === undefined)
-    return otherwise === undefined ? [] : [problem("must be absent without hours", "otherwise")]
+    return problemIf(otherwise !== undefined, "must be absent without hours", "otherwise")
   if (otherwise === undefined) return [problem("is missing: who is on call outside the hours?", "otherwise")]
   if (typeof otherwise !== "string" || !Object.hasOwn(named.rotas, otherwise))
     return unknownIn(otherwise, named, "otherwise")
-  return named.rotas[otherwise]?.otherwise === undefined
-    ? []
-    : [problem("must be a rota without otherwise", "otherwise")]
+  const isNested = named.rotas[otherwise]?.otherwise !== undefined
+  return problemIf(isNested, "must be a rota without otherwise", "otherwise")
 }

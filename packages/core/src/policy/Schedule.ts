@@ -110,6 +110,15 @@ export const parseSchedule = (given: ScheduleText): Read => {
   return schedule
 }
 
+/** Any schedule of a time zone has its clock. */
+const hourly = (tz: string): ScheduleText => ({ cron: "0 * * * *", tz })
+
+/** The clock of a time zone of a document that was read. */
+export const clockOf = (tz: string): Clock => Result.getOrThrow(parseSchedule(hourly(tz)))
+
+/** The faults of a time zone. */
+export const zoneProblems = (tz: string): ReadonlyArray<FieldProblem> => scheduleProblems(hourly(tz))
+
 /** The faults of a schedule, as faults of its document. */
 export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProblem> => {
   const found = parseSchedule(given)

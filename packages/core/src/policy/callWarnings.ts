@@ -1,5 +1,5 @@
-import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import { problem, problemIf, type Problems } from "./problemsAt.ts"
 import { reachedBy } from "./Rota.ts"
 
 const ONCE =
@@ -8,21 +8,16 @@ const EVERYTHING =
   "rings for every incident, since the policy has no routes; add a route that names it, such as with severity = critical"
 
 /** Calls that are easily missed, or that ring for every incident. */
-export const callWarnings = ({
-  receivers = {},
-  rotas = {},
-  routes = [],
-}: PolicyDocument): ReadonlyArray<FieldProblem> => {
+export const callWarnings = ({ receivers = {}, rotas = {}, routes = [] }: PolicyDocument): Problems => {
   const isCall = (name: string): boolean => {
     const receiver = receivers[name]
     return receiver?.kind === "messenger" && receiver.type === "call"
   }
   const everyone = Object.keys(receivers)
-  const missed = routes.flatMap(({ remind, steps, to = everyone }, n) =>
-    remind === undefined && reachedBy(steps?.at(-1)?.to ?? to, rotas).some(isCall)
-      ? [{ message: ONCE, path: ["routes", n] }]
-      : [],
-  )
+  const missed = routes.flatMap(({ remind, steps, to = everyone }, n) => {
+    const isLast = reachedBy(steps?.at(-1)?.to ?? to, rotas).some(isCall)
+    return problemIf(remind === undefined && isLast, ONCE, "routes", n)
+  })
   if (routes.length > 0 || Object.keys(rotas).length > 0) return missed
-  return everyone.filter(isCall).map((name) => ({ message: EVERYTHING, path: ["receivers", name] }))
+  return everyone.filter(isCall).map((name) => problem(EVERYTHING, "receivers", name))
 }

@@ -1,7 +1,8 @@
 import { Duration, Result } from "effect"
-import { fieldPath, type FieldProblem } from "@tocsin/contract/describeIssue"
+import { fieldPath } from "@tocsin/contract/describeIssue"
 import { ValidationError } from "@tocsin/contract/Errors"
 import type { ExpectationsRequest, ExpectedCheck } from "@tocsin/contract/Expectations"
+import { problemIf, type Problems } from "./problemsAt.ts"
 import { scheduleProblems } from "./Schedule.ts"
 import type { Terms } from "../model/ExpectationRecord.ts"
 
@@ -28,23 +29,23 @@ export const shortestAfter = (staleAfter: Duration.Duration): Duration.Duration 
 const ANY_ZONE = "UTC"
 
 /** The faults of terms that need no settings to judge. */
-export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): ReadonlyArray<FieldProblem> => {
-  const problems: Array<FieldProblem> = []
-  if ((every === undefined) === (cron === undefined))
-    problems.push({ message: "must have every or cron, one of them", path: [] })
-  if (cron === undefined && tz !== undefined)
-    problems.push({ message: "must be absent without cron", path: ["tz"] })
-  if (cron !== undefined && tz === undefined)
-    problems.push({ message: "must be given with cron", path: ["tz"] })
-  if (cron !== undefined) problems.push(...scheduleProblems({ cron, tz: tz ?? ANY_ZONE }))
-  if (cron !== undefined && after !== undefined)
-    problems.push({ message: "must be absent with cron: grace takes its place", path: ["after"] })
-  if (every !== undefined && grace !== undefined)
-    problems.push({ message: "must be absent with every: after takes its place", path: ["grace"] })
-  return problems
+export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): Problems => {
+  const [hasCron, hasEvery, hasZone] = [cron !== undefined, every !== undefined, tz !== undefined]
+  return [
+    ...problemIf(hasEvery === hasCron, "must have every or cron, one of them"),
+    ...problemIf(!hasCron && hasZone, "must be absent without cron", "tz"),
+    ...problemIf(hasCron && !hasZone, "must be given with cron", "tz"),
+    ...(hasCron ? scheduleProblems({ cron, tz: tz ?? ANY_ZONE }) : []),
+    ...problemIf(hasCron && after !== undefined, "must be absent with cron: grace takes its place", "after"),
+    ...problemIf(
+      hasEvery && grace !== undefined,
+      "must be absent with every: after takes its place",
+      "grace",
+    ),
+  ]
 }
 
-const afterProblems = ({ after }: GivenTerms, staleAfter: Duration.Duration): ReadonlyArray<FieldProblem> => {
+const afterProblems = ({ after }: GivenTerms, staleAfter: Duration.Duration): Problems => {
   const shortest = shortestAfter(staleAfter)
   if (after === undefined || !Duration.isLessThan(after, shortest)) return []
   const seconds = Duration.toSeconds(shortest)
@@ -93,7 +94,7 @@ export const decideTerms = (
   for (const [index, { check_id, ...given }] of checks.entries()) {
     const isLabelled = isLabelledOnly(given)
     const [problem] = [
-      ...(seen.has(check_id) ? [{ message: "must not be given twice", path: ["check_id"] }] : []),
+      ...problemIf(seen.has(check_id), "must not be given twice", "check_id"),
       ...(isLabelled ? [] : termsProblems(given)),
       ...afterProblems(given, staleAfter),
     ]

@@ -1,7 +1,7 @@
 import { Duration, Result } from "effect"
-import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Quiet } from "@tocsin/contract/Receiver"
+import { problemIf, type Problems } from "./problemsAt.ts"
 import {
   latestUntil,
   nextAfter,
@@ -87,15 +87,15 @@ const endsOf = ({ days = "*", hours, tz }: WeeklyHours) => {
 }
 
 /** The faults of hours that their schema cannot express. */
-export const hoursProblems = (weekly: WeeklyHours): ReadonlyArray<FieldProblem> => {
+export const hoursProblems = (weekly: WeeklyHours): Problems => {
   const { from, to } = endsOf(weekly)
   const [start, end] = weekly.hours.split("-")
   // Their times are well-formed: only the time zone can be wrong, and the weekdays on which they begin.
   const areDaysWrong = scheduleProblems(from).some(({ path: [field] }) => field === "cron")
   return [
-    ...(start === end ? [{ message: "must not end when they begin", path: ["hours"] }] : []),
+    ...problemIf(start === end, "must not end when they begin", "hours"),
     ...scheduleProblems(to),
-    ...(areDaysWrong ? [{ message: "must be weekdays as in cron, such as mon-fri", path: ["days"] }] : []),
+    ...problemIf(areDaysWrong, "must be weekdays as in cron, such as mon-fri", "days"),
   ]
 }
 

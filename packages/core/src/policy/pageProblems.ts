@@ -2,8 +2,8 @@ import { Duration } from "effect"
 import { isPositive, NAMELESS_MESSAGE } from "@tocsin/contract/Matcher"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { linesOf, MOST_LINES, type PageLine, type PublicPage } from "@tocsin/contract/PublicPages"
-import { at, problem, type Problems } from "./problemsAt.ts"
-import { scheduleProblems } from "./Schedule.ts"
+import { at, problemIf, type Problems } from "./problemsAt.ts"
+import { zoneProblems } from "./Schedule.ts"
 
 /** `badge.svg` is that of the page. */
 const RESERVED = "badge"
@@ -13,23 +13,20 @@ export const pageProblems = ({ pages = {} }: Pick<PolicyDocument, "pages">): Pro
   Object.entries(pages).flatMap(([name, page]) => at(problemsOf(page), "pages", name))
 
 const problemsOf = (page: PublicPage): Problems => {
-  const { history, tz = "UTC" } = page
+  const { history = Duration.zero, tz = "UTC" } = page
   const lines = linesOf(page)
   const firsts = new Map(lines.map((line) => [line.id, line] as const).toReversed())
   return [
-    // Any schedule of a time zone has its clock.
-    ...scheduleProblems({ cron: "0 * * * *", tz }),
-    ...(history === undefined || Number.isInteger(Duration.toDays(history))
-      ? []
-      : [problem("must be whole days", "history")]),
-    ...(lines.length > MOST_LINES
-      ? [problem(`must have at most ${MOST_LINES} lines together`, "groups")]
-      : []),
+    ...zoneProblems(tz),
+    ...problemIf(!Number.isInteger(Duration.toDays(history)), "must be whole days", "history"),
+    ...problemIf(lines.length > MOST_LINES, `must have at most ${MOST_LINES} lines together`, "groups"),
     ...lines.flatMap((each) =>
       at(lineProblems(each.line, each.id, firsts.get(each.id) === each), ...each.path),
     ),
   ]
 }
+
+const SEVERITY_RULE = "must not be severity: a line shows the state of its checks"
 
 const lineProblems = ({ id, match }: PageLine, line: string, isFirst: boolean): Problems => {
   const field = id === undefined ? "name" : "id"
@@ -41,15 +38,11 @@ const lineProblems = ({ id, match }: PageLine, line: string, isFirst: boolean): 
         : line === RESERVED
           ? "is the address of the page's own badge: choose another id"
           : isFirst
-            ? undefined
+            ? ""
             : `has the address of another line of the page too (${line}): give it another id`
   return [
-    ...(fault === undefined ? [] : [problem(fault, field)]),
-    ...(match.some(isPositive) ? [] : [problem(NAMELESS_MESSAGE, "match")]),
-    ...match.flatMap((matcher, n) =>
-      matcher.field === "severity"
-        ? [problem("must not be severity: a line shows the state of its checks", "match", n)]
-        : [],
-    ),
+    ...problemIf(fault !== "", fault, field),
+    ...problemIf(!match.some(isPositive), NAMELESS_MESSAGE, "match"),
+    ...match.flatMap((matcher, n) => problemIf(matcher.field === "severity", SEVERITY_RULE, "match", n)),
   ]
 }

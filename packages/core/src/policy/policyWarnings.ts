@@ -1,5 +1,4 @@
 import { parseCron } from "@tocsin/contract/CronTimes"
-import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import { isPositive, type Matcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
@@ -7,6 +6,7 @@ import { linesOf } from "@tocsin/contract/PublicPages"
 import type { Receiver } from "@tocsin/contract/Receiver"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import { callWarnings } from "./callWarnings.ts"
+import { at, problemIf, type Problems } from "./problemsAt.ts"
 import { rotaWarnings } from "./rotaWarnings.ts"
 
 /** In quotes, also the typographic ones of word processors and chats. */
@@ -36,26 +36,28 @@ const rulesIn = ({
   windows = [],
 }: PolicyDocument) => [
   ...Object.entries({ routes, dependencies, windows, freshness, runbooks }).flatMap(([list, rules]) =>
-    rules.map((rule: Rule, n) => ({ rule, at: [list, n] })),
+    rules.map((rule: Rule, n) => ({ rule, place: [list, n] })),
   ),
   ...Object.entries(pages).flatMap(([name, page]) =>
-    linesOf(page).map(({ line: rule, path }) => ({ rule, at: ["pages", name, ...path] })),
+    linesOf(page).map(({ line: rule, path }) => ({ rule, place: ["pages", name, ...path] })),
   ),
 ]
 
 /** Every matcher of a policy, and where it is written. */
 export const matchersOf = (policy: PolicyDocument) =>
-  rulesIn(policy).flatMap(({ at, rule }) => matchersIn(rule, at))
+  rulesIn(policy).flatMap(({ place, rule }) =>
+    matchersIn(rule).map(({ matcher, path }) => ({ matcher, path: [...place, ...path] })),
+  )
 
 /** Parts of a policy that are valid, and that few people mean. */
-export const policyWarnings = (policy: PolicyDocument): ReadonlyArray<FieldProblem> => {
+export const policyWarnings = (policy: PolicyDocument): Problems => {
   const { receivers = {} } = policy
   return [
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
-      addressWarnings(receiver, ["receivers", name]),
+      at(addressWarnings(receiver), "receivers", name),
     ),
     ...callWarnings(policy),
-    ...rulesIn(policy).flatMap(({ at, rule }) => ruleWarnings(rule, at)),
+    ...rulesIn(policy).flatMap(({ place, rule }) => at(ruleWarnings(rule), ...place)),
     ...rotaWarnings(policy),
   ]
 }
@@ -63,14 +65,14 @@ export const policyWarnings = (policy: PolicyDocument): ReadonlyArray<FieldProbl
 const isForeign = (address: string): boolean =>
   /[\u0080-\u{10ffff}]/u.test(address.slice(0, address.lastIndexOf("@")))
 
-const addressWarnings = (receiver: Receiver, at: FieldProblem["path"]): ReadonlyArray<FieldProblem> => {
+const addressWarnings = (receiver: Receiver): Problems => {
   if (receiver.kind !== "messenger") return []
   const { cc = [], from = "", to = [] } = receiver
-  const warning = (...place: FieldProblem["path"]) => ({ message: FOREIGN, path: [...at, ...place] })
+  const recipients = typeof to === "string" ? [] : to
   return [
-    ...(isForeign(MAIL_SENDER.exec(from)?.groups?.["inner"] ?? from) ? [warning("from")] : []),
-    ...(typeof to === "string" ? [] : to).flatMap((one, n) => (isForeign(one) ? [warning("to", n)] : [])),
-    ...cc.flatMap((one, n) => (isForeign(one) ? [warning("cc", n)] : [])),
+    ...problemIf(isForeign(MAIL_SENDER.exec(from)?.groups?.["inner"] ?? from), FOREIGN, "from"),
+    ...recipients.flatMap((one, n) => problemIf(isForeign(one), FOREIGN, "to", n)),
+    ...cc.flatMap((one, n) => problemIf(isForeign(one), FOREIGN, "cc", n)),
   ]
 }
 
@@ -78,23 +80,21 @@ const isEmpty = ({ op, value }: Matcher): boolean => op === "=" && value.trim() 
 
 type Rule = Partial<Pick<Dependency, "child" | "parent"> & Pick<Freshness, "cron" | "match">>
 
-const matchersIn = (rule: Rule, at: FieldProblem["path"]) =>
+const matchersIn = (rule: Rule) =>
   (["match", "parent", "child"] as const).flatMap((field) =>
-    (rule[field] ?? []).map((matcher, index) => ({ matcher, path: [...at, field, index] })),
+    (rule[field] ?? []).map((matcher, index) => ({ matcher, path: [field, index] })),
   )
 
-const ruleWarnings = ({ cron, ...matched }: Rule, at: FieldProblem["path"]): ReadonlyArray<FieldProblem> => {
+const ruleWarnings = ({ cron, ...matched }: Rule): Problems => {
   const times = cron === undefined ? undefined : parseCron(cron)
   const isEither = times !== undefined && "needsBoth" in times && !times.needsBoth
-  const quoted = matchersIn(matched, at).flatMap(({ matcher, path }) => {
+  const quoted = matchersIn(matched).flatMap(({ matcher, path }) => {
     const message = quotesWarning(matcher)
     return message === undefined ? [] : [{ message, path }]
   })
   const nameless = (["parent", "child"] as const).flatMap((field) => {
     const matchers = matched[field] ?? []
-    const isNameless = matchers.some(isEmpty) && !matchers.some(isPositive)
-    return isNameless ? [{ message: NAMELESS, path: [...at, field] }] : []
+    return problemIf(matchers.some(isEmpty) && !matchers.some(isPositive), NAMELESS, field)
   })
-  const found = [...quoted, ...nameless]
-  return isEither ? [...found, { message: EITHER, path: [...at, "cron"] }] : found
+  return [...quoted, ...nameless, ...problemIf(isEither, EITHER, "cron")]
 }

@@ -10,3 +10,10 @@ export const problem = (message: string, ...path: ReadonlyArray<PropertyKey>): F
   message,
   path,
 })
+
+/** A problem of a part that is faulty. */
+export const problemIf = (
+  isFaulty: boolean,
+  message: string,
+  ...path: ReadonlyArray<PropertyKey>
+): Problems => (isFaulty ? [problem(message, ...path)] : [])

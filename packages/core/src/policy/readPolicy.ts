@@ -22,7 +22,7 @@ import { linesOf, PAGE_NAME_RULE, PageName } from "@tocsin/contract/PublicPages"
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
 import { pageProblems } from "./pageProblems.ts"
-import { at, problem, type Problems } from "./problemsAt.ts"
+import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
 import { receiverProblems } from "./receiverProblems.ts"
 import { rotaProblems } from "./Rota.ts"
 import { namedSecrets } from "../secrets/openSecrets.ts"
@@ -111,8 +111,7 @@ const problemsIn = (policy: PolicyDocument, known: ReadonlySet<string>): Problem
   const isFirstWatch = firstOfName(watches)
   return [
     ...Object.entries({ routes, windows, freshness, runbooks, dependencies: both, pages: lines }).flatMap(
-      ([list, rules]) =>
-        areTooMany(rules.map(({ match = [] }) => match)) ? [problem(TOGETHER_RULE, list)] : [],
+      ([list, rules]) => problemIf(areTooMany(rules.map(({ match = [] }) => match)), TOGETHER_RULE, list),
     ),
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
       at(receiverProblems(name, receiver), "receivers", name),
@@ -133,9 +132,7 @@ const sharedSecrets = (receivers: NonNullable<PolicyDocument["receivers"]>): Pro
   const last = namedSecrets({ receivers })
   return Object.entries(receivers).flatMap(([name, receiver]) => {
     const by = last.get(storedNameOf(receiver) ?? "") ?? name
-    return by === name
-      ? []
-      : [problem(`names the secrets of ${by}: store others`, "receivers", name, "secrets")]
+    return problemIf(by !== name, `names the secrets of ${by}: store others`, "receivers", name, "secrets")
   })
 }
 
@@ -146,8 +143,8 @@ const firstOfName = (rows: ReadonlyArray<{ readonly name: string }>) => {
 }
 
 const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
-  ...(isFirst ? [] : [problem("is the name of another watch too", "name")]),
-  ...(probesIn(watch).length === 1 ? [] : [problem("must have exactly one probe: http, tcp, tls or dns")]),
+  ...problemIf(!isFirst, "is the name of another watch too", "name"),
+  ...problemIf(probesIn(watch).length !== 1, "must have exactly one probe: http, tcp, tls or dns"),
 ]
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
@@ -218,10 +215,10 @@ const routeProblems = ({ steps, to }: Route, known: ReadonlySet<string>): Proble
 const TOGETHER_RULE = `must have at most ${MOST_TOGETHER.matchers} matchers together, ${MOST_TOGETHER.globs} of them globs`
 
 const matchProblems = (match: ReadonlyArray<Matcher>): Problems =>
-  match.some(isPositive) ? [] : [problem(NAMELESS_MESSAGE, "match")]
+  problemIf(!match.some(isPositive), NAMELESS_MESSAGE, "match")
 
 const windowProblems = (window: Window, isFirst: boolean): Problems => [
-  ...(isFirst ? [] : [problem("is the name of another window too", "name")]),
+  ...problemIf(!isFirst, "is the name of another window too", "name"),
   ...scheduleProblems(window),
   ...matchProblems(window.match),
 ]
@@ -229,10 +226,10 @@ const windowProblems = (window: Window, isFirst: boolean): Problems => [
 const PARENT_RULE =
   "must have a matcher with = and a value on a field other than severity, unless equal names such a field"
 
-const dependencyProblems = ({ equal = [], parent }: Dependency): Problems =>
-  equal.some((field) => field !== "severity") || parent.some((one) => one.op === "=" && isPositive(one))
-    ? []
-    : [problem(PARENT_RULE, "parent")]
+const dependencyProblems = ({ equal = [], parent }: Dependency): Problems => {
+  const isNamed = parent.some((one) => one.op === "=" && isPositive(one))
+  return problemIf(!isNamed && equal.every((field) => field === "severity"), PARENT_RULE, "parent")
+}
 
 const freshnessProblems = (rule: Freshness): Problems => [
   ...matchProblems(rule.match),

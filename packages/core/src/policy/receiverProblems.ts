@@ -8,19 +8,19 @@ import {
 } from "@tocsin/contract/ReceiverTypes"
 import { NotifierKind } from "@tocsin/contract/Status"
 import { hoursProblems } from "./occurrences.ts"
-import { at, problem, type Problems } from "./problemsAt.ts"
+import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
 
 /** Exactly one of two ways to give a secret, and none where it is stored. */
 const secretProblems = (receiver: object, name: string, isRequired: boolean): Problems => {
   const given = [`${name}_file`, `${name}_env`].filter((key) => Object.hasOwn(receiver, key))
   if (Object.hasOwn(receiver, "secrets")) return given.map((key) => problem(BESIDE_STORED, key))
   if (given.length > 1) return [problem(`must have ${name}_file or ${name}_env, not both`)]
-  return given.length === 0 && isRequired ? [problem(`must have ${name}_file or ${name}_env`)] : []
+  return problemIf(given.length === 0 && isRequired, `must have ${name}_file or ${name}_env`)
 }
 
 const BESIDE_STORED = "must be absent beside secrets, which names all secrets of the receiver"
 
-const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
+export const isKind = (name: string): boolean => NotifierKind.literals.some((kind) => kind === name)
 
 /** Keys of every receiver. */
 const COMMON = [
@@ -50,14 +50,12 @@ const typeProblems = (
     ...[...needs, ...takes].flatMap((key, n) => {
       const isNeeded = n < needs.length
       if (key.endsWith("_")) return secretProblems(receiver, key.slice(0, -1), isNeeded)
-      return isNeeded && !Object.hasOwn(receiver, key) ? [problem("is missing", key)] : []
+      return problemIf(isNeeded && !Object.hasOwn(receiver, key), "is missing", key)
     }),
     ...Object.keys(receiver)
       .filter((key) => !keys.includes(key) && !COMMON.includes(key))
       .map((key) => problem(`is not a key of ${type === undefined ? "a receiver without type" : type}`, key)),
-    ...(typeof to !== "string" && to.length + cc.length > MOST_RECIPIENTS
-      ? [problem(`must have at most ${MOST_RECIPIENTS} addresses, those in cc included`, "to")]
-      : []),
+    ...problemIf(typeof to !== "string" && to.length + cc.length > MOST_RECIPIENTS, TOGETHER_RULE, "to"),
     ...(type === "call" ? ["concurrency", "digest"] : [])
       .filter((key) => Object.hasOwn(receiver, key))
       .map((key) => problem("must be absent: a phone rings once at a time", key)),
@@ -70,23 +68,26 @@ const formProblems = ({ type, ...values }: Parameters<typeof typeProblems>[0]): 
   const given: Readonly<Record<string, unknown>> = values
   const forms = (type && keyForms[type]) ?? {}
   return [
-    ...(type === "email" && typeof given["to"] === "string" ? [problem(LIST_RULE, "to")] : []),
+    ...problemIf(type === "email" && typeof given["to"] === "string", LIST_RULE, "to"),
     ...Object.entries(forms).flatMap(([key, { expected, form }]) => {
       const value = given[key]
       const isFormed = value === undefined || (typeof value === "string" && form.test(value))
-      return isFormed ? [] : [problem(`must be ${expected}`, key)]
+      return problemIf(!isFormed, `must be ${expected}`, key)
     }),
   ]
 }
 
+const TOGETHER_RULE = `must have at most ${MOST_RECIPIENTS} addresses, those in cc included`
 const LIST_RULE = `must be a list of 1 to ${MOST_RECIPIENTS} addresses such as ops@example.org`
 
 /** Faults of a receiver that its schema cannot express. */
 export const receiverProblems = (name: string, receiver: Receiver): Problems => [
   ...(receiver.quiet === undefined ? [] : at(hoursProblems(receiver.quiet), "quiet")),
-  ...(isKind(name) && receiver.kind !== name
-    ? [problem(`must be ${name}: a receiver named like a kind is of that kind`, "kind")]
-    : []),
+  ...problemIf(
+    isKind(name) && receiver.kind !== name,
+    `must be ${name}: a receiver named like a kind is of that kind`,
+    "kind",
+  ),
   ...kindProblems(receiver),
 ]
 
@@ -109,7 +110,7 @@ const kindProblems = (receiver: Receiver): Problems => {
 
 /** A program reads the messages of this receiver, or a log does. */
 const unreadProblems = ({ acknowledge }: Receiver): Problems =>
-  acknowledge === undefined ? [] : [problem("must be absent: no person reads these messages", "acknowledge")]
+  problemIf(acknowledge !== undefined, "must be absent: no person reads these messages", "acknowledge")
 
 const messengerProblems = (receiver: Extract<Receiver, { readonly kind: "messenger" }>): Problems => {
   const isTelegram = receiver.telegram_chat !== undefined

@@ -1,12 +1,10 @@
-import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import type { Policy } from "./compilePolicy.ts"
 import { missingReceivers } from "./onCall.ts"
+import { problem, problemIf, type Problems } from "./problemsAt.ts"
 import { namesIn } from "./Rota.ts"
-
-type Warnings = ReadonlyArray<FieldProblem>
 
 const LONELY =
   "names a rota without a later step: an incident that its receivers miss reaches no others; add a step unless that is meant"
@@ -15,13 +13,13 @@ const UNUSED =
   "is notified of nothing: no route names it, and every incident has a route; name it in to or steps"
 
 /** Routes whose only step names a rota, rotas that nothing names, and receivers that are no longer among every receiver (docs/rules.md#on-call). */
-export const rotaWarnings = ({ rotas = {}, routes = [] }: PolicyDocument): Warnings => {
+export const rotaWarnings = ({ rotas = {}, routes = [] }: PolicyDocument): Problems => {
   const isRota = (name: string) => Object.hasOwn(rotas, name)
-  const lonely = routes.flatMap(({ steps, to }, n): Warnings => {
+  const lonely = routes.flatMap(({ steps, to }, n): Problems => {
     const [first, later] = steps ?? []
-    if (to?.some(isRota) === true) return [{ message: LONELY, path: ["routes", n, "to"] }]
+    if (to?.some(isRota) === true) return [problem(LONELY, "routes", n, "to")]
     const isLonely = later === undefined && first?.to.some(isRota) === true
-    return isLonely ? [{ message: LONELY, path: ["routes", n, "steps", 0, "to"] }] : []
+    return problemIf(isLonely, LONELY, "routes", n, "steps", 0, "to")
   })
   return [...lonely, ...unnamedWarnings(rotas, routes)]
 }
@@ -29,7 +27,7 @@ export const rotaWarnings = ({ rotas = {}, routes = [] }: PolicyDocument): Warni
 const unnamedWarnings = (
   rotas: NonNullable<PolicyDocument["rotas"]>,
   routes: NonNullable<PolicyDocument["routes"]>,
-): Warnings => {
+): Problems => {
   const namesNone = routes.some(({ steps, to }) => steps === undefined && to === undefined)
   const matchesAll = routes.some(({ match = [] }) => match.length === 0)
   const byRoutes = new Set(
@@ -40,15 +38,14 @@ const unnamedWarnings = (
     const byRotas = new Set(Object.values(rotas).flatMap(namesIn))
     return Object.keys(rotas)
       .filter((rota) => !byRoutes.has(rota) && !byRotas.has(rota))
-      .map((rota) => ({ message: UNUSED, path: ["rotas", rota] }))
+      .map((rota) => problem(UNUSED, "rotas", rota))
   }
-  return Object.entries(rotas).flatMap(([rota, document]): Warnings => {
+  return Object.entries(rotas).flatMap(([rota, document]): Problems => {
     const unnamed = new Set(
       namesIn(document).filter((name) => !byRoutes.has(name) && !Object.hasOwn(rotas, name)),
     )
-    if (unnamed.size === 0) return []
     const message = `names receivers that no route names (${Array.from(unnamed).join(", ")}): where every receiver is notified, they are only while they are on call; add a route that names them unless that is meant`
-    return [{ message, path: ["rotas", rota] }]
+    return problemIf(unnamed.size > 0, message, "rotas", rota)
   })
 }
 
@@ -56,12 +53,11 @@ const unnamedWarnings = (
 export const lostOverrides = (
   { receivers, rotas }: Pick<Policy, "receivers" | "rotas">,
   overrides: ReadonlyArray<RotaOverrideRecord>,
-): Warnings =>
-  overrides.flatMap((override): Warnings => {
+): Problems =>
+  overrides.flatMap((override): Problems => {
     const { ends_at, id, rota } = override
     const missing = missingReceivers(override, (name) => receivers.has(name))
     const lacks = rotas?.byName.has(rota) === true ? missing.join(", ") : rota
-    if (lacks === "") return []
     const message = `has an override until ${Instant.momentText(ends_at)} that does not count, since the policy lacks ${lacks}: add that, or run tocsin oncall end ${rota} ${id}`
-    return [{ message, path: ["rotas", rota] }]
+    return problemIf(lacks !== "", message, "rotas", rota)
   })

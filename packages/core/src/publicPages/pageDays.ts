@@ -1,7 +1,6 @@
-import { Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Span } from "../availability/availability.ts"
-import { latestWall, parseSchedule, toInstant } from "../policy/Schedule.ts"
+import { clockOf, latestWall, toInstant } from "../policy/Schedule.ts"
 
 const DAY = 86_400_000
 
@@ -14,8 +13,7 @@ export interface Day extends Span {
 
 /** The day of a moment, and those before it, the newest first. Days may have 23 or 25 hours. */
 export const daysUntil = (tz: string, at: Instant.Instant, count: number): ReadonlyArray<Day> => {
-  // The time zone of a policy that was read is valid, and any schedule of it has its clock.
-  const clock = Result.getOrThrow(parseSchedule({ cron: "0 * * * *", tz }))
+  const clock = clockOf(tz)
   let today = Math.floor(latestWall(clock, at) / DAY)
   // Near a change of the clock, the latest wall is up to an hour ahead.
   while (toInstant(clock, today * DAY) > at) today -= 1
