@@ -2,9 +2,7 @@ import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { recordProbes } from "@tocsin/core/watches/recordProbes"
-import { sha256 } from "@tocsin/testing/alertSender"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -20,12 +18,11 @@ const probed = Effect.fnUntraced(function* (
   six: CheckStatus,
   last: CheckStatus,
 ) {
-  const { staleAfter } = defaultRules
   for (const [n, status] of [six, six, six, six, six, six, last].entries()) {
     const name = nameOf(n + 1)
     const { next_probe_at: due } = yield* watches.get(name)
     const results = [{ name, due, status, output: "", duration_ms: 3 }]
-    yield* commits.transact(recordProbes({ agent, results, incidents, sha256, staleAfter }))
+    yield* commits.transact(recordProbes({ agent, results, incidents }))
   }
   yield* TestClock.adjust("1 minute")
 })

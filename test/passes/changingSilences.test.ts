@@ -25,7 +25,7 @@ const openIncidents = Effect.gen(function* () {
   const process = yield* service.open("only")
   const { commits, operations, policy, rules, storage } = process
   const options = {
-    incidents: incidentOptions(service.ids, policy, rules),
+    incidents: incidentOptions(service.ids, policy, rules, service.hashing),
     labels: Effect.succeed(""),
     parentChanges: () => 0,
   }

@@ -78,7 +78,7 @@ export const driveService = Effect.fnUntraced(function* (options: ServiceOptions
       case "purge":
         return Effect.as(purge(storage, PURGED_AT_ONCE), undefined)
       case "sweep": {
-        const incidents = incidentOptions(ids, policy, rules)
+        const incidents = incidentOptions(ids, policy, rules, hashing)
         const input = { rules, incidents, limit: SWEPT_AT_ONCE }
         return Effect.as(sweepStaleAgents(storage, commits, input), undefined)
       }
@@ -87,7 +87,7 @@ export const driveService = Effect.fnUntraced(function* (options: ServiceOptions
       case "reset_clock":
         return Effect.as(commits.transact(resetClock(action.check, signedBy("ann"))), undefined)
       case "remove_check": {
-        const incidents = incidentOptions(ids, policy, rules)
+        const incidents = incidentOptions(ids, policy, rules, hashing)
         return Effect.as(commits.transact(removeCheck(action.check, incidents, signedBy("ann"))), undefined)
       }
       case "deliver":

@@ -19,6 +19,7 @@ const SHARED = incidentIdOf("shared")
 const options: IncidentOptions = {
   policy: () => compilePolicy({}, []),
   staleAfter: Duration.minutes(2),
+  sha256: (text) => text,
   newEventId: () => eventId(1),
   newIncidentId: () => SHARED,
   newOutboxId: () => outboxIdOf("none"),

@@ -52,6 +52,7 @@ const agentAfter = (
     incidents: {
       policy: () => compilePolicy({}, []),
       staleAfter: Duration.minutes(2),
+      sha256: (text) => text,
       newEventId: () => eventId(1),
       newIncidentId: () => incidentIdOf("none"),
       newOutboxId: () => outboxIdOf("none"),

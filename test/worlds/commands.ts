@@ -43,6 +43,7 @@ const newId =
 export const INCIDENTS = {
   policy: () => POLICY,
   staleAfter: RULES.staleAfter,
+  sha256,
   newEventId: newId<EventId>(),
   newIncidentId: newId<IncidentId>(),
   newOutboxId: newId<OutboxId>(),
@@ -95,8 +96,6 @@ export const reports = (agent: AgentId, check: "disk" | "load", status: CheckSta
     },
     key_hash: keyOf(agent).key_hash,
     incidents: INCIDENTS,
-    staleAfter: RULES.staleAfter,
-    sha256,
   })
 }
 

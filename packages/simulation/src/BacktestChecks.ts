@@ -1,4 +1,3 @@
-import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import { followStatus } from "@tocsin/core/checks/applyEvent"
 import { type CheckRecord, checkTransition } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
@@ -54,7 +53,7 @@ const followResults = commandOf(function* (
     const check = checks.get(check_id)
     if (check?.status === status) continue
     const transition = checkTransition(check?.status ?? "absent", status)
-    const context = { unit, incidents, input: { request, sha256 } }
+    const context = { unit, incidents, input: { request } }
     const incident_id = yield* followStatus(context, transition, { check, event })
     checks.set(check_id, { status, incident_id })
   }

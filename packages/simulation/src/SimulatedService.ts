@@ -80,7 +80,7 @@ export class SimulatedService {
     const staleAfter = Duration.min(rules.staleAfter, deadAfter)
     this.#rules = { ...rules, staleAfter, acceptFingerprints: new Set([FINGERPRINT]) }
     const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
-    this.#options = incidentOptions(this.#ids, { current: () => policy }, this.#rules)
+    this.#options = incidentOptions(this.#ids, { current: () => policy }, this.#rules, { sha256 })
     this.#silences = policy.dependencies?.takesStale === true ? [staleAfter, deadAfter] : [deadAfter]
     this.#due = new DueWork(this.#tables, policy, this.#watched)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })
@@ -113,8 +113,7 @@ export class SimulatedService {
     if (this.#watched.has(agent_id)) this.#quietUntil ??= Instant.plus(at, this.#silences[0])
     const { key_hash } = this.#keyOf(agent_id)
     const request = { agent_id, events }
-    const rest = { incidents: this.#options, sha256, staleAfter: this.#rules.staleAfter }
-    const batch = this.#commits.run(applyBatch({ request, key_hash, ...rest }), at)
+    const batch = this.#commits.run(applyBatch({ request, key_hash, incidents: this.#options }), at)
     if (batch.outcome !== "applied") throw new Error(`results of ${agent_id} were refused: ${batch.outcome}`)
     this.changes += batch.events.filter((outcome) => outcome === "changed").length
   }

@@ -4,6 +4,7 @@ import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { Hashing } from "@tocsin/core/ports/Hashing"
 import { Ids } from "@tocsin/core/ports/Ids"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
@@ -77,7 +78,12 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
         integrations: Context.get(services, Integrations),
         watches: Context.get(services, Watches),
         watchAgent: yield* Effect.provideContext(watchAgentOf, services),
-        incidents: incidentOptions(Context.get(services, Ids), Context.get(services, PolicyInForce), rules),
+        incidents: incidentOptions(
+          Context.get(services, Ids),
+          Context.get(services, PolicyInForce),
+          rules,
+          Context.get(services, Hashing),
+        ),
       }
     })
   })

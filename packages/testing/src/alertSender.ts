@@ -63,10 +63,10 @@ export const sends = Effect.fnUntraced(function* (
 
 /** The service's background work on an integration, once. */
 export const sweeps = Effect.fnUntraced(function* ({ commits, incidents, storage }: Replica, name: AgentId) {
-  yield* commits.transact(seeIntegrations([name], defaultRules, incidents))
+  yield* commits.transact(seeIntegrations([name], incidents))
   const services = { storage, commits, rules: defaultRules, pieces: { rows: 100, incidents: 100 } }
-  yield* overdueChore(services, incidents, sha256).piece
-  yield* alertsChore(services, incidents, sha256).piece
+  yield* overdueChore(services, incidents).piece
+  yield* alertsChore(services, incidents).piece
 })
 
 /** Lets time pass, in pieces of at most 30 s unless stated, with the background work. */

@@ -4,7 +4,6 @@ import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import { type Command, lone } from "@tocsin/core/unitOfWork/Decision"
 import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { AgentId, CheckId, type EventId } from "@tocsin/contract/Identifiers"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect } from "effect"
 import { purge } from "./expireAll.ts"
 import { inconsistencies } from "./inconsistencies.ts"
@@ -31,8 +30,6 @@ const commandFor = ({ incidents }: Replica, part: Together[number]): Command<unk
         request: { agent_id: a, events: part },
         key_hash: keyHashOf("a"),
         incidents,
-        sha256: (text) => text,
-        staleAfter: defaultRules.staleAfter,
       })
 
 const decideTogether = (replica: Replica, parts: Together) =>

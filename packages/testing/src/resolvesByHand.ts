@@ -1,8 +1,7 @@
 import { assert } from "@effect/vitest"
 import { resolveCheck } from "@tocsin/core/integrations/resolveCheck"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { Effect } from "effect"
-import { open, passes, sends, sha256, shown } from "./alertSender.ts"
+import { open, passes, sends, shown } from "./alertSender.ts"
 import type { Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { signedBy } from "./signedBy.ts"
@@ -14,11 +13,10 @@ const TEN_MINUTES = 600
 export const resolvesByHand = Effect.fnUntraced(function* (replica: Replica) {
   const site = yield* open(replica)
   const { commits, incidents } = replica
-  const rules = { incidents, sha256, staleAfter: defaultRules.staleAfter }
   const resolve = Effect.fnUntraced(function* (name: string) {
     const checks = yield* rowsOf(replica, "checks")
     const [check = assert.fail("no check")] = checks.filter(({ check_id }) => check_id.startsWith(`${name}.`))
-    return yield* commits.transact(resolveCheck(check, rules, signedBy("ann")))
+    return yield* commits.transact(resolveCheck(check, incidents, signedBy("ann")))
   })
   yield* sends(site, "a:9090", ["Load", "Disk"], LEASE)
   assert.deepStrictEqual([yield* resolve("Load"), yield* resolve("Load")], [1, 0])

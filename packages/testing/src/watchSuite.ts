@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { WatchRecord } from "@tocsin/core/model/WatchRecord"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { type ProbeResult, recordProbes } from "@tocsin/core/watches/recordProbes"
 import { followPolicyWatches } from "@tocsin/core/watches/watchDecisions"
 import { Duration, Effect } from "effect"
@@ -59,7 +57,6 @@ const roundTrip = (replica: Replica) =>
   )
 
 const WATCHES = AgentId.make("watches")
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 const http = { url: "http://page.example/" }
 const nameOf = (n: number): CheckId => CheckId.make(`page-${n}`)
 
@@ -77,8 +74,6 @@ const record = ({ commits, incidents, watchAgent: agent }: Replica, results: Rea
       agent,
       results,
       incidents,
-      sha256,
-      staleAfter: defaultRules.staleAfter,
     }),
   )
 
@@ -225,7 +220,6 @@ const follows = Effect.fnUntraced(function* (replica: Replica) {
       followPolicyWatches(defined, {
         agent,
         incidents,
-        staleAfter: defaultRules.staleAfter,
         // Several rows of the audit need an ID each.
         by: { ...signedBy("system"), newAuditId: incidents.newAuditId },
       }),

@@ -49,7 +49,7 @@ export function* applyResults(
   }
   const needed = likelyNeeded(context)
   if (needed !== undefined) yield needed
-  const reachable_from = reachableFrom(accepted, now, input.staleAfter)
+  const reachable_from = reachableFrom(accepted, now, input.incidents.staleAfter)
   const seen = { ...accepted, last_seen_at: now, reachable_from }
   const agent = yield* resolveHeartbeatIncident(unit, seen, input.incidents)
   // An agent that reports is not stale: as a parent, it would hold what it reports.
@@ -103,7 +103,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
       members.push({ incident_id: check.incident_id, agent_id, check_id: event.check_id })
     }
     if (isStatusChange && event.status !== "ok") {
-      openIncidents.push(incidentRefOf(agent_id, event, input.sha256))
+      openIncidents.push(incidentRefOf(agent_id, event, input.incidents.sha256))
     }
   }
   const heartbeat = heartbeatMember(agent)

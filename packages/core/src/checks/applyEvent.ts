@@ -1,4 +1,3 @@
-import type { Duration } from "effect"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { EventId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
@@ -30,9 +29,6 @@ export const hasNewHeadline = (check: CheckRecord, event: CheckResult): boolean 
 export interface BatchInput {
   readonly request: Pick<EventBatchRequest, "agent_id"> & { readonly events: ReadonlyArray<CheckResult> }
   readonly incidents: IncidentOptions
-  readonly sha256: (text: string) => string
-  /** How long an agent may be silent before its contact is another one. */
-  readonly staleAfter: Duration.Duration
 }
 
 /** The context that all events of one batch share. */
@@ -80,7 +76,7 @@ export const applyEvent = (
  * is in time, and expected if a rule of the policy says so (docs/rules.md#expectations).
  */
 function* endingOverdue(
-  { agent, incidents, input, unit }: BatchContext,
+  { agent, incidents, unit }: BatchContext,
   { check_id }: CheckResult,
   decided: EventOutcome | Decision<EventOutcome>,
 ): Decision<EventOutcome> {
@@ -88,11 +84,8 @@ function* endingOverdue(
   if (outcome === "known_event") return outcome
   const { agent_id, registration_id } = agent
   yield* endOverdue(unit, incidents, { agent_id, registration_id, check_id })
-  const policy = input.incidents.policy()
-  if (policy.freshness.count > 0) {
-    const inForce = { policy, staleAfter: input.staleAfter }
-    yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
-  }
+  if (incidents.options.policy().freshness.count > 0)
+    yield* followPolicy(unit, incidents, { agent, check_id })
   return outcome
 }
 
@@ -189,7 +182,7 @@ function* change(
 }
 
 interface FollowContext extends Pick<BatchContext, "unit" | "incidents"> {
-  readonly input: Pick<BatchInput, "sha256"> & { readonly request: Pick<EventBatchRequest, "agent_id"> }
+  readonly input: { readonly request: Pick<EventBatchRequest, "agent_id"> }
 }
 
 interface Followed {
@@ -214,7 +207,7 @@ export function* followStatus(
       yield* incidents.leave({ incident_id: current, agent_id, check_id }, { by: "event", notify })
     return undefined
   }
-  const ref = incidentRefOf(agent_id, event, input.sha256)
+  const ref = incidentRefOf(agent_id, event, incidents.options.sha256)
   const memberChange = { member: { agent_id, check_id, severity, summary: headlineOf(event.output) }, notify }
   if (current !== undefined) {
     if (!unit.incidents.isLoaded(current)) yield { incidents: [current] }

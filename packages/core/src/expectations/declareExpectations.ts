@@ -82,14 +82,13 @@ export const declareExpectations = commandOf(function* (
     readonly key_hash: KeyHash
     readonly request: ExpectationsRequest
     readonly incidents: IncidentOptions
-    readonly staleAfter: Duration.Duration
   },
 ): Decision<DeclarationOutcome> {
   const { agent_id, key_hash, request } = input
   const found = yield* recognise(unit, { agent_id, key_hash })
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
-  const read = decideTerms(request, input.staleAfter)
+  const read = decideTerms(request, input.incidents.staleAfter)
   if (Result.isFailure(read)) return { outcome: "invalid", error: read.failure }
   const { registration_id } = found.agent
   const declared = new Set(request.checks.map(({ check_id }) => check_id))
@@ -115,7 +114,6 @@ export const declareExpectations = commandOf(function* (
     labels: undefined,
   }))
   const incidents = new Incidents(unit, input.incidents)
-  const inForce = { policy: input.incidents.policy(), staleAfter: input.staleAfter }
   const relabelled: Array<CheckRef> = []
   let [withdrawn, labels_kept] = [0, 0]
   for (const { check_id, labels, terms } of [...read.success, ...unlisted]) {
@@ -133,11 +131,11 @@ export const declareExpectations = commandOf(function* (
       withdrawn += 1
     }
     // Of a check that its agent does not expect the policy may, and its rules may compare labels.
-    yield* followPolicy(unit, incidents, { agent: found.agent, check_id }, inForce)
+    yield* followPolicy(unit, incidents, { agent: found.agent, check_id })
   }
   if (relabelled.some((ref) => unit.checks.get(ref) !== undefined))
     unit.raise("labels", input.incidents.newEventId)
-  yield* evaluateLabelled(unit, relabelled, inForce.policy)
+  yield* evaluateLabelled(unit, relabelled, input.incidents.policy())
   const expected = unit.expectations.group(registration_id).length
   return {
     outcome: "declared",

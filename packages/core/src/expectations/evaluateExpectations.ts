@@ -13,7 +13,6 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { reachableFrom } from "../liveness/agentStatus.ts"
 import { lastOutage } from "../liveness/outage.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { type CheckRecord, type CheckRef, checksOf } from "../model/CheckRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationRecord.ts"
 import type { EvaluatedName, KeyedRows } from "../model/StoredTables.ts"
@@ -25,9 +24,7 @@ export interface EvaluateInput {
   readonly agentId: AgentId
   readonly checkIds: ReadonlyArray<CheckId>
   readonly outageEnd: Instant.Instant | undefined
-  readonly rules: RuleOptions
   readonly incidents: IncidentOptions
-  readonly sha256: (text: string) => string
 }
 
 type Contact = Pick<AgentRecord, "last_seen_at" | "reachable_from">
@@ -63,7 +60,7 @@ const summaryOf = ({ check_id }: CheckRef, check: CheckRecord | undefined, due: 
  */
 export const evaluateExpectations = commandOf(function* (unit, input: EvaluateInput): Decision<void> {
   const { now } = unit
-  const { agentId: agent_id, checkIds: check_ids, rules } = input
+  const { agentId: agent_id, checkIds: check_ids } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return
@@ -71,8 +68,7 @@ export const evaluateExpectations = commandOf(function* (unit, input: EvaluateIn
   const isLabelled = input.incidents.policy().freshness.count > 0
   yield* load(unit, { rows: { expectation: refs, ...(isLabelled && { check_label: refs }) } })
   const incidents = new Incidents(unit, input.incidents)
-  const { staleAfter } = rules
-  const inForce = { policy: input.incidents.policy(), staleAfter }
+  const { staleAfter } = input.incidents
   for (const check_id of check_ids) {
     const ref = { agent_id, check_id, registration_id: agent.registration_id }
     const expectation = unit.expectations.get(ref)
@@ -82,7 +78,7 @@ export const evaluateExpectations = commandOf(function* (unit, input: EvaluateIn
       expectation.next_evaluation_at > now
     )
       continue
-    yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+    yield* followPolicy(unit, incidents, { agent, check_id })
     // Another one is evaluated in its own time.
     if (unit.expectations.get(ref) !== expectation) continue
     const check = unit.checks.get(ref)
@@ -95,7 +91,7 @@ export const evaluateExpectations = commandOf(function* (unit, input: EvaluateIn
     if (judged.verdict === "overdue") {
       const { due } = judged
       const summary = summaryOf(ref, check, due)
-      yield* becomeOverdue(unit, incidents, { expectation, due, summary }, input.sha256)
+      yield* becomeOverdue(unit, incidents, { expectation, due, summary })
     }
     if (judged.verdict === "in_time") {
       move(ExpectationTransitions, "expected", "found_in_time")
@@ -113,8 +109,12 @@ const EVALUATE_EVERY = Duration.seconds(5)
 /** Evaluates every row of a table that is due now, page by page, those of an agent together. */
 export const evaluationOfDue = <N extends EvaluatedName>(
   { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
-  { name, table }: { readonly name: string; readonly table: N },
-  evaluate: (input: Omit<EvaluateInput, "incidents" | "sha256">) => Command<void>,
+  {
+    incidents,
+    name,
+    table,
+  }: { readonly name: string; readonly table: N; readonly incidents: IncidentOptions },
+  evaluate: (input: EvaluateInput) => Command<void>,
 ): Chore => ({
   name,
   pause: idlePause(EVALUATE_EVERY),
@@ -129,7 +129,7 @@ export const evaluationOfDue = <N extends EvaluatedName>(
           Map.groupBy(due, ({ agent_id }) => agent_id),
           ([agentId, found]) => {
             const checkIds = found.map(({ check_id }) => check_id)
-            return commits.transact(evaluate({ agentId, checkIds, outageEnd, rules }))
+            return commits.transact(evaluate({ agentId, checkIds, outageEnd, incidents }))
           },
           { concurrency: AT_A_TIME, discard: true },
         )
@@ -141,11 +141,9 @@ export const evaluationOfDue = <N extends EvaluatedName>(
 })
 
 /** Finds overdue checks. An expectation that waits for its agent is due again at the next round. */
-export const overdueChore = (
-  services: ChoreServices,
-  incidents: IncidentOptions,
-  sha256: EvaluateInput["sha256"],
-): Chore =>
-  evaluationOfDue(services, { name: "looking for overdue checks", table: "expectation" }, (input) =>
-    evaluateExpectations({ ...input, incidents, sha256 }),
+export const overdueChore = (services: ChoreServices, incidents: IncidentOptions): Chore =>
+  evaluationOfDue(
+    services,
+    { name: "looking for overdue checks", table: "expectation", incidents },
+    evaluateExpectations,
   )

@@ -20,14 +20,10 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { FollowedLabels } from "../policy/followLabels.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import type { RuleOptions } from "../ports/RuleSettings.ts"
 import type { Storage } from "../ports/Storage.ts"
 
 /** The policy, and the setting that completes its terms. */
-export interface InForce {
-  readonly policy: Policy
-  readonly staleAfter: Duration.Duration
-}
+type InForce = Pick<IncidentOptions, "policy" | "staleAfter">
 
 type Matched = Pick<AgentRecord, "agent_id" | "hostname" | "labels">
 
@@ -38,7 +34,7 @@ const termsByPolicy = (
   check_id: CheckId,
   ofCheck: Labels | undefined,
 ): Terms | undefined => {
-  const rule = policy.freshness.ruleOf({
+  const rule = policy().freshness.ruleOf({
     agent_id,
     check_id,
     hostname,
@@ -78,31 +74,26 @@ export function* followPolicy(
   unit: UnitOfWork,
   incidents: Incidents,
   { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
-  inForce: InForce,
 ): Decision<void> {
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
   const expectation = unit.expectations.get(ref)
   if (!isLeftToPolicy(expectation) || unit.checks.get(ref) === undefined) return
-  const label = inForce.policy.freshness.count > 0 ? yield* loadRow(unit, "check_label", ref) : undefined
-  const terms = termsByPolicy(inForce, agent, check_id, label?.labels)
+  const { options } = incidents
+  const label = options.policy().freshness.count > 0 ? yield* loadRow(unit, "check_label", ref) : undefined
+  const terms = termsByPolicy(options, agent, check_id, label?.labels)
   if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "policy", terms })
   else if (expectation?.origin === "policy") yield* withdrawExpectation(unit, incidents, expectation)
 }
 
 const OVERDUE: ListQuery<"overdue"> = { ...ALL_CHECKS, list: "overdue" }
 
-interface FollowOptions {
-  readonly incidents: IncidentOptions
-  readonly rules: RuleOptions
-}
-
 /** Makes the expectations of an agent's checks follow the policy in force. */
 const evaluateChecks = commandOf(function* (
   unit,
   agent_id: AgentId,
   check_ids: ReadonlyArray<CheckId>,
-  { incidents: options, rules }: FollowOptions,
+  options: IncidentOptions,
 ): Decision<void> {
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
@@ -110,11 +101,10 @@ const evaluateChecks = commandOf(function* (
   const refs = checksOf(agent, check_ids)
   yield* load(unit, { rows: { check_label: refs, expectation: refs, reported_alert: refs } })
   const incidents = new Incidents(unit, options)
-  const inForce = { policy: options.policy(), staleAfter: rules.staleAfter }
   for (const ref of refs) {
     const { check_id } = ref
     const isAlert = unit.of("reported_alert").get(ref) !== undefined
-    if (!isAlert) yield* followPolicy(unit, incidents, { agent, check_id }, inForce)
+    if (!isAlert) yield* followPolicy(unit, incidents, { agent, check_id })
   }
 })
 
@@ -149,7 +139,7 @@ const APPLY_EVERY = Duration.seconds(5)
  * have changed that rules compare.
  */
 export const freshnessChore = (
-  { commits, pieces: { rows: limit }, rules, storage }: ChoreServices,
+  { commits, pieces: { rows: limit }, storage }: ChoreServices,
   { inForce, labels }: { readonly inForce: PolicyInForce["Service"]; readonly labels: FollowedLabels },
   incidents: IncidentOptions,
 ): Chore => {
@@ -165,10 +155,9 @@ export const freshnessChore = (
     return isNeeded
   })
   const evaluate = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRef>) {
-    const policy = inForce.current()
-    const straying = yield* findStraying(storage, rows, { policy, staleAfter: rules.staleAfter })
+    const straying = yield* findStraying(storage, rows, incidents)
     for (const [agentId, checkIds] of straying)
-      yield* commits.transact(evaluateChecks(agentId, checkIds, { incidents, rules }))
+      yield* commits.transact(evaluateChecks(agentId, checkIds, incidents))
   })
   return {
     name: "looking at checks under another policy",

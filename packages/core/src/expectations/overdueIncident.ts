@@ -76,14 +76,13 @@ export function* becomeOverdue(
   unit: UnitOfWork,
   incidents: Incidents,
   { due, expectation, summary }: FoundOverdue,
-  sha256: (text: string) => string,
 ): Decision<void> {
   const { agent_id, check_id, terms } = expectation
   const { severity, notifications_enabled: notify } = terms
   const integration = yield* loadRow(unit, "integration", agent_id)
   const is_own = incidentOf(expectation, integration) === "own" || undefined
   const isAlone = is_own === true && !(yield* joinsAgent(unit, expectation, integration))
-  const ref = isAlone ? ownOverdueRef(expectation, sha256) : overdueRef(agent_id)
+  const ref = isAlone ? ownOverdueRef(expectation, incidents.options.sha256) : overdueRef(agent_id)
   move(ExpectationTransitions, "expected", "found_overdue")
   const member = { agent_id, check_id, severity, summary, is_own }
   const incident_id = yield* incidents.join(ref, { member, notify })

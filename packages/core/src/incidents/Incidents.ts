@@ -66,12 +66,12 @@ interface Membership {
 /** Incident decisions on one unit of work at one moment. */
 export class Incidents {
   readonly #unit: UnitOfWork
-  readonly #options: IncidentOptions
+  readonly options: IncidentOptions
   readonly #enqueue: EnqueueOptions
 
   constructor(unit: UnitOfWork, options: IncidentOptions) {
     this.#unit = unit
-    this.#options = options
+    this.options = options
     const { newOutboxId, policy, staleAfter } = options
     this.#enqueue = { policy: policy(), staleAfter, newOutboxId, now: unit.now }
   }
@@ -197,7 +197,7 @@ export class Incidents {
 
   #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {
     const { agent_id, check_id, severity, summary } = member
-    const id = this.#options.newIncidentId(this.#unit.now)
+    const id = this.options.newIncidentId(this.#unit.now)
     this.#unit.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
     this.#unit.rankings.set(id, { limit: 0, floor: undefined, complete: true })
     return {

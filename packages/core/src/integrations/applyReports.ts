@@ -50,7 +50,7 @@ export interface SenderInput
 }
 
 export const readRequest = (
-  { kind, request, sha256 }: Pick<SenderInput, "kind" | "request" | "sha256">,
+  { incidents: { sha256 }, kind, request }: Pick<SenderInput, "incidents" | "kind" | "request">,
   { name, options }: Pick<IntegrationRecord, "name" | "options">,
   now: Instant.Instant,
 ): Reading | Refusal => {
@@ -209,10 +209,10 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
   return refusals
 }
 
-const find = (unit: UnitOfWork, { agent, sha256 }: Accepted, report: AnyReport): Item => {
+const find = (unit: UnitOfWork, { agent, incidents }: Accepted, report: AnyReport): Item => {
   const ref = { agent_id: agent.agent_id, registration_id: agent.registration_id, check_id: report.check_id }
   const check = unit.checks.get(ref)
-  const declaration = declarationOf(report, sha256)
+  const declaration = declarationOf(report, incidents.sha256)
   const isDeclaring = report.signal !== "result" || check?.declaration !== declaration
   return { ref, check, report, declaration, isDeclaring, terms: undefined }
 }
@@ -225,7 +225,7 @@ function* judge(
   { created, refusals }: { readonly created: Set<CheckId>; readonly refusals: Array<Refusal> },
 ): Decision<Item | Refusal | undefined> {
   const { check, ref, report } = found
-  const terms = expectedTerms(report, accepted.staleAfter)
+  const terms = expectedTerms(report, accepted.incidents.staleAfter)
   const isBad = report.signal === "result" && report.status !== "ok"
   if (Result.isFailure(terms) && !isBad) return terms.failure
   if (check === undefined && !created.has(report.check_id)) {
@@ -264,13 +264,12 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
 
 /** Makes the expectation of a check follow a report. Needs its expectation, after its result. */
 function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<void> {
-  const { staleAfter } = accepted
   const { declaration, ref, report, terms } = item
   const { expects } = report
   const incidents = new Incidents(unit, accepted.incidents)
   if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
   const { options } = accepted.integration
-  if (expects.by === "source") yield* followAlert(unit, incidents, { ...expects, ref, options, staleAfter })
+  if (expects.by === "source") yield* followAlert(unit, incidents, { ...expects, ref, options })
   else if (report.signal === "result") forgetRun(unit, ref, report)
   else remember(unit, ref, report)
   const check = unit.checks.get(ref)

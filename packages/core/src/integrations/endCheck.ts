@@ -1,4 +1,3 @@
-import type { Duration } from "effect"
 import { applyResults } from "../checks/applyBatch.ts"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -20,20 +19,18 @@ interface Ended {
   readonly output: string
   readonly integration: Pick<IntegrationRecord, "options">
   readonly incidents: IncidentOptions
-  readonly sha256: (text: string) => string
-  readonly staleAfter: Duration.Duration
 }
 
 /** Makes a check of an integration ok, as by a result; an alert is expected no longer. Needs its expectation. */
 export function* endCheck(unit: UnitOfWork, given: Ended): Decision<void> {
-  const { agent, alert, check, incidents, integration, output, sha256, staleAfter } = given
+  const { agent, alert, check, incidents, integration, output } = given
   const { agent_id, check_id } = check
   const result = resultOf(check_id, "ok", output, NOTHING_EXPECTED)
   const request = { agent_id, events: [eventOf(result, check, unit.now)] }
-  yield* applyResults(unit, agent, { incidents, sha256, staleAfter, request })
+  yield* applyResults(unit, agent, { incidents, request })
   if (alert !== undefined) {
     const { options } = integration
-    const ended = { ref: check, source: alert.source, lease_millis: undefined, options, staleAfter }
+    const ended = { ref: check, source: alert.source, lease_millis: undefined, options }
     yield* followAlert(unit, new Incidents(unit, incidents), ended)
   }
   // The next report declares its terms again.

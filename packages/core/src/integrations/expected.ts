@@ -75,11 +75,6 @@ export const declarationOf = (report: AnyReport, sha256: (text: string) => strin
   return isEmpty ? UNDECLARED : declare(labels, expects, sha256)
 }
 
-export interface WatchdogRules {
-  readonly sha256: (text: string) => string
-  readonly staleAfter: Duration.Duration
-}
-
 /**
  * Expects the alert that always fires by other options, if it has ever reported, and no longer the one before.
  * Needs the agent.
@@ -95,8 +90,8 @@ export function* changeWatchdog(
     readonly options: IntegrationOptions
   },
   before: IntegrationOptions,
-  { sha256, staleAfter }: WatchdogRules,
 ): Decision<void> {
+  const { sha256, staleAfter } = incidents.options
   const [ref, former] = [options, before].map(({ watchdog }): CheckRef | undefined =>
     watchdog === undefined ? undefined : { agent_id, registration_id, check_id: checkIdOf(watchdog, sha256) },
   )

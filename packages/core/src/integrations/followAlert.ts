@@ -14,7 +14,6 @@ import { forgetAfter } from "./sources.ts"
 interface Reported extends AlertAtSource {
   readonly ref: CheckRef
   readonly options: IntegrationOptions
-  readonly staleAfter: Duration.Duration
 }
 
 /**
@@ -24,7 +23,7 @@ interface Reported extends AlertAtSource {
 export function* followAlert(
   unit: UnitOfWork,
   incidents: Incidents,
-  { address, lease_millis, options, ref, source, staleAfter }: Reported,
+  { address, lease_millis, options, ref, source }: Reported,
 ): Decision<void> {
   const { agent_id, check_id, registration_id } = ref
   let next_evaluation_at = Instant.plus(unit.now, forgetAfter(options))
@@ -32,7 +31,7 @@ export function* followAlert(
     const expectation = unit.expectations.get(ref)
     if (expectation?.origin === "alert") yield* withdrawExpectation(unit, incidents, expectation)
   } else {
-    const terms = leaseTerms(lease_millis, staleAfter)
+    const terms = leaseTerms(lease_millis, incidents.options.staleAfter)
     yield* expectCheck(unit, incidents, { ref, origin: "alert", terms })
     next_evaluation_at = evaluationAfter(Instant.plus(unit.now, Duration.millis(terms.after_millis)))
   }

@@ -18,7 +18,7 @@ import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { formerSecret } from "../model/replacedSecret.ts"
 import type { KeyIdentity } from "../ports/Hashing.ts"
 import { optionProblem } from "./kinds.ts"
-import { changeWatchdog, type WatchdogRules } from "./expected.ts"
+import { changeWatchdog } from "./expected.ts"
 
 /** How many integrations there may be (docs/rules.md#integrations). */
 export const MOST_INTEGRATIONS = 1_000
@@ -33,10 +33,6 @@ export interface NewIntegration {
 export interface NewKey {
   readonly key: KeyIdentity
   readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
-}
-
-export interface OptionRules extends WatchdogRules {
-  readonly incidents: IncidentOptions
 }
 
 const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) => ({
@@ -120,7 +116,7 @@ export const changeIntegration = commandOf(function* (
   unit,
   name: AgentId,
   options: IntegrationOptions,
-  rules: OptionRules,
+  incidents: IncidentOptions,
   by: Signature,
 ): Decision<IntegrationRecord | ValidationError | undefined> {
   const integration = yield* find(unit, name)
@@ -135,8 +131,7 @@ export const changeIntegration = commandOf(function* (
   if (agent !== undefined) {
     const observed_at = Instant.max(unit.now, Instant.fromMicros(agent.observed_at + 1n))
     unit.putAgent({ ...agent, observed_at })
-    const incidents = new Incidents(unit, rules.incidents)
-    yield* changeWatchdog(unit, incidents, { agent, options }, integration.options, rules)
+    yield* changeWatchdog(unit, new Incidents(unit, incidents), { agent, options }, integration.options)
   }
   recordAudit(unit, by, "integration.changed", [name], {})
   return changed

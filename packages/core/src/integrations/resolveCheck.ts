@@ -1,4 +1,3 @@
-import type { Duration } from "effect"
 import { move } from "@tocsin/contract/TransitionTable"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
@@ -11,12 +10,6 @@ import type { CheckName } from "../model/CheckRecord.ts"
 import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertRecord.ts"
 import { endCheck } from "./endCheck.ts"
 
-interface ResolveRules {
-  readonly incidents: IncidentOptions
-  readonly sha256: (text: string) => string
-  readonly staleAfter: Duration.Duration
-}
-
 /**
  * An operator's ok result for a check of an integration, whose sender may never report again. Count 0 if it is ok and
  * in time. A watch is probed again, and an agent reports again: neither is resolved (docs/rules.md#resolving-a-check).
@@ -24,7 +17,7 @@ interface ResolveRules {
 export const resolveCheck = commandOf(function* (
   unit,
   name: CheckName,
-  rules: ResolveRules,
+  incidents: IncidentOptions,
   by: Signature,
 ): Decision<CheckActionOutcome | "not_of_sender"> {
   const { agent, check } = yield* findCheck(unit, name)
@@ -36,14 +29,8 @@ export const resolveCheck = commandOf(function* (
   yield* load(unit, { rows: { expectation: [check], reported_alert: [check] } })
   const alert = unit.of("reported_alert").get(check)
   if (alert !== undefined) move(ReportedAlertTransitions, alertStateOf(check), "resolved")
-  yield* endCheck(unit, {
-    ...rules,
-    agent,
-    alert,
-    check,
-    integration,
-    output: `resolved by ${by.actor}`,
-  })
+  const output = `resolved by ${by.actor}`
+  yield* endCheck(unit, { incidents, agent, alert, check, integration, output })
   recordAudit(unit, by, "check.resolved", [auditedCheck(name)], {})
   return 1
 })

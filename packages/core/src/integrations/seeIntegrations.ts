@@ -9,12 +9,11 @@ import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { reachableFrom } from "../liveness/agentStatus.ts"
 import { idlePause } from "../ports/IdlePause.ts"
-import type { RuleOptions } from "../ports/RuleSettings.ts"
 
 /** The agents of integrations are seen this many times in a stale threshold. */
 const SEEN_PER_THRESHOLD = 2
 
-const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Duration =>
+const seenEvery = ({ staleAfter }: IncidentOptions): Duration.Duration =>
   Duration.divideUnsafe(staleAfter, SEEN_PER_THRESHOLD)
 
 /**
@@ -23,17 +22,16 @@ const seenEvery = ({ staleAfter }: Pick<RuleOptions, "staleAfter">): Duration.Du
 export const seeIntegrations = commandOf(function* (
   unit,
   names: ReadonlyArray<AgentId>,
-  rules: Pick<RuleOptions, "staleAfter">,
   incidents: IncidentOptions,
 ): Decision<void> {
   const { now } = unit
   yield* load(unit, { agents: names, rows: { integration: names } })
-  const before = Instant.minus(now, seenEvery(rules))
+  const before = Instant.minus(now, seenEvery(incidents))
   for (const name of names) {
     const agent = unit.agents.get(name)
     if (agent === undefined || unit.of("integration").get(name) === undefined) continue
     if (agent.last_seen_at > before && agent.last_seen_at <= now) continue
-    const reachable_from = reachableFrom(agent, now, rules.staleAfter)
+    const reachable_from = reachableFrom(agent, now, incidents.staleAfter)
     const seen = { ...agent, last_seen_at: now, reachable_from }
     unit.putAgent(yield* resolveHeartbeatIncident(unit, seen, incidents))
   }
@@ -41,11 +39,8 @@ export const seeIntegrations = commandOf(function* (
 
 export const ALL_INTEGRATIONS = { list: "integrations", filter: {}, sort: "name", direction: "asc" } as const
 
-export const integrationsChore = (
-  { commits, rules, storage }: ChoreServices,
-  incidents: IncidentOptions,
-): Chore => {
-  const every = seenEvery(rules)
+export const integrationsChore = ({ commits, storage }: ChoreServices, incidents: IncidentOptions): Chore => {
+  const every = seenEvery(incidents)
   let isIdle = true
   return {
     name: "seeing the agents of integrations",
@@ -55,7 +50,7 @@ export const integrationsChore = (
       eachPage(storage, ALL_INTEGRATIONS, (rows) => {
         const names = rows.map(({ name }) => name)
         isIdle = names.length === 0
-        return commits.transact(seeIntegrations(names, rules, incidents))
+        return commits.transact(seeIntegrations(names, incidents))
       }),
       false,
     ),

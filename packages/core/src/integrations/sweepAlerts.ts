@@ -81,7 +81,7 @@ const judgeAlert = (
 
 /** When an alert is due again. */
 const dueOf = (
-  { outageEnd, rules: { staleAfter } }: EvaluateInput,
+  { incidents: { staleAfter }, outageEnd }: EvaluateInput,
   { agent, check, expectation }: Found & { readonly expectation: ExpectationRecord },
   now: Instant.Instant,
 ): Instant.Instant => {
@@ -125,13 +125,11 @@ const evaluateAlerts = loneCommandOf(function* (unit, input: EvaluateInput): Lon
 })
 
 /** Finds alerts that have lapsed, whose source is silent, or that may be forgotten. */
-export const alertsChore = (
-  services: ChoreServices,
-  incidents: IncidentOptions,
-  sha256: EvaluateInput["sha256"],
-): Chore =>
-  evaluationOfDue(services, { name: "looking at reported alerts", table: "reported_alert" }, (input) =>
-    evaluateAlerts({ ...input, incidents, sha256 }),
+export const alertsChore = (services: ChoreServices, incidents: IncidentOptions): Chore =>
+  evaluationOfDue(
+    services,
+    { name: "looking at reported alerts", table: "reported_alert", incidents },
+    evaluateAlerts,
   )
 
 interface Present extends EvaluateInput {
@@ -156,7 +154,7 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
       if (state !== "firing" || expectation === undefined) return
       move(ReportedAlertTransitions, state, "source_fell_silent")
       const late = { expectation, due: judged.due, summary: summaryOf(check, alert) }
-      yield* becomeOverdue(unit, incidents, late, present.sha256)
+      yield* becomeOverdue(unit, incidents, late)
       return alerts.put({
         ...alert,
         next_evaluation_at: Instant.plus(unit.now, resendOf(integration.options)),
@@ -165,12 +163,7 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
     case "not_sent":
       if (state !== "firing" && state !== "as_last_heard") return
       move(ReportedAlertTransitions, state, "not_sent")
-      return yield* endCheck(unit, {
-        ...present,
-        ...found,
-        output: NO_LONGER_SENT,
-        staleAfter: present.rules.staleAfter,
-      })
+      return yield* endCheck(unit, { ...present, ...found, output: NO_LONGER_SENT })
   }
 }
 

@@ -35,7 +35,7 @@ export const termsProblems = ({ after, cron, every, grace, tz }: GivenTerms): Pr
     ...problemIf(hasEvery === hasCron, "must have every or cron, one of them"),
     ...problemIf(!hasCron && hasZone, "must be absent without cron", "tz"),
     ...problemIf(hasCron && !hasZone, "must be given with cron", "tz"),
-    ...(hasCron ? scheduleProblems({ cron, tz: tz ?? ANY_ZONE }) : []),
+    ...(cron === undefined ? [] : scheduleProblems({ cron, tz: tz ?? ANY_ZONE })),
     ...problemIf(hasCron && after !== undefined, "must be absent with cron: grace takes its place", "after"),
     ...problemIf(
       hasEvery && grace !== undefined,

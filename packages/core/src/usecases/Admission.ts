@@ -89,7 +89,7 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/usecas
     const instruments = yield* CurrentInstruments
     const ids = yield* Ids
     const options: actions.OperatorOptions = {
-      ...incidentOptions(ids, yield* PolicyInForce, yield* RuleSettings),
+      ...incidentOptions(ids, yield* PolicyInForce, yield* RuleSettings, hashing),
       blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
     }
     const signature = currentSignature(ids)

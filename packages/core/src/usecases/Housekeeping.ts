@@ -115,15 +115,14 @@ export const layer = Layer.effectDiscard(
     const rules = yield* RuleSettings
     const policy = yield* PolicyInForce
     const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
-    const incidents = incidentOptions(yield* Ids, policy, rules)
-    const { sha256 } = yield* Hashing
+    const incidents = incidentOptions(yield* Ids, policy, rules, yield* Hashing)
     const labels = followLabels(services.commits)
     const parentChanges = yield* countParentChanges(services)
     const chores = [
       serviceHeartbeatChore(services),
       deadAgentsChore(services, incidents),
-      overdueChore(services, incidents, sha256),
-      alertsChore(services, incidents, sha256),
+      overdueChore(services, incidents),
+      alertsChore(services, incidents),
       evaluationChore(services, incidents),
       evaluationPassChore(services, { incidents, labels, parentChanges }),
       freshnessChore(services, { inForce: policy, labels }, incidents),

@@ -66,14 +66,7 @@ const enrolCall = ({ bodies, hashing, heartbeats, ids, instruments, transact }: 
 }
 
 /** Takes declarations of expected checks (docs/rules.md#expectations). */
-const declareExpectationsCall = ({
-  bodies,
-  hashing,
-  heartbeats,
-  incidents,
-  rules: { staleAfter },
-  transact,
-}: CallParts) => {
+const declareExpectationsCall = ({ bodies, hashing, heartbeats, incidents, transact }: CallParts) => {
   const answer = unlessOperatorToken(transact)
   return Effect.fn("Ingest.expectations")(function* (
     presented: Redacted.Redacted,
@@ -82,9 +75,7 @@ const declareExpectationsCall = ({
     const { key_hash } = hashing.identify(presented)
     const permission = heartbeats.take(key_hash, yield* Instant.now)
     if (!permission.allowed) return yield* tooMany.declarations(permission.retryAfterSeconds)
-    const result = yield* transact(
-      declareExpectations({ agent_id, key_hash, request, incidents, staleAfter }),
-    )
+    const result = yield* transact(declareExpectations({ agent_id, key_hash, request, incidents }))
     bodies.note(key_hash, result.outcome === "declared" || result.outcome === "invalid")
     return yield* answer(declarationReply(result), { outcome: result.outcome, presented, key_hash })
   })
@@ -121,10 +112,8 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
     const hashing = yield* Hashing
     const ids = yield* Ids
     const rules = yield* RuleSettings
-    const { staleAfter } = rules
-    const { sha256 } = hashing
     const newRegistrationId = newId<RegistrationId>(ids)
-    const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+    const incidents = incidentOptions(ids, yield* PolicyInForce, rules, hashing)
     const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
     const registrations = new TokenBuckets(rules.registrationRate, BUCKETS_KEPT)
     const instruments = yield* CurrentInstruments
@@ -184,7 +173,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/usecases/Ing
       events: (presented: Redacted.Redacted, request: EventBatchRequest) =>
         Effect.flatMap(Instant.now, (now) => {
           const { key_hash } = hashing.identify(presented)
-          const command = applyBatch({ request, key_hash, incidents, staleAfter, sha256 })
+          const command = applyBatch({ request, key_hash, incidents })
           return Effect.flatMap(transact(command), (result) => {
             countBatch(instruments, request, result, now)
             bodies.note(key_hash, result.outcome === "applied")

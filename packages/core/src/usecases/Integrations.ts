@@ -149,11 +149,11 @@ const makeSenderCalls = Effect.gen(function* () {
   const commits = yield* Commits
   const hashing = yield* Hashing
   const rules = yield* RuleSettings
-  const incidents = incidentOptions(yield* Ids, yield* PolicyInForce, rules)
+  const incidents = incidentOptions(yield* Ids, yield* PolicyInForce, rules, hashing)
   const storage = yield* Storage
   const { integrationRequests } = yield* CurrentInstruments
   const limit = limiting(rules)
-  const { longestAcknowledgement, staleAfter } = rules
+  const { longestAcknowledgement } = rules
   const { sha256 } = hashing
   // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()
@@ -196,10 +196,7 @@ const makeSenderCalls = Effect.gen(function* () {
           return Effect.fail(early)
         }
         const taking = (given: SenderRequest) =>
-          take(
-            { ...sender, kind, request: given, incidents, longestAcknowledgement, staleAfter, sha256 },
-            now,
-          )
+          take({ ...sender, kind, request: given, incidents, longestAcknowledgement }, now)
         const isNamed = KINDS[kind].alertNamed?.(request, { name, sha256 })
         if (isNamed === undefined) return taking(request)
         return Effect.flatMap(findAlert(storage, name, isNamed), (alert) => taking({ ...request, alert }))
@@ -214,10 +211,9 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
     const hashing = yield* Hashing
     const ids = yield* Ids
     const rules = yield* RuleSettings
-    const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+    const incidents = incidentOptions(ids, yield* PolicyInForce, rules, hashing)
     const signed = signing(commits, ids)
     const { sha256 } = hashing
-    const optionRules = { incidents, sha256, staleAfter: rules.staleAfter }
     const storage = yield* Storage
     const { fullness, nearlyFull, show, showAll } = shownIntegrations(storage, sha256)
     yield* (yield* CurrentInstruments).addSource(fullness)
@@ -262,7 +258,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
         name: AgentId,
         { options }: ChangeIntegrationRequest,
       ) {
-        const changed = yield* signed((by) => decisions.changeIntegration(name, options, optionRules, by))
+        const changed = yield* signed((by) => decisions.changeIntegration(name, options, incidents, by))
         if (changed instanceof ValidationError) return yield* changed
         return yield* show(yield* required(changed))
       }),

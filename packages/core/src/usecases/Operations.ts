@@ -123,7 +123,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
     const { sha256 } = yield* Hashing
     const ids = yield* Ids
     const policy = yield* PolicyInForce
-    const options = incidentOptions(ids, policy, rules)
+    const options = incidentOptions(ids, policy, rules, { sha256 })
     const signed = signing(commits, ids)
     const { withOutlook, ...lists } = heldLists({ storage, commits, sha256, options })
 
@@ -167,10 +167,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
       /** Releases a check frozen by a clock in the future. */
       resetClock: (check: CheckName) => onCheck((by) => resetClock(check, by)),
       /** Makes a check of an integration ok by the operator. */
-      resolveCheck: (check: CheckName) =>
-        onCheck((by) =>
-          resolveCheck(check, { incidents: options, sha256, staleAfter: rules.staleAfter }, by),
-        ),
+      resolveCheck: (check: CheckName) => onCheck((by) => resolveCheck(check, options, by)),
       /** Deletes one check; it leaves its incident. */
       removeCheck: (check: CheckName) => onCheck((by) => removeCheck(check, options, by)),
       /** One incident with its worst members, latest changes and notifications, at most 200 of each. */

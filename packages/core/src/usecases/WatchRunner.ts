@@ -50,7 +50,7 @@ const makeRunner = Effect.gen(function* () {
     results: yield* Queue.unbounded<ProbeResult>(),
     /** Watches whose probes run here, or whose results are not stored yet. */
     underWay: new Set<CheckId>(),
-    change: { incidents: incidentOptions(ids, policy, rules), staleAfter: rules.staleAfter },
+    change: { incidents: incidentOptions(ids, policy, rules, { sha256 }) },
   }
 })
 type Runner = Effect.Success<typeof makeRunner>
@@ -73,11 +73,11 @@ const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: W
   )
 }
 
-const recordResults = ({ agent, change, commits, instruments, results, sha256, underWay }: Runner) => {
+const recordResults = ({ agent, change, commits, instruments, results, underWay }: Runner) => {
   const { watchProbes } = instruments
   return Effect.gen(function* () {
     const all = yield* Queue.takeBetween(results, 1, MOST_RESULTS)
-    yield* commits.transact(recordProbes({ agent, results: all, ...change, sha256 })).pipe(
+    yield* commits.transact(recordProbes({ agent, results: all, ...change })).pipe(
       Effect.map(({ dropped, taken }) => {
         for (const status of taken) watchProbes.of(status).value += 1
         watchProbes.of("dropped").value += dropped

@@ -105,12 +105,12 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
     const rules = yield* RuleSettings
     const probes = yield* WatchProbes
     const agent = yield* watchAgentOf
-    const incidents = incidentOptions(ids, yield* PolicyInForce, rules)
+    const hashing = yield* Hashing
+    const incidents = incidentOptions(ids, yield* PolicyInForce, rules, hashing)
     const signed = signing(commits, ids)
-    const page = pageReader(yield* Storage, (yield* Hashing).sha256)
-    const { staleAfter } = rules
+    const page = pageReader(yield* Storage, hashing.sha256)
     const change = <A>(decide: (change: decisions.WatchChange) => Command<A>) =>
-      signed((by) => decide({ agent, incidents, staleAfter, by }))
+      signed((by) => decide({ agent, incidents, by }))
 
     /** Refuses anything but one probe with options that can be used. */
     const check = Effect.fnUntraced(function* (request: WatchProbe) {

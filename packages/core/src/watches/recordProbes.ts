@@ -25,7 +25,7 @@ export interface ProbeResult extends WatchTrial {
 }
 
 /** Results of probes, and what is needed to apply them. */
-export interface ProbeResults extends Pick<BatchInput, "incidents" | "sha256" | "staleAfter"> {
+export interface ProbeResults extends Pick<BatchInput, "incidents"> {
   readonly agent: WatchAgent
   readonly results: ReadonlyArray<ProbeResult>
 }
@@ -86,7 +86,7 @@ export const recordProbes = commandOf(function* (
   /** How many results answered no due probe. */
   readonly dropped: number
 }> {
-  const { results, sha256 } = input
+  const { results } = input
   const { name } = input.agent
   const agent = yield* loadWatchAgent(unit, input.agent)
   const ref = placeRef(name)
@@ -97,7 +97,7 @@ export const recordProbes = commandOf(function* (
       ? []
       : [{ watch, result }]
   })
-  for (const answer of answers) unit.of("watch").put(probed(answer, unit.now, sha256))
+  for (const answer of answers) unit.of("watch").put(probed(answer, unit.now, input.incidents.sha256))
   const taken = answers.map(({ result }) => result.status)
   const recorded = { taken, dropped: results.length - taken.length }
   if (typeof agent === "string") return recorded
@@ -142,6 +142,5 @@ function* report(unit: UnitOfWork, { agent, input, reported }: Reported): Decisi
   })
   yield* applyResults(unit, agent, { ...input, request: { agent_id, events } })
   const incidents = new Incidents(unit, input.incidents)
-  for (const { watch } of reported)
-    yield* expectWatch(unit, { agent, watch, incidents, staleAfter: input.staleAfter })
+  for (const { watch } of reported) yield* expectWatch(unit, { agent, watch, incidents })
 }

@@ -50,7 +50,6 @@ interface Expecting {
   readonly agent: AgentRecord
   readonly watch: WatchRecord
   readonly incidents: Incidents
-  readonly staleAfter: Duration.Duration
 }
 
 /** A whole period late, with as many results unconfirmed, or held back, as may be. */
@@ -68,24 +67,18 @@ function* loadExpected(
 }
 
 /** Expects results of a watch: without any, its check becomes overdue. */
-export function* expectWatch(
-  unit: UnitOfWork,
-  { agent, incidents, staleAfter, watch }: Expecting,
-): Decision<void> {
+export function* expectWatch(unit: UnitOfWork, { agent, incidents, watch }: Expecting): Decision<void> {
   const ref = yield* loadExpected(unit, { agent, watch })
   const every = Duration.millis(watch.every_millis)
   const terms = completeTerms(
     { every, after: longestSilence(watch), notifications_enabled: true },
-    staleAfter,
+    incidents.options.staleAfter,
   )
   yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
 }
 
 /** Expects no results of a watch that is paused. */
-export function* unexpectWatch(
-  unit: UnitOfWork,
-  { agent, incidents, watch }: Pick<Expecting, "agent" | "incidents" | "watch">,
-): Decision<void> {
+export function* unexpectWatch(unit: UnitOfWork, { agent, incidents, watch }: Expecting): Decision<void> {
   const expectation = unit.expectations.get(yield* loadExpected(unit, { agent, watch }))
   if (expectation?.origin === "agent") yield* withdrawExpectation(unit, incidents, expectation)
 }

@@ -18,7 +18,6 @@ import { expectWatch, loadWatchAgent, unexpectWatch, type WatchAgent } from "./w
 export interface WatchChange {
   readonly agent: WatchAgent
   readonly incidents: IncidentOptions
-  readonly staleAfter: Duration.Duration
   readonly by: Signature
 }
 
@@ -65,7 +64,7 @@ function* put(
   unit.of("watch").put(watch)
   const incidents = new Incidents(unit, given.incidents)
   if (isPaused(watch, unit.now)) yield* unexpectWatch(unit, { agent, watch, incidents })
-  else yield* expectWatch(unit, { agent, watch, incidents, staleAfter: given.staleAfter })
+  else yield* expectWatch(unit, { agent, watch, incidents })
   yield* judgeOpenCutOff(unit, given)
   return watch
 }
