@@ -2,23 +2,20 @@ import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
 import { apprise } from "./apprise.ts"
 import { call } from "./call.ts"
 import { discord } from "./discord.ts"
-import { googleChat } from "./googleChat.ts"
 import { gotify } from "./gotify.ts"
 import { matrix } from "./matrix.ts"
-import { mattermost } from "./mattermost.ts"
 import { ntfy } from "./ntfy.ts"
 import { opsgenie } from "./opsgenie.ts"
 import { pagerduty } from "./pagerduty.ts"
 import { pushover } from "./pushover.ts"
-import { rocketChat } from "./rocketChat.ts"
 import { signal } from "./signal.ts"
 import { sms } from "./sms.ts"
 import { teams } from "./teams.ts"
 import { zulip } from "./zulip.ts"
-import type { Service } from "./Service.ts"
+import { ofText, type Service } from "./Service.ts"
 
 /**
- * The services of all types but e-mail (docs/notifications.md#types); each file says where its rules are from,
+ * The services of all types but e-mail (docs/notifications.md#types); each says where its rules are from,
  * and when they were looked up. Limits are in characters; `hint` is what an answer says of the next attempt
  * beside `Retry-After`. Every service refuses for good with a status below 500 other than 408, 425 and 429.
  *
@@ -42,9 +39,13 @@ import type { Service } from "./Service.ts"
  * | apprise | 32 KB | – | is a second message to each service |
  */
 export const services: Readonly<Record<Exclude<ReceiverType, "email">, Service>> = {
-  google_chat: googleChat,
-  mattermost,
-  rocket_chat: rocketChat,
+  // Incoming webhooks (developers.google.com, "spaces.messages.create", November 2026;
+  // docs.mattermost.com, "Incoming webhooks", November 2026).
+  google_chat: ofText(8_000),
+  mattermost: ofText(16_383),
+  // Unless the server allows more: `Message_MaxAllowedSize` in github.com/RocketChat/Rocket.Chat,
+  // `apps/meteor/server/settings/message.ts`, November 2026.
+  rocket_chat: ofText(5_000),
   zulip,
   discord,
   matrix,

@@ -4,7 +4,6 @@ import { putAcknowledgement, putNote, withdrawFrom } from "../acknowledgements/a
 import type { Signature } from "../audit/Signature.ts"
 import { applyResults } from "../checks/applyBatch.ts"
 import type { BatchInput } from "../checks/applyEvent.ts"
-import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { LONGEST_NOTE } from "@tocsin/contract/Acknowledgements"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
@@ -21,7 +20,7 @@ import type { RuleOptions } from "../ports/RuleSettings.ts"
 import { PagedAlertTransitions } from "../model/PagedAlert.ts"
 import { resultOf } from "./alerts.ts"
 import { type Act, eventOf, NOTHING_EXPECTED } from "./Report.ts"
-import { acknowledgedFor } from "./sources.ts"
+import { durationOf } from "./sources.ts"
 
 export interface Acting extends Omit<BatchInput, "request">, Pick<RuleOptions, "longestAcknowledgement"> {
   readonly agent: AgentRecord
@@ -56,10 +55,6 @@ const stateOf = (incident: IncidentRecord | undefined, actor: string, now: Insta
   return by === actor ? "acknowledged" : "taken_over"
 }
 
-/** How long a request acknowledges, within the settings. */
-const lengthOf = (options: IntegrationOptions, { longestAcknowledgement }: Acting): Duration.Duration =>
-  Duration.min(acknowledgedFor(options), longestAcknowledgement)
-
 // oxlint-disable-next-line no-control-regex -- These are the characters to replace.
 const CONTROLS = /(?!\r?\n)[\u0000-\u001f]/gu
 
@@ -78,7 +73,7 @@ export function* actOnAlert(
   { check_id, part, text = "", trigger }: Act,
   acting: Acting,
 ): Decision<void> {
-  const { agent, integration } = acting
+  const { agent, integration, longestAcknowledgement } = acting
   const { now } = unit
   const { agent_id, registration_id } = agent
   const check = unit.checks.get({ agent_id, registration_id, check_id })
@@ -88,7 +83,7 @@ export function* actOnAlert(
   if (incident === undefined) return
   const by = signatureOf(acting)
   const state = stateOf(incident, by.actor, now)
-  const length = lengthOf(integration.options, acting)
+  const length = Duration.min(durationOf(integration.options, "acknowledged_for"), longestAcknowledgement)
   if (trigger === "noted") {
     const note = noteOf(text, LONGEST_NOTE.timeline)
     if (note !== undefined) putNote(unit, incident, note, by)

@@ -7,7 +7,7 @@ import { type IntegrationOptions, isSeverityOfLabel } from "@tocsin/contract/Int
 import type { Labels } from "@tocsin/contract/Labels"
 import { firstOutput } from "@tocsin/contract/outputText"
 import type { CheckStatus } from "@tocsin/contract/Status"
-import { resendOf, watchdogExpects } from "./sources.ts"
+import { durationOf, watchdogExpects } from "./sources.ts"
 import { deriveCheck, type KnownAlert, keepReport, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
@@ -204,7 +204,7 @@ const MICROS_PER_MILLI = 1_000
 const MOST_LEASE = Duration.days(31)
 
 const leaseOf = (ends_at: Instant.Instant | undefined, { now, options }: TranslationContext): number => {
-  if (ends_at === undefined || ends_at <= now) return Duration.toMillis(resendOf(options))
+  if (ends_at === undefined || ends_at <= now) return Duration.toMillis(durationOf(options, "resend"))
   const millis = Number(Instant.min(ends_at, Instant.plus(now, MOST_LEASE)) - now) / MICROS_PER_MILLI
   return Math.ceil(millis / LEASE_STEP) * LEASE_STEP
 }

@@ -9,7 +9,7 @@ import { expectCheck, withdrawExpectation } from "../expectations/changeExpectat
 import { evaluationAfter } from "../expectations/dueTime.ts"
 import { leaseTerms } from "./expected.ts"
 import type { AlertAtSource } from "./Report.ts"
-import { forgetAfter } from "./sources.ts"
+import { durationOf } from "./sources.ts"
 
 interface Reported extends AlertAtSource {
   readonly ref: CheckRef
@@ -26,7 +26,7 @@ export function* followAlert(
   { address, lease_millis, options, ref, source }: Reported,
 ): Decision<void> {
   const { agent_id, check_id, registration_id } = ref
-  let next_evaluation_at = Instant.plus(unit.now, forgetAfter(options))
+  let next_evaluation_at = Instant.plus(unit.now, durationOf(options, "forget_after"))
   if (lease_millis === undefined) {
     const expectation = unit.expectations.get(ref)
     if (expectation?.origin === "alert") yield* withdrawExpectation(unit, incidents, expectation)

@@ -30,7 +30,7 @@ import {
   type Translate,
   type TranslationContext,
 } from "./Report.ts"
-import { heartbeatAfter } from "./sources.ts"
+import { durationOf } from "./sources.ts"
 
 /** The requests about one alert, below its name: the method, what they report, and how their outcome is called. */
 export const ALERT_REQUESTS = {
@@ -154,7 +154,7 @@ const readHeartbeat = (
       ? ({ by: "terms", terms } as const)
       : ({
           by: "within",
-          millis: Duration.toMillis(heartbeatAfter(options)),
+          millis: Duration.toMillis(durationOf(options, "heartbeat_after")),
           incident: options.incident ?? "own",
         } as const)
   const result = resultOf(heartbeatId(name, sha256), "ok", body, expects)

@@ -5,31 +5,25 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { AlertSource, IntegrationRecord } from "../model/IntegrationRecord.ts"
 import type { Reading, Refusal } from "./Report.ts"
 
-const USUAL_RESEND = "5m"
-const USUAL_FORGET_AFTER = "24h"
+/** The durations of options that give none. */
+const USUAL = {
+  /** How often a source of alerts is heard at least. */
+  resend: "5m",
+  /** How long after its last report a check that is ok is deleted. */
+  forget_after: "24h",
+  /** When a heartbeat must be reported again that does not say so. */
+  heartbeat_after: "10m",
+  /** How long a sender's acknowledgement lasts; zero if none counts. */
+  acknowledged_for: "1h",
+} as const
 
-// Options are durations by their schema.
-const durationOf = (text: string): Duration.Duration => Duration.millis(boundedMillis(text) ?? 0)
-
-/** How often a source of alerts is heard at least. */
-export const resendOf = ({ resend = USUAL_RESEND }: IntegrationOptions): Duration.Duration =>
-  durationOf(resend)
+export const durationOf = (options: IntegrationOptions, name: keyof typeof USUAL): Duration.Duration =>
+  // They are durations by their schema.
+  Duration.millis(boundedMillis(options[name] ?? USUAL[name]) ?? 0)
 
 /** When the alert that always fires must be reported again. */
 export const watchdogExpects = (options: IntegrationOptions) =>
-  ({ by: "within", millis: Duration.toMillis(resendOf(options)), severity: "critical" }) as const
-
-/** When a heartbeat must be reported again that does not say so. */
-export const heartbeatAfter = ({ heartbeat_after = "10m" }: IntegrationOptions): Duration.Duration =>
-  durationOf(heartbeat_after)
-
-/** How long a sender's acknowledgement lasts; zero if none counts. */
-export const acknowledgedFor = ({ acknowledged_for = "1h" }: IntegrationOptions): Duration.Duration =>
-  durationOf(acknowledged_for)
-
-/** How long after its last report a check that is ok is deleted. */
-export const forgetAfter = ({ forget_after = USUAL_FORGET_AFTER }: IntegrationOptions): Duration.Duration =>
-  durationOf(forget_after)
+  ({ by: "within", millis: Duration.toMillis(durationOf(options, "resend")), severity: "critical" }) as const
 
 const MOST_SOURCES = 100
 
@@ -95,7 +89,7 @@ export const noted = (
     last === undefined || !Instant.isRecent(last, NOTED_EVERY, now)
   const sources = isRefusal(reading)
     ? undefined
-    : hear(integration.sources, reading.heard, resendOf(integration.options), now)
+    : hear(integration.sources, reading.heard, durationOf(integration.options, "resend"), now)
   const isTaken = !isRefusal(reading) && (refusal === undefined || reading.reports.length > 0)
   const isNoted = isTaken && isDue(integration.last_request_at)
   const isRefusalNoted = refusal !== undefined && isDue(integration.last_refused_at)

@@ -23,7 +23,7 @@ import { type EvaluateInput, evaluationOfDue, seenNow } from "../expectations/ev
 import { becomeOverdue } from "../expectations/overdueIncident.ts"
 import { endCheck } from "./endCheck.ts"
 import { keepsExpected } from "./kinds.ts"
-import { forgetAfter, heardSince, resendOf, silentFrom } from "./sources.ts"
+import { durationOf, heardSince, silentFrom } from "./sources.ts"
 
 /** How long after the end of its lease an alert may still arrive. */
 const LATE = Duration.minutes(1)
@@ -53,16 +53,17 @@ const judgeAlert = (
 ): AlertVerdict => {
   const { options, sources } = integration
   const { received_at, status } = check
+  const forgetAfter = durationOf(options, "forget_after")
   if (status === "ok") {
-    const at = Instant.plus(received_at, forgetAfter(options))
+    const at = Instant.plus(received_at, forgetAfter)
     if (at > now) return { verdict: "later", at }
     return dueAt !== undefined && keepsExpected(integration.kind)
-      ? { verdict: "later", at: Instant.plus(now, forgetAfter(options)) }
+      ? { verdict: "later", at: Instant.plus(now, forgetAfter) }
       : { verdict: "forgotten" }
   }
-  const resend = resendOf(options)
+  const resend = durationOf(options, "resend")
   const again = Instant.plus(now, resend)
-  if (lease_millis === undefined) return { verdict: "later", at: Instant.plus(now, forgetAfter(options)) }
+  if (lease_millis === undefined) return { verdict: "later", at: Instant.plus(now, forgetAfter) }
   const heard = sources.find((each) => each.source === source)
   const isEnding = options.lapse !== "never"
   const since = isEnding ? heardSince(heard, resend, now) : undefined
@@ -157,7 +158,7 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
       yield* becomeOverdue(unit, incidents, late)
       return alerts.put({
         ...alert,
-        next_evaluation_at: Instant.plus(unit.now, resendOf(integration.options)),
+        next_evaluation_at: Instant.plus(unit.now, durationOf(integration.options, "resend")),
       })
     }
     case "not_sent":

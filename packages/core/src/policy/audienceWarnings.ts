@@ -1,6 +1,6 @@
+import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { Policy } from "./compilePolicy.ts"
-import { problemIf, type Problems } from "./problemsAt.ts"
 import { reachedBy } from "./Rota.ts"
 import type { RouteId } from "./routing.ts"
 
@@ -26,21 +26,22 @@ const audienceOf = (policy: Policy): "people" | "log" | "none" => {
   return sending.some((kind) => kind !== "debug") ? "people" : "log"
 }
 
-const NONE = "has no one to notify: each of them that an incident can reach is a shadow"
-const LOST = "has no one to notify any more: notifications are only written to the log"
-
 /** Changes of who is notified by another policy that few people mean (docs/rules.md#a-stored-policy). */
-export const audienceWarnings = (before: Policy, after: Policy): Problems => {
+export const audienceWarnings = (before: Policy, after: Policy): ReadonlyArray<FieldProblem> => {
   const silent = ofSettings(before).filter((name) => !after.receivers.has(name))
   const speaking = ofSettings(after).filter((name) => !before.receivers.has(name))
   const audience = audienceOf(after)
   const isLost = audience === "log" && audienceOf(before) === "people"
-  const replaced = `replaces the notifiers of the settings, which fall silent: ${silent.join(", ")}`
-  const absent = `is absent, so that the notifiers of the settings notify again: ${speaking.join(", ")}`
   return [
-    ...problemIf(silent.length > 0, replaced, "receivers"),
-    ...problemIf(speaking.length > 0, absent, "receivers"),
-    ...problemIf(audience === "none", NONE, "receivers"),
-    ...problemIf(isLost, LOST, "receivers"),
-  ]
+    ...(silent.length > 0
+      ? [`replaces the notifiers of the settings, which fall silent: ${silent.join(", ")}`]
+      : []),
+    ...(speaking.length > 0
+      ? [`is absent, so that the notifiers of the settings notify again: ${speaking.join(", ")}`]
+      : []),
+    ...(audience === "none"
+      ? ["has no one to notify: each of them that an incident can reach is a shadow"]
+      : []),
+    ...(isLost ? ["has no one to notify any more: notifications are only written to the log"] : []),
+  ].map((message) => ({ message, path: ["receivers"] }))
 }
