@@ -67,7 +67,7 @@ export const unix = probe(
 )
 
 /** A connection after the event that says that texts may follow. */
-const ready = async <S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> => {
+const ready = async (socket: Socket, event: string, signal: AbortSignal): Promise<Socket> => {
   await once(addAbortSignal(signal, socket), event)
   return socket
 }
@@ -81,7 +81,9 @@ const exchangeAt = async (
 ): Promise<Finding> => {
   try {
     const { seconds } = await timed(around.clock, () =>
-      limited(millis, around, async (signal) => exchange(await open(signal), { send, expect }, signal)),
+      limited(millis, around, async (signal) =>
+        exchange(addAbortSignal(signal, await open(signal)), { send, expect }),
+      ),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
     return figure({ label: "time", value: seconds, unit: "s", thresholds, words })
@@ -90,32 +92,25 @@ const exchangeAt = async (
   }
 }
 
-const exchange = (
+const exchange = async (
   socket: Socket,
   { send, expect }: { readonly send: string | undefined; readonly expect: string | undefined },
-  signal: AbortSignal,
-): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const over = (error?: Error): void => {
-      signal.removeEventListener("abort", end)
-      socket.destroy()
-      if (error === undefined) resolve()
-      else reject(error)
-    }
-    const end = (): void => over(signal.reason)
-    signal.addEventListener("abort", end)
-    if (signal.aborted) end()
-    const expected = expect === undefined ? undefined : Buffer.from(expect).toString("latin1")
-    let recent = ""
+): Promise<void> => {
+  try {
     if (send !== undefined) socket.write(send)
-    if (expected === undefined) return over()
-    socket.on("data", (chunk) => {
+    if (expect === undefined) return
+    const expected = Buffer.from(expect).toString("latin1")
+    let recent = ""
+    // A stream of bytes without an encoding yields buffers.
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
       recent += chunk.toString("latin1")
-      if (recent.includes(expected)) return over()
+      if (recent.includes(expected)) return
       // A tail that may begin the expected text; a server that sends single bytes makes no more
       // work.
       recent = recent.slice(Math.max(0, recent.length - expected.length + 1))
-    })
-    socket.on("end", () => over(new Error(`closed without ${JSON.stringify(expect ?? "")}`)))
-    socket.on("error", over)
-  })
+    }
+    throw new Error(`closed without ${JSON.stringify(expect)}`)
+  } finally {
+    socket.destroy()
+  }
+}
