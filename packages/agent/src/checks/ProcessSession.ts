@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 
 const KILL_AFTER_MILLIS = 5_000
@@ -91,7 +90,7 @@ export class ProcessSession {
   readonly #look: () => ReadonlySet<number> = () => new Set()
   #isGone: boolean
 
-  constructor({ pid }: Pick<ChildProcess, "pid">, proc = "/proc") {
+  constructor(pid: number | undefined, proc = "/proc") {
     this.#isGone = pid === undefined
     if (pid === undefined) return
     const leader = { pid, ticks: ticksOf(pid) }

@@ -1,12 +1,13 @@
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
-import { type ChildProcess, spawn } from "node:child_process"
+import { within } from "@tocsin/reporting/program/Platform"
+import { spawn, type SpawnOptions } from "node:child_process"
 import { constants } from "node:os"
 import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { getSystemErrorMessage } from "node:util"
-import { afterMillis } from "../clock/Clock.ts"
+import { byMillis } from "../clock/Clock.ts"
 import { ProcessSession } from "./ProcessSession.ts"
 
 /** How the work of a check ended. */
@@ -21,16 +22,31 @@ export type RunEnd =
 /** How long a command that has ended may leave its output open, as its background processes do. */
 export const OUTPUT_GRACE_MILLIS = 1_000
 
-/** The end of a process, as Node.js reports it. */
-export const endOf = (code: number | null, signal: NodeJS.Signals | null): RunEnd =>
-  signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal }
-
 /** The end of a command that the system could not start. */
-export const notStarted = (error: unknown, command: string) => {
+const notStarted = (error: unknown, command: string) => {
   const found = error instanceof Error ? error : new Error(String(error))
   const code = "code" in found ? String(found.code) : found.message
   const errno = "errno" in found && typeof found.errno === "number" ? found.errno : undefined
   return { kind: "notStarted", errno, code, command } as const
+}
+
+/** Starts a command in its own session. Resolves when its process has ended, and when no other holds its output. */
+export const startSession = ([command = "", ...args]: ReadonlyArray<string>, options: SpawnOptions) => {
+  try {
+    const child = spawn(command, args, { ...options, detached: true })
+    const ended = new Promise<RunEnd>((resolve) => {
+      child.once("error", (error) => resolve(notStarted(error, command)))
+      child.once("exit", (code, signal) =>
+        resolve(signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal }),
+      )
+    })
+    const outputEnded = new Promise<void>((resolve) => child.once("close", () => resolve()))
+    return { child, ended, outputEnded }
+  } catch (error) {
+    // Arguments that the system cannot take.
+    const ended = Promise.resolve<RunEnd>(notStarted(error, command))
+    return { child: undefined, ended, outputEnded: Promise.resolve() }
+  }
 }
 
 export interface RunOutcome {
@@ -141,62 +157,34 @@ export interface StartedRun {
 }
 
 /** Runs a command in its own session. */
-export const runCommand = (run: CommandRun, clock: Clock): StartedRun => {
+export const runCommand = ({ argv, timeoutMillis, ...place }: CommandRun, clock: Clock): StartedRun => {
   const begun = clock.steady()
-  const [command = "", ...args] = run.argv
-  let child: ChildProcess
-  try {
-    child = spawn(command, args, {
-      cwd: run.cwd,
-      env: run.env,
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: true,
-    })
-  } catch (error) {
-    // Arguments that the system cannot take.
-    return {
-      outcome: Promise.resolve({ ...outcomeOf(notStarted(error, command)), durationMillis: 0 }),
-      gone: Promise.resolve(true),
-      isAlive: () => false,
-      stop: () => {},
-    }
-  }
-  const streams = [child.stdout, child.stderr].map((stream) => stream && new CapturedStream(stream))
+  const { child, ended, outputEnded } = startSession(argv, { ...place, stdio: ["ignore", "pipe", "pipe"] })
+  const streams = [child?.stdout, child?.stderr].flatMap((stream) => stream ?? [])
+  const outputs = streams.map((stream) => new CapturedStream(stream))
   /** Standard output, or standard error where that is blank. */
   const captured = () => {
-    const [stdout, stderr] = streams.map((stream) => stream?.captured())
+    const [stdout, stderr] = outputs.map((output) => output.captured())
     return stdout?.text.trim() ? stdout : stderr
   }
-  let isEnded = false
+  const session = new ProcessSession(child?.pid)
   let isStopped = false
-  const session = new ProcessSession(child)
-  let sayGone: (isGone: boolean | Promise<boolean>) => void = () => {}
-  const gone = new Promise<boolean>((resolve) => (sayGone = resolve))
-  const outcome: StartedRun["outcome"] = new Promise((resolve) => {
-    const end = (how: RunEnd): void => {
-      if (isEnded) return
-      isEnded = true
-      cancelDeadline()
-      clearTimeout(grace)
-      resolve({ ...outcomeOf(how, captured()), durationMillis: clock.steady() - begun })
-      for (const stream of [child.stdout, child.stderr]) stream?.destroy()
-      // Background processes of a command that ended by itself are its own affair, as in a shell.
-      sayGone(how.kind === "timedOut" || isStopped ? session.end() : true)
-    }
-    let grace: NodeJS.Timeout | undefined
-    const { timeoutMillis } = run
-    const cancelDeadline = afterMillis(clock, timeoutMillis, () => end({ kind: "timedOut", timeoutMillis }))
-    child.on("error", (error) => end(notStarted(error, command)))
-    child.on("exit", (code, signal) => {
-      cancelDeadline()
-      const how = endOf(code, signal)
-      child.on("close", () => end(how))
-      grace = setTimeout(() => end(how), OUTPUT_GRACE_MILLIS)
-    })
+  const over = byMillis(clock, timeoutMillis, ended).then(async (end) => {
+    if (end !== undefined && end.kind !== "notStarted") await within(OUTPUT_GRACE_MILLIS, outputEnded)
+    const how = end ?? { kind: "timedOut", timeoutMillis }
+    const outcome = { ...outcomeOf(how, captured()), durationMillis: clock.steady() - begun }
+    for (const stream of streams) stream.destroy()
+    // Background processes of a command that ended by itself are its own affair, as in a shell.
+    return { outcome, gone: end === undefined || isStopped ? session.end() : true }
   })
   const stop = () => {
     isStopped = true
     void session.end()
   }
-  return { outcome, gone, isAlive: () => session.isAlive(), stop }
+  return {
+    outcome: over.then(({ outcome }) => outcome),
+    gone: over.then(({ gone }) => gone),
+    isAlive: () => session.isAlive(),
+    stop,
+  }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
-import { afterMillis } from "../clock/Clock.ts"
+import { within } from "@tocsin/reporting/program/Platform"
+import { byMillis } from "../clock/Clock.ts"
 import type { CheckConfig, RunCheck } from "../config/readConfig.ts"
 import { judge, type ProbeConfig } from "../probes/Probe.ts"
 import { explainError } from "../sending/explainError.ts"
@@ -70,21 +71,15 @@ export const runProbe = (
         droppedBytes: 0,
       }),
     )
-  let cancelDeadline = (): void => {}
-  const deadline = new Promise<RunOutcome>((resolve) => {
-    const end = () => resolve(outcomeOf({ kind: "timedOut", timeoutMillis }))
-    cancelDeadline = afterMillis(clock, timeoutMillis, end)
-  })
-  const outcome = Promise.race([work, deadline]).then((result) => {
-    cancelDeadline()
-    return { ...result, durationMillis: clock.steady() - begun }
-  })
+  const outcome = byMillis(clock, timeoutMillis, work).then((result) => ({
+    ...(result ?? outcomeOf({ kind: "timedOut", timeoutMillis })),
+    durationMillis: clock.steady() - begun,
+  }))
   return {
     outcome,
     gone: outcome.then(async () => {
       ended.abort()
-      const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MILLIS).unref())
-      if (!isOver) await Promise.race([work, patience])
+      if (!isOver) await within(PATIENCE_MILLIS, work)
       return isOver
     }),
     isAlive: () => !isOver,

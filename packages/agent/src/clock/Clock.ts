@@ -34,6 +34,15 @@ export const afterMillis = (clock: Clock, millis: number, act: () => void): (() 
   return () => clearTimeout(timer)
 }
 
+/** The value of some work, or `undefined` once a time has passed on a clock. */
+export const byMillis = <A>(clock: Clock, millis: number, work: Promise<A>): Promise<A | undefined> => {
+  let cancel = (): void => {}
+  const late = new Promise<undefined>((resolve) => {
+    cancel = afterMillis(clock, millis, () => resolve(undefined))
+  })
+  return Promise.race([work, late]).finally(cancel)
+}
+
 const MILLIS_PER_SECOND = 1_000
 
 export const systemClock: Clock = {

@@ -1,18 +1,12 @@
 import { move, stateTable } from "@tocsin/contract/TransitionTable"
-import { type ChildProcess, spawn } from "node:child_process"
+import { within } from "@tocsin/reporting/program/Platform"
+import type { ChildProcess } from "node:child_process"
 import { constants } from "node:os"
 import type { Readable, Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
-import { setTimeout as sleep } from "node:timers/promises"
 import { ProcessSession } from "../checks/ProcessSession.ts"
-import {
-  type CapturedText,
-  endOf,
-  notStarted,
-  OUTPUT_GRACE_MILLIS,
-  type RunEnd,
-} from "../checks/runCommand.ts"
-import { systemClock } from "../clock/Clock.ts"
+import { type CapturedText, OUTPUT_GRACE_MILLIS, type RunEnd, startSession } from "../checks/runCommand.ts"
+import { byMillis, systemClock } from "../clock/Clock.ts"
 
 /** A run of a job under `tocsin-agent run`. */
 export const JobTransitions = stateTable({
@@ -174,56 +168,42 @@ export class Job {
    * Runs a command to its end; processes that it left in the background may continue. The output is passed
    * on until none of them holds it, at `outputEnded`; after a time-out, no longer.
    */
-  async run({ command: [name = "", ...args], timeoutMillis, onStart }: JobOptions) {
+  async run({ command, timeoutMillis, onStart }: JobOptions) {
     const tail = new OutputTail()
     const begun = systemClock.steady()
-    const ended = (end: RunEnd, outputEnded: Promise<unknown> = Promise.resolve()) => ({
+    const over = (end: RunEnd, outputEnded = Promise.resolve()) => ({
       end,
       durationMillis: systemClock.steady() - begun,
       captured: tail.captured(),
       outputEnded,
     })
-    let child: ChildProcess
-    try {
-      child = spawn(name, args, { stdio: ["inherit", "pipe", "pipe"], detached: true })
-    } catch (error) {
-      // Arguments that the system cannot take.
+    const { child, ended, outputEnded } = startSession(command, { stdio: ["inherit", "pipe", "pipe"] })
+    if (child?.stdout) tail.passOn(child.stdout, process.stdout)
+    if (child?.stderr) tail.passOn(child.stderr, process.stderr)
+    if (child?.pid === undefined) {
+      const end = await ended
       this.#move("refused")
-      return ended(notStarted(error, name))
-    }
-    const outputEnded = new Promise((resolve) => child.once("close", resolve))
-    if (child.stdout !== null) tail.passOn(child.stdout, process.stdout)
-    if (child.stderr !== null) tail.passOn(child.stderr, process.stderr)
-    if (child.pid === undefined) {
-      const error = await new Promise<unknown>((resolve) => child.once("error", resolve))
-      this.#move("refused")
-      return ended(notStarted(error, name))
+      return over(end)
     }
     this.#child = child
-    this.#session = new ProcessSession(child)
+    this.#session = new ProcessSession(child.pid)
     this.#move("started")
-    const exited = new Promise<RunEnd>((resolve) => {
-      child.once("exit", (code, signal) => resolve(endOf(code, signal)))
-    })
     onStart(child.pid)
-    const end = await this.#limit(exited, this.#session, timeoutMillis)
+    const end = await this.#limit(ended, this.#session, timeoutMillis)
     this.#move("ended")
-    await Promise.race([outputEnded, sleep(OUTPUT_GRACE_MILLIS)])
+    await within(OUTPUT_GRACE_MILLIS, outputEnded)
     // After a time-out, only what left the session can still hold the output.
-    return ended(end, end.kind === "timedOut" ? undefined : outputEnded)
+    return over(end, end.kind === "timedOut" ? undefined : outputEnded)
   }
 
   /** The end of the job, or that its time was over. */
   async #limit(
-    exited: Promise<RunEnd>,
+    ended: Promise<RunEnd>,
     session: ProcessSession,
     timeoutMillis: number | undefined,
   ): Promise<RunEnd> {
-    if (timeoutMillis === undefined) return await exited
-    const waiting = new AbortController()
-    const over = sleep(timeoutMillis, undefined, { signal: waiting.signal }).catch(() => undefined)
-    const end = await Promise.race([exited, over])
-    waiting.abort()
+    if (timeoutMillis === undefined) return await ended
+    const end = await byMillis(systemClock, timeoutMillis, ended)
     if (end !== undefined) return end
     this.#move("time_passed")
     await session.end(() => this.#move("outlived"))

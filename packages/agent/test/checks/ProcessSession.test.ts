@@ -82,7 +82,7 @@ describe("a session", () => {
   const begin = () => spawn("sleep", ["60"], { detached: true, stdio: "ignore" })
 
   it("is its leader's process group on a system that lists no processes", async () => {
-    const session = new ProcessSession(begin(), "/no/such")
+    const session = new ProcessSession(begin().pid, "/no/such")
     assert.isTrue(session.isAlive())
     assert.isTrue(await session.end())
     assert.isFalse(session.isAlive())
@@ -93,7 +93,7 @@ describe("a session", () => {
     const pid = child.pid ?? 0
     assert.deepStrictEqual(groupsOf({ pid, ticks: ticksOf(pid) }), new Set([pid]))
     assert.deepStrictEqual(groupsOf({ pid, ticks: "1" }), new Set())
-    const session = new ProcessSession(child)
+    const session = new ProcessSession(child.pid)
     assert.isTrue(await session.end())
     assert.isFalse(session.isAlive())
   })
