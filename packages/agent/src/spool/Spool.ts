@@ -48,6 +48,14 @@ export interface SpooledResult extends OutgoingResult {
 /** The server takes results in the order of the file, so that one place says which. */
 const NONE_SENT = { seq: 0, count: 0 }
 
+/** All but results that the next write puts into the file. */
+const nothingUnsaved = () => ({
+  reject: [] as Array<RejectedResult>,
+  states: new Map<string, CheckState>(),
+  notes: new Map<string, string>(),
+  counts: new Map<string, number>(),
+})
+
 /** Rows that one pass removes when the spool is over its bounds. */
 const DROPPED_TOGETHER = 200
 const DAYS_NOTE = "waiting_days"
@@ -64,10 +72,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   #files = 0
   /** The last result in the file that the server took, and how many wait for their deletion. */
   #sent = NONE_SENT
-  readonly #states = new Map<string, CheckState>()
-  #rejects: Array<RejectedResult> = []
-  readonly #notes = new Map<string, string>()
-  readonly #counts = new Map<string, number>()
+  #unsaved = nothingUnsaved()
   #isRefused = false
   /** The damage of the file, until it is set aside: it is neither read nor written. */
   #damage: unknown
@@ -101,34 +106,27 @@ export class Spool implements ResultQueue<SpooledResult> {
 
   /** Sets what `status` shows, with the next flush; an empty text removes it. */
   setNote(name: string, value: string): void {
-    this.#notes.set(name, value)
+    this.#unsaved.notes.set(name, value)
   }
 
   /** Adds to a counter, with the next flush. */
   count(name: string): void {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    const { counts } = this.#unsaved
+    counts.set(name, (counts.get(name) ?? 0) + 1)
   }
 
   /** Puts everything recorded on the disk. `false` while the disk refuses. */
   flush(): boolean {
-    const isEmpty =
-      this.#tail.size + this.#sent.count + this.#states.size + this.#rejects.length === 0 &&
-      this.#notes.size + this.#counts.size === 0
+    const { counts, notes, reject, states } = this.#unsaved
+    const unsaved = reject.length + states.size + notes.size + counts.size
+    const isEmpty = this.#tail.size + this.#sent.count + unsaved === 0
     if (isEmpty && this.isOnDisk) return true
     if (this.#file?.refusal !== undefined) this.#closeFile()
     const isWritten = this.#reach((file) => {
-      file.write({
-        add: this.#tail.all(),
-        sentUpTo: this.#sent.seq,
-        reject: this.#rejects,
-        states: this.#states,
-        notes: this.#notes,
-        counts: this.#counts,
-      })
+      file.write({ ...this.#unsaved, add: this.#tail.all(), sentUpTo: this.#sent.seq })
       this.#tail.clear()
-      this.#rejects = []
       this.#sent = NONE_SENT
-      for (const unsaved of [this.#states, this.#notes, this.#counts]) unsaved.clear()
+      this.#unsaved = nothingUnsaved()
     })
     if (!isWritten) return false
     // Only a write shows it: a full disk can still be read.
@@ -167,7 +165,8 @@ export class Spool implements ResultQueue<SpooledResult> {
     const inMemory = new Set(results.flatMap(({ id, seq }) => (seq === undefined ? id : [])))
     for (const { id, report, at } of this.#tail.all()) {
       if (!inMemory.has(id)) continue
-      this.#states.set(report.checkId, { observedAt: at, status: report.status, exitCode: report.exitCode })
+      const { checkId, exitCode, status } = report
+      this.#unsaved.states.set(checkId, { observedAt: at, status, exitCode })
     }
     this.#tail.remove(inMemory)
     this.flush()
@@ -176,7 +175,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** The server will never take this one. */
   reject(result: SpooledResult, reason: string): void {
     const { id, checkId, body } = result
-    this.#rejects.push({ id, checkId, body, reason, at: this.#options.now() })
+    this.#unsaved.reject.push({ id, checkId, body, reason, at: this.#options.now() })
     this.count("rejected")
     this.acknowledge([result])
   }
@@ -211,14 +210,14 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** The last result of each check that is on the disk, or that the server took from memory. */
   states(): ReadonlyMap<string, CheckState> {
     const saved = this.#read<ReadonlyMap<string, CheckState>>(new Map(), (file) => file.states())
-    return new Map([...saved, ...this.#states])
+    return new Map([...saved, ...this.#unsaved.states])
   }
 
   notes(): ReadonlyMap<string, string> {
     const notes = this.#read<ReadonlyMap<string, string>>(new Map(), (file) => file.notes())
     const all = new Map(notes)
-    for (const [name, by] of this.#counts) all.set(name, String(Number(notes.get(name) ?? 0) + by))
-    return new Map([...all, ...this.#notes])
+    for (const [name, by] of this.#unsaved.counts) all.set(name, String(Number(notes.get(name) ?? 0) + by))
+    return new Map([...all, ...this.#unsaved.notes])
   }
 
   /** Changes whenever another process has reported. */
@@ -230,7 +229,7 @@ export class Spool implements ResultQueue<SpooledResult> {
   dropAged(millis: number): void {
     const { ageDays: bound } = this.#options.bounds
     this.#reach((file) => {
-      const saved = this.#notes.get(DAYS_NOTE) ?? file.notes().get(DAYS_NOTE)
+      const saved = this.#unsaved.notes.get(DAYS_NOTE) ?? file.notes().get(DAYS_NOTE)
       const { note, last } = waitingDaysAfter(saved, { millis, last: file.last(), bound })
       this.setNote(DAYS_NOTE, note)
       file.dropUpTo(last)
@@ -292,7 +291,7 @@ export class Spool implements ResultQueue<SpooledResult> {
     warn(`${path} is damaged (${explainError(damage)}): it is now ${aside}, and a new spool starts empty`)
     this.#damage = undefined
     // The new file counts places from the beginning.
-    this.#notes.delete(DAYS_NOTE)
+    this.#unsaved.notes.delete(DAYS_NOTE)
     this.#files += 1
     this.#sent = NONE_SENT
     this.count("damaged")
