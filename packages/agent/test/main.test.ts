@@ -277,10 +277,8 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
     wrapper.stdout.on("data", (chunk: Buffer) => (said.text += chunk.toString()))
     await until("its start is kept", () => {
       if (!said.text.includes("\n")) return false
-      const file = SpoolFile.open(join(state, "spool.db"))
-      const { size } = file.notes()
-      file.close()
-      return size > 0
+      using file = SpoolFile.open(join(state, "spool.db"))
+      return file.notes().size > 0
     })
     wrapper.kill("SIGKILL")
     process.kill(Number(said.text), "SIGKILL")

@@ -80,13 +80,9 @@ export const withSpool = <A>(
   state: string,
   work: (file: SpoolFile, at: number, mark: TimeMark | undefined) => A,
 ): A => {
-  const file = SpoolFile.open(spoolPath(state))
-  try {
-    const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
-    return work(file, correctedNow(mark, systemClock), mark)
-  } finally {
-    file.close()
-  }
+  using file = SpoolFile.open(spoolPath(state))
+  const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
+  return work(file, correctedNow(mark, systemClock), mark)
 }
 
 /** Writes a report to the spool; of a run, with its note ({@link reportedNotes}). Throws where it cannot be kept. */

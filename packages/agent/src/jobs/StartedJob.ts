@@ -127,12 +127,8 @@ export const lostJobs = (notes: ReadonlyMap<string, string>, at: number, checkId
 
 /** Spools the results of lost runs. `at` is the corrected time. */
 export const reportLostJobs = (path: string, at: number): void => {
-  const file = SpoolFile.open(path)
-  try {
-    file.decide((notes) => lostJobs(notes, at))
-  } finally {
-    file.close()
-  }
+  using file = SpoolFile.open(path)
+  file.decide((notes) => lostJobs(notes, at))
 }
 
 /** A process among all that ever had its number. */

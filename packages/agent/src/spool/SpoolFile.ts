@@ -165,6 +165,10 @@ export class SpoolFile {
     this.#database.close()
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   #countDropped(repeats: number, changes: number): void {
     if (repeats > 0) this.#run("count", "dropped_repeats", String(repeats))
     if (changes > 0) this.#run("count", "dropped_changes", String(changes))

@@ -43,14 +43,10 @@ export class AgentHost {
 
   /** The results that wait, and the notes. */
   kept() {
-    const file = SpoolFile.open(this.spool)
-    try {
-      // Only `tocsin-agent` has written them.
-      const events = file.oldest(1_000).map(({ body }) => JSON.parse(body) as WireEvent)
-      return { events, last: events.at(-1), notes: file.notes() }
-    } finally {
-      file.close()
-    }
+    using file = SpoolFile.open(this.spool)
+    // Only `tocsin-agent` has written them.
+    const events = file.oldest(1_000).map(({ body }) => JSON.parse(body) as WireEvent)
+    return { events, last: events.at(-1), notes: file.notes() }
   }
 
   [Symbol.dispose](): void {

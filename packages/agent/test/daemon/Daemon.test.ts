@@ -13,10 +13,8 @@ import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
 /** The notes of the spool in a folder that `status` shows. */
 const notesOf = (state: string): ReadonlyMap<string, string> => {
-  const file = SpoolFile.open(spoolPath(state))
-  const notes = file.notes()
-  file.close()
-  return notes
+  using file = SpoolFile.open(spoolPath(state))
+  return file.notes()
 }
 
 describe("a daemon", () => {
@@ -83,12 +81,11 @@ describe("a daemon", () => {
     const { config } = readConfig(file)
     if (config === undefined) return assert.fail("the configuration is invalid")
     const noteJob = () => {
-      const spool = SpoolFile.open(spoolPath(state))
+      using spool = SpoolFile.open(spoolPath(state))
       spool.decide((notes) => ({
         add: [],
         notes: new Map([[JOBS_NOTE, jobsNote(notes.get(JOBS_NOTE), "job")]]),
       }))
-      spool.close()
     }
     const daemon = new Daemon({ config, state, clock: systemClock, random: () => 0.5, log: () => {} })
     daemon.start()
