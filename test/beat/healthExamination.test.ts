@@ -14,6 +14,7 @@ import { Context, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { whileTimePasses } from "../service/Service.ts"
 import { openTimeline, type TimelineOptions } from "../service/Timeline.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 /** A process that delivers by webhook, and the examination of its health. */
 const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
@@ -65,95 +66,79 @@ const DISKS = Array.from({ length: 60 }, (_, disk) => ({
 const faultsOf = (health: Health): ReadonlyArray<string> =>
   health.state === "unwell" ? health.faults.map(({ text }) => text) : []
 
+const test = testsFrom(open, it.effect)
+
 describe("a service is well", () => {
-  it.effect("while nothing happens, and while notifications are delivered", () =>
-    Effect.gen(function* () {
-      const { disk, after, check } = yield* open
-      assert.deepStrictEqual(yield* check, { state: "well" })
-      yield* disk.turns("critical")
-      yield* after("1 hour")
-      assert.deepStrictEqual(yield* check, { state: "well" })
-    }),
-  )
+  test("while nothing happens, and while notifications are delivered", function* ({ disk, after, check }) {
+    assert.deepStrictEqual(yield* check, { state: "well" })
+    yield* disk.turns("critical")
+    yield* after("1 hour")
+    assert.deepStrictEqual(yield* check, { state: "well" })
+  })
 
-  it.effect("unless no running server can use a receiver of its policy", () =>
-    Effect.gen(function* () {
-      const { checkOf, front } = yield* open
-      const unavailable = new Map([
-        ["webhook", "its secret is missing"],
-        ["chat", "its secret is missing"],
-      ])
-      const now = yield* Instant.now
-      const other: ReplicaRecord = {
-        id: "other",
-        version: "1",
-        policy_hash: "",
-        probes: false,
-        agent_sha256: undefined,
-        started_at: now,
-        seen_at: now,
-        ended_at: undefined,
-        receivers: [{ name: "webhook" }, { name: "chat", unavailable: "its secret is missing" }],
-      }
-      const storage = { ...front.storage, replicas: Effect.succeed([other]) }
-      const here = yield* checkOf(storage, [], { unavailable })
-      assert.deepStrictEqual(faultsOf(yield* here), ["no running server can use the receiver chat"])
-    }),
-  )
+  test("unless no running server can use a receiver of its policy", function* ({ checkOf, front }) {
+    const unavailable = new Map([
+      ["webhook", "its secret is missing"],
+      ["chat", "its secret is missing"],
+    ])
+    const now = yield* Instant.now
+    const other: ReplicaRecord = {
+      id: "other",
+      version: "1",
+      policy_hash: "",
+      probes: false,
+      agent_sha256: undefined,
+      started_at: now,
+      seen_at: now,
+      ended_at: undefined,
+      receivers: [{ name: "webhook" }, { name: "chat", unavailable: "its secret is missing" }],
+    }
+    const storage = { ...front.storage, replicas: Effect.succeed([other]) }
+    const here = yield* checkOf(storage, [], { unavailable })
+    assert.deepStrictEqual(faultsOf(yield* here), ["no running server can use the receiver chat"])
+  })
 
-  it.effect("unless its stored policy breaks a rule of this version", () =>
-    Effect.gen(function* () {
-      const { checkOf, front } = yield* open
-      const outdated = [{ line: 1, path: "windows[0].tz", message: "must be an IANA time zone" }]
-      assert.deepStrictEqual(faultsOf(yield* yield* checkOf(front.storage, [], { outdated })), [
-        "the stored policy breaks a rule of this version: see tocsin doctor",
-      ])
-      const sound = yield* checkOf(front.storage, [], { outdated: [] })
-      assert.deepStrictEqual(yield* sound, { state: "well" })
-    }),
-  )
+  test("unless its stored policy breaks a rule of this version", function* ({ checkOf, front }) {
+    const outdated = [{ line: 1, path: "windows[0].tz", message: "must be an IANA time zone" }]
+    assert.deepStrictEqual(faultsOf(yield* yield* checkOf(front.storage, [], { outdated })), [
+      "the stored policy breaks a rule of this version: see tocsin doctor",
+    ])
+    const sound = yield* checkOf(front.storage, [], { outdated: [] })
+    assert.deepStrictEqual(yield* sound, { state: "well" })
+  })
 
-  it.effect("until a receiver has been down for 15 minutes, and again after it recovered", () =>
-    Effect.gen(function* () {
-      const { disk, webhook, after, check } = yield* open
-      yield* webhook.answers(deferred)
-      yield* disk.turns("critical")
-      yield* after("14 minutes")
-      assert.deepStrictEqual(yield* check, { state: "well" })
-      yield* after("3 minutes")
-      assert.deepStrictEqual(faultsOf(yield* check), [
-        "webhook has not delivered a notification for 17 minutes",
-      ])
-      yield* webhook.answers(delivered)
-      yield* after("1 hour")
-      assert.deepStrictEqual(yield* check, { state: "well" })
-    }),
-  )
+  test("until a receiver has been down for 15 minutes, and again after it recovered", function* (opened) {
+    const { disk, webhook, after, check } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* after("14 minutes")
+    assert.deepStrictEqual(yield* check, { state: "well" })
+    yield* after("3 minutes")
+    assert.deepStrictEqual(faultsOf(yield* check), [
+      "webhook has not delivered a notification for 17 minutes",
+    ])
+    yield* webhook.answers(delivered)
+    yield* after("1 hour")
+    assert.deepStrictEqual(yield* check, { state: "well" })
+  })
 
-  it.effect("until a receiver refuses a notification, and again an hour later", () =>
-    Effect.gen(function* () {
-      const { disk, webhook, after, check } = yield* open
-      yield* webhook.answers(refused)
-      yield* disk.turns("critical")
-      yield* after("5 minutes")
-      assert.deepStrictEqual(faultsOf(yield* check), [
-        "webhook failed to deliver a notification 5 minutes ago",
-      ])
-      yield* after("1 hour")
-      assert.deepStrictEqual(yield* check, { state: "well" })
-    }),
-  )
+  test("until a receiver refuses a notification, and again an hour later", function* (opened) {
+    const { disk, webhook, after, check } = opened
+    yield* webhook.answers(refused)
+    yield* disk.turns("critical")
+    yield* after("5 minutes")
+    assert.deepStrictEqual(faultsOf(yield* check), ["webhook failed to deliver a notification 5 minutes ago"])
+    yield* after("1 hour")
+    assert.deepStrictEqual(yield* check, { state: "well" })
+  })
 
-  it.effect("while only notifiers of other replicas fail", () =>
-    Effect.gen(function* () {
-      const { process, disk, webhook, after, checkOf } = yield* open
-      yield* webhook.answers(deferred)
-      yield* disk.turns("critical")
-      yield* after("20 minutes")
-      assert.deepStrictEqual(yield* yield* checkOf(process.storage, ["messenger"]), { state: "well" })
-      assert.deepStrictEqual(yield* yield* checkOf(process.storage, []), { state: "well" })
-    }),
-  )
+  test("while only notifiers of other replicas fail", function* ({ process, disk, webhook, after, checkOf }) {
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* after("20 minutes")
+    assert.deepStrictEqual(yield* yield* checkOf(process.storage, ["messenger"]), { state: "well" })
+    assert.deepStrictEqual(yield* yield* checkOf(process.storage, []), { state: "well" })
+  })
 
   it.effect("while a receiver that was removed is down, which hides no other that is down", () =>
     Effect.gen(function* () {
@@ -207,30 +192,24 @@ describe("a service is well", () => {
     }),
   )
 
-  it.effect("while its storage accepts writes", () =>
-    Effect.gen(function* () {
-      const { process, check } = yield* open
-      process.faults.isReadOnly = true
-      assert.deepStrictEqual(faultsOf(yield* check), ["the storage refuses writes (full)"])
-      process.faults.isReadOnly = false
-      assert.deepStrictEqual(yield* check, { state: "well" })
-    }),
-  )
+  test("while its storage accepts writes", function* ({ process, check }) {
+    process.faults.isReadOnly = true
+    assert.deepStrictEqual(faultsOf(yield* check), ["the storage refuses writes (full)"])
+    process.faults.isReadOnly = false
+    assert.deepStrictEqual(yield* check, { state: "well" })
+  })
 
-  it.effect("while its storage answers within 5 seconds", () =>
-    Effect.gen(function* () {
-      const { process, after, checkOf } = yield* open
-      const hanging = yield* checkOf(Storage.of({ ...process.storage, probe: Effect.never }))
-      const looking = yield* Effect.forkChild(hanging)
-      yield* after("5 seconds")
-      assert.deepStrictEqual(faultsOf(yield* Fiber.join(looking)), [
-        "the storage does not answer (timed_out)",
-        "the storage refuses writes (timed_out)",
-      ])
-      const defective = yield* checkOf(
-        Storage.of({ ...process.storage, page: () => Effect.die(new Error("a defect")) }),
-      )
-      assert.strictEqual(faultsOf(yield* defective)[0], "the storage does not answer (other)")
-    }),
-  )
+  test("while its storage answers within 5 seconds", function* ({ process, after, checkOf }) {
+    const hanging = yield* checkOf(Storage.of({ ...process.storage, probe: Effect.never }))
+    const looking = yield* Effect.forkChild(hanging)
+    yield* after("5 seconds")
+    assert.deepStrictEqual(faultsOf(yield* Fiber.join(looking)), [
+      "the storage does not answer (timed_out)",
+      "the storage refuses writes (timed_out)",
+    ])
+    const defective = yield* checkOf(
+      Storage.of({ ...process.storage, page: () => Effect.die(new Error("a defect")) }),
+    )
+    assert.strictEqual(faultsOf(yield* defective)[0], "the storage does not answer (other)")
+  })
 })

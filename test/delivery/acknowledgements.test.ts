@@ -6,6 +6,7 @@ import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
 import { Clock, Duration, Effect } from "effect"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 /** Lets someone act. */
 const as = <A, E>(name: string, action: Effect.Effect<A, E>) =>
@@ -51,32 +52,33 @@ const acknowledgedCritical = Effect.gen(function* () {
   return timeline
 })
 
-describe("an acknowledged incident", () => {
-  it.effect("names who takes care of it in what is still sent, until it resolves", () =>
-    Effect.gen(function* () {
-      const { acknowledge, after, disk, service, webhook } = yield* open
-      const seen = () =>
-        service.receivers.arrivals.map(({ notification: { acknowledgement, event_type } }) => [
-          event_type,
-          acknowledgement?.by,
-          acknowledgement?.note,
-        ])
-      yield* webhook.answers(deferred)
-      yield* disk.turns("critical")
-      yield* acknowledge({ note: "on it", for: Duration.hours(1) })
-      yield* webhook.answers(delivered)
-      yield* after("5 minutes")
-      yield* disk.turns("ok")
-      assert.deepStrictEqual(seen(), [
-        ["firing", "eva", "on it"],
-        ["resolved", undefined, undefined],
-      ])
-    }),
-  )
+const test = testsFrom(open, it.effect)
+const acknowledged = testsFrom(acknowledgedCritical, it.effect)
 
-  it.effect("notifies nobody of another member of its severity, until the acknowledgement runs out", () =>
-    Effect.gen(function* () {
-      const { after, outbox, webhook } = yield* acknowledgedCritical
+describe("an acknowledged incident", () => {
+  test("names who takes care of it in what is still sent, until it resolves", function* (opened) {
+    const { acknowledge, after, disk, service, webhook } = opened
+    const seen = () =>
+      service.receivers.arrivals.map(({ notification: { acknowledgement, event_type } }) => [
+        event_type,
+        acknowledgement?.by,
+        acknowledgement?.note,
+      ])
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* acknowledge({ note: "on it", for: Duration.hours(1) })
+    yield* webhook.answers(delivered)
+    yield* after("5 minutes")
+    yield* disk.turns("ok")
+    assert.deepStrictEqual(seen(), [
+      ["firing", "eva", "on it"],
+      ["resolved", undefined, undefined],
+    ])
+  })
+
+  acknowledged(
+    "notifies nobody of another member of its severity, until the acknowledgement runs out",
+    function* ({ after, outbox, webhook }) {
       yield* after("7 hours")
       yield* webhook.has()
       yield* outbox.is("firing pending")
@@ -84,38 +86,34 @@ describe("an acknowledged incident", () => {
       yield* after("1 hour")
       yield* after("5 seconds")
       yield* webhook.has("firing critical db")
-    }),
+    },
   )
 
-  it.effect(
+  acknowledged(
     "notifies within seconds when the acknowledgement is withdrawn, and its age counts from then",
-    () =>
-      Effect.gen(function* () {
-        const { after, outbox, webhook, withdraw } = yield* acknowledgedCritical
-        yield* after("1 hour")
-        const untouched = outbox.item().updated_at
-        yield* after("1 hour")
-        assert.strictEqual(outbox.item().updated_at, untouched)
-        assert.deepStrictEqual(yield* withdraw, { count: 1 })
-        yield* after("5 seconds")
-        yield* webhook.has("firing critical db")
-        assert.isAtMost(Number((yield* Instant.now) - outbox.item().age_starts_at), 5_000_000)
-        assert.deepStrictEqual(yield* withdraw, { count: 0 })
-      }),
+    function* ({ after, outbox, webhook, withdraw }) {
+      yield* after("1 hour")
+      const untouched = outbox.item().updated_at
+      yield* after("1 hour")
+      assert.strictEqual(outbox.item().updated_at, untouched)
+      assert.deepStrictEqual(yield* withdraw, { count: 1 })
+      yield* after("5 seconds")
+      yield* webhook.has("firing critical db")
+      assert.isAtMost(Number((yield* Instant.now) - outbox.item().age_starts_at), 5_000_000)
+      assert.deepStrictEqual(yield* withdraw, { count: 0 })
+    },
   )
 
-  it.effect("that resolves before anyone was notified sends nothing", () =>
-    Effect.gen(function* () {
-      const { after, agent, outbox, webhook } = yield* acknowledgedCritical
-      yield* agent().reports(
-        { check: "disk", status: "ok", key: "db" },
-        { check: "cpu", status: "ok", key: "db" },
-      )
-      yield* after("9 hours")
-      yield* webhook.has()
-      yield* outbox.is("firing discarded")
-    }),
-  )
+  acknowledged("that resolves before anyone was notified sends nothing", function* (opened) {
+    const { after, agent, outbox, webhook } = opened
+    yield* agent().reports(
+      { check: "disk", status: "ok", key: "db" },
+      { check: "cpu", status: "ok", key: "db" },
+    )
+    yield* after("9 hours")
+    yield* webhook.has()
+    yield* outbox.is("firing discarded")
+  })
 
   it.effect("sends the resolved where a firing was attempted before", () =>
     Effect.gen(function* () {
@@ -125,28 +123,29 @@ describe("an acknowledged incident", () => {
     }),
   )
 
-  it.effect(
-    "that worsens loudly notifies everyone, whatever was sent before, and is no longer acknowledged",
-    () =>
-      Effect.gen(function* () {
-        const { acknowledge, disk, outbox, scenario, webhook } = yield* open
-        yield* disk.turns("critical")
-        yield* disk.turns("warning")
-        yield* acknowledge()
-        yield* disk.turns("critical")
-        yield* webhook.has("firing critical a/disk", "firing critical a/disk")
-        assert.strictEqual(outbox.item(1).cause, "worsened")
-        const { log, incident } = yield* scenario
-        assert.isUndefined(incident.ack_by)
-        assert.deepStrictEqual(
-          log.map(({ action, actor }) => [action, actor]),
-          [
-            ["worsened", "system"],
-            ["acknowledged", "eva"],
-          ],
-        )
-      }),
-  )
+  test("that worsens loudly notifies everyone, whatever was sent before, and is no longer acknowledged", function* ({
+    acknowledge,
+    disk,
+    outbox,
+    scenario,
+    webhook,
+  }) {
+    yield* disk.turns("critical")
+    yield* disk.turns("warning")
+    yield* acknowledge()
+    yield* disk.turns("critical")
+    yield* webhook.has("firing critical a/disk", "firing critical a/disk")
+    assert.strictEqual(outbox.item(1).cause, "worsened")
+    const { log, incident } = yield* scenario
+    assert.isUndefined(incident.ack_by)
+    assert.deepStrictEqual(
+      log.map(({ action, actor }) => [action, actor]),
+      [
+        ["worsened", "system"],
+        ["acknowledged", "eva"],
+      ],
+    )
+  })
 
   it.effect("stays acknowledged when it worsens silently", () =>
     Effect.gen(function* () {
@@ -157,17 +156,15 @@ describe("an acknowledged incident", () => {
     }),
   )
 
-  it.effect("keeps retrying a firing that was attempted before", () =>
-    Effect.gen(function* () {
-      const { acknowledge, after, disk, webhook } = yield* open
-      yield* webhook.answers(deferred)
-      yield* disk.turns("critical")
-      yield* acknowledge()
-      yield* webhook.answers(delivered)
-      yield* after("6 seconds")
-      yield* webhook.has("firing critical a/disk")
-    }),
-  )
+  test("keeps retrying a firing that was attempted before", function* (opened) {
+    const { acknowledge, after, disk, webhook } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* acknowledge()
+    yield* webhook.answers(delivered)
+    yield* after("6 seconds")
+    yield* webhook.has("firing critical a/disk")
+  })
 
   it.effect("does not pass its acknowledgement on to the next incident of the key", () =>
     Effect.gen(function* () {
@@ -180,167 +177,161 @@ describe("an acknowledged incident", () => {
 })
 
 describe("an acknowledgement", () => {
-  it.effect("lasts 8 hours unless it says otherwise, and 7 days at most", () =>
-    Effect.gen(function* () {
-      const { acknowledge, disk, id, process } = yield* open
-      yield* disk.turns("critical")
-      const now = yield* Instant.now
-      assert.strictEqual((yield* acknowledge()).until, Instant.plus(now, Duration.hours(8)))
-      const until = Instant.plus(now, Duration.days(7))
-      assert.deepInclude(yield* acknowledge({ until, note: "away" }), { until, note: "away", by: "eva" })
-      const refusals = [{ for: Duration.days(8) }, { until: now }, { until, for: Duration.hours(1) }]
-      for (const request of refusals) {
-        const refused = yield* Effect.flip(process.operations.acknowledge(id(), request))
-        assert.strictEqual(refused._tag, "ValidationError")
-      }
-    }),
-  )
+  test("lasts 8 hours unless it says otherwise, and 7 days at most", function* (opened) {
+    const { acknowledge, disk, id, process } = opened
+    yield* disk.turns("critical")
+    const now = yield* Instant.now
+    assert.strictEqual((yield* acknowledge()).until, Instant.plus(now, Duration.hours(8)))
+    const until = Instant.plus(now, Duration.days(7))
+    assert.deepInclude(yield* acknowledge({ until, note: "away" }), { until, note: "away", by: "eva" })
+    const refusals = [{ for: Duration.days(8) }, { until: now }, { until, for: Duration.hours(1) }]
+    for (const request of refusals) {
+      const refused = yield* Effect.flip(process.operations.acknowledge(id(), request))
+      assert.strictEqual(refused._tag, "ValidationError")
+    }
+  })
 
-  it.effect("is refused for a severity that is no longer the incident's, and for a resolved incident", () =>
-    Effect.gen(function* () {
-      const { disk, id, process } = yield* open
-      yield* disk.turns("critical")
-      const incident = id()
-      const refusalOf = (severity?: "warning") =>
-        Effect.map(
-          Effect.flip(process.operations.acknowledge(incident, { ...(severity && { severity }) })),
-          ({ _tag }) => _tag,
-        )
-      assert.strictEqual(yield* refusalOf("warning"), "StateConflict")
-      yield* disk.turns("ok")
-      assert.strictEqual(yield* refusalOf(), "StateConflict")
-      const { items } = yield* process.operations.acknowledgeAll({ ids: [incident] })
-      assert.deepStrictEqual(items, [{ id: incident, outcome: "resolved" }])
-    }),
-  )
-
-  it.effect("again after it ran out keeps each act in the scenario", () =>
-    Effect.gen(function* () {
-      const { acknowledge, after, disk, scenario } = yield* open
-      yield* disk.turns("critical")
-      yield* acknowledge({ for: Duration.minutes(5) })
-      yield* after("1 hour")
-      yield* acknowledge({ for: Duration.minutes(5) })
-      const { log } = yield* scenario
-      assert.deepStrictEqual(
-        log.map(({ action, seq }) => `${seq} ${action}`),
-        ["3 acknowledged", "2 ran_out", "1 acknowledged"],
+  test("is refused for a severity that is no longer the incident's, and for a resolved incident", function* ({
+    disk,
+    id,
+    process,
+  }) {
+    yield* disk.turns("critical")
+    const incident = id()
+    const refusalOf = (severity?: "warning") =>
+      Effect.map(
+        Effect.flip(process.operations.acknowledge(incident, { ...(severity && { severity }) })),
+        ({ _tag }) => _tag,
       )
-    }),
-  )
+    assert.strictEqual(yield* refusalOf("warning"), "StateConflict")
+    yield* disk.turns("ok")
+    assert.strictEqual(yield* refusalOf(), "StateConflict")
+    const { items } = yield* process.operations.acknowledgeAll({ ids: [incident] })
+    assert.deepStrictEqual(items, [{ id: incident, outcome: "resolved" }])
+  })
 
-  it.effect("by two people at the same time: the later one counts, and both are in the scenario", () =>
-    Effect.gen(function* () {
-      const { disk, id, process, scenario } = yield* open
-      yield* disk.turns("critical")
-      const acknowledge = (by: string) => as(by, process.operations.acknowledge(id(), {}))
-      yield* Effect.all([acknowledge("eva"), acknowledge("max")], { concurrency: 2 })
-      const { log, incident } = yield* scenario
-      assert.sameMembers(
-        log.map(({ actor }) => actor),
-        ["eva", "max"],
-      )
-      assert.strictEqual(incident.ack_by, log[0]?.actor)
-    }),
-  )
+  test("again after it ran out keeps each act in the scenario", function* (opened) {
+    const { acknowledge, after, disk, scenario } = opened
+    yield* disk.turns("critical")
+    yield* acknowledge({ for: Duration.minutes(5) })
+    yield* after("1 hour")
+    yield* acknowledge({ for: Duration.minutes(5) })
+    const { log } = yield* scenario
+    assert.deepStrictEqual(
+      log.map(({ action, seq }) => `${seq} ${action}`),
+      ["3 acknowledged", "2 ran_out", "1 acknowledged"],
+    )
+  })
+
+  test("by two people at the same time: the later one counts, and both are in the scenario", function* ({
+    disk,
+    id,
+    process,
+    scenario,
+  }) {
+    yield* disk.turns("critical")
+    const acknowledge = (by: string) => as(by, process.operations.acknowledge(id(), {}))
+    yield* Effect.all([acknowledge("eva"), acknowledge("max")], { concurrency: 2 })
+    const { log, incident } = yield* scenario
+    assert.sameMembers(
+      log.map(({ actor }) => actor),
+      ["eva", "max"],
+    )
+    assert.strictEqual(incident.ack_by, log[0]?.actor)
+  })
 })
 
 describe("the end of an acknowledgement", () => {
-  it.effect("is exactly its length after the moment at which it was recorded", () =>
-    Effect.gen(function* () {
-      const { id, process } = yield* acknowledgedCritical
-      const clock = yield* Clock.Clock
-      // Each reading is a millisecond later, as on a clock that goes on.
-      let reads = 0n
-      const next = () => clock.currentTimeNanosUnsafe() + (reads += 1n) * 1_000_000n
-      const going: Clock.Clock = Object.assign(Object.create(clock), {
-        currentTimeNanosUnsafe: next,
-        currentTimeNanos: Effect.sync(next),
-      })
-      const acknowledging = process.operations.acknowledge(id(), { for: Duration.minutes(90) })
-      const { at, until } = yield* Effect.provideService(acknowledging, Clock.Clock, going)
-      assert.isAbove(Number(reads), 1)
-      assert.strictEqual(until, Instant.plus(at, Duration.minutes(90)))
-    }),
-  )
+  acknowledged("is exactly its length after the moment at which it was recorded", function* (opened) {
+    const { id, process } = opened
+    const clock = yield* Clock.Clock
+    // Each reading is a millisecond later, as on a clock that goes on.
+    let reads = 0n
+    const next = () => clock.currentTimeNanosUnsafe() + (reads += 1n) * 1_000_000n
+    const going: Clock.Clock = Object.assign(Object.create(clock), {
+      currentTimeNanosUnsafe: next,
+      currentTimeNanos: Effect.sync(next),
+    })
+    const acknowledging = process.operations.acknowledge(id(), { for: Duration.minutes(90) })
+    const { at, until } = yield* Effect.provideService(acknowledging, Clock.Clock, going)
+    assert.isAbove(Number(reads), 1)
+    assert.strictEqual(until, Instant.plus(at, Duration.minutes(90)))
+  })
 
-  it.effect("counts for people at that moment, before a timer has ended it", () =>
-    Effect.gen(function* () {
-      const { acknowledge, id, process } = yield* acknowledgedCritical
-      const { operations } = process
-      const { until } = yield* acknowledge({ for: Duration.minutes(5) })
-      const shown = Effect.gen(function* () {
-        const { items } = yield* operations.incidents({ sort: "status", direction: "desc", limit: 10 })
-        const { acknowledgement } = toIncidentDetail(yield* operations.incident(id()))
-        return [items[0]?.acknowledgement?.until, acknowledgement?.until]
+  acknowledged("counts for people at that moment, before a timer has ended it", function* (opened) {
+    const { acknowledge, id, process } = opened
+    const { operations } = process
+    const { until } = yield* acknowledge({ for: Duration.minutes(5) })
+    const shown = Effect.gen(function* () {
+      const { items } = yield* operations.incidents({ sort: "status", direction: "desc", limit: 10 })
+      const { acknowledgement } = toIncidentDetail(yield* operations.incident(id()))
+      return [items[0]?.acknowledgement?.until, acknowledgement?.until]
+    })
+    const clock = yield* Clock.Clock
+    // The clock moves and no timer runs.
+    const at = (moment: bigint) => {
+      const nanos = moment * 1_000n
+      const moved: Clock.Clock = Object.assign(Object.create(clock), {
+        currentTimeNanosUnsafe: () => nanos,
+        currentTimeNanos: Effect.succeed(nanos),
       })
-      const clock = yield* Clock.Clock
-      // The clock moves and no timer runs.
-      const at = (moment: bigint) => {
-        const nanos = moment * 1_000n
-        const moved: Clock.Clock = Object.assign(Object.create(clock), {
-          currentTimeNanosUnsafe: () => nanos,
-          currentTimeNanos: Effect.succeed(nanos),
-        })
-        return Effect.provideService(shown, Clock.Clock, moved)
-      }
-      assert.deepStrictEqual(yield* at(until - 1n), [until, until])
-      assert.deepStrictEqual(yield* at(until), [undefined, undefined])
-    }),
-  )
+      return Effect.provideService(shown, Clock.Clock, moved)
+    }
+    assert.deepStrictEqual(yield* at(until - 1n), [until, until])
+    assert.deepStrictEqual(yield* at(until), [undefined, undefined])
+  })
 })
 
 describe("an acknowledgement that ran out during an outage, while agents may still report recoveries", () => {
   const SHORT = { for: Duration.minutes(5) }
 
-  it.effect("is over for people, and holds until they have had their time", () =>
-    Effect.gen(function* () {
-      const { acknowledge, after, id, isDownFor, service, webhook } = yield* acknowledgedCritical
-      yield* acknowledge(SHORT)
-      yield* isDownFor("10 minutes")
-      yield* after("30 seconds")
-      yield* webhook.has()
-      const { operations } = yield* service.open("operators", { delivers: false })
-      assert.deepStrictEqual(yield* operations.withdraw(id()), { count: 0 })
-      assert.isNull(toIncidentDetail(yield* operations.incident(id())).acknowledgement)
-      yield* after("5 minutes")
-      yield* webhook.has("firing critical db")
-    }),
-  )
+  acknowledged("is over for people, and holds until they have had their time", function* (opened) {
+    const { acknowledge, after, id, isDownFor, service, webhook } = opened
+    yield* acknowledge(SHORT)
+    yield* isDownFor("10 minutes")
+    yield* after("30 seconds")
+    yield* webhook.has()
+    const { operations } = yield* service.open("operators", { delivers: false })
+    assert.deepStrictEqual(yield* operations.withdraw(id()), { count: 0 })
+    assert.isNull(toIncidentDetail(yield* operations.incident(id())).acknowledgement)
+    yield* after("5 minutes")
+    yield* webhook.has("firing critical db")
+  })
 
-  it.effect("is over for an incident that worsens loudly, which everyone learns after that time", () =>
-    Effect.gen(function* () {
-      const { acknowledge, after, disk, isDownFor, outbox, webhook } = yield* open
-      yield* disk.turns("critical")
-      yield* disk.turns("warning")
-      yield* acknowledge(SHORT)
-      yield* isDownFor("10 minutes")
-      yield* after("30 seconds")
-      yield* disk.turns("critical")
-      yield* webhook.has("firing critical a/disk")
-      yield* after("2 minutes")
-      yield* webhook.has("firing critical a/disk", "firing critical a/disk")
-      assert.strictEqual(outbox.item(1).cause, "ack_ran_out")
-      yield* after("10 minutes")
-      yield* outbox.is("firing sent", "firing sent")
-    }),
-  )
+  test("is over for an incident that worsens loudly, which everyone learns after that time", function* ({
+    acknowledge,
+    after,
+    disk,
+    isDownFor,
+    outbox,
+    webhook,
+  }) {
+    yield* disk.turns("critical")
+    yield* disk.turns("warning")
+    yield* acknowledge(SHORT)
+    yield* isDownFor("10 minutes")
+    yield* after("30 seconds")
+    yield* disk.turns("critical")
+    yield* webhook.has("firing critical a/disk")
+    yield* after("2 minutes")
+    yield* webhook.has("firing critical a/disk", "firing critical a/disk")
+    assert.strictEqual(outbox.item(1).cause, "ack_ran_out")
+    yield* after("10 minutes")
+    yield* outbox.is("firing sent", "firing sent")
+  })
 })
 
 describe("a note", () => {
-  it.effect("is part of the scenario, also of a resolved incident", () =>
-    Effect.gen(function* () {
-      const { disk, id, process } = yield* open
-      yield* disk.turns("critical")
-      const incident = id()
-      yield* as("eva", process.operations.note(incident, { text: "disk ordered" }))
-      yield* disk.turns("ok")
-      yield* as("max", process.operations.note(incident, { text: "disk replaced" }))
-      const { log } = yield* process.operations.incident(incident)
-      assert.deepStrictEqual(
-        log.map(({ actor, text }) => `${actor}: ${text}`),
-        ["max: disk replaced", "eva: disk ordered"],
-      )
-    }),
-  )
+  test("is part of the scenario, also of a resolved incident", function* ({ disk, id, process }) {
+    yield* disk.turns("critical")
+    const incident = id()
+    yield* as("eva", process.operations.note(incident, { text: "disk ordered" }))
+    yield* disk.turns("ok")
+    yield* as("max", process.operations.note(incident, { text: "disk replaced" }))
+    const { log } = yield* process.operations.incident(incident)
+    assert.deepStrictEqual(
+      log.map(({ actor, text }) => `${actor}: ${text}`),
+      ["max: disk replaced", "eva: disk ordered"],
+    )
+  })
 })

@@ -16,6 +16,7 @@ import {
 import { type ProcessOptions, type Service, whileTimePasses } from "../service/Service.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { expectedAtRouter, firingAtRouter } from "./Router.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const CRITICAL = "a/disk of a/disk is critical"
 const WARNING = "a/disk of a/disk is warning"
@@ -61,28 +62,28 @@ const takes = (sendingMillis: number, answeringMillis = 0): Answer => ({
   answeringMillis,
 })
 
+const test = testsFrom(openRouted(), it.effect)
+
 describe("an alert", () => {
-  it.effect("repeats every minute while it fires, and for five minutes after it ended", () =>
-    Effect.gen(function* () {
-      const { service, disk, after, router } = yield* openRouted()
-      const start = yield* Instant.now
-      yield* disk.turns("critical")
-      yield* after("150 seconds")
-      yield* disk.turns("ok")
-      yield* after("20 minutes")
-      assert.deepStrictEqual(repeatsSince(service, start), [
-        "60 critical fires",
-        "120 critical fires",
-        "150 critical ended",
-        "210 critical ended",
-        "270 critical ended",
-        "330 critical ended",
-        "390 critical ended",
-        "450 critical ended",
-      ])
-      yield* router.isRepeated(0)
-    }),
-  )
+  test("repeats every minute while it fires, and for five minutes after it ended", function* (opened) {
+    const { service, disk, after, router } = opened
+    const start = yield* Instant.now
+    yield* disk.turns("critical")
+    yield* after("150 seconds")
+    yield* disk.turns("ok")
+    yield* after("20 minutes")
+    assert.deepStrictEqual(repeatsSince(service, start), [
+      "60 critical fires",
+      "120 critical fires",
+      "150 critical ended",
+      "210 critical ended",
+      "270 critical ended",
+      "330 critical ended",
+      "390 critical ended",
+      "450 critical ended",
+    ])
+    yield* router.isRepeated(0)
+  })
 
   it.effect("is sent by its notifications alone to a receiver that keeps it", () =>
     Effect.gen(function* () {
@@ -148,179 +149,157 @@ describe("an alert", () => {
     }),
   )
 
-  it.effect("rests while reloads have removed its receiver", () =>
-    Effect.gen(function* () {
-      const { service, disk, after, process } = yield* openRouted()
-      const start = yield* Instant.now
-      yield* disk.turns("critical")
-      yield* after("70 seconds")
-      yield* process.sendsTo()
-      yield* after("200 seconds")
-      yield* process.sendsTo("alert_router")
-      yield* after("70 seconds")
-      assert.deepStrictEqual(repeatsSince(service, start), [
-        "60 critical fires",
-        "270 critical fires",
-        "330 critical fires",
-      ])
-    }),
-  )
+  test("rests while reloads have removed its receiver", function* ({ service, disk, after, process }) {
+    const start = yield* Instant.now
+    yield* disk.turns("critical")
+    yield* after("70 seconds")
+    yield* process.sendsTo()
+    yield* after("200 seconds")
+    yield* process.sendsTo("alert_router")
+    yield* after("70 seconds")
+    assert.deepStrictEqual(repeatsSince(service, start), [
+      "60 critical fires",
+      "270 critical fires",
+      "330 critical fires",
+    ])
+  })
 
-  it.effect("replaces the alert of another severity immediately, with and without a notification", () =>
-    Effect.gen(function* () {
-      const { service, disk, after, router } = yield* openRouted()
-      const statuses: ReadonlyArray<CheckStatus> = [
-        "warning",
-        "critical",
-        "warning",
-        "unknown",
-        "warning",
-        "critical",
-        "unknown",
-      ]
-      for (const status of statuses) {
-        for (const loud of [true, false]) {
-          yield* disk.turns(status, { loud: loud || service.rows().alerts.size === 0 })
-          yield* router.fires(`a/disk of a/disk is ${status}`)
-          yield* after("17 seconds")
-          yield* router.fires(`a/disk of a/disk is ${status}`)
-        }
+  test("replaces the alert of another severity immediately, with and without a notification", function* ({
+    service,
+    disk,
+    after,
+    router,
+  }) {
+    const statuses: ReadonlyArray<CheckStatus> = [
+      "warning",
+      "critical",
+      "warning",
+      "unknown",
+      "warning",
+      "critical",
+      "unknown",
+    ]
+    for (const status of statuses) {
+      for (const loud of [true, false]) {
+        yield* disk.turns(status, { loud: loud || service.rows().alerts.size === 0 })
+        yield* router.fires(`a/disk of a/disk is ${status}`)
+        yield* after("17 seconds")
+        yield* router.fires(`a/disk of a/disk is ${status}`)
       }
-      yield* after("10 minutes")
-      yield* router.isRepeated(1)
-    }),
-  )
+    }
+    yield* after("10 minutes")
+    yield* router.isRepeated(1)
+  })
 
-  it.effect("ends with a silent resolution", () =>
-    Effect.gen(function* () {
-      const { disk, router } = yield* openRouted()
+  test("ends with a silent resolution", function* ({ disk, router }) {
+    yield* disk.turns("critical")
+    yield* disk.turns("ok", { loud: false })
+    yield* router.fires()
+    yield* router.has("firing critical a/disk")
+  })
+
+  test("does not exist for a silent incident", function* ({ receivers, disk, after, router }) {
+    yield* disk.turns("critical", { loud: false })
+    yield* disk.turns("unknown", { loud: false })
+    yield* after("3 minutes")
+    yield* router.has()
+    yield* router.isRepeated(0)
+    assert.strictEqual(receivers.repeats.length, 0)
+  })
+
+  test("ends immediately if it arrives after its incident resolved", function* (opened) {
+    const { service, disk, after, router } = opened
+    yield* router.answers(takes(1_000, 2_000))
+    yield* disk.turns("critical")
+    yield* after("1500 millis")
+    yield* disk.turns("ok", { loud: false })
+    yield* after("1500 millis")
+    yield* router.fires()
+    // Its end is that of the incident, not the moment at which it arrived.
+    const { alerts, incidents } = service.rows()
+    assert.deepStrictEqual(
+      Array.from(alerts.values(), ({ ended_at }) => ended_at),
+      Array.from(incidents.values(), ({ resolved_at }) => resolved_at),
+    )
+  })
+
+  test("survives an end of the incident before it that had to be tried again", function* (opened) {
+    const { disk, after, router } = opened
+    yield* disk.turns("critical")
+    yield* router.answers(deferred)
+    yield* disk.turns("ok")
+    yield* router.answers(delivered)
+    yield* disk.turns("critical")
+    yield* after("10 seconds")
+    yield* router.has("firing critical a/disk", "firing critical a/disk", "resolved critical a/disk")
+    yield* router.fires(CRITICAL)
+  })
+
+  test("survives an end of the incident before it that arrives during its own attempt", function* (opened) {
+    const { disk, after, router } = opened
+    yield* disk.turns("critical")
+    yield* router.answers(takes(1_000))
+    yield* disk.turns("ok")
+    yield* router.answers(takes(0, 2_000))
+    yield* disk.turns("critical")
+    yield* after("3 seconds")
+    yield* router.has("firing critical a/disk", "firing critical a/disk", "resolved critical a/disk")
+    yield* router.fires(CRITICAL)
+  })
+
+  test("survives it also while a repeat is under way that began before both", function* (opened) {
+    const { disk, after, router } = opened
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(takes(0, 10_000))
+    yield* after("61 seconds")
+    yield* router.answers(takes(1_000))
+    yield* disk.turns("ok")
+    yield* router.answers(takes(0, 2_000))
+    yield* disk.turns("critical")
+    yield* after("12 seconds")
+    yield* router.fires(CRITICAL)
+  })
+
+  test("survives an end of the incident before it that arrives during a repeat", function* (opened) {
+    const { disk, after, router } = opened
+    yield* disk.turns("critical")
+    yield* router.answers(deferred)
+    yield* disk.turns("ok")
+    yield* router.answers(delivered)
+    yield* disk.turns("critical")
+    // The next attempt begins after 4 to 6 seconds.
+    yield* router.answers(takes(57_500))
+    yield* router.answersRepeats(takes(0, 10_000))
+    yield* after("71 seconds")
+    yield* router.fires(CRITICAL)
+  })
+
+  test("still ends when another check has opened a newer incident with the same key", function* (opened) {
+    const { agent, after, router } = opened
+    yield* agent().reports({ check: "disk", status: "critical", key: "db" })
+    yield* router.answersRepeats(deferred)
+    yield* agent().reports({ check: "disk", status: "ok", key: "db", loud: false })
+    yield* router.fires("db of a/disk is critical")
+    yield* agent().reports({ check: "load", status: "critical", key: "db" })
+    yield* router.answersRepeats(delivered)
+    yield* after("61 seconds")
+    yield* router.fires("db of a/load is critical")
+  })
+
+  test("survives the end of the incident before it", function* ({ disk, after, router }) {
+    for (let times = 0; times < 4; times++) {
       yield* disk.turns("critical")
-      yield* disk.turns("ok", { loud: false })
-      yield* router.fires()
-      yield* router.has("firing critical a/disk")
-    }),
-  )
-
-  it.effect("does not exist for a silent incident", () =>
-    Effect.gen(function* () {
-      const { receivers, disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical", { loud: false })
-      yield* disk.turns("unknown", { loud: false })
-      yield* after("3 minutes")
-      yield* router.has()
-      yield* router.isRepeated(0)
-      assert.strictEqual(receivers.repeats.length, 0)
-    }),
-  )
-
-  it.effect("ends immediately if it arrives after its incident resolved", () =>
-    Effect.gen(function* () {
-      const { service, disk, after, router } = yield* openRouted()
-      yield* router.answers(takes(1_000, 2_000))
-      yield* disk.turns("critical")
-      yield* after("1500 millis")
-      yield* disk.turns("ok", { loud: false })
-      yield* after("1500 millis")
-      yield* router.fires()
-      // Its end is that of the incident, not the moment at which it arrived.
-      const { alerts, incidents } = service.rows()
-      assert.deepStrictEqual(
-        Array.from(alerts.values(), ({ ended_at }) => ended_at),
-        Array.from(incidents.values(), ({ resolved_at }) => resolved_at),
-      )
-    }),
-  )
-
-  it.effect("survives an end of the incident before it that had to be tried again", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answers(deferred)
+      yield* after("35 seconds")
       yield* disk.turns("ok")
-      yield* router.answers(delivered)
-      yield* disk.turns("critical")
-      yield* after("10 seconds")
-      yield* router.has("firing critical a/disk", "firing critical a/disk", "resolved critical a/disk")
+      yield* after("50 seconds")
+    }
+    yield* disk.turns("critical")
+    for (let seconds = 0; seconds < 400; seconds += 5) {
+      yield* after("5 seconds")
       yield* router.fires(CRITICAL)
-    }),
-  )
-
-  it.effect("survives an end of the incident before it that arrives during its own attempt", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answers(takes(1_000))
-      yield* disk.turns("ok")
-      yield* router.answers(takes(0, 2_000))
-      yield* disk.turns("critical")
-      yield* after("3 seconds")
-      yield* router.has("firing critical a/disk", "firing critical a/disk", "resolved critical a/disk")
-      yield* router.fires(CRITICAL)
-    }),
-  )
-
-  it.effect("survives it also while a repeat is under way that began before both", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(takes(0, 10_000))
-      yield* after("61 seconds")
-      yield* router.answers(takes(1_000))
-      yield* disk.turns("ok")
-      yield* router.answers(takes(0, 2_000))
-      yield* disk.turns("critical")
-      yield* after("12 seconds")
-      yield* router.fires(CRITICAL)
-    }),
-  )
-
-  it.effect("survives an end of the incident before it that arrives during a repeat", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answers(deferred)
-      yield* disk.turns("ok")
-      yield* router.answers(delivered)
-      yield* disk.turns("critical")
-      // The next attempt begins after 4 to 6 seconds.
-      yield* router.answers(takes(57_500))
-      yield* router.answersRepeats(takes(0, 10_000))
-      yield* after("71 seconds")
-      yield* router.fires(CRITICAL)
-    }),
-  )
-
-  it.effect("still ends when another check has opened a newer incident with the same key", () =>
-    Effect.gen(function* () {
-      const { agent, after, router } = yield* openRouted()
-      yield* agent().reports({ check: "disk", status: "critical", key: "db" })
-      yield* router.answersRepeats(deferred)
-      yield* agent().reports({ check: "disk", status: "ok", key: "db", loud: false })
-      yield* router.fires("db of a/disk is critical")
-      yield* agent().reports({ check: "load", status: "critical", key: "db" })
-      yield* router.answersRepeats(delivered)
-      yield* after("61 seconds")
-      yield* router.fires("db of a/load is critical")
-    }),
-  )
-
-  it.effect("survives the end of the incident before it", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      for (let times = 0; times < 4; times++) {
-        yield* disk.turns("critical")
-        yield* after("35 seconds")
-        yield* disk.turns("ok")
-        yield* after("50 seconds")
-      }
-      yield* disk.turns("critical")
-      for (let seconds = 0; seconds < 400; seconds += 5) {
-        yield* after("5 seconds")
-        yield* router.fires(CRITICAL)
-      }
-      yield* router.isRepeated(1)
-    }),
-  )
+    }
+    yield* router.isRepeated(1)
+  })
 })
 
 /** Results of two checks, in incidents of their own or a shared one. */
@@ -379,31 +358,28 @@ describe("the alert router", () => {
     }),
   )
 
-  it.effect("gets what still counts after it was down", () =>
-    Effect.gen(function* () {
-      const { receivers, disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(deferred)
-      yield* after("20 minutes")
-      yield* router.fires()
-      assert.isAbove(receivers.repeats.length, 8)
-      yield* router.answersRepeats(delivered)
-      yield* after("1 minute")
-      yield* router.fires(CRITICAL)
-      yield* router.answersRepeats(deferred)
-      yield* disk.turns("ok")
-      yield* after("20 minutes")
-      yield* router.answersRepeats(delivered)
-      yield* after("1 minute")
-      // The end arrives, however long the router was down.
-      assert.isTrue(
-        receivers.repeats.some(
-          ({ alerts, answer }) => answer.reaches && alerts.some(({ alert }) => alert.ended_at !== undefined),
-        ),
-      )
-      yield* router.isRepeated(0)
-    }),
-  )
+  test("gets what still counts after it was down", function* ({ receivers, disk, after, router }) {
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(deferred)
+    yield* after("20 minutes")
+    yield* router.fires()
+    assert.isAbove(receivers.repeats.length, 8)
+    yield* router.answersRepeats(delivered)
+    yield* after("1 minute")
+    yield* router.fires(CRITICAL)
+    yield* router.answersRepeats(deferred)
+    yield* disk.turns("ok")
+    yield* after("20 minutes")
+    yield* router.answersRepeats(delivered)
+    yield* after("1 minute")
+    // The end arrives, however long the router was down.
+    assert.isTrue(
+      receivers.repeats.some(
+        ({ alerts, answer }) => answer.reaches && alerts.some(({ alert }) => alert.ended_at !== undefined),
+      ),
+    )
+    yield* router.isRepeated(0)
+  })
 
   it.effect("has its alerts after one failed repeat, however long a delivery's lease is", () =>
     Effect.gen(function* () {
@@ -417,88 +393,73 @@ describe("the alert router", () => {
     }),
   )
 
-  it.effect("gets its alerts again after a defect in the notifier", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(throwing)
-      yield* after("6 minutes")
-      yield* router.answersRepeats(delivered)
-      yield* after("1 minute")
-      yield* router.fires(CRITICAL)
-    }),
-  )
+  test("gets its alerts again after a defect in the notifier", function* ({ disk, after, router }) {
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(throwing)
+    yield* after("6 minutes")
+    yield* router.answersRepeats(delivered)
+    yield* after("1 minute")
+    yield* router.fires(CRITICAL)
+  })
 
-  it.effect("gets from another process what a stopped process had not sent", () =>
-    Effect.gen(function* () {
-      const { service, process, receivers, disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(hanging)
-      yield* after("1 minute")
-      yield* service.open("second")
-      yield* router.answersRepeats(delivered)
-      yield* whileTimePasses(process.close)
-      yield* after("15 seconds")
-      assert.deepStrictEqual(
-        receivers.repeats.map(({ client, answer }) => `${client} ${answer.outcome}`),
-        ["first hangs", "second delivered"],
-      )
-    }),
-  )
+  test("gets from another process what a stopped process had not sent", function* (opened) {
+    const { service, process, receivers, disk, after, router } = opened
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(hanging)
+    yield* after("1 minute")
+    yield* service.open("second")
+    yield* router.answersRepeats(delivered)
+    yield* whileTimePasses(process.close)
+    yield* after("15 seconds")
+    assert.deepStrictEqual(
+      receivers.repeats.map(({ client, answer }) => `${client} ${answer.outcome}`),
+      ["first hangs", "second delivered"],
+    )
+  })
 
-  it.effect("gets a change that happens during a repeat", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(takes(1_000, 1_000))
-      yield* after("61 seconds")
-      // The repeat of critical is running.
-      yield* disk.turns("warning")
-      yield* after("4 seconds")
-      yield* router.fires(WARNING)
-    }),
-  )
+  test("gets a change that happens during a repeat", function* ({ disk, after, router }) {
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(takes(1_000, 1_000))
+    yield* after("61 seconds")
+    // The repeat of critical is running.
+    yield* disk.turns("warning")
+    yield* after("4 seconds")
+    yield* router.fires(WARNING)
+  })
 
-  it.effect("gets a severity that returns during the last repeat of its end", () =>
-    Effect.gen(function* () {
-      const { receivers, disk, after, router } = yield* openRouted()
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(takes(1_000, 1_000))
-      yield* disk.turns("warning")
-      // Each post takes two seconds. The first one at least five minutes after the end is the last.
-      yield* after(`${5 * 62 + 1} seconds`)
-      assert.isTrue(receivers.repeats.at(-1)?.alerts.some(({ alert }) => alert.ended_at !== undefined))
-      yield* disk.turns("critical")
-      yield* after("5 seconds")
-      yield* router.fires(CRITICAL)
-      yield* after("6 minutes")
-      yield* router.fires(CRITICAL)
-    }),
-  )
+  test("gets a severity that returns during the last repeat of its end", function* (opened) {
+    const { receivers, disk, after, router } = opened
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(takes(1_000, 1_000))
+    yield* disk.turns("warning")
+    // Each post takes two seconds. The first one at least five minutes after the end is the last.
+    yield* after(`${5 * 62 + 1} seconds`)
+    assert.isTrue(receivers.repeats.at(-1)?.alerts.some(({ alert }) => alert.ended_at !== undefined))
+    yield* disk.turns("critical")
+    yield* after("5 seconds")
+    yield* router.fires(CRITICAL)
+    yield* after("6 minutes")
+    yield* router.fires(CRITICAL)
+  })
 
-  it.effect("keeps a severity that returned before a slower process sent its end", () =>
-    Effect.gen(function* () {
-      const { service, disk, after, router } = yield* openRouted()
-      const other = yield* service.open("second")
-      yield* disk.turns("critical")
-      yield* router.answersRepeats(takes(3_000), { client: "first" })
-      yield* disk.turns("warning")
-      yield* after("1 second")
-      yield* report(other, [{ check: "disk", status: "critical" }])
-      yield* after("20 seconds")
-      yield* router.fires(CRITICAL)
-    }),
-  )
+  test("keeps a severity that returned before a slower process sent its end", function* (opened) {
+    const { service, disk, after, router } = opened
+    const other = yield* service.open("second")
+    yield* disk.turns("critical")
+    yield* router.answersRepeats(takes(3_000), { client: "first" })
+    yield* disk.turns("warning")
+    yield* after("1 second")
+    yield* report(other, [{ check: "disk", status: "critical" }])
+    yield* after("20 seconds")
+    yield* router.fires(CRITICAL)
+  })
 
-  it.effect("gets the present severity after an outdated one arrived late", () =>
-    Effect.gen(function* () {
-      const { disk, after, router } = yield* openRouted()
-      yield* router.answers(takes(2_000))
-      yield* disk.turns("critical")
-      yield* after("1 second")
-      yield* disk.turns("warning", { loud: false })
-      yield* after("1 second")
-      yield* router.fires(WARNING)
-    }),
-  )
+  test("gets the present severity after an outdated one arrived late", function* ({ disk, after, router }) {
+    yield* router.answers(takes(2_000))
+    yield* disk.turns("critical")
+    yield* after("1 second")
+    yield* disk.turns("warning", { loud: false })
+    yield* after("1 second")
+    yield* router.fires(WARNING)
+  })
 })

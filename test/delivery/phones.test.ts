@@ -7,6 +7,7 @@ import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
 import { busy, deferred, delivered, refused, shadow, silent } from "../service/Receivers.ts"
 import { openService, type Process, whileTimePasses } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const CALL = {
   kind: "messenger",
@@ -61,22 +62,22 @@ const openPhone = Effect.fnUntraced(function* (changes: object = {}) {
 const timesOf = (calls: ReadonlyArray<{ readonly at: number; readonly about: string }>) =>
   calls.map(({ about, at }) => `${at} s: ${about}`)
 
+const test = testsFrom(openPhone(), it.effect)
+
 describe("a phone", () => {
-  it.effect("rings once, and 90 s after that call began with all that is due", () =>
-    Effect.gen(function* () {
-      const { calls, passes, reports, states } = yield* openPhone()
-      yield* reports(criticalChecks(1))
-      yield* passes("20 seconds")
-      yield* reports(criticalChecks(4))
-      yield* passes("69 seconds")
-      assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing"])
-      assert.deepStrictEqual(states(), ["firing sent", ...Array.from({ length: 3 }, () => "firing pending")])
-      yield* passes("1 second")
-      assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing", "90 s: 3 firing"])
-      yield* passes("10 minutes")
-      assert.strictEqual(calls().length, 2)
-    }),
-  )
+  test("rings once, and 90 s after that call began with all that is due", function* (opened) {
+    const { calls, passes, reports, states } = opened
+    yield* reports(criticalChecks(1))
+    yield* passes("20 seconds")
+    yield* reports(criticalChecks(4))
+    yield* passes("69 seconds")
+    assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing"])
+    assert.deepStrictEqual(states(), ["firing sent", ...Array.from({ length: 3 }, () => "firing pending")])
+    yield* passes("1 second")
+    assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing", "90 s: 3 firing"])
+    yield* passes("10 minutes")
+    assert.strictEqual(calls().length, 2)
+  })
 
   it.effect("calls about firings before resolutions, which it gets on demand alone", () =>
     Effect.gen(function* () {
@@ -96,40 +97,36 @@ describe("a phone", () => {
     }),
   )
 
-  it.effect("is free at once after a call that did not ring, and not after one that may have", () =>
-    Effect.gen(function* () {
-      const { calls, passes, receivers, reports } = yield* openPhone()
-      receivers.answerWith(refused)
-      yield* reports(criticalChecks(1))
-      receivers.answerWith(busy)
-      yield* reports([{ check: "second", status: "critical" }])
-      yield* passes("10 seconds")
-      assert.strictEqual(calls().length, 3)
-      receivers.answerWith({ ...silent, answeringMillis: 10_000 })
-      yield* passes("1 minute")
-      const lost = calls().at(-1)?.at ?? Number.NaN
-      receivers.answerWith(delivered)
-      yield* reports([{ check: "third", status: "critical" }])
-      yield* passes("2 minutes")
-      assert.closeTo(calls().at(-1)?.at ?? 0, lost + 90, 1e-6)
-    }),
-  )
+  test("is free at once after a call that did not ring, and not after one that may have", function* (opened) {
+    const { calls, passes, receivers, reports } = opened
+    receivers.answerWith(refused)
+    yield* reports(criticalChecks(1))
+    receivers.answerWith(busy)
+    yield* reports([{ check: "second", status: "critical" }])
+    yield* passes("10 seconds")
+    assert.strictEqual(calls().length, 3)
+    receivers.answerWith({ ...silent, answeringMillis: 10_000 })
+    yield* passes("1 minute")
+    const lost = calls().at(-1)?.at ?? Number.NaN
+    receivers.answerWith(delivered)
+    yield* reports([{ check: "third", status: "critical" }])
+    yield* passes("2 minutes")
+    assert.closeTo(calls().at(-1)?.at ?? 0, lost + 90, 1e-6)
+  })
 
-  it.effect("rings about each of a digest that its service refuses, one after the other", () =>
-    Effect.gen(function* () {
-      const { calls, passes, receivers, reports, states } = yield* openPhone()
-      receivers.answerDigestsWith(refused)
-      yield* reports(criticalChecks(3))
-      yield* passes("5 minutes")
-      assert.deepStrictEqual(timesOf(calls()), [
-        "0 s: 3 firing",
-        "0 s: 1 firing",
-        "90 s: 1 firing",
-        "180 s: 1 firing",
-      ])
-      assert.deepStrictEqual(states(), ["firing sent", "firing sent", "firing sent"])
-    }),
-  )
+  test("rings about each of a digest that its service refuses, one after the other", function* (opened) {
+    const { calls, passes, receivers, reports, states } = opened
+    receivers.answerDigestsWith(refused)
+    yield* reports(criticalChecks(3))
+    yield* passes("5 minutes")
+    assert.deepStrictEqual(timesOf(calls()), [
+      "0 s: 3 firing",
+      "0 s: 1 firing",
+      "90 s: 1 firing",
+      "180 s: 1 firing",
+    ])
+    assert.deepStrictEqual(states(), ["firing sent", "firing sent", "firing sent"])
+  })
 
   it.effect("has the rows of a phone that rings as a shadow", () =>
     Effect.gen(function* () {
@@ -152,47 +149,42 @@ describe("a phone", () => {
     }),
   )
 
-  it.effect("rests through a restart", () =>
-    Effect.gen(function* () {
-      const { calls, passes, process, reports, start } = yield* openPhone()
-      yield* reports(criticalChecks(1))
-      yield* reports(criticalChecks(2))
-      yield* whileTimePasses(process.close)
-      yield* start("b")
-      yield* passes("88 seconds")
-      assert.strictEqual(calls().length, 1)
-      yield* passes("3 seconds")
-      assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing", "90 s: 1 firing"])
-    }),
-  )
+  test("rests through a restart", function* ({ calls, passes, process, reports, start }) {
+    yield* reports(criticalChecks(1))
+    yield* reports(criticalChecks(2))
+    yield* whileTimePasses(process.close)
+    yield* start("b")
+    yield* passes("88 seconds")
+    assert.strictEqual(calls().length, 1)
+    yield* passes("3 seconds")
+    assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing", "90 s: 1 firing"])
+  })
 
-  it.effect("is served by one of several processes, and by another within 30 s of its death", () =>
-    Effect.gen(function* () {
-      const { calls, passes, process, receivers, reports, start } = yield* openPhone()
-      const others = [yield* start("b"), yield* start("c")]
-      receivers.answerWith(deferred)
-      receivers.answerDigestsWith(deferred)
-      yield* passes("15 seconds")
-      yield* reports(criticalChecks(3))
-      yield* passes("10 minutes")
-      const clients = new Set(calls().map(({ client }) => client))
-      assert.strictEqual(clients.size, 1)
-      for (const [n, { at }] of calls().entries())
-        if (n > 0) assert.isAtLeast(at, (calls()[n - 1]?.at ?? 0) + 90)
-      const [owner = ""] = clients
-      const all = [process, ...others]
-      const dead = all.find(({ name }) => name === owner) ?? assert.fail("no owner")
-      const [left = process] = all.filter((one) => one !== dead)
-      // It reports nothing more, as after a crash.
-      dead.faults.isUnreachable = true
-      receivers.answerWith(delivered)
-      receivers.answerDigestsWith(delivered)
-      const before = calls().length
-      yield* reports([{ check: "later", status: "critical" }], left)
-      yield* passes("2 minutes")
-      const after = calls().slice(before)
-      assert.isNotEmpty(after)
-      for (const { client } of after) assert.notStrictEqual(client, owner)
-    }),
-  )
+  test("is served by one of several processes, and by another within 30 s of its death", function* (opened) {
+    const { calls, passes, process, receivers, reports, start } = opened
+    const others = [yield* start("b"), yield* start("c")]
+    receivers.answerWith(deferred)
+    receivers.answerDigestsWith(deferred)
+    yield* passes("15 seconds")
+    yield* reports(criticalChecks(3))
+    yield* passes("10 minutes")
+    const clients = new Set(calls().map(({ client }) => client))
+    assert.strictEqual(clients.size, 1)
+    for (const [n, { at }] of calls().entries())
+      if (n > 0) assert.isAtLeast(at, (calls()[n - 1]?.at ?? 0) + 90)
+    const [owner = ""] = clients
+    const all = [process, ...others]
+    const dead = all.find(({ name }) => name === owner) ?? assert.fail("no owner")
+    const [left = process] = all.filter((one) => one !== dead)
+    // It reports nothing more, as after a crash.
+    dead.faults.isUnreachable = true
+    receivers.answerWith(delivered)
+    receivers.answerDigestsWith(delivered)
+    const before = calls().length
+    yield* reports([{ check: "later", status: "critical" }], left)
+    yield* passes("2 minutes")
+    const after = calls().slice(before)
+    assert.isNotEmpty(after)
+    for (const { client } of after) assert.notStrictEqual(client, owner)
+  })
 })

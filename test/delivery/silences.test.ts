@@ -12,6 +12,7 @@ import { AGENT, heartbeat, enroll, report, type Result as Reported } from "../se
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const NAMES = ["chat"]
 const DISKS: ReadonlyArray<Matcher> = [{ field: "check_id", op: "glob", value: "disk*" }]
@@ -62,21 +63,21 @@ const openSilences = Effect.fnUntraced(function* (
   return { service, process, open, after, turns, worsens, silence, messages, items }
 })
 
+const test = testsFrom(openSilences(), it.effect)
+
 describe("a silence", () => {
-  it.effect("holds what it covers until it ends, and then sends what the incident shows", () =>
-    Effect.gen(function* () {
-      const { after, messages, silence, turns } = yield* openSilences()
-      yield* silence(30)
-      yield* turns("disk", "warning")
-      yield* turns("load", "critical")
-      assert.deepStrictEqual(messages(), ["opened critical"])
-      yield* turns("disk", "critical")
-      yield* after("29 minutes")
-      assert.strictEqual(messages().length, 1)
-      yield* after("65 seconds")
-      assert.deepStrictEqual(messages().slice(1), ["opened critical"])
-    }),
-  )
+  test("holds what it covers until it ends, and then sends what the incident shows", function* (opened) {
+    const { after, messages, silence, turns } = opened
+    yield* silence(30)
+    yield* turns("disk", "warning")
+    yield* turns("load", "critical")
+    assert.deepStrictEqual(messages(), ["opened critical"])
+    yield* turns("disk", "critical")
+    yield* after("29 minutes")
+    assert.strictEqual(messages().length, 1)
+    yield* after("65 seconds")
+    assert.deepStrictEqual(messages().slice(1), ["opened critical"])
+  })
 
   it.effect("of a check covers no heartbeat incident, which has none", () =>
     Effect.gen(function* () {
@@ -87,81 +88,69 @@ describe("a silence", () => {
     }),
   )
 
-  it.effect("that another replica ends frees what it held within seconds", () =>
-    Effect.gen(function* () {
-      const { after, messages, open, silence, turns } = yield* openSilences()
-      const second = yield* open("second")
-      const { id } = yield* silence(600)
-      yield* turns("disk", "warning")
-      yield* after("1 hour")
-      assert.deepStrictEqual(messages(), [])
-      assert.deepStrictEqual(yield* second.operations.expireSilence(id), { count: 1 })
-      assert.deepStrictEqual(yield* second.operations.expireSilence(id), { count: 0 })
-      yield* after("12 seconds")
-      assert.deepStrictEqual(messages(), ["opened warning"])
-    }),
-  )
+  test("that another replica ends frees what it held within seconds", function* (opened) {
+    const { after, messages, open, silence, turns } = opened
+    const second = yield* open("second")
+    const { id } = yield* silence(600)
+    yield* turns("disk", "warning")
+    yield* after("1 hour")
+    assert.deepStrictEqual(messages(), [])
+    assert.deepStrictEqual(yield* second.operations.expireSilence(id), { count: 1 })
+    assert.deepStrictEqual(yield* second.operations.expireSilence(id), { count: 0 })
+    yield* after("12 seconds")
+    assert.deepStrictEqual(messages(), ["opened warning"])
+  })
 
-  it.effect("that is ended right after it began frees what it held within seconds", () =>
-    Effect.gen(function* () {
-      const { after, messages, process, silence, turns } = yield* openSilences()
-      yield* after("7 seconds")
-      const { id } = yield* silence(600)
-      yield* turns("disk", "warning")
-      yield* process.operations.expireSilence(id)
-      yield* after("12 seconds")
-      assert.deepStrictEqual(messages(), ["opened warning"])
-    }),
-  )
+  test("that is ended right after it began frees what it held within seconds", function* (opened) {
+    const { after, messages, process, silence, turns } = opened
+    yield* after("7 seconds")
+    const { id } = yield* silence(600)
+    yield* turns("disk", "warning")
+    yield* process.operations.expireSilence(id)
+    yield* after("12 seconds")
+    assert.deepStrictEqual(messages(), ["opened warning"])
+  })
 
-  it.effect("that is extended or shortened holds until its new end", () =>
-    Effect.gen(function* () {
-      const { after, messages, process, silence, turns } = yield* openSilences()
-      const { id, starts_at } = yield* silence(600)
-      yield* turns("disk", "warning")
-      yield* process.operations.editSilence(id, { ends_at: Instant.plus(starts_at, Duration.minutes(20)) })
-      yield* after("19 minutes")
-      assert.deepStrictEqual(messages(), [])
-      yield* after("65 seconds")
-      assert.deepStrictEqual(messages(), ["opened warning"])
-      assert.isTrue(
-        Exit.isFailure(yield* Effect.exit(process.operations.editSilence(id, { comment: "late" }))),
-      )
-    }),
-  )
+  test("that is extended or shortened holds until its new end", function* (opened) {
+    const { after, messages, process, silence, turns } = opened
+    const { id, starts_at } = yield* silence(600)
+    yield* turns("disk", "warning")
+    yield* process.operations.editSilence(id, { ends_at: Instant.plus(starts_at, Duration.minutes(20)) })
+    yield* after("19 minutes")
+    assert.deepStrictEqual(messages(), [])
+    yield* after("65 seconds")
+    assert.deepStrictEqual(messages(), ["opened warning"])
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(process.operations.editSilence(id, { comment: "late" }))))
+  })
 
-  it.effect("holds no resolved, and a firing that it held until then is discarded", () =>
-    Effect.gen(function* () {
-      const { items, messages, silence, turns } = yield* openSilences()
-      yield* turns("disk-a", "warning")
-      yield* silence(30)
-      yield* turns("disk-a", "ok")
-      yield* turns("disk-b", "warning")
-      yield* turns("disk-b", "ok")
-      assert.deepStrictEqual(messages(), ["opened warning", "resolved warning"])
-      assert.deepStrictEqual(
-        items()
-          .map(({ next_evaluation_at, state }) => `${state} ${next_evaluation_at}`)
-          .toSorted(),
-        ["discarded undefined", "sent undefined", "sent undefined"],
-      )
-    }),
-  )
+  test("holds no resolved, and a firing that it held until then is discarded", function* (opened) {
+    const { items, messages, silence, turns } = opened
+    yield* turns("disk-a", "warning")
+    yield* silence(30)
+    yield* turns("disk-a", "ok")
+    yield* turns("disk-b", "warning")
+    yield* turns("disk-b", "ok")
+    assert.deepStrictEqual(messages(), ["opened warning", "resolved warning"])
+    assert.deepStrictEqual(
+      items()
+        .map(({ next_evaluation_at, state }) => `${state} ${next_evaluation_at}`)
+        .toSorted(),
+      ["discarded undefined", "sent undefined", "sent undefined"],
+    )
+  })
 
-  it.effect("that held a firing for more than a day leaves it a day of attempts", () =>
-    Effect.gen(function* () {
-      const { after, items, service, silence, turns } = yield* openSilences()
-      yield* silence(25 * 60)
-      yield* turns("disk", "warning")
-      service.receivers.answerWith(deferred)
-      yield* after("25 hours")
-      yield* after("1 minute")
-      assert.deepStrictEqual(
-        items().map(({ attempts, state }) => [attempts > 0, state]),
-        [[true, "retry"]],
-      )
-    }),
-  )
+  test("that held a firing for more than a day leaves it a day of attempts", function* (opened) {
+    const { after, items, service, silence, turns } = opened
+    yield* silence(25 * 60)
+    yield* turns("disk", "warning")
+    service.receivers.answerWith(deferred)
+    yield* after("25 hours")
+    yield* after("1 minute")
+    assert.deepStrictEqual(
+      items().map(({ attempts, state }) => [attempts > 0, state]),
+      [[true, "retry"]],
+    )
+  })
 
   it.effect("withholds reminders, which come when it has ended", () =>
     Effect.gen(function* () {
@@ -175,21 +164,19 @@ describe("a silence", () => {
     }),
   )
 
-  it.effect("that ended while Tocsin was down ends two minutes after its return", () =>
-    Effect.gen(function* () {
-      const { after, messages, open, process, silence, turns } = yield* openSilences()
-      yield* silence(30)
-      yield* turns("disk", "warning")
-      yield* after("10 minutes")
-      yield* process.close
-      yield* TestClock.adjust("1 hour")
-      yield* open("second")
-      yield* after("115 seconds")
-      assert.deepStrictEqual(messages(), [])
-      yield* after("15 seconds")
-      assert.deepStrictEqual(messages(), ["opened warning"])
-    }),
-  )
+  test("that ended while Tocsin was down ends two minutes after its return", function* (opened) {
+    const { after, messages, open, process, silence, turns } = opened
+    yield* silence(30)
+    yield* turns("disk", "warning")
+    yield* after("10 minutes")
+    yield* process.close
+    yield* TestClock.adjust("1 hour")
+    yield* open("second")
+    yield* after("115 seconds")
+    assert.deepStrictEqual(messages(), [])
+    yield* after("15 seconds")
+    assert.deepStrictEqual(messages(), ["opened warning"])
+  })
 
   it.effect("holds a firing behind another one too, and the receiver gets one firing of both", () =>
     Effect.gen(function* () {
@@ -241,59 +228,58 @@ describe("a silence", () => {
       }),
     )
 
-  it.effect("holds a firing behind a retry, and an operator releases it", () =>
-    Effect.gen(function* () {
-      const { after, items, messages, process, service, silence, turns } = yield* openSilences()
-      service.receivers.answerWith(deferred)
-      yield* turns("disk", "warning")
-      yield* after("3 minutes")
-      yield* silence(600)
-      yield* turns("disk", "critical")
-      const id = items()[1]?.id ?? assert.fail("there is no such item")
-      const held = Effect.map(
-        process.operations.outbox({ sort: "created_at", direction: "asc", limit: 10 }),
-        (page) => page.items.map(({ held_by, state }) => [state, held_by.length]),
-      )
-      assert.deepStrictEqual(yield* held, [
-        ["retry", 0],
-        ["pending", 1],
-      ])
-      assert.deepStrictEqual(yield* process.operations.release(id), { count: 1 })
-      assert.deepStrictEqual(yield* held, [
-        ["retry", 0],
-        ["pending", 0],
-      ])
-      service.receivers.answerWith(delivered)
-      yield* after("1 hour")
-      assert.deepStrictEqual(messages().slice(-2), ["opened warning", "worsened critical"])
-      const again = yield* Effect.flip(process.operations.release(id))
-      assert.strictEqual(again._tag, "StateConflict")
-    }),
-  )
+  test("holds a firing behind a retry, and an operator releases it", function* (opened) {
+    const { after, items, messages, process, service, silence, turns } = opened
+    service.receivers.answerWith(deferred)
+    yield* turns("disk", "warning")
+    yield* after("3 minutes")
+    yield* silence(600)
+    yield* turns("disk", "critical")
+    const id = items()[1]?.id ?? assert.fail("there is no such item")
+    const held = Effect.map(
+      process.operations.outbox({ sort: "created_at", direction: "asc", limit: 10 }),
+      (page) => page.items.map(({ held_by, state }) => [state, held_by.length]),
+    )
+    assert.deepStrictEqual(yield* held, [
+      ["retry", 0],
+      ["pending", 1],
+    ])
+    assert.deepStrictEqual(yield* process.operations.release(id), { count: 1 })
+    assert.deepStrictEqual(yield* held, [
+      ["retry", 0],
+      ["pending", 0],
+    ])
+    service.receivers.answerWith(delivered)
+    yield* after("1 hour")
+    assert.deepStrictEqual(messages().slice(-2), ["opened warning", "worsened critical"])
+    const again = yield* Effect.flip(process.operations.release(id))
+    assert.strictEqual(again._tag, "StateConflict")
+  })
 
-  it.effect("does not hold a firing behind a retry that it does not cover, so it is not released", () =>
-    Effect.gen(function* () {
-      const { items, process, service, silence, turns } = yield* openSilences()
-      service.receivers.answerWith(deferred)
-      yield* silence(600)
-      yield* turns("load", "warning")
-      yield* turns("load", "critical")
-      const id = items()[1]?.id ?? assert.fail("there is no such item")
-      assert.strictEqual((yield* Effect.flip(process.operations.release(id)))._tag, "StateConflict")
-    }),
-  )
+  test("does not hold a firing behind a retry that it does not cover, so it is not released", function* ({
+    items,
+    process,
+    service,
+    silence,
+    turns,
+  }) {
+    service.receivers.answerWith(deferred)
+    yield* silence(600)
+    yield* turns("load", "warning")
+    yield* turns("load", "critical")
+    const id = items()[1]?.id ?? assert.fail("there is no such item")
+    assert.strictEqual((yield* Effect.flip(process.operations.release(id)))._tag, "StateConflict")
+  })
 
-  it.effect("holds a look at nothing: while nothing changes, nothing is written", () =>
-    Effect.gen(function* () {
-      const { after, items, silence, turns } = yield* openSilences()
-      yield* silence(600)
-      for (const check of ["disk-a", "disk-b", "disk-c"]) yield* turns(check, "warning")
-      const before = items()
-      yield* after("1 hour")
-      // The same rows, not rows that are equal.
-      assert.isTrue(items().every((item, index) => item === before[index]))
-    }),
-  )
+  test("holds a look at nothing: while nothing changes, nothing is written", function* (opened) {
+    const { after, items, silence, turns } = opened
+    yield* silence(600)
+    for (const check of ["disk-a", "disk-b", "disk-c"]) yield* turns(check, "warning")
+    const before = items()
+    yield* after("1 hour")
+    // The same rows, not rows that are equal.
+    assert.isTrue(items().every((item, index) => item === before[index]))
+  })
 })
 
 describe("flapping", () => {
@@ -382,84 +368,73 @@ describe("flapping", () => {
 })
 
 describe("creating a silence", () => {
-  it.effect("is previewed, and refused without confirm where it covers most agents", () =>
-    Effect.gen(function* () {
-      const { process, silence, turns } = yield* openSilences()
-      for (let n = 0; n < 9; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
-      const matchers: ReadonlyArray<Matcher> = [{ field: "agent_id", op: "glob", value: "*a*" }]
-      yield* turns("disk", "warning")
-      const request = { matchers, for: Duration.minutes(5), comment: "all" }
-      // A silence of ten agents is never refused.
-      const few = yield* process.operations.previewSilence(request)
-      assert.deepInclude(few, { agents: 10, needs_confirm: false })
-      yield* enroll(process, "agent-9" as typeof AGENT)
-      // It is pending.
-      yield* Effect.orDie(heartbeat(process, "another" as typeof AGENT))
-      const preview = yield* process.operations.previewSilence(request)
-      assert.deepInclude(preview, { agents: 11, needs_confirm: true, open_incidents: 1 })
-      assert.strictEqual(preview.sample.length, 1)
-      const message = yield* Effect.flip(silence(5, { matchers: DISKS }))
-      assert.include(message.message, '"confirm": true')
-      yield* silence(5, { matchers: DISKS, confirm: true })
-      yield* silence(5, { matchers: [{ field: "check_id", op: "=", value: "disk" }] })
-      for (let n = 0; n < 12; n += 1) yield* enroll(process, `host-${n}` as typeof AGENT)
-      // Half of them are not most of them.
-      const half = yield* process.operations.previewSilence(request)
-      assert.deepInclude(half, { agents: 12, needs_confirm: false })
-    }),
-  )
+  test("is previewed, and refused without confirm where it covers most agents", function* (opened) {
+    const { process, silence, turns } = opened
+    for (let n = 0; n < 9; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
+    const matchers: ReadonlyArray<Matcher> = [{ field: "agent_id", op: "glob", value: "*a*" }]
+    yield* turns("disk", "warning")
+    const request = { matchers, for: Duration.minutes(5), comment: "all" }
+    // A silence of ten agents is never refused.
+    const few = yield* process.operations.previewSilence(request)
+    assert.deepInclude(few, { agents: 10, needs_confirm: false })
+    yield* enroll(process, "agent-9" as typeof AGENT)
+    // It is pending.
+    yield* Effect.orDie(heartbeat(process, "another" as typeof AGENT))
+    const preview = yield* process.operations.previewSilence(request)
+    assert.deepInclude(preview, { agents: 11, needs_confirm: true, open_incidents: 1 })
+    assert.strictEqual(preview.sample.length, 1)
+    const message = yield* Effect.flip(silence(5, { matchers: DISKS }))
+    assert.include(message.message, '"confirm": true')
+    yield* silence(5, { matchers: DISKS, confirm: true })
+    yield* silence(5, { matchers: [{ field: "check_id", op: "=", value: "disk" }] })
+    for (let n = 0; n < 12; n += 1) yield* enroll(process, `host-${n}` as typeof AGENT)
+    // Half of them are not most of them.
+    const half = yield* process.operations.previewSilence(request)
+    assert.deepInclude(half, { agents: 12, needs_confirm: false })
+  })
 
-  it.effect("needs confirm as one without a check does if it names no check", () =>
-    Effect.gen(function* () {
-      const { process, silence } = yield* openSilences()
-      for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
-      for (const field of ["check_id", "incident_key"] as const) {
-        const matchers: ReadonlyArray<Matcher> = [...DISKS, { field, op: "=", value: "" }]
-        assert.include((yield* Effect.flip(silence(5, { matchers }))).message, '"confirm": true')
-      }
-    }),
-  )
+  test("needs confirm as one without a check does if it names no check", function* ({ process, silence }) {
+    for (let n = 0; n < 10; n += 1) yield* enroll(process, `agent-${n}` as typeof AGENT)
+    for (const field of ["check_id", "incident_key"] as const) {
+      const matchers: ReadonlyArray<Matcher> = [...DISKS, { field, op: "=", value: "" }]
+      assert.include((yield* Effect.flip(silence(5, { matchers }))).message, '"confirm": true')
+    }
+  })
 
-  it.effect("states one end, in the future, and within the settings", () =>
-    Effect.gen(function* () {
-      const { process, silence } = yield* openSilences()
-      const now = yield* Instant.now
-      const inDays = (days: number) => Instant.plus(now, Duration.days(days))
-      const refused = (request: Partial<SilenceRequest>) =>
-        Effect.map(Effect.flip(silence(5, request)), ({ message }) => message)
-      assert.include(yield* refused({ ends_at: inDays(1) }), "exclude each other")
-      assert.include(yield* refused({ for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
-      assert.include(yield* refused({ starts_at: inDays(2), for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
-      const late = Instant.parse("9999-12-31T23:00:00Z") ?? assert.fail("no such time")
-      assert.include(yield* refused({ starts_at: late, for: Duration.days(1) }), "year 10000")
-      const { id } = yield* silence(5, { starts_at: inDays(2) })
-      const soon = Instant.minus(now, Duration.seconds(60))
-      assert.strictEqual((yield* silence(5, { starts_at: soon })).starts_at, now)
-      const past = { starts_at: Instant.minus(soon, Duration.millis(1)), for: Duration.days(1) }
-      assert.include(yield* refused(past), "starts_at must not be more than a minute in the past")
-      assert.include(yield* refused({ for: Duration.days(31) }), "for must not make the silence longer")
-      const early = yield* Effect.flip(process.operations.editSilence(id, { ends_at: inDays(1) }))
-      assert.include(early.message, "after starts_at")
-      const empty = Effect.flip(process.operations.silence({ matchers: DISKS, comment: "", ends_at: now }))
-      assert.include((yield* empty).message, "ends_at must be in the future")
-      const longest = yield* silence(5, { for: Duration.days(30) })
-      assert.strictEqual(longest.ends_at, inDays(30))
-      yield* TestClock.adjust("1 minute")
-      const ended = process.operations.editSilence(longest.id, { ends_at: yield* Instant.now })
-      assert.include((yield* Effect.flip(ended)).message, "expire the silence to end it now")
-    }),
-  )
+  test("states one end, in the future, and within the settings", function* ({ process, silence }) {
+    const now = yield* Instant.now
+    const inDays = (days: number) => Instant.plus(now, Duration.days(days))
+    const refused = (request: Partial<SilenceRequest>) =>
+      Effect.map(Effect.flip(silence(5, request)), ({ message }) => message)
+    assert.include(yield* refused({ ends_at: inDays(1) }), "exclude each other")
+    assert.include(yield* refused({ for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
+    assert.include(yield* refused({ starts_at: inDays(2), for: Duration.days(31) }), "SERVICE_SILENCE_MAX")
+    const late = Instant.parse("9999-12-31T23:00:00Z") ?? assert.fail("no such time")
+    assert.include(yield* refused({ starts_at: late, for: Duration.days(1) }), "year 10000")
+    const { id } = yield* silence(5, { starts_at: inDays(2) })
+    const soon = Instant.minus(now, Duration.seconds(60))
+    assert.strictEqual((yield* silence(5, { starts_at: soon })).starts_at, now)
+    const past = { starts_at: Instant.minus(soon, Duration.millis(1)), for: Duration.days(1) }
+    assert.include(yield* refused(past), "starts_at must not be more than a minute in the past")
+    assert.include(yield* refused({ for: Duration.days(31) }), "for must not make the silence longer")
+    const early = yield* Effect.flip(process.operations.editSilence(id, { ends_at: inDays(1) }))
+    assert.include(early.message, "after starts_at")
+    const empty = Effect.flip(process.operations.silence({ matchers: DISKS, comment: "", ends_at: now }))
+    assert.include((yield* empty).message, "ends_at must be in the future")
+    const longest = yield* silence(5, { for: Duration.days(30) })
+    assert.strictEqual(longest.ends_at, inDays(30))
+    yield* TestClock.adjust("1 minute")
+    const ended = process.operations.editSilence(longest.id, { ends_at: yield* Instant.now })
+    assert.include((yield* Effect.flip(ended)).message, "expire the silence to end it now")
+  })
 
-  it.effect("keeps another comment, with its end or alone", () =>
-    Effect.gen(function* () {
-      const { process, silence } = yield* openSilences()
-      const { ends_at, id } = yield* silence(5)
-      yield* process.operations.editSilence(id, { comment: "older disks" })
-      const { items } = yield* process.queries.silences({ limit: 5 })
-      assert.deepStrictEqual(
-        items.map((one) => [one.comment, one.ends_at]),
-        [["older disks", ends_at]],
-      )
-    }),
-  )
+  test("keeps another comment, with its end or alone", function* ({ process, silence }) {
+    const { ends_at, id } = yield* silence(5)
+    yield* process.operations.editSilence(id, { comment: "older disks" })
+    const { items } = yield* process.queries.silences({ limit: 5 })
+    assert.deepStrictEqual(
+      items.map((one) => [one.comment, one.ends_at]),
+      [["older disks", ends_at]],
+    )
+  })
 })

@@ -9,6 +9,7 @@ import { signedBy } from "@tocsin/testing/signedBy"
 import { AGENT, enroll, report, type Result as Reported } from "../service/agents.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const NAMES = ["chat", "pager"]
 
@@ -63,26 +64,26 @@ const openTimers = Effect.fnUntraced(function* (...routes: ReadonlyArray<object>
   return { service, process, open, after, turns, messages, incident, acknowledges, silence }
 })
 
+const stepped = testsFrom(openTimers({ steps: STEPS.steps }), it.effect)
+
 describe("a later step", () => {
-  it.effect("is notified once, within 15 s of its time, however many replicas look", () =>
-    Effect.gen(function* () {
-      const { after, messages, open, turns } = yield* openTimers({ steps: STEPS.steps })
-      yield* open("second")
-      yield* turns("critical")
-      yield* after("899 seconds")
-      assert.deepStrictEqual(messages(), ["0 min: chat opened critical"])
-      yield* after("16 seconds")
-      assert.deepStrictEqual(messages().slice(1), ["15 min: pager escalation critical"])
-      yield* after("45 minutes")
-      assert.strictEqual(messages().length, 2)
-      yield* turns("ok")
-      // Receivers are told at the same time.
-      assert.deepStrictEqual(messages().slice(2).toSorted(), [
-        "60 min: chat resolved critical",
-        "60 min: pager resolved critical",
-      ])
-    }),
-  )
+  stepped("is notified once, within 15 s of its time, however many replicas look", function* (opened) {
+    const { after, messages, open, turns } = opened
+    yield* open("second")
+    yield* turns("critical")
+    yield* after("899 seconds")
+    assert.deepStrictEqual(messages(), ["0 min: chat opened critical"])
+    yield* after("16 seconds")
+    assert.deepStrictEqual(messages().slice(1), ["15 min: pager escalation critical"])
+    yield* after("45 minutes")
+    assert.strictEqual(messages().length, 2)
+    yield* turns("ok")
+    // Receivers are told at the same time.
+    assert.deepStrictEqual(messages().slice(2).toSorted(), [
+      "60 min: chat resolved critical",
+      "60 min: pager resolved critical",
+    ])
+  })
 
   it.effect("is not notified of an incident that resolved before", () =>
     Effect.gen(function* () {
@@ -96,20 +97,15 @@ describe("a later step", () => {
     }),
   )
 
-  it.effect("is not notified of an incident without a loud member, until one joins", () =>
-    Effect.gen(function* () {
-      const { after, messages, turns } = yield* openTimers({ steps: STEPS.steps })
-      yield* turns("warning", { loud: false })
-      yield* after("30 minutes")
-      assert.deepStrictEqual(messages(), [])
-      yield* turns("critical")
-      yield* after("16 minutes")
-      assert.deepStrictEqual(messages(), [
-        "30 min: chat opened critical",
-        "45 min: pager escalation critical",
-      ])
-    }),
-  )
+  stepped("is not notified of an incident without a loud member, until one joins", function* (opened) {
+    const { after, messages, turns } = opened
+    yield* turns("warning", { loud: false })
+    yield* after("30 minutes")
+    assert.deepStrictEqual(messages(), [])
+    yield* turns("critical")
+    yield* after("16 minutes")
+    assert.deepStrictEqual(messages(), ["30 min: chat opened critical", "45 min: pager escalation critical"])
+  })
 
   it.effect("waits while the incident is acknowledged, and comes when that is withdrawn", () =>
     Effect.gen(function* () {
@@ -129,21 +125,21 @@ describe("a later step", () => {
 })
 
 describe("an incident that worsens", () => {
-  it.effect("is told to receivers of later steps that know of it, and to no others", () =>
-    Effect.gen(function* () {
-      const { after, messages, turns } = yield* openTimers({ steps: STEPS.steps })
-      yield* turns("warning")
-      yield* after("16 minutes")
-      yield* turns("critical")
-      assert.deepStrictEqual(messages().toSorted(), [
-        "0 min: chat opened warning",
-        "15 min: pager escalation warning",
-        "16 min: chat worsened critical",
-        "16 min: pager worsened critical",
-      ])
-    }),
-  )
+  stepped("is told to receivers of later steps that know of it, and to no others", function* (opened) {
+    const { after, messages, turns } = opened
+    yield* turns("warning")
+    yield* after("16 minutes")
+    yield* turns("critical")
+    assert.deepStrictEqual(messages().toSorted(), [
+      "0 min: chat opened warning",
+      "15 min: pager escalation warning",
+      "16 min: chat worsened critical",
+      "16 min: pager worsened critical",
+    ])
+  })
 })
+
+const test = testsFrom(openTimers({ to: ["chat"] }), it.effect)
 
 describe("a reminder", () => {
   it.effect("follows each attempt after the time of the route", () =>
@@ -194,29 +190,25 @@ describe("a reminder", () => {
     }),
   )
 
-  it.effect("follows the routes of a policy that is new at a start", () =>
-    Effect.gen(function* () {
-      const { after, messages, open, process, turns } = yield* openTimers({ to: ["chat"] })
-      yield* turns("critical")
-      yield* process.close
-      yield* after("30 minutes")
-      yield* open("second", { remind: "15m", to: ["chat"] })
-      yield* after("135 seconds")
-      assert.deepStrictEqual(messages().slice(1), ["32 min: chat reminder critical"])
-    }),
-  )
+  test("follows the routes of a policy that is new at a start", function* (opened) {
+    const { after, messages, open, process, turns } = opened
+    yield* turns("critical")
+    yield* process.close
+    yield* after("30 minutes")
+    yield* open("second", { remind: "15m", to: ["chat"] })
+    yield* after("135 seconds")
+    assert.deepStrictEqual(messages().slice(1), ["32 min: chat reminder critical"])
+  })
 
-  it.effect("follows the routes of the policy that is in force now", () =>
-    Effect.gen(function* () {
-      const { after, messages, process, turns } = yield* openTimers({ to: ["chat"] })
-      yield* turns("critical")
-      yield* after("30 minutes")
-      assert.strictEqual(messages().length, 1)
-      yield* process.policy.replace(policyOf({ remind: "20m", to: ["chat"] }))
-      yield* after("15 seconds")
-      assert.deepStrictEqual(messages().slice(1), ["30 min: chat reminder critical"])
-    }),
-  )
+  test("follows the routes of the policy that is in force now", function* (opened) {
+    const { after, messages, process, turns } = opened
+    yield* turns("critical")
+    yield* after("30 minutes")
+    assert.strictEqual(messages().length, 1)
+    yield* process.policy.replace(policyOf({ remind: "20m", to: ["chat"] }))
+    yield* after("15 seconds")
+    assert.deepStrictEqual(messages().slice(1), ["30 min: chat reminder critical"])
+  })
 
   it.effect("follows the routes of each loud member", () =>
     Effect.gen(function* () {
@@ -240,24 +232,22 @@ describe("a reminder", () => {
 })
 
 describe("an acknowledgement that runs out", () => {
-  it.effect("notifies the receivers whose step has come, whatever they know", () =>
-    Effect.gen(function* () {
-      const { acknowledges, after, incident, messages, turns } = yield* openTimers({ steps: STEPS.steps })
-      yield* turns("critical")
-      yield* after("5 minutes")
-      yield* acknowledges(20)
-      yield* after("1199 seconds")
-      assert.strictEqual(messages().length, 1)
-      yield* after("16 seconds")
-      assert.deepStrictEqual(messages().slice(1).toSorted(), [
-        "25 min: chat ack_ran_out critical",
-        "25 min: pager ack_ran_out critical",
-      ])
-      assert.isUndefined(incident().ack_until)
-      yield* after("30 minutes")
-      assert.strictEqual(messages().length, 3)
-    }),
-  )
+  stepped("notifies the receivers whose step has come, whatever they know", function* (opened) {
+    const { acknowledges, after, incident, messages, turns } = opened
+    yield* turns("critical")
+    yield* after("5 minutes")
+    yield* acknowledges(20)
+    yield* after("1199 seconds")
+    assert.strictEqual(messages().length, 1)
+    yield* after("16 seconds")
+    assert.deepStrictEqual(messages().slice(1).toSorted(), [
+      "25 min: chat ack_ran_out critical",
+      "25 min: pager ack_ran_out critical",
+    ])
+    assert.isUndefined(incident().ack_until)
+    yield* after("30 minutes")
+    assert.strictEqual(messages().length, 3)
+  })
 
   it.effect("does so without a policy too", () =>
     Effect.gen(function* () {
@@ -272,19 +262,17 @@ describe("an acknowledgement that runs out", () => {
     }),
   )
 
-  it.effect("an expired acknowledgement sends the firing that it held, once", () =>
-    Effect.gen(function* () {
-      const { acknowledges, after, messages, service, turns } = yield* openTimers({ to: ["chat"] })
-      yield* turns("critical", { loud: false, key: "shared" })
-      yield* acknowledges(30)
-      yield* turns("critical", { check: "memory", key: "shared" })
-      yield* after("1 minute")
-      assert.deepStrictEqual(messages(), [])
-      yield* after("30 minutes")
-      assert.deepStrictEqual(messages(), ["30 min: chat ack_ran_out critical"])
-      assert.strictEqual(service.rows().outbox.size, 1)
-    }),
-  )
+  test("an expired acknowledgement sends the firing that it held, once", function* (opened) {
+    const { acknowledges, after, messages, service, turns } = opened
+    yield* turns("critical", { loud: false, key: "shared" })
+    yield* acknowledges(30)
+    yield* turns("critical", { check: "memory", key: "shared" })
+    yield* after("1 minute")
+    assert.deepStrictEqual(messages(), [])
+    yield* after("30 minutes")
+    assert.deepStrictEqual(messages(), ["30 min: chat ack_ran_out critical"])
+    assert.strictEqual(service.rows().outbox.size, 1)
+  })
 
   it.effect("ends within 15 s under a longer silence, which holds its firing", () =>
     Effect.gen(function* () {
@@ -304,16 +292,14 @@ describe("an acknowledgement that runs out", () => {
     }),
   )
 
-  it.effect("notifies nobody where no loud member is present", () =>
-    Effect.gen(function* () {
-      const { acknowledges, after, incident, messages, turns } = yield* openTimers({ to: ["chat"] })
-      yield* turns("critical", { loud: false })
-      yield* acknowledges(30)
-      yield* after("1 hour")
-      assert.deepStrictEqual(messages(), [])
-      assert.isUndefined(incident().ack_until)
-    }),
-  )
+  test("notifies nobody where no loud member is present", function* (opened) {
+    const { acknowledges, after, incident, messages, turns } = opened
+    yield* turns("critical", { loud: false })
+    yield* acknowledges(30)
+    yield* after("1 hour")
+    assert.deepStrictEqual(messages(), [])
+    assert.isUndefined(incident().ack_until)
+  })
 })
 
 it.effect("without a policy no incident is scheduled for evaluation", () =>

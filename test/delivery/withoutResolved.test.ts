@@ -4,6 +4,7 @@ import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { Effect, Result } from "effect"
 import { deferred, delivered, hanging, shadow, silent } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 /** A timeline whose webhook gets no resolutions. */
 const open = Effect.fnUntraced(function* (changes: object = { resolved: false }) {
@@ -17,102 +18,88 @@ const open = Effect.fnUntraced(function* (changes: object = { resolved: false })
   return { ...timeline, put }
 })
 
+const test = testsFrom(open(), it.effect)
+
 describe("a receiver with resolved: false", () => {
-  it.effect("gets each firing, and no resolution", () =>
-    Effect.gen(function* () {
-      const { after, disk, outbox, webhook } = yield* open()
-      yield* disk.turns("warning")
-      yield* disk.turns("critical")
-      yield* disk.turns("ok")
-      yield* after("1 day")
-      yield* webhook.has("firing warning a/disk", "firing critical a/disk")
-      yield* disk.turns("critical")
-      yield* webhook.has("firing warning a/disk", "firing critical a/disk", "firing critical a/disk")
-      yield* outbox.is("firing sent", "firing sent", "firing sent")
-    }),
-  )
+  test("gets each firing, and no resolution", function* ({ after, disk, outbox, webhook }) {
+    yield* disk.turns("warning")
+    yield* disk.turns("critical")
+    yield* disk.turns("ok")
+    yield* after("1 day")
+    yield* webhook.has("firing warning a/disk", "firing critical a/disk")
+    yield* disk.turns("critical")
+    yield* webhook.has("firing warning a/disk", "firing critical a/disk", "firing critical a/disk")
+    yield* outbox.is("firing sent", "firing sent", "firing sent")
+  })
 
-  it.effect("gets no retry once the incident has resolved, also silently", () =>
-    Effect.gen(function* () {
-      const { after, disk, outbox, webhook } = yield* open()
-      yield* webhook.answers(deferred)
-      yield* disk.turns("critical")
-      yield* outbox.is("firing retry")
-      yield* disk.turns("ok", { loud: false })
-      assert.strictEqual(outbox.item().discarded_because, "incident_resolved")
-      yield* webhook.answers(delivered)
-      yield* after("1 day")
-      yield* webhook.has()
-      yield* outbox.is("firing discarded")
-    }),
-  )
+  test("gets no retry once the incident has resolved, also silently", function* (opened) {
+    const { after, disk, outbox, webhook } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* outbox.is("firing retry")
+    yield* disk.turns("ok", { loud: false })
+    assert.strictEqual(outbox.item().discarded_because, "incident_resolved")
+    yield* webhook.answers(delivered)
+    yield* after("1 day")
+    yield* webhook.has()
+    yield* outbox.is("firing discarded")
+  })
 
-  it.effect("gets no further attempt after one that was under way", () =>
-    Effect.gen(function* () {
-      const { after, disk, outbox, webhook } = yield* open()
-      yield* webhook.answers(silent)
-      yield* disk.turns("critical")
-      yield* outbox.is("firing sending")
-      yield* disk.turns("ok")
-      yield* outbox.is("firing sending")
-      yield* webhook.answers(delivered)
-      yield* after("1 day")
-      yield* outbox.is("firing discarded")
-      assert.strictEqual(outbox.item().discarded_because, "incident_resolved")
-      yield* webhook.has()
-    }),
-  )
+  test("gets no further attempt after one that was under way", function* ({ after, disk, outbox, webhook }) {
+    yield* webhook.answers(silent)
+    yield* disk.turns("critical")
+    yield* outbox.is("firing sending")
+    yield* disk.turns("ok")
+    yield* outbox.is("firing sending")
+    yield* webhook.answers(delivered)
+    yield* after("1 day")
+    yield* outbox.is("firing discarded")
+    assert.strictEqual(outbox.item().discarded_because, "incident_resolved")
+    yield* webhook.has()
+  })
 
-  it.effect("gets no further attempt after a lease that has expired", () =>
-    Effect.gen(function* () {
-      const { after, disk, outbox, webhook } = yield* open()
-      yield* webhook.answers(hanging)
-      yield* disk.turns("critical")
-      yield* disk.turns("ok")
-      yield* outbox.is("firing sending")
-      yield* after("1 hour")
-      yield* outbox.is("firing discarded")
-    }),
-  )
+  test("gets no further attempt after a lease that has expired", function* (opened) {
+    const { after, disk, outbox, webhook } = opened
+    yield* webhook.answers(hanging)
+    yield* disk.turns("critical")
+    yield* disk.turns("ok")
+    yield* outbox.is("firing sending")
+    yield* after("1 hour")
+    yield* outbox.is("firing discarded")
+  })
 
-  it.effect("has a firing that is sent after its incident resolved as any that is sent", () =>
-    Effect.gen(function* () {
-      const { after, disk, outbox, webhook } = yield* open()
-      yield* webhook.answers({ ...delivered, answeringMillis: 5_000 })
-      yield* disk.turns("critical")
-      yield* disk.turns("ok")
-      yield* after("1 minute")
-      yield* outbox.is("firing sent")
-      assert.strictEqual(outbox.item().discarded_because, undefined)
-    }),
-  )
+  test("has a firing that is sent after its incident resolved as any that is sent", function* (opened) {
+    const { after, disk, outbox, webhook } = opened
+    yield* webhook.answers({ ...delivered, answeringMillis: 5_000 })
+    yield* disk.turns("critical")
+    yield* disk.turns("ok")
+    yield* after("1 minute")
+    yield* outbox.is("firing sent")
+    assert.strictEqual(outbox.item().discarded_because, undefined)
+  })
 
-  it.effect("is judged by the policy of the moment at which the incident resolves", () =>
-    Effect.gen(function* () {
-      const { after, disk, outbox, put, webhook } = yield* open()
-      yield* webhook.answers(silent)
-      yield* disk.turns("critical")
-      yield* disk.turns("ok")
-      yield* put({ resolved: true })
-      yield* after("1 day")
-      yield* outbox.is("firing discarded")
-      yield* webhook.answers(delivered)
-      yield* disk.turns("critical")
-      yield* disk.turns("ok")
-      yield* outbox.is("firing discarded", "firing sent", "resolved sent")
-    }),
-  )
+  test("is judged by the policy of the moment at which the incident resolves", function* (opened) {
+    const { after, disk, outbox, put, webhook } = opened
+    yield* webhook.answers(silent)
+    yield* disk.turns("critical")
+    yield* disk.turns("ok")
+    yield* put({ resolved: true })
+    yield* after("1 day")
+    yield* outbox.is("firing discarded")
+    yield* webhook.answers(delivered)
+    yield* disk.turns("critical")
+    yield* disk.turns("ok")
+    yield* outbox.is("firing discarded", "firing sent", "resolved sent")
+  })
 
-  it.effect("gets none as a shadow, and none when an agent is deleted", () =>
-    Effect.gen(function* () {
-      const { agent, disk, outbox, webhook } = yield* open()
-      yield* webhook.answers(shadow)
-      yield* disk.turns("critical")
-      yield* disk.turns("ok")
-      yield* webhook.answers(delivered)
-      yield* disk.turns("critical")
-      yield* agent().isDeleted
-      yield* outbox.is("firing discarded", "firing sent")
-    }),
-  )
+  test("gets none as a shadow, and none when an agent is deleted", function* (opened) {
+    const { agent, disk, outbox, webhook } = opened
+    yield* webhook.answers(shadow)
+    yield* disk.turns("critical")
+    yield* disk.turns("ok")
+    yield* webhook.answers(delivered)
+    yield* disk.turns("critical")
+    yield* agent().isDeleted
+    yield* outbox.is("firing discarded", "firing sent")
+  })
 })

@@ -9,6 +9,7 @@ import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const NAMES = ["webhook", "messenger"]
 
@@ -43,73 +44,64 @@ const open = Effect.fnUntraced(function* (policy: object = {}, agents: ReadonlyA
 
 const labelled = (team: string) => ({ check_id: "disk", labels: { team } })
 
+const test = testsFrom(open(), it.effect)
+
 describe("the labels of a check", () => {
-  it.effect("are declared alone: nothing is expected of the check", () =>
-    Effect.gen(function* () {
-      const { after, declare, disk, front, incidents, labels } = yield* open()
-      assert.deepStrictEqual(yield* declare([labelled("db")]), { expected: 0, withdrawn: 0 })
-      assert.deepStrictEqual(labels(), { team: "db" })
-      yield* disk.turns("ok")
-      yield* after("1 hour")
-      yield* incidents.areOpen()
-      const { items } = yield* Effect.orDie(front.queries.expectedChecks({ is_overdue: false, limit: 100 }))
-      assert.deepInclude(items[0], { expected_at: null, is_overdue: false, labels: { team: "db" } })
-    }),
-  )
+  test("are declared alone: nothing is expected of the check", function* (opened) {
+    const { after, declare, disk, front, incidents, labels } = opened
+    assert.deepStrictEqual(yield* declare([labelled("db")]), { expected: 0, withdrawn: 0 })
+    assert.deepStrictEqual(labels(), { team: "db" })
+    yield* disk.turns("ok")
+    yield* after("1 hour")
+    yield* incidents.areOpen()
+    const { items } = yield* Effect.orDie(front.queries.expectedChecks({ is_overdue: false, limit: 100 }))
+    assert.deepInclude(items[0], { expected_at: null, is_overdue: false, labels: { team: "db" } })
+  })
 
-  it.effect("lack names that look like a secret", () =>
-    Effect.gen(function* () {
-      const { declare, labels } = yield* open()
-      yield* declare([{ check_id: "disk", labels: { team: "db", api_token: "x" } }])
-      assert.deepStrictEqual(labels(), { team: "db" })
-    }),
-  )
+  test("lack names that look like a secret", function* ({ declare, labels }) {
+    yield* declare([{ check_id: "disk", labels: { team: "db", api_token: "x" } }])
+    assert.deepStrictEqual(labels(), { team: "db" })
+  })
 
-  it.effect("change at most once a minute, and equal ones write nothing", () =>
-    Effect.gen(function* () {
-      const { after, declare, labels, row } = yield* open()
-      yield* declare([labelled("db")])
-      const first = row()
-      yield* after("2 minutes")
-      yield* declare([labelled("db")])
-      assert.strictEqual(row(), first)
-      yield* declare([labelled("web")])
-      yield* after("59 seconds")
-      const kept = { expected: 0, withdrawn: 0, labels_kept: 1 }
-      assert.deepStrictEqual(yield* declare([labelled("net")]), kept)
-      assert.deepStrictEqual(labels(), { team: "web" })
-      yield* after("1 second")
-      assert.deepStrictEqual(yield* declare([labelled("net")]), { expected: 0, withdrawn: 0 })
-      assert.deepStrictEqual(labels(), { team: "net" })
-    }),
-  )
+  test("change at most once a minute, and equal ones write nothing", function* (opened) {
+    const { after, declare, labels, row } = opened
+    yield* declare([labelled("db")])
+    const first = row()
+    yield* after("2 minutes")
+    yield* declare([labelled("db")])
+    assert.strictEqual(row(), first)
+    yield* declare([labelled("web")])
+    yield* after("59 seconds")
+    const kept = { expected: 0, withdrawn: 0, labels_kept: 1 }
+    assert.deepStrictEqual(yield* declare([labelled("net")]), kept)
+    assert.deepStrictEqual(labels(), { team: "web" })
+    yield* after("1 second")
+    assert.deepStrictEqual(yield* declare([labelled("net")]), { expected: 0, withdrawn: 0 })
+    assert.deepStrictEqual(labels(), { team: "net" })
+  })
 
-  it.effect("stay when the check is no longer expected, and end with a complete declaration", () =>
-    Effect.gen(function* () {
-      const { after, declare, labels, row } = yield* open()
-      assert.deepInclude(yield* declare([{ ...labelled("db"), every: "1m" }]), { expected: 1 })
-      assert.deepStrictEqual(yield* declare([labelled("db")]), { expected: 0, withdrawn: 1 })
-      assert.deepStrictEqual(labels(), { team: "db" })
-      yield* after("1 minute")
-      assert.deepStrictEqual(yield* declare([], { complete: true }), { expected: 0, withdrawn: 0 })
-      assert.isUndefined(row())
-    }),
-  )
+  test("stay when the check is no longer expected, and end with a complete declaration", function* (opened) {
+    const { after, declare, labels, row } = opened
+    assert.deepInclude(yield* declare([{ ...labelled("db"), every: "1m" }]), { expected: 1 })
+    assert.deepStrictEqual(yield* declare([labelled("db")]), { expected: 0, withdrawn: 1 })
+    assert.deepStrictEqual(labels(), { team: "db" })
+    yield* after("1 minute")
+    assert.deepStrictEqual(yield* declare([], { complete: true }), { expected: 0, withdrawn: 0 })
+    assert.isUndefined(row())
+  })
 
-  it.effect("hold a firing under a silence, and release it once they change", () =>
-    Effect.gen(function* () {
-      const { after, declare, disk, silenceOf, webhook } = yield* open()
-      yield* declare([labelled("db")])
-      yield* silenceOf("db")
-      yield* after("1 minute")
-      yield* disk.turns("critical")
-      yield* after("1 minute")
-      yield* webhook.has()
-      yield* declare([labelled("web")])
-      yield* after("15 seconds")
-      yield* webhook.has("firing critical a/disk")
-    }),
-  )
+  test("hold a firing under a silence, and release it once they change", function* (opened) {
+    const { after, declare, disk, silenceOf, webhook } = opened
+    yield* declare([labelled("db")])
+    yield* silenceOf("db")
+    yield* after("1 minute")
+    yield* disk.turns("critical")
+    yield* after("1 minute")
+    yield* webhook.has()
+    yield* declare([labelled("web")])
+    yield* after("15 seconds")
+    yield* webhook.has("firing critical a/disk")
+  })
 
   it.effect("come before those of the agent, in routes and in silences", () =>
     Effect.gen(function* () {

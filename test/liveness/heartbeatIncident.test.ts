@@ -6,6 +6,7 @@ import { heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { AGENT, heartbeat, enroll } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openIncidents, openTimeline } from "../service/Timeline.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 /**
  * So many processes that sweep for silent agents, and the accepted agent `a` unless there are
@@ -35,29 +36,29 @@ const fingerprintOf = (name: string) => {
 
 const agentsNamed = (count: number) => Array.from({ length: count }, (_, at) => AgentId.make(`agent-${at}`))
 
+const test = testsFrom(open(), it.effect)
+
 describe("an accepted agent that turns dead", () => {
-  it.effect("opens one critical incident after 5 minutes, within 15 seconds", () =>
-    Effect.gen(function* () {
-      const { front, after, incidents, webhook } = yield* open()
-      yield* after(299_999)
-      yield* incidents.areOpen()
-      yield* after("15 seconds")
-      yield* incidents.areOpen("a/@heartbeat")
-      const [incident] = yield* openIncidents(front)
-      assert.deepInclude(incident, {
-        incident_key: IncidentKey.make("a/@heartbeat"),
-        severity: "critical",
-        state: "open",
-        agent_id: AGENT,
-        resolved_at: null,
-      })
-      assert.notProperty(incident, "check_id")
-      assert.strictEqual(incident?.summary, "no contact with a (a.example.org)")
-      yield* after("10 minutes")
-      yield* incidents.areOpen("a/@heartbeat")
-      yield* webhook.has("firing critical a/@heartbeat")
-    }),
-  )
+  test("opens one critical incident after 5 minutes, within 15 seconds", function* (opened) {
+    const { front, after, incidents, webhook } = opened
+    yield* after(299_999)
+    yield* incidents.areOpen()
+    yield* after("15 seconds")
+    yield* incidents.areOpen("a/@heartbeat")
+    const [incident] = yield* openIncidents(front)
+    assert.deepInclude(incident, {
+      incident_key: IncidentKey.make("a/@heartbeat"),
+      severity: "critical",
+      state: "open",
+      agent_id: AGENT,
+      resolved_at: null,
+    })
+    assert.notProperty(incident, "check_id")
+    assert.strictEqual(incident?.summary, "no contact with a (a.example.org)")
+    yield* after("10 minutes")
+    yield* incidents.areOpen("a/@heartbeat")
+    yield* webhook.has("firing critical a/@heartbeat")
+  })
 
   it.effect("names a host once whose agent has its name", () =>
     Effect.gen(function* () {
@@ -88,35 +89,29 @@ describe("an accepted agent that turns dead", () => {
     }),
   )
 
-  it.effect("opens a new incident each time", () =>
-    Effect.gen(function* () {
-      const { after, agent, incidents, opened } = yield* open()
-      for (let times = 1; times <= 3; times++) {
-        yield* after("320 seconds")
-        yield* incidents.areOpen("a/@heartbeat")
-        yield* agent().heartbeats
-        yield* incidents.areOpen()
-        assert.strictEqual(opened().length, times)
-      }
-      // A contact just in time prevents it.
-      for (let times = 0; times < 5; times++) {
-        yield* after("299 seconds")
-        yield* agent().heartbeats
-      }
-      assert.strictEqual(opened().length, 3)
-    }),
-  )
-
-  it.effect("keeps the incidents of its checks", () =>
-    Effect.gen(function* () {
-      const { after, agent, disk, incidents } = yield* open()
-      yield* disk.turns("warning")
-      yield* after("6 minutes")
-      yield* incidents.areOpen("a/@heartbeat", "a/disk")
+  test("opens a new incident each time", function* ({ after, agent, incidents, opened }) {
+    for (let times = 1; times <= 3; times++) {
+      yield* after("320 seconds")
+      yield* incidents.areOpen("a/@heartbeat")
       yield* agent().heartbeats
-      yield* incidents.areOpen("a/disk")
-    }),
-  )
+      yield* incidents.areOpen()
+      assert.strictEqual(opened().length, times)
+    }
+    // A contact just in time prevents it.
+    for (let times = 0; times < 5; times++) {
+      yield* after("299 seconds")
+      yield* agent().heartbeats
+    }
+    assert.strictEqual(opened().length, 3)
+  })
+
+  test("keeps the incidents of its checks", function* ({ after, agent, disk, incidents }) {
+    yield* disk.turns("warning")
+    yield* after("6 minutes")
+    yield* incidents.areOpen("a/@heartbeat", "a/disk")
+    yield* agent().heartbeats
+    yield* incidents.areOpen("a/disk")
+  })
 
   it.effect.each(["remove", "block"] as const)("resolves it by %s", (action) =>
     Effect.gen(function* () {
@@ -168,20 +163,17 @@ describe("a pending agent", () => {
 })
 
 describe("a heartbeat with a replacement key", () => {
-  it.effect("is a contact only after the key is accepted", () =>
-    Effect.gen(function* () {
-      const { front, after, incidents } = yield* open()
-      const beatWithOtherKey = front.ingest.heartbeat(keyOf("another"), heartbeatOf(AGENT))
-      for (let minutes = 0; minutes < 6; minutes++) {
-        yield* beatWithOtherKey
-        yield* after("1 minute")
-      }
-      yield* incidents.areOpen("a/@heartbeat")
-      yield* front.admission.accept(AGENT)
+  test("is a contact only after the key is accepted", function* ({ front, after, incidents }) {
+    const beatWithOtherKey = front.ingest.heartbeat(keyOf("another"), heartbeatOf(AGENT))
+    for (let minutes = 0; minutes < 6; minutes++) {
       yield* beatWithOtherKey
-      yield* incidents.areOpen()
-    }),
-  )
+      yield* after("1 minute")
+    }
+    yield* incidents.areOpen("a/@heartbeat")
+    yield* front.admission.accept(AGENT)
+    yield* beatWithOtherKey
+    yield* incidents.areOpen()
+  })
 
   it.effect("that its fingerprint accepts leaves another one to be compared", () =>
     Effect.gen(function* () {

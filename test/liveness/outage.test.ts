@@ -10,6 +10,7 @@ import { settled } from "../service/settled.ts"
 import { openService, type Process, type Service, whileTimePasses } from "../service/Service.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const openProcess = Effect.fnUntraced(function* (service: Service, name: string) {
   const process = yield* service.open(name, { keepsHouse: true })
@@ -31,97 +32,85 @@ const openIncidentsOf = (service: Service) =>
 
 const openKept = openTimeline({ process: { keepsHouse: true } })
 
+const test = testsFrom(openKept, it.effect)
+
 describe("an agent's status", () => {
-  it.effect("is alive for two minutes, then stale, and dead after five", () =>
-    Effect.gen(function* () {
-      const { front, agent, after } = yield* openKept
-      yield* agent().is("alive")
-      yield* after(119_999)
-      yield* agent().is("alive")
-      yield* after(1)
-      yield* agent().is("stale")
-      yield* after(179_999)
-      yield* agent().is("stale")
-      yield* after(1)
-      yield* agent().is("dead")
-      yield* after("1 hour")
-      yield* agent().is("dead")
-      const { agents_online, agents_offline } = yield* front.queries.summary
-      assert.deepStrictEqual([agents_online, agents_offline], [0, 1])
-      yield* agent().heartbeats
-      yield* agent().is("alive")
-    }),
-  )
+  test("is alive for two minutes, then stale, and dead after five", function* ({ front, agent, after }) {
+    yield* agent().is("alive")
+    yield* after(119_999)
+    yield* agent().is("alive")
+    yield* after(1)
+    yield* agent().is("stale")
+    yield* after(179_999)
+    yield* agent().is("stale")
+    yield* after(1)
+    yield* agent().is("dead")
+    yield* after("1 hour")
+    yield* agent().is("dead")
+    const { agents_online, agents_offline } = yield* front.queries.summary
+    assert.deepStrictEqual([agents_online, agents_offline], [0, 1])
+    yield* agent().heartbeats
+    yield* agent().is("alive")
+  })
 })
 
 describe("after an outage of the service", () => {
-  it.effect("agents are at most stale for one dead threshold, and open no incident", () =>
-    Effect.gen(function* () {
-      const { agent, after, isDownFor, incidents } = yield* openKept
-      yield* isDownFor("10 minutes")
-      yield* agent().is("stale")
-      yield* after("298 seconds")
-      yield* agent().is("stale")
-      yield* incidents.areOpen()
-      yield* after("17 seconds")
-      yield* agent().is("dead")
-      yield* incidents.areOpen("a/@heartbeat")
-    }),
-  )
+  test("agents are at most stale for one dead threshold, and open no incident", function* (opened) {
+    const { agent, after, isDownFor, incidents } = opened
+    yield* isDownFor("10 minutes")
+    yield* agent().is("stale")
+    yield* after("298 seconds")
+    yield* agent().is("stale")
+    yield* incidents.areOpen()
+    yield* after("17 seconds")
+    yield* agent().is("dead")
+    yield* incidents.areOpen("a/@heartbeat")
+  })
 
-  it.effect("returning agents open no incident, and dead agents keep theirs", () =>
-    Effect.gen(function* () {
-      const { service, front, agent, after, isDownFor, incidents } = yield* openKept
-      const back = AgentId.make("back")
-      yield* after("6 minutes")
-      yield* enroll(front, back)
-      yield* incidents.areOpen("a/@heartbeat")
-      yield* isDownFor("10 minutes")
-      yield* after("4 minutes")
-      yield* agent(back).heartbeats
-      yield* after("3 minutes")
-      yield* agent().is("dead")
-      yield* incidents.areOpen("a/@heartbeat")
-      assert.strictEqual(service.rows().incidents.size, 1)
-    }),
-  )
+  test("returning agents open no incident, and dead agents keep theirs", function* (opened) {
+    const { service, front, agent, after, isDownFor, incidents } = opened
+    const back = AgentId.make("back")
+    yield* after("6 minutes")
+    yield* enroll(front, back)
+    yield* incidents.areOpen("a/@heartbeat")
+    yield* isDownFor("10 minutes")
+    yield* after("4 minutes")
+    yield* agent(back).heartbeats
+    yield* after("3 minutes")
+    yield* agent().is("dead")
+    yield* incidents.areOpen("a/@heartbeat")
+    assert.strictEqual(service.rows().incidents.size, 1)
+  })
 
-  it.effect("no longer than the stale threshold, agents turn dead as usual", () =>
-    Effect.gen(function* () {
-      const { agent, after, isDownFor, incidents } = yield* openKept
-      yield* after("3 minutes")
-      yield* isDownFor("110 seconds")
-      yield* after("26 seconds")
-      yield* incidents.areOpen("a/@heartbeat")
-      yield* agent().is("dead")
-    }),
-  )
+  test("no longer than the stale threshold, agents turn dead as usual", function* (opened) {
+    const { agent, after, isDownFor, incidents } = opened
+    yield* after("3 minutes")
+    yield* isDownFor("110 seconds")
+    yield* after("26 seconds")
+    yield* incidents.areOpen("a/@heartbeat")
+    yield* agent().is("dead")
+  })
 
-  it.effect("an outage of writes alone also opens incidents after two minutes", () =>
-    Effect.gen(function* () {
-      const { front, agent, after, incidents } = yield* openKept
-      front.faults.isReadOnly = true
-      yield* after("7 minutes")
-      yield* agent().is("stale")
-      front.faults.isReadOnly = false
-      yield* after("290 seconds")
-      yield* agent().is("stale")
-      yield* incidents.areOpen()
-      yield* after("30 seconds")
-      yield* agent().is("dead")
-      yield* incidents.areOpen("a/@heartbeat")
-    }),
-  )
+  test("an outage of writes alone also opens incidents after two minutes", function* (opened) {
+    const { front, agent, after, incidents } = opened
+    front.faults.isReadOnly = true
+    yield* after("7 minutes")
+    yield* agent().is("stale")
+    front.faults.isReadOnly = false
+    yield* after("290 seconds")
+    yield* agent().is("stale")
+    yield* incidents.areOpen()
+    yield* after("30 seconds")
+    yield* agent().is("dead")
+    yield* incidents.areOpen("a/@heartbeat")
+  })
 
-  it.effect("there was no outage while another process was running", () =>
-    Effect.gen(function* () {
-      const { service, front, after } = yield* openKept
-      yield* openProcess(service, "process 2")
-      yield* whileTimePasses(front.close)
-      yield* after("316 seconds")
-      assert.strictEqual(openIncidentsOf(service).length, 1)
-    }),
-  )
+  test("there was no outage while another process was running", function* ({ service, front, after }) {
+    yield* openProcess(service, "process 2")
+    yield* whileTimePasses(front.close)
+    yield* after("316 seconds")
+    assert.strictEqual(openIncidentsOf(service).length, 1)
+  })
 })
 
 describe("with the shortest thresholds", () => {

@@ -13,6 +13,7 @@ import { eventually } from "./client/eventually.ts"
 import { openStorage } from "./openStorage.ts"
 import { waitingForLocks } from "./waitingForLocks.ts"
 import { transact } from "@tocsin/testing/transact"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const { agent_id } = agentRecord("a")
 
@@ -61,32 +62,32 @@ const limitedRole = Effect.fnUntraced(function* (
 })
 
 layer(ScratchPostgres.layer)("a storage whose database", (it) => {
-  it.effect("is down is unavailable, and works again when it is up", () =>
-    Effect.gen(function* () {
-      const { scratch, storage, url } = yield* setUp
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* scratch.away
-          const requests = [
-            transact(storage, write),
-            storage.agent(agent_id),
-            purge(storage, 10),
-            storage.probe,
-            storage.establish("pepper_check", "x"),
-          ]
-          for (const request of requests) {
-            assert.strictEqual(reasonOf(yield* Effect.flip(request), url), "unavailable")
-          }
-        }),
-      )
-      yield* transact(storage, write)
-      yield* storage.probe
-    }),
-  )
+  const onDatabase = testsFrom(ScratchPostgres, it.effect)
+  const test = testsFrom(setUp, it.effect)
 
-  it.effect("does not answer is unavailable within the limits, and works again once it answers", () =>
-    Effect.gen(function* () {
-      const { url } = yield* ScratchPostgres
+  test("is down is unavailable, and works again when it is up", function* ({ scratch, storage, url }) {
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* scratch.away
+        const requests = [
+          transact(storage, write),
+          storage.agent(agent_id),
+          purge(storage, 10),
+          storage.probe,
+          storage.establish("pepper_check", "x"),
+        ]
+        for (const request of requests) {
+          assert.strictEqual(reasonOf(yield* Effect.flip(request), url), "unavailable")
+        }
+      }),
+    )
+    yield* transact(storage, write)
+    yield* storage.probe
+  })
+
+  onDatabase(
+    "does not answer is unavailable within the limits, and works again once it answers",
+    function* ({ url }) {
       const network = yield* faultyNetwork(url)
       const bounds = { connectTimeout: "300 millis", replyTimeout: "200 millis" } as const
       const storage = yield* openStorage({ url: network.url, ...bounds })
@@ -95,29 +96,26 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "unavailable")
       yield* network.passReplies
       yield* transact(storage, write)
-    }),
+    },
   )
 
-  it.effect("is on a host that vanishes is connected again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* ScratchPostgres
-      const network = yield* faultyNetwork(url)
-      const storage = yield* openStorage({ url: network.url, replyTimeout: "300 millis" })
-      yield* transact(storage, write)
-      yield* storage.probe
-      yield* network.vanish
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
-      yield* transact(storage, write)
-      yield* storage.probe
-      yield* network.vanish
-      yield* transact(storage, write)
-      yield* storage.probe
-    }),
-  )
+  onDatabase("is on a host that vanishes is connected again", function* ({ url }) {
+    const network = yield* faultyNetwork(url)
+    const storage = yield* openStorage({ url: network.url, replyTimeout: "300 millis" })
+    yield* transact(storage, write)
+    yield* storage.probe
+    yield* network.vanish
+    assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
+    yield* transact(storage, write)
+    yield* storage.probe
+    yield* network.vanish
+    yield* transact(storage, write)
+    yield* storage.probe
+  })
 
-  it.effect("vanishes fails the probe, although nothing is written and the probe's connection answers", () =>
-    Effect.gen(function* () {
-      const { url } = yield* ScratchPostgres
+  onDatabase(
+    "vanishes fails the probe, although nothing is written and the probe's connection answers",
+    function* ({ url }) {
       const network = yield* faultyNetwork(url)
       const storage = yield* openStorage({ url: network.url })
       yield* transact(storage, write)
@@ -126,122 +124,101 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
       assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "unavailable")
       yield* storage.probe
       yield* transact(storage, write)
-    }),
+    },
   )
 
-  it.effect("keeps writes waiting fails the probe, although a new connection answers", () =>
-    Effect.gen(function* () {
-      const { url } = yield* ScratchPostgres
-      const network = yield* faultyNetwork(url)
-      const storage = yield* openStorage({ url: network.url })
-      yield* transact(storage, write)
-      yield* network.vanish
-      const fiber = yield* Effect.forkChild(Effect.flip(transact(storage, write)))
-      yield* eventually(Effect.isFailure(storage.probe))
-      assert.include(
-        (yield* Effect.flip(storage.probe)).message,
-        "has completed no write for several seconds",
-      )
-      yield* network.cut
-      yield* Fiber.interrupt(fiber)
-      yield* eventually(Effect.isSuccess(storage.probe))
-    }),
-  )
+  onDatabase("keeps writes waiting fails the probe, although a new connection answers", function* ({ url }) {
+    const network = yield* faultyNetwork(url)
+    const storage = yield* openStorage({ url: network.url })
+    yield* transact(storage, write)
+    yield* network.vanish
+    const fiber = yield* Effect.forkChild(Effect.flip(transact(storage, write)))
+    yield* eventually(Effect.isFailure(storage.probe))
+    assert.include((yield* Effect.flip(storage.probe)).message, "has completed no write for several seconds")
+    yield* network.cut
+    yield* Fiber.interrupt(fiber)
+    yield* eventually(Effect.isSuccess(storage.probe))
+  })
 
-  it.effect("refuses changes is read-only, serves reads, and later accepts changes again", () =>
-    Effect.gen(function* () {
-      const { admin, database, scratch, storage, url } = yield* setUp
-      const { sql } = admin
-      yield* sql`ALTER DATABASE ${sql(database)} SET default_transaction_read_only = on`
-      yield* scratch.killConnections
-      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "read_only")
-      assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
-      assert.strictEqual(
-        reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url),
-        "read_only",
-      )
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "read_only")
-      // A storage that has nothing to migrate starts there too.
-      const other = yield* openStorage({ url })
-      assert.strictEqual((yield* other.agent(agent_id))?.agent_id, agent_id)
-      yield* sql
-        .withTransaction(sql.unsafe(`ALTER DATABASE ${database} RESET default_transaction_read_only`))
-        .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ WRITE"))
-      yield* eventually(Effect.isSuccess(transact(storage, write)))
-      yield* eventually(Effect.isSuccess(storage.probe))
-    }),
-  )
+  test("refuses changes is read-only, serves reads, and later accepts changes again", function* (opened) {
+    const { admin, database, scratch, storage, url } = opened
+    const { sql } = admin
+    yield* sql`ALTER DATABASE ${sql(database)} SET default_transaction_read_only = on`
+    yield* scratch.killConnections
+    assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "read_only")
+    assert.strictEqual((yield* storage.agent(agent_id))?.agent_id, agent_id)
+    assert.strictEqual(reasonOf(yield* Effect.flip(storage.establish("pepper_check", "x")), url), "read_only")
+    assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), url), "read_only")
+    // A storage that has nothing to migrate starts there too.
+    const other = yield* openStorage({ url })
+    assert.strictEqual((yield* other.agent(agent_id))?.agent_id, agent_id)
+    yield* sql
+      .withTransaction(sql.unsafe(`ALTER DATABASE ${database} RESET default_transaction_read_only`))
+      .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ WRITE"))
+    yield* eventually(Effect.isSuccess(transact(storage, write)))
+    yield* eventually(Effect.isSuccess(storage.probe))
+  })
 
-  it.effect("has a full disk is full, and continues once there is space", () =>
-    Effect.gen(function* () {
-      const { admin, storage, url } = yield* setUp
-      const { sql } = admin
-      const failWrites = scriptOf(`
-        CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
-          $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
-        CREATE TRIGGER disk_full BEFORE UPDATE ON agent FOR EACH ROW EXECUTE FUNCTION disk_full()
-      `)
-      yield* sql.unsafe(failWrites)
-      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "full")
-      yield* sql`DROP TRIGGER disk_full ON agent`
-      yield* transact(storage, write)
-    }),
-  )
+  test("has a full disk is full, and continues once there is space", function* ({ admin, storage, url }) {
+    const { sql } = admin
+    const failWrites = scriptOf(`
+      CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER disk_full BEFORE UPDATE ON agent FOR EACH ROW EXECUTE FUNCTION disk_full()
+    `)
+    yield* sql.unsafe(failWrites)
+    assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), url), "full")
+    yield* sql`DROP TRIGGER disk_full ON agent`
+    yield* transact(storage, write)
+  })
 
-  it.effect("has no free connection is unavailable, and says so", () =>
-    Effect.gen(function* () {
-      const { admin, database, storage, url } = yield* setUp
-      const limited = yield* limitedRole(admin, url, { name: `none_${database.slice(-8)}`, limit: 0 })
-      const error = yield* Effect.flip(openStorage({ url: limited.url }))
-      assert.strictEqual(reasonOf(error, limited.url), "unavailable")
-      assert.include(error.message, "max_connections")
-      yield* transact(storage, write)
-    }),
-  )
+  test("has no free connection is unavailable, and says so", function* ({ admin, database, storage, url }) {
+    const limited = yield* limitedRole(admin, url, { name: `none_${database.slice(-8)}`, limit: 0 })
+    const error = yield* Effect.flip(openStorage({ url: limited.url }))
+    assert.strictEqual(reasonOf(error, limited.url), "unavailable")
+    assert.include(error.message, "max_connections")
+    yield* transact(storage, write)
+  })
 
-  it.effect("has a free connection for the probe only fails the probe until a write has one", () =>
-    Effect.gen(function* () {
-      const { admin, database, url } = yield* setUp
-      const limited = yield* limitedRole(admin, url, { name: `one_${database.slice(-8)}`, limit: 1 })
-      const storage = yield* openStorage({ url: limited.url })
-      yield* eventually(Effect.isSuccess(storage.probe))
-      assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), limited.url), "unavailable")
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
-      // Another pool has lent meanwhile, as for a read or the service heartbeat.
-      yield* limited.allow(2)
-      yield* storage.agent(agent_id)
-      assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
-      yield* limited.allow(20)
-      yield* storage.probe
-      yield* transact(storage, write)
-    }),
-  )
+  test("has a free connection for the probe only fails the probe until a write has one", function* (opened) {
+    const { admin, database, url } = opened
+    const limited = yield* limitedRole(admin, url, { name: `one_${database.slice(-8)}`, limit: 1 })
+    const storage = yield* openStorage({ url: limited.url })
+    yield* eventually(Effect.isSuccess(storage.probe))
+    assert.strictEqual(reasonOf(yield* Effect.flip(transact(storage, write)), limited.url), "unavailable")
+    assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
+    // Another pool has lent meanwhile, as for a read or the service heartbeat.
+    yield* limited.allow(2)
+    yield* storage.agent(agent_id)
+    assert.strictEqual(reasonOf(yield* Effect.flip(storage.probe), limited.url), "unavailable")
+    yield* limited.allow(20)
+    yield* storage.probe
+    yield* transact(storage, write)
+  })
 
-  it.effect(
+  onDatabase(
     "refuses the password, does not exist or has no address fails the start, each with its own message",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* ScratchPostgres
-        const changed = (change: (address: URL) => void) => {
-          const address = new URL(Redacted.value(url))
-          change(address)
-          return Redacted.make(address.href)
-        }
-        const urls = [
-          changed((address) => Object.assign(address, { password: "wrong-password" })),
-          changed((address) => Object.assign(address, { pathname: "no_such_database" })),
-          changed((address) => Object.assign(address, { port: "1" })),
-        ]
-        const errors = yield* Effect.forEach(urls, (wrong) => Effect.flip(openStorage({ url: wrong })))
-        for (const [index, error] of errors.entries()) {
-          assert.strictEqual(reasonOf(error, urls[index] ?? url), "unavailable")
-        }
-        assert.strictEqual(new Set(errors.map((error) => error.message)).size, urls.length)
-        const unusable = Redacted.make("https://user:zzword@host/database")
-        const error = yield* Effect.flip(openStorage({ url: unusable }))
-        assert.strictEqual(error.reason, "other")
-        assert.notInclude(inspect(error, { depth: 20 }), "zzword")
-      }),
+    function* ({ url }) {
+      const changed = (change: (address: URL) => void) => {
+        const address = new URL(Redacted.value(url))
+        change(address)
+        return Redacted.make(address.href)
+      }
+      const urls = [
+        changed((address) => Object.assign(address, { password: "wrong-password" })),
+        changed((address) => Object.assign(address, { pathname: "no_such_database" })),
+        changed((address) => Object.assign(address, { port: "1" })),
+      ]
+      const errors = yield* Effect.forEach(urls, (wrong) => Effect.flip(openStorage({ url: wrong })))
+      for (const [index, error] of errors.entries()) {
+        assert.strictEqual(reasonOf(error, urls[index] ?? url), "unavailable")
+      }
+      assert.strictEqual(new Set(errors.map((error) => error.message)).size, urls.length)
+      const unusable = Redacted.make("https://user:zzword@host/database")
+      const error = yield* Effect.flip(openStorage({ url: unusable }))
+      assert.strictEqual(error.reason, "other")
+      assert.notInclude(inspect(error, { depth: 20 }), "zzword")
+    },
   )
 })
 

@@ -6,6 +6,7 @@ import { MAX_BODY_BYTES } from "../../src/request/RequestBody.ts"
 import { REQUEST_ID } from "../TestServer.ts"
 import { type RequestText, requestText } from "./requestTexts.ts"
 import { TwoWays, type Way } from "./TwoWays.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const FINAL_STATUS = /HTTP\/1\.1 [2-5]/g
 const answersIn = (received: string): number => received.match(FINAL_STATUS)?.length ?? 0
@@ -112,197 +113,175 @@ const page = (target: string, ...lines: ReadonlyArray<string>): RequestText =>
 const LAST = usual("{}", "Connection: close")
 
 layer(TwoWays.layer(), { excludeTestServices: true })("the front and the API answer alike", (it) => {
-  it.effect("when several arrive together", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const several = fc.tuple(fc.array(requestText("keep-alive"), { maxLength: 3 }), requestText("close"))
-      yield* Effect.promise(() =>
-        fc.assert(
-          fc.asyncProperty(several, async ([first, last]) => {
-            await compareAll(ways, [...first, last], false)
-          }),
-          { numRuns: 200 },
-        ),
-      )
-    }),
-  )
+  const test = testsFrom(TwoWays, it.effect)
 
-  it.effect("when they arrive one after the other", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const { taken } = ways.untraced
-      const before = { ...taken, withTracer: ways.traced.taken.directly }
-      const several = fc.tuple(
-        fc.array(requestText("keep-alive"), { minLength: 1, maxLength: 3 }),
-        requestText("close"),
-      )
-      yield* Effect.promise(() =>
-        fc.assert(
-          fc.asyncProperty(several, async ([first, last]) => {
-            await compare(ways, ...first, last)
-          }),
-          { numRuns: 250 },
-        ),
-      )
-      // Otherwise the same code would have been compared with itself.
-      assert.isAbove(taken.directly - before.directly, 40)
-      assert.isAbove(taken.byApi - before.byApi, 100)
-      assert.strictEqual(ways.traced.taken.directly - before.withTracer, taken.directly - before.directly)
-    }),
-  )
+  test("when several arrive together", function* (ways) {
+    const several = fc.tuple(fc.array(requestText("keep-alive"), { maxLength: 3 }), requestText("close"))
+    yield* Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(several, async ([first, last]) => {
+          await compareAll(ways, [...first, last], false)
+        }),
+        { numRuns: 200 },
+      ),
+    )
+  })
 
-  it.effect("for each outcome and each sender of a connection", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const before = ways.untraced.taken.directly
-      const statuses = yield* Effect.forEach(
-        ["web-01", "blocked", "limited", "superseded", "unavailable", "dying", "throwing", "slow"],
-        (agentId) => Effect.promise(() => compare(ways, usual(heartbeat(agentId)), LAST)),
-      )
-      assert.deepStrictEqual(
-        statuses.map((text) => text.slice(9, 12)),
-        ["202", "403", "429", "409", "500", "500", "500", "202"],
-      )
-      assert.strictEqual(ways.untraced.taken.directly - before, statuses.length)
-      const from = (key: string, address: string) =>
-        usual(heartbeat("conflicting")).replace("agent-key", `${key}\r\nX-Forwarded-For: ${address}`)
-      const texts = [
-        from("one", "192.0.2.1"),
-        from("two", "192.0.2.1"),
-        from("two", "192.0.2.2"),
-        from("one", "192.0.2.1"),
-        from("two", "192.0.2.1"),
-      ]
-      const answers = yield* Effect.promise(() => compare(ways, ...texts, LAST))
-      assert.deepStrictEqual(answers.match(/192\.0\.2\.\d \w+/g), [
-        "192.0.2.1 one",
-        "192.0.2.1 two",
-        "192.0.2.2 two",
-        "192.0.2.1 one",
-        "192.0.2.1 two",
-      ])
-    }),
-  )
+  test("when they arrive one after the other", function* (ways) {
+    const { taken } = ways.untraced
+    const before = { ...taken, withTracer: ways.traced.taken.directly }
+    const several = fc.tuple(
+      fc.array(requestText("keep-alive"), { minLength: 1, maxLength: 3 }),
+      requestText("close"),
+    )
+    yield* Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(several, async ([first, last]) => {
+          await compare(ways, ...first, last)
+        }),
+        { numRuns: 250 },
+      ),
+    )
+    // Otherwise the same code would have been compared with itself.
+    assert.isAbove(taken.directly - before.directly, 40)
+    assert.isAbove(taken.byApi - before.byApi, 100)
+    assert.strictEqual(ways.traced.taken.directly - before.withTracer, taken.directly - before.directly)
+  })
 
-  it.effect("to readers of pages, in each form", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const { taken } = ways.untraced
-      const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d+/g)
-      const first = yield* Effect.promise(() => compare(ways, page("GET /status/usual"), LAST))
-      const tag = /\r\netag: ([^\r]*)/.exec(first)?.[1]
-      const texts = [
-        page("GET /status/usual?t=1", "X-Request-Id: mine"),
-        page("GET /status/usual", "Accept-Encoding: br, gzip"),
-        page("GET /status/usual", `If-None-Match: ${tag}`),
-        page("HEAD /status/usual"),
-        page("HEAD /status/large"),
-        // Read again in the meantime.
-        page("GET /status/stale/badge.svg"),
-      ]
-      const before = taken.directly
-      const answers = yield* Effect.promise(() => compare(ways, ...texts, LAST))
-      assert.deepStrictEqual(statuses(answers), ["200", "200", "304", "200", "200", "200", "400"])
-      assert.strictEqual(taken.directly - before, texts.length)
-      // By the routes: what may be unread for long is counted, and errors are theirs.
-      const others = [
-        page("GET /status/large"),
-        page("GET /status/stale/none.svg"),
-        page("GET /status/unread"),
-        page("GET /status/unknown"),
-      ]
-      for (const text of others) {
-        const byApi = taken.byApi
-        yield* Effect.promise(() => compare(ways, text, LAST))
-        assert.strictEqual(taken.byApi - byApi, 2, text)
-      }
-    }),
-  )
+  test("for each outcome and each sender of a connection", function* (ways) {
+    const before = ways.untraced.taken.directly
+    const statuses = yield* Effect.forEach(
+      ["web-01", "blocked", "limited", "superseded", "unavailable", "dying", "throwing", "slow"],
+      (agentId) => Effect.promise(() => compare(ways, usual(heartbeat(agentId)), LAST)),
+    )
+    assert.deepStrictEqual(
+      statuses.map((text) => text.slice(9, 12)),
+      ["202", "403", "429", "409", "500", "500", "500", "202"],
+    )
+    assert.strictEqual(ways.untraced.taken.directly - before, statuses.length)
+    const from = (key: string, address: string) =>
+      usual(heartbeat("conflicting")).replace("agent-key", `${key}\r\nX-Forwarded-For: ${address}`)
+    const texts = [
+      from("one", "192.0.2.1"),
+      from("two", "192.0.2.1"),
+      from("two", "192.0.2.2"),
+      from("one", "192.0.2.1"),
+      from("two", "192.0.2.1"),
+    ]
+    const answers = yield* Effect.promise(() => compare(ways, ...texts, LAST))
+    assert.deepStrictEqual(answers.match(/192\.0\.2\.\d \w+/g), [
+      "192.0.2.1 one",
+      "192.0.2.1 two",
+      "192.0.2.2 two",
+      "192.0.2.1 one",
+      "192.0.2.1 two",
+    ])
+  })
 
-  it.effect("to senders by the API, without spans because keys are in their paths", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const { spans, taken } = ways.traced
-      const before = { ...taken, spans: spans.length }
-      const ping = [`GET /in/ping/in_${"k".repeat(43)}/backup HTTP/1.1`, "Host: tocsin", "", ""].join("\r\n")
-      yield* Effect.promise(() => compare(ways, ping, LAST))
-      assert.strictEqual(taken.directly, before.directly)
-      assert.isFalse(spans.slice(before.spans).some(({ name }) => name.includes("/in/")))
-    }),
-  )
+  test("to readers of pages, in each form", function* (ways) {
+    const { taken } = ways.untraced
+    const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d+/g)
+    const first = yield* Effect.promise(() => compare(ways, page("GET /status/usual"), LAST))
+    const tag = /\r\netag: ([^\r]*)/.exec(first)?.[1]
+    const texts = [
+      page("GET /status/usual?t=1", "X-Request-Id: mine"),
+      page("GET /status/usual", "Accept-Encoding: br, gzip"),
+      page("GET /status/usual", `If-None-Match: ${tag}`),
+      page("HEAD /status/usual"),
+      page("HEAD /status/large"),
+      // Read again in the meantime.
+      page("GET /status/stale/badge.svg"),
+    ]
+    const before = taken.directly
+    const answers = yield* Effect.promise(() => compare(ways, ...texts, LAST))
+    assert.deepStrictEqual(statuses(answers), ["200", "200", "304", "200", "200", "200", "400"])
+    assert.strictEqual(taken.directly - before, texts.length)
+    // By the routes: what may be unread for long is counted, and errors are theirs.
+    const others = [
+      page("GET /status/large"),
+      page("GET /status/stale/none.svg"),
+      page("GET /status/unread"),
+      page("GET /status/unknown"),
+    ]
+    for (const text of others) {
+      const byApi = taken.byApi
+      yield* Effect.promise(() => compare(ways, text, LAST))
+      assert.strictEqual(taken.byApi - byApi, 2, text)
+    }
+  })
 
-  it.effect("with spans of the same content", () =>
-    Effect.gen(function* () {
-      const { traced } = yield* TwoWays
-      const { spans, taken } = traced
-      const from = (agentId: string, host: string) =>
-        usual(
-          heartbeat(agentId),
-          "User-Agent: agent/1",
-          "X-Request-Id: mine",
-          "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-        ).replace("Host: tocsin", `Host: ${host}`)
-      const texts = [
-        usual(heartbeat()),
-        from("web-01", "tocsin:8080"),
-        from("blocked", "[::1]"),
-        from("dying", ""),
-      ]
-      const content = ({ name, kind, status, parent, attributes }: Tracer.NativeSpan) => ({
-        name,
-        kind,
-        parent: Option.getOrUndefined(parent)?.spanId,
-        isOver: status._tag === "Ended",
-        failure:
-          status._tag === "Ended" &&
-          Exit.isFailure(status.exit) &&
-          Cause.pretty(status.exit.cause).split("\n")[0],
-        attributes: Array.from(attributes).toSorted(([a], [b]) => a.localeCompare(b)),
-      })
-      for (const text of texts) {
-        spans.splice(0)
-        const before = { ...taken }
-        yield* Effect.promise(() => exchange(traced, [BY_API + text, LAST]))
-        yield* Effect.promise(() => exchange(traced, [text, LAST]))
-        assert.deepStrictEqual(taken, { byApi: before.byApi + 1, directly: before.directly + 1 })
-        takeLogs(traced)
-        // Each connection ends with a second request.
-        const [byApi, , directly] = spans
-        assert.deepStrictEqual(directly && content(directly), byApi && content(byApi))
-      }
-    }),
-  )
+  test("to senders by the API, without spans because keys are in their paths", function* (ways) {
+    const { spans, taken } = ways.traced
+    const before = { ...taken, spans: spans.length }
+    const ping = [`GET /in/ping/in_${"k".repeat(43)}/backup HTTP/1.1`, "Host: tocsin", "", ""].join("\r\n")
+    yield* Effect.promise(() => compare(ways, ping, LAST))
+    assert.strictEqual(taken.directly, before.directly)
+    assert.isFalse(spans.slice(before.spans).some(({ name }) => name.includes("/in/")))
+  })
 
-  it.effect("for each size of a body", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const close = "Connection: close"
-      for (const size of [0, 1, 70_000, MAX_BODY_BYTES, MAX_BODY_BYTES + 1]) {
-        const body = heartbeat().padEnd(size, " ").slice(0, size)
-        yield* Effect.promise(() => compare(ways, usual(body, close)))
-        const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
-        const chunks = `${size === 0 ? "" : chunk}0\r\n\r\n`
-        yield* Effect.promise(() => compare(ways, request([close, "Transfer-Encoding: chunked"], chunks)))
-      }
-      yield* Effect.promise(() =>
-        compare(ways, request([close, "Content-Length: 00000000000000000000002"], "{}")),
-      )
-      yield* Effect.promise(() => compare(ways, request([close, "Content-Length: 99999999999999999999999"])))
-      yield* Effect.promise(() => compare(ways, request([close, "Content-Length: +2"], "{}")))
-      yield* Effect.promise(() => compare(ways, request([close, "Content-Length: "], "{}")))
-    }),
-  )
+  test("with spans of the same content", function* ({ traced }) {
+    const { spans, taken } = traced
+    const from = (agentId: string, host: string) =>
+      usual(
+        heartbeat(agentId),
+        "User-Agent: agent/1",
+        "X-Request-Id: mine",
+        "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      ).replace("Host: tocsin", `Host: ${host}`)
+    const texts = [
+      usual(heartbeat()),
+      from("web-01", "tocsin:8080"),
+      from("blocked", "[::1]"),
+      from("dying", ""),
+    ]
+    const content = ({ name, kind, status, parent, attributes }: Tracer.NativeSpan) => ({
+      name,
+      kind,
+      parent: Option.getOrUndefined(parent)?.spanId,
+      isOver: status._tag === "Ended",
+      failure:
+        status._tag === "Ended" &&
+        Exit.isFailure(status.exit) &&
+        Cause.pretty(status.exit.cause).split("\n")[0],
+      attributes: Array.from(attributes).toSorted(([a], [b]) => a.localeCompare(b)),
+    })
+    for (const text of texts) {
+      spans.splice(0)
+      const before = { ...taken }
+      yield* Effect.promise(() => exchange(traced, [BY_API + text, LAST]))
+      yield* Effect.promise(() => exchange(traced, [text, LAST]))
+      assert.deepStrictEqual(taken, { byApi: before.byApi + 1, directly: before.directly + 1 })
+      takeLogs(traced)
+      // Each connection ends with a second request.
+      const [byApi, , directly] = spans
+      assert.deepStrictEqual(directly && content(directly), byApi && content(byApi))
+    }
+  })
 
-  it.effect("with the client's request id or the server's", () =>
-    Effect.gen(function* () {
-      const ways = yield* TwoWays
-      const given = yield* Effect.promise(() => compare(ways, usual("{", "X-Request-Id: mine"), LAST))
-      assert.include(given, "x-request-id: mine")
-      assert.include(given, '"request_id":"mine"')
-      const made = yield* Effect.promise(() => compare(ways, usual("{", "X-Request-Id: m ine"), LAST))
-      assert.include(made, `x-request-id: ${REQUEST_ID}`)
-    }),
-  )
+  test("for each size of a body", function* (ways) {
+    const close = "Connection: close"
+    for (const size of [0, 1, 70_000, MAX_BODY_BYTES, MAX_BODY_BYTES + 1]) {
+      const body = heartbeat().padEnd(size, " ").slice(0, size)
+      yield* Effect.promise(() => compare(ways, usual(body, close)))
+      const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
+      const chunks = `${size === 0 ? "" : chunk}0\r\n\r\n`
+      yield* Effect.promise(() => compare(ways, request([close, "Transfer-Encoding: chunked"], chunks)))
+    }
+    yield* Effect.promise(() =>
+      compare(ways, request([close, "Content-Length: 00000000000000000000002"], "{}")),
+    )
+    yield* Effect.promise(() => compare(ways, request([close, "Content-Length: 99999999999999999999999"])))
+    yield* Effect.promise(() => compare(ways, request([close, "Content-Length: +2"], "{}")))
+    yield* Effect.promise(() => compare(ways, request([close, "Content-Length: "], "{}")))
+  })
+
+  test("with the client's request id or the server's", function* (ways) {
+    const given = yield* Effect.promise(() => compare(ways, usual("{", "X-Request-Id: mine"), LAST))
+    assert.include(given, "x-request-id: mine")
+    assert.include(given, '"request_id":"mine"')
+    const made = yield* Effect.promise(() => compare(ways, usual("{", "X-Request-Id: m ine"), LAST))
+    assert.include(made, `x-request-id: ${REQUEST_ID}`)
+  })
 })
 
 layer(TwoWays.layer({ readiness: { isDraining: () => true } }), { excludeTestServices: true })(

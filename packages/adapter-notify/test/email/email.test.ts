@@ -12,6 +12,7 @@ import { detailsOf, firing, resolved, shared } from "../notifications.ts"
 import { linked } from "../messages.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
 import { answer, partsOf, startMailServer } from "./MailServer.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const sending = (url: string, options: Partial<EmailOptions> = {}) =>
   Effect.provide(
@@ -60,75 +61,70 @@ const decoded = (text: string): string =>
     })
 const utf8 = (text: string): string => Buffer.from(decoded(text), "latin1").toString("utf8")
 
+const served = testsFrom(startMailServer(), it.effect)
+
 describe("e-mail", () => {
-  it.effect("arrives with a text and an HTML part, as automatic mail", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const notifier = yield* sending(`smtp://127.0.0.1:${port}`, { cc: ["lead@example.org"] })
-      assert.strictEqual(notifier.kind, "messenger")
-      assert.deepStrictEqual(yield* notifier.send(firing), { outcome: "delivered" })
-      const { raw, recipients, sender } = yield* Queue.take(mails)
-      assert.strictEqual(sender, "tocsin@example.org")
-      assert.deepStrictEqual(recipients, ["ops@example.org", "lead@example.org"])
-      const { value } = read(raw)
-      assert.deepStrictEqual(value("From"), ["Tocsin <tocsin@example.org>"])
-      assert.deepStrictEqual(value("Subject"), ["CRITICAL: web-1/disk: /var is 97 % full"])
-      assert.deepStrictEqual(value("Auto-Submitted"), ["auto-generated"])
-      assert.deepStrictEqual(value("X-Auto-Response-Suppress"), ["All"])
-      assert.deepStrictEqual(value("List-Id"), ["Tocsin <tocsin.example.org>"])
-      const [text, html] = partsOf(raw)
-      assert.include(text, "/var is 97 % full\r\nSince 2026-01-31 08:30:00 UTC\r\n")
-      assert.include(html, "<h1")
-      assert.include(html, "/var is 97 % full")
-      // Nothing that a program would load.
-      assert.notMatch(html ?? "", /src=|href=|url\(|<link|<script|<img/i)
-    }),
-  )
+  served("arrives with a text and an HTML part, as automatic mail", function* ({ mails, port }) {
+    const notifier = yield* sending(`smtp://127.0.0.1:${port}`, { cc: ["lead@example.org"] })
+    assert.strictEqual(notifier.kind, "messenger")
+    assert.deepStrictEqual(yield* notifier.send(firing), { outcome: "delivered" })
+    const { raw, recipients, sender } = yield* Queue.take(mails)
+    assert.strictEqual(sender, "tocsin@example.org")
+    assert.deepStrictEqual(recipients, ["ops@example.org", "lead@example.org"])
+    const { value } = read(raw)
+    assert.deepStrictEqual(value("From"), ["Tocsin <tocsin@example.org>"])
+    assert.deepStrictEqual(value("Subject"), ["CRITICAL: web-1/disk: /var is 97 % full"])
+    assert.deepStrictEqual(value("Auto-Submitted"), ["auto-generated"])
+    assert.deepStrictEqual(value("X-Auto-Response-Suppress"), ["All"])
+    assert.deepStrictEqual(value("List-Id"), ["Tocsin <tocsin.example.org>"])
+    const [text, html] = partsOf(raw)
+    assert.include(text, "/var is 97 % full\r\nSince 2026-01-31 08:30:00 UTC\r\n")
+    assert.include(html, "<h1")
+    assert.include(html, "/var is 97 % full")
+    // Nothing that a program would load.
+    assert.notMatch(html ?? "", /src=|href=|url\(|<link|<script|<img/i)
+  })
 
-  it.effect("has the links of its notification in both parts, in one part as words", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const notifier = yield* sending(`smtp://127.0.0.1:${port}`)
-      const incident = "https://tocsin.example/#/incidents/1"
-      const acknowledge = { url: "https://tocsin.example/a/2", for: Duration.hours(1) }
-      yield* notifier.send({ ...firing, links: { incident, acknowledge } })
-      const [text, html] = partsOf((yield* Queue.take(mails)).raw)
-      assert.include(text, `Incident: ${incident}\r\nAcknowledge for 1h: ${acknowledge.url}\r\n`)
-      assert.include(html, `href="${acknowledge.url}">Acknowledge for 1h</a>`)
-      assert.include(html, `href="${incident}">Incident</a>`)
-    }),
-  )
+  served("has the links of its notification in both parts, in one part as words", function* (opened) {
+    const { mails, port } = opened
+    const notifier = yield* sending(`smtp://127.0.0.1:${port}`)
+    const incident = "https://tocsin.example/#/incidents/1"
+    const acknowledge = { url: "https://tocsin.example/a/2", for: Duration.hours(1) }
+    yield* notifier.send({ ...firing, links: { incident, acknowledge } })
+    const [text, html] = partsOf((yield* Queue.take(mails)).raw)
+    assert.include(text, `Incident: ${incident}\r\nAcknowledge for 1h: ${acknowledge.url}\r\n`)
+    assert.include(html, `href="${acknowledge.url}">Acknowledge for 1h</a>`)
+    assert.include(html, `href="${incident}">Incident</a>`)
+  })
 
-  it.effect("ends with the details in both parts, with more of the output than a chat", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
-      const details = detailsOf(`<b>${"line & more\n".repeat(600)}`, { mount: "/var", team: "shop" })
-      yield* send({ ...linked, details })
-      const [text = "", html = ""] = partsOf((yield* Queue.take(mails)).raw).map((part) =>
-        part.replaceAll("\r\n", "\n"),
-      )
-      assert.match(
-        text,
-        /\n\nTook 250 ms\nLabels: mount=\/var, team=shop\nSource: https:\S+\n> <b>line & more\n> line/,
-      )
-      const quoted = text.split("\n").filter((line) => line.startsWith("> "))
-      const shown = quoted.map((line) => line.slice(2)).join("\n")
-      assert.strictEqual(Array.from(shown.trimEnd()).length, 4_000)
-      assert.isAbove(html.indexOf("Labels: "), html.indexOf("Acknowledge for 1h"))
-      assert.match(html, /<pre style="[^"]+">&gt; &lt;b&gt;line &amp; more\n&gt; line/)
-      assert.include(
-        html,
-        `Source: <a href="https://prom.example.org/graph?g0.expr=up&amp;g0.tab=1">https://prom`,
-      )
-      yield* send({ ...firing, details: { ...details, source: "https://a.example/'\"><img src=x>" } })
-      assert.notMatch(partsOf((yield* Queue.take(mails)).raw)[1] ?? "", /<img|<a href="https:\/\/a\./)
-    }),
-  )
+  served("ends with the details in both parts, with more of the output than a chat", function* (opened) {
+    const { mails, port } = opened
+    const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
+    const details = detailsOf(`<b>${"line & more\n".repeat(600)}`, { mount: "/var", team: "shop" })
+    yield* send({ ...linked, details })
+    const [text = "", html = ""] = partsOf((yield* Queue.take(mails)).raw).map((part) =>
+      part.replaceAll("\r\n", "\n"),
+    )
+    assert.match(
+      text,
+      /\n\nTook 250 ms\nLabels: mount=\/var, team=shop\nSource: https:\S+\n> <b>line & more\n> line/,
+    )
+    const quoted = text.split("\n").filter((line) => line.startsWith("> "))
+    const shown = quoted.map((line) => line.slice(2)).join("\n")
+    assert.strictEqual(Array.from(shown.trimEnd()).length, 4_000)
+    assert.isAbove(html.indexOf("Labels: "), html.indexOf("Acknowledge for 1h"))
+    assert.match(html, /<pre style="[^"]+">&gt; &lt;b&gt;line &amp; more\n&gt; line/)
+    assert.include(
+      html,
+      `Source: <a href="https://prom.example.org/graph?g0.expr=up&amp;g0.tab=1">https://prom`,
+    )
+    yield* send({ ...firing, details: { ...details, source: "https://a.example/'\"><img src=x>" } })
+    assert.notMatch(partsOf((yield* Queue.take(mails)).raw)[1] ?? "", /<img|<a href="https:\/\/a\./)
+  })
 
-  it.effect("is in one thread with the other mails of its incident, and a repeat has the same ID", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
+  served(
+    "is in one thread with the other mails of its incident, and a repeat has the same ID",
+    function* ({ mails, port }) {
       const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
       for (const one of [firing, firing, resolved]) yield* send(one)
       const received = yield* Queue.takeN(mails, 3)
@@ -143,42 +139,36 @@ describe("e-mail", () => {
       }
       // One connection serves them all.
       assert.strictEqual(new Set(received.map(({ session }) => session)).size, 1)
-    }),
+    },
   )
 
-  it.effect("can be tried, and a digest has a line for each notification", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const { sendDigest, test } = yield* sending(`smtp://127.0.0.1:${port}`)
-      assert.deepStrictEqual(yield* test, { status: 250, result: { outcome: "delivered" } })
-      const tried = read((yield* Queue.take(mails)).raw)
-      assert.deepStrictEqual(tried.value("Message-ID"), [`<${TEST_ID}@example.org>`])
-      assert.match(tried.value("Subject")[0] ?? "", /^TEST: /)
-      if (sendDigest === undefined) assert.fail("takes no digests")
-      yield* sendDigest([shared, firing])
-      const { raw } = yield* Queue.take(mails)
-      assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing"])
-      assert.include(partsOf(raw)[0], "CRITICAL: web-1/disk: /var is 97 % full\r\nWARNING: storage <rack 4>")
-      assert.include(partsOf(raw)[1], "4px solid #d13438", "the colour of the worst")
-    }),
-  )
+  served("can be tried, and a digest has a line for each notification", function* ({ mails, port }) {
+    const { sendDigest, test } = yield* sending(`smtp://127.0.0.1:${port}`)
+    assert.deepStrictEqual(yield* test, { status: 250, result: { outcome: "delivered" } })
+    const tried = read((yield* Queue.take(mails)).raw)
+    assert.deepStrictEqual(tried.value("Message-ID"), [`<${TEST_ID}@example.org>`])
+    assert.match(tried.value("Subject")[0] ?? "", /^TEST: /)
+    if (sendDigest === undefined) assert.fail("takes no digests")
+    yield* sendDigest([shared, firing])
+    const { raw } = yield* Queue.take(mails)
+    assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing"])
+    assert.include(partsOf(raw)[0], "CRITICAL: web-1/disk: /var is 97 % full\r\nWARNING: storage <rack 4>")
+    assert.include(partsOf(raw)[1], "4px solid #d13438", "the colour of the worst")
+  })
 
-  it.effect("keeps umlauts and emoji in the subject, the sender and the text", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { from: "Störung 🔔 <t@example.org>" })
-      const incident = {
-        ...shared.incident,
-        incident_key: "Kühlung 🧊" as typeof shared.incident.incident_key,
-      }
-      yield* send({ ...shared, incident, summary: "Wärme überschritten 🔥" })
-      const { raw } = yield* Queue.take(mails)
-      const { value } = read(raw)
-      assert.strictEqual(utf8(value("Subject")[0] ?? ""), "WARNING: Kühlung 🧊: Wärme überschritten 🔥")
-      assert.include(utf8(value("From")[0] ?? ""), "Störung 🔔")
-      assert.include(partsOf(raw)[0], "Wärme überschritten 🔥")
-    }),
-  )
+  served("keeps umlauts and emoji in the subject, the sender and the text", function* ({ mails, port }) {
+    const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { from: "Störung 🔔 <t@example.org>" })
+    const incident = {
+      ...shared.incident,
+      incident_key: "Kühlung 🧊" as typeof shared.incident.incident_key,
+    }
+    yield* send({ ...shared, incident, summary: "Wärme überschritten 🔥" })
+    const { raw } = yield* Queue.take(mails)
+    const { value } = read(raw)
+    assert.strictEqual(utf8(value("Subject")[0] ?? ""), "WARNING: Kühlung 🧊: Wärme überschritten 🔥")
+    assert.include(utf8(value("From")[0] ?? ""), "Störung 🔔")
+    assert.include(partsOf(raw)[0], "Wärme überschritten 🔥")
+  })
 
   const HOSTILE = [
     "x\r\nBcc: evil@example.org",
@@ -452,27 +442,21 @@ describe.skipIf(!hasOpenssl)("e-mail over TLS", () => {
     }),
   )
 
-  it.effect("sends nothing where the server does not offer STARTTLS", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const result = yield* (yield* sending(`smtp://u:p@localhost:${port}`, required)).send(firing)
-      assert.strictEqual(result.outcome, "deferred")
-      assert.include(JSON.stringify(result), "STARTTLS")
-      assert.include(JSON.stringify(result), "or go without TLS by tls: off")
-      assert.strictEqual(yield* Queue.size(mails), 0)
-    }),
-  )
+  served("sends nothing where the server does not offer STARTTLS", function* ({ mails, port }) {
+    const result = yield* (yield* sending(`smtp://u:p@localhost:${port}`, required)).send(firing)
+    assert.strictEqual(result.outcome, "deferred")
+    assert.include(JSON.stringify(result), "STARTTLS")
+    assert.include(JSON.stringify(result), "or go without TLS by tls: off")
+    assert.strictEqual(yield* Queue.size(mails), 0)
+  })
 
-  it.effect("sends without TLS where its address says so", () =>
-    Effect.gen(function* () {
-      const { mails, port } = yield* startMailServer()
-      const mailer = yield* sending(`smtp://localhost:${port}?tls=off`, required)
-      assert.deepStrictEqual(yield* mailer.send(firing), { outcome: "delivered" })
-      assert.strictEqual(yield* Queue.size(mails), 1)
-      const exposed = yield* sending("smtp://mail.example.org?tls=off", required)
-      assert.strictEqual(exposed.caution, "sends mails without TLS")
-    }),
-  )
+  served("sends without TLS where its address says so", function* ({ mails, port }) {
+    const mailer = yield* sending(`smtp://localhost:${port}?tls=off`, required)
+    assert.deepStrictEqual(yield* mailer.send(firing), { outcome: "delivered" })
+    assert.strictEqual(yield* Queue.size(mails), 1)
+    const exposed = yield* sending("smtp://mail.example.org?tls=off", required)
+    assert.strictEqual(exposed.caution, "sends mails without TLS")
+  })
 
   it.effect.each(["smtp", "smtps"])("sends nothing to a certificate of another name over %s", (scheme) =>
     Effect.gen(function* () {

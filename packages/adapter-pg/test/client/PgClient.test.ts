@@ -3,6 +3,7 @@ import { Effect, Fiber } from "effect"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { eventLoopTurn, eventually } from "./eventually.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const backend = ({ sql }: Pick<Replica, "sql">) =>
   Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, (rows) => rows[0]?.pid)
@@ -41,86 +42,74 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
-  it.effect("is cancelled on the server, and its connection used again", () =>
-    Effect.gen(function* () {
-      const { observer, subject } = yield* setUp
-      const pid = yield* backend(subject)
-      const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
-      yield* eventually(isRunning(observer, "pg_sleep"))
-      yield* Fiber.interrupt(fiber)
-      assert.isFalse(yield* isRunning(observer, "pg_sleep"))
-      yield* assertAllIdle(subject)
-      assert.strictEqual(yield* backend(subject), pid)
-    }),
-  )
+  const test = testsFrom(setUp, it.effect)
 
-  it.effect("is cancelled also as a prepared statement", () =>
-    Effect.gen(function* () {
-      const { observer, subject } = yield* setUp
-      const sleep = "SELECT pg_sleep($1::float8)"
-      yield* subject.pg.query(sleep, [0])
-      const fiber = yield* Effect.forkChild(subject.pg.query(sleep, [600]))
-      yield* eventually(isRunning(observer, "pg_sleep"))
-      yield* Fiber.interrupt(fiber)
-      assert.isFalse(yield* isRunning(observer, "pg_sleep"))
-      assert.lengthOf(yield* subject.pg.query(sleep, [0]), 1)
-    }),
-  )
+  test("is cancelled on the server, and its connection used again", function* ({ observer, subject }) {
+    const pid = yield* backend(subject)
+    const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
+    yield* eventually(isRunning(observer, "pg_sleep"))
+    yield* Fiber.interrupt(fiber)
+    assert.isFalse(yield* isRunning(observer, "pg_sleep"))
+    yield* assertAllIdle(subject)
+    assert.strictEqual(yield* backend(subject), pid)
+  })
 
-  it.effect("takes its transaction with it", () =>
-    Effect.gen(function* () {
-      const { observer, subject } = yield* setUp
-      yield* observer.sql`CREATE TABLE abandoned (id int4)`
-      const pid = yield* backend(subject)
-      const fiber = yield* Effect.forkChild(
-        subject.sql.withTransaction(
-          Effect.andThen(subject.sql`INSERT INTO abandoned VALUES (1)`, subject.sql`SELECT pg_sleep(600)`),
-        ),
-      )
-      yield* eventually(isRunning(observer, "pg_sleep"))
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* observer.sql`SELECT * FROM abandoned`, [])
-      yield* assertAllIdle(subject)
-      assert.strictEqual(yield* backend(subject), pid)
-    }),
-  )
+  test("is cancelled also as a prepared statement", function* ({ observer, subject }) {
+    const sleep = "SELECT pg_sleep($1::float8)"
+    yield* subject.pg.query(sleep, [0])
+    const fiber = yield* Effect.forkChild(subject.pg.query(sleep, [600]))
+    yield* eventually(isRunning(observer, "pg_sleep"))
+    yield* Fiber.interrupt(fiber)
+    assert.isFalse(yield* isRunning(observer, "pg_sleep"))
+    assert.lengthOf(yield* subject.pg.query(sleep, [0]), 1)
+  })
 
-  it.effect("stops waiting for a lock, and leaves none", () =>
-    Effect.gen(function* () {
-      const { observer, scratch, subject } = yield* setUp
-      const holder = yield* scratch.replica()
-      yield* holder.sql`CREATE TABLE locked (id int4)`
-      yield* holder.sql.withTransaction(
-        Effect.gen(function* () {
-          yield* holder.sql`LOCK TABLE locked`
-          const fiber = yield* Effect.forkChild(subject.sql`INSERT INTO locked VALUES (1)`)
-          yield* eventually(isWaitingForLock(observer))
-          yield* Fiber.interrupt(fiber)
-          assert.isFalse(yield* isWaitingForLock(observer))
-        }),
-      )
-      assert.deepStrictEqual(yield* holder.sql`SELECT * FROM locked`, [])
-      yield* assertAllIdle(subject)
-    }),
-  )
+  test("takes its transaction with it", function* ({ observer, subject }) {
+    yield* observer.sql`CREATE TABLE abandoned (id int4)`
+    const pid = yield* backend(subject)
+    const fiber = yield* Effect.forkChild(
+      subject.sql.withTransaction(
+        Effect.andThen(subject.sql`INSERT INTO abandoned VALUES (1)`, subject.sql`SELECT pg_sleep(600)`),
+      ),
+    )
+    yield* eventually(isRunning(observer, "pg_sleep"))
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(yield* observer.sql`SELECT * FROM abandoned`, [])
+    yield* assertAllIdle(subject)
+    assert.strictEqual(yield* backend(subject), pid)
+  })
 
-  it.effect("of one fiber does not touch what another runs on the same connection", () =>
-    Effect.gen(function* () {
-      const { observer, subject } = yield* setUp
-      const rows = yield* subject.sql.withTransaction(
-        Effect.gen(function* () {
-          const slow = yield* Effect.forkChild(subject.sql`SELECT 'kept' AS result FROM pg_sleep(0.2)`)
-          yield* eventually(isRunning(observer, "pg_sleep"))
-          const queued = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
-          yield* Effect.yieldNow
-          yield* Fiber.interrupt(queued)
-          return yield* Fiber.join(slow)
-        }),
-      )
-      assert.deepStrictEqual(rows, [{ result: "kept" }])
-      yield* assertAllIdle(subject)
-    }),
-  )
+  test("stops waiting for a lock, and leaves none", function* ({ observer, scratch, subject }) {
+    const holder = yield* scratch.replica()
+    yield* holder.sql`CREATE TABLE locked (id int4)`
+    yield* holder.sql.withTransaction(
+      Effect.gen(function* () {
+        yield* holder.sql`LOCK TABLE locked`
+        const fiber = yield* Effect.forkChild(subject.sql`INSERT INTO locked VALUES (1)`)
+        yield* eventually(isWaitingForLock(observer))
+        yield* Fiber.interrupt(fiber)
+        assert.isFalse(yield* isWaitingForLock(observer))
+      }),
+    )
+    assert.deepStrictEqual(yield* holder.sql`SELECT * FROM locked`, [])
+    yield* assertAllIdle(subject)
+  })
+
+  test("of one fiber does not touch what another runs on the same connection", function* (opened) {
+    const { observer, subject } = opened
+    const rows = yield* subject.sql.withTransaction(
+      Effect.gen(function* () {
+        const slow = yield* Effect.forkChild(subject.sql`SELECT 'kept' AS result FROM pg_sleep(0.2)`)
+        yield* eventually(isRunning(observer, "pg_sleep"))
+        const queued = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(queued)
+        return yield* Fiber.join(slow)
+      }),
+    )
+    assert.deepStrictEqual(rows, [{ result: "kept" }])
+    yield* assertAllIdle(subject)
+  })
 
   it.effect("may be interrupted at any moment, many at a time, without losing a connection", () =>
     Effect.gen(function* () {
@@ -156,141 +145,120 @@ layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
     }),
   )
 
-  it.effect("ends within replyTimeout when the network is down, and its connection is closed", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* setUp
-      const network = yield* faultyNetwork(scratch.url)
-      const subject = yield* scratch.replica({
-        url: network.url,
-        maxConnections: 1,
-        replyTimeout: "200 millis",
-      })
-      yield* subject.sql`SELECT 1`
-      const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
-      yield* eventually(isRunning(observer, "pg_sleep"))
-      yield* network.holdReplies
-      yield* Fiber.interrupt(fiber)
-      yield* eventually(Effect.map(subject.pg.poolStatus, ({ total }) => total === 0))
-      yield* network.passReplies
-      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
-    }),
-  )
+  test("ends within replyTimeout when the network is down, and its connection is closed", function* (opened) {
+    const { observer, scratch } = opened
+    const network = yield* faultyNetwork(scratch.url)
+    const subject = yield* scratch.replica({
+      url: network.url,
+      maxConnections: 1,
+      replyTimeout: "200 millis",
+    })
+    yield* subject.sql`SELECT 1`
+    const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
+    yield* eventually(isRunning(observer, "pg_sleep"))
+    yield* network.holdReplies
+    yield* Fiber.interrupt(fiber)
+    yield* eventually(Effect.map(subject.pg.poolStatus, ({ total }) => total === 0))
+    yield* network.passReplies
+    assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+  })
 })
 
 layer(ScratchPostgres.layer)("a lost connection", (it) => {
-  it.effect("while idle does not disturb callers", () =>
-    Effect.gen(function* () {
-      const { scratch, subject } = yield* setUp
-      const pid = yield* backend(subject)
-      assert.isAtLeast(yield* scratch.killConnections, 1)
-      const after = yield* Effect.retry(backend(subject), { while: (error) => error.isRetryable, times: 3 })
-      assert.notStrictEqual(after, pid)
-    }),
-  )
+  const test = testsFrom(setUp, it.effect)
 
-  it.effect("during a statement is a retryable ConnectionError, and the pool recovers", () =>
-    Effect.gen(function* () {
-      const { observer, scratch, subject } = yield* setUp
-      const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
-      yield* eventually(isRunning(observer, "pg_sleep"))
-      yield* scratch.killConnections
-      const error = yield* Effect.flip(Fiber.join(fiber))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.isTrue(error.isRetryable)
-      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
-      yield* assertAllIdle(subject)
-    }),
-  )
+  test("while idle does not disturb callers", function* ({ scratch, subject }) {
+    const pid = yield* backend(subject)
+    assert.isAtLeast(yield* scratch.killConnections, 1)
+    const after = yield* Effect.retry(backend(subject), { while: (error) => error.isRetryable, times: 3 })
+    assert.notStrictEqual(after, pid)
+  })
 
-  it.effect("between the statements of a transaction is a typed error, and stores nothing", () =>
-    Effect.gen(function* () {
-      const { scratch, subject } = yield* setUp
-      yield* subject.sql`CREATE TABLE half_done (id int4)`
-      const insert = (id: number) => subject.sql`INSERT INTO half_done VALUES (${id})`
-      const error = yield* Effect.flip(
-        subject.sql.withTransaction(
-          Effect.gen(function* () {
-            yield* insert(1)
-            yield* subject.sql.withTransaction(Effect.andThen(scratch.killConnections, insert(2)))
-          }),
-        ),
-      )
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.deepStrictEqual(yield* subject.sql`SELECT * FROM half_done`, [])
-    }),
-  )
+  test("during a statement is a retryable ConnectionError, and the pool recovers", function* (opened) {
+    const { observer, scratch, subject } = opened
+    const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
+    yield* eventually(isRunning(observer, "pg_sleep"))
+    yield* scratch.killConnections
+    const error = yield* Effect.flip(Fiber.join(fiber))
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.isTrue(error.isRetryable)
+    assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+    yield* assertAllIdle(subject)
+  })
 
-  it.effect("does not hide a failure of the transaction itself", () =>
-    Effect.gen(function* () {
-      const { scratch, subject } = yield* setUp
-      const failure = yield* Effect.flip(
-        subject.sql.withTransaction(
-          Effect.andThen(scratch.killConnections, Effect.fail("the reason" as const)),
-        ),
-      )
-      assert.strictEqual(failure, "the reason")
-      yield* assertAllIdle(subject)
-    }),
-  )
+  test("between the statements of a transaction is a typed error, and stores nothing", function* (opened) {
+    const { scratch, subject } = opened
+    yield* subject.sql`CREATE TABLE half_done (id int4)`
+    const insert = (id: number) => subject.sql`INSERT INTO half_done VALUES (${id})`
+    const error = yield* Effect.flip(
+      subject.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* insert(1)
+          yield* subject.sql.withTransaction(Effect.andThen(scratch.killConnections, insert(2)))
+        }),
+      ),
+    )
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.deepStrictEqual(yield* subject.sql`SELECT * FROM half_done`, [])
+  })
 
-  it.effect("before COMMIT fails at commit", () =>
-    Effect.gen(function* () {
-      const { scratch, subject } = yield* setUp
-      const error = yield* Effect.flip(subject.sql.withTransaction(scratch.killConnections))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.strictEqual(error.reason.operation, "commit")
-    }),
-  )
+  test("does not hide a failure of the transaction itself", function* ({ scratch, subject }) {
+    const failure = yield* Effect.flip(
+      subject.sql.withTransaction(
+        Effect.andThen(scratch.killConnections, Effect.fail("the reason" as const)),
+      ),
+    )
+    assert.strictEqual(failure, "the reason")
+    yield* assertAllIdle(subject)
+  })
 
-  it.effect("after COMMIT was sent is a ConnectionError of commit: the outcome is unknown", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* setUp
-      const network = yield* faultyNetwork(scratch.url)
-      const subject = yield* scratch.replica({ url: network.url })
-      yield* observer.sql`CREATE TABLE unknown_outcome (id int4)`
-      const rows = observer.sql`SELECT id FROM unknown_outcome`
-      const fiber = yield* Effect.forkChild(
-        subject.sql.withTransaction(
-          Effect.andThen(subject.sql`INSERT INTO unknown_outcome VALUES (1)`, network.holdReplies),
-        ),
-      )
-      yield* eventually(Effect.map(rows, (found) => found.length === 1))
-      yield* network.cut
-      const error = yield* Effect.flip(Fiber.join(fiber))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.strictEqual(error.reason.operation, "commit")
-    }),
-  )
+  test("before COMMIT fails at commit", function* ({ scratch, subject }) {
+    const error = yield* Effect.flip(subject.sql.withTransaction(scratch.killConnections))
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.strictEqual(error.reason.operation, "commit")
+  })
 
-  it.effect("without an answer to COMMIT fails within replyTimeout", () =>
-    Effect.gen(function* () {
-      const { scratch } = yield* setUp
-      const network = yield* faultyNetwork(scratch.url)
-      const subject = yield* scratch.replica({ url: network.url, replyTimeout: "500 millis" })
-      const error = yield* Effect.flip(subject.sql.withTransaction(network.holdReplies))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.strictEqual(error.reason.operation, "commit")
-      yield* network.passReplies
-      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
-    }),
-  )
+  test("after COMMIT was sent is a ConnectionError of commit: the outcome is unknown", function* (opened) {
+    const { observer, scratch } = opened
+    const network = yield* faultyNetwork(scratch.url)
+    const subject = yield* scratch.replica({ url: network.url })
+    yield* observer.sql`CREATE TABLE unknown_outcome (id int4)`
+    const rows = observer.sql`SELECT id FROM unknown_outcome`
+    const fiber = yield* Effect.forkChild(
+      subject.sql.withTransaction(
+        Effect.andThen(subject.sql`INSERT INTO unknown_outcome VALUES (1)`, network.holdReplies),
+      ),
+    )
+    yield* eventually(Effect.map(rows, (found) => found.length === 1))
+    yield* network.cut
+    const error = yield* Effect.flip(Fiber.join(fiber))
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.strictEqual(error.reason.operation, "commit")
+  })
 
-  it.effect("by PostgreSQL's timeout for idle transactions is a typed error", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* setUp
-      const subject = yield* scratch.replica({ idleInTransactionTimeout: "20 millis" })
-      const error = yield* Effect.flip(
-        subject.sql.withTransaction(
-          Effect.gen(function* () {
-            const pid = yield* backend(subject)
-            const gone = observer.sql`SELECT FROM pg_stat_activity WHERE pid = ${pid}`
-            yield* eventually(Effect.map(gone, (found) => found.length === 0))
-            yield* subject.sql`SELECT 1`
-          }),
-        ),
-      )
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
-    }),
-  )
+  test("without an answer to COMMIT fails within replyTimeout", function* ({ scratch }) {
+    const network = yield* faultyNetwork(scratch.url)
+    const subject = yield* scratch.replica({ url: network.url, replyTimeout: "500 millis" })
+    const error = yield* Effect.flip(subject.sql.withTransaction(network.holdReplies))
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.strictEqual(error.reason.operation, "commit")
+    yield* network.passReplies
+    assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+  })
+
+  test("by PostgreSQL's timeout for idle transactions is a typed error", function* ({ observer, scratch }) {
+    const subject = yield* scratch.replica({ idleInTransactionTimeout: "20 millis" })
+    const error = yield* Effect.flip(
+      subject.sql.withTransaction(
+        Effect.gen(function* () {
+          const pid = yield* backend(subject)
+          const gone = observer.sql`SELECT FROM pg_stat_activity WHERE pid = ${pid}`
+          yield* eventually(Effect.map(gone, (found) => found.length === 0))
+          yield* subject.sql`SELECT 1`
+        }),
+      ),
+    )
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.deepStrictEqual(yield* subject.sql`SELECT 1 AS one`, [{ one: 1 }])
+  })
 })

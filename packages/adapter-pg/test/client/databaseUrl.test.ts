@@ -7,6 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { readDatabaseUrl } from "../../src/client/PgPoolOptions.ts"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const password = "pa55-of-the-test"
 
@@ -31,6 +32,8 @@ const changed = (url: Redacted.Redacted, change: Partial<URL>) =>
   Redacted.make(Object.assign(new URL(Redacted.value(url)), { password }, change).href)
 
 layer(ScratchPostgres.layer)("the database's URL", (it) => {
+  const test = testsFrom(ScratchPostgres, it.effect)
+
   const unusable: ReadonlyArray<readonly [name: string, url: string]> = [
     ["another scheme", `mysql://tocsin:${password}@localhost/tocsin`],
     ["no scheme", `tocsin:${password}@localhost/tocsin`],
@@ -45,16 +48,13 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
     ["nothing", ""],
   ]
   for (const [name, url] of unusable) {
-    it.effect(`with ${name} fails the layer, says what to write, and is not repeated`, () =>
-      Effect.gen(function* () {
-        const { replica } = yield* ScratchPostgres
-        const cause = yield* failureOf(replica({ url: Redacted.make(url) }))
-        const text = everythingIn(cause)
-        assert.include(text, "write postgres://user:password@host:port/database")
-        assert.notInclude(text, password)
-        assert.notInclude(text, "/nowhere")
-      }),
-    )
+    test(`with ${name} fails the layer, says what to write, and is not repeated`, function* ({ replica }) {
+      const cause = yield* failureOf(replica({ url: Redacted.make(url) }))
+      const text = everythingIn(cause)
+      assert.include(text, "write postgres://user:password@host:port/database")
+      assert.notInclude(text, password)
+      assert.notInclude(text, "/nowhere")
+    })
   }
 
   const several: ReadonlyArray<readonly [url: string, servers: ReadonlyArray<string>]> = [
@@ -94,113 +94,90 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
   }
 
   for (const role of ["standby", "read-only", "prefer-standby"]) {
-    it.effect(`that asks for a ${role} server fails the layer and says so`, () =>
-      Effect.gen(function* () {
-        const { replica } = yield* ScratchPostgres
-        const url = Redacted.make(`postgres://me:${password}@one,two/t?target_session_attrs=${role}`)
-        const text = everythingIn(yield* failureOf(replica({ url })))
-        assert.include(text, "asks for a standby")
-        assert.notInclude(text, password)
-      }),
-    )
+    test(`that asks for a ${role} server fails the layer and says so`, function* ({ replica }) {
+      const url = Redacted.make(`postgres://me:${password}@one,two/t?target_session_attrs=${role}`)
+      const text = everythingIn(yield* failureOf(replica({ url })))
+      assert.include(text, "asks for a standby")
+      assert.notInclude(text, password)
+    })
   }
 
-  it.effect("may have a comma in its password", () =>
-    Effect.gen(function* () {
-      const { replica, url } = yield* ScratchPostgres
-      const { sql } = yield* replica({
-        url: changed(url, { password: "one,two" }),
-      })
-      assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "AuthenticationError")
-    }),
-  )
+  test("may have a comma in its password", function* ({ replica, url }) {
+    const { sql } = yield* replica({
+      url: changed(url, { password: "one,two" }),
+    })
+    assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "AuthenticationError")
+  })
 
-  it.effect("with a wrong user or password is an AuthenticationError without the password", () =>
-    Effect.gen(function* () {
-      const { replica, url } = yield* ScratchPostgres
-      const { sql } = yield* replica({ url: changed(url, { username: "nobody_of_that_name" }) })
-      const error = yield* Effect.flip(sql`SELECT 1`)
-      assert.strictEqual(error.reason._tag, "AuthenticationError")
-      assert.isFalse(error.isRetryable)
-      assert.notInclude(everythingIn(yield* failureOf(sql`SELECT 1`)), password)
-    }),
-  )
+  test("with a wrong user or password is an AuthenticationError without the password", function* (opened) {
+    const { replica, url } = opened
+    const { sql } = yield* replica({ url: changed(url, { username: "nobody_of_that_name" }) })
+    const error = yield* Effect.flip(sql`SELECT 1`)
+    assert.strictEqual(error.reason._tag, "AuthenticationError")
+    assert.isFalse(error.isRetryable)
+    assert.notInclude(everythingIn(yield* failureOf(sql`SELECT 1`)), password)
+  })
 
-  it.effect("with no server behind it is a ConnectionError without address or password", () =>
-    Effect.gen(function* () {
-      const { replica, url } = yield* ScratchPostgres
-      const { sql } = yield* replica({ url: changed(url, { hostname: "127.0.0.1", port: "1" }) })
-      const cause = yield* failureOf(sql.withTransaction(sql`SELECT 1`))
-      const text = everythingIn(cause)
-      assert.include(text, "ConnectionError")
-      assert.include(text, "ECONNREFUSED")
-      assert.notInclude(text, "127.0.0.1")
-      assert.notInclude(text, password)
-    }),
-  )
+  test("with no server behind it is a ConnectionError without address or password", function* (opened) {
+    const { replica, url } = opened
+    const { sql } = yield* replica({ url: changed(url, { hostname: "127.0.0.1", port: "1" }) })
+    const cause = yield* failureOf(sql.withTransaction(sql`SELECT 1`))
+    const text = everythingIn(cause)
+    assert.include(text, "ConnectionError")
+    assert.include(text, "ECONNREFUSED")
+    assert.notInclude(text, "127.0.0.1")
+    assert.notInclude(text, password)
+  })
 
-  it.effect("that asks for TLS of a server without it fails, and nothing is sent unencrypted", () =>
-    Effect.gen(function* () {
-      const { replica, url } = yield* ScratchPostgres
-      const { sql } = yield* replica({ url: changed(url, { search: "?sslmode=verify-full" }) })
-      const error = yield* Effect.flip(sql`SELECT 1`)
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.notInclude(everythingIn(yield* failureOf(sql`SELECT 1`)), password)
-    }),
-  )
+  test("that asks for TLS of a server without it fails, and nothing is sent unencrypted", function* (opened) {
+    const { replica, url } = opened
+    const { sql } = yield* replica({ url: changed(url, { search: "?sslmode=verify-full" }) })
+    const error = yield* Effect.flip(sql`SELECT 1`)
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.notInclude(everythingIn(yield* failureOf(sql`SELECT 1`)), password)
+  })
 
-  it.effect("names certificates that are read once, when the layer is built", () =>
-    Effect.gen(function* () {
-      const { replica, url } = yield* ScratchPostgres
-      const file = join(tmpdir(), `tocsin-ca-${randomUUID()}.pem`)
-      yield* Effect.sync(() => writeFileSync(file, "no certificate"))
-      const search = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`
-      const { sql } = yield* replica({ url: changed(url, { search }) })
-      yield* Effect.sync(() => rmSync(file))
-      const error = yield* Effect.flip(sql`SELECT 1`)
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-    }),
-  )
+  test("names certificates that are read once, when the layer is built", function* ({ replica, url }) {
+    const file = join(tmpdir(), `tocsin-ca-${randomUUID()}.pem`)
+    yield* Effect.sync(() => writeFileSync(file, "no certificate"))
+    const search = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`
+    const { sql } = yield* replica({ url: changed(url, { search }) })
+    yield* Effect.sync(() => rmSync(file))
+    const error = yield* Effect.flip(sql`SELECT 1`)
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+  })
 
-  it.effect("is in no error of a connection that worked", () =>
-    Effect.gen(function* () {
-      const { killConnections, replica, url } = yield* ScratchPostgres
-      const { sql } = yield* replica()
-      const secret = new URL(Redacted.value(url)).password
-      const causes = [
-        yield* failureOf(sql`SELECT 1 / 0`),
-        yield* failureOf(sql.withTransaction(Effect.andThen(killConnections, sql`SELECT 1`))),
-      ]
-      for (const cause of causes) {
-        assert.notInclude(everythingIn(cause), Redacted.value(url))
-        if (secret !== "") assert.notInclude(everythingIn(cause), secret)
-      }
-    }),
-  )
+  test("is in no error of a connection that worked", function* ({ killConnections, replica, url }) {
+    const { sql } = yield* replica()
+    const secret = new URL(Redacted.value(url)).password
+    const causes = [
+      yield* failureOf(sql`SELECT 1 / 0`),
+      yield* failureOf(sql.withTransaction(Effect.andThen(killConnections, sql`SELECT 1`))),
+    ]
+    for (const cause of causes) {
+      assert.notInclude(everythingIn(cause), Redacted.value(url))
+      if (secret !== "") assert.notInclude(everythingIn(cause), secret)
+    }
+  })
 
-  it.effect("and the options set the connection's settings", () =>
-    Effect.gen(function* () {
-      const { replica, url } = yield* ScratchPostgres
-      const { sql } = yield* replica({
-        applicationName: "tocsin of the tests",
-        statementTimeout: "61 seconds",
-        lockTimeout: "0.5 millis",
-        idleInTransactionTimeout: "2 minutes",
-      })
-      const show = (name: string) => sql`SELECT current_setting(${name}) AS value`
-      const expected: ReadonlyArray<readonly [string, string]> = [
-        ["application_name", "tocsin of the tests"],
-        ["statement_timeout", "61s"],
-        ["lock_timeout", "1ms"],
-        ["idle_in_transaction_session_timeout", "2min"],
-      ]
-      for (const [name, value] of expected) assert.deepStrictEqual(yield* show(name), [{ value }])
-      const withOptions = new URL(Redacted.value(url))
-      withOptions.searchParams.set("options", "-c work_mem=7MB")
-      const other = yield* replica({ url: Redacted.make(withOptions.href) })
-      assert.deepStrictEqual(yield* other.sql`SELECT current_setting('work_mem') AS value`, [
-        { value: "7MB" },
-      ])
-    }),
-  )
+  test("and the options set the connection's settings", function* ({ replica, url }) {
+    const { sql } = yield* replica({
+      applicationName: "tocsin of the tests",
+      statementTimeout: "61 seconds",
+      lockTimeout: "0.5 millis",
+      idleInTransactionTimeout: "2 minutes",
+    })
+    const show = (name: string) => sql`SELECT current_setting(${name}) AS value`
+    const expected: ReadonlyArray<readonly [string, string]> = [
+      ["application_name", "tocsin of the tests"],
+      ["statement_timeout", "61s"],
+      ["lock_timeout", "1ms"],
+      ["idle_in_transaction_session_timeout", "2min"],
+    ]
+    for (const [name, value] of expected) assert.deepStrictEqual(yield* show(name), [{ value }])
+    const withOptions = new URL(Redacted.value(url))
+    withOptions.searchParams.set("options", "-c work_mem=7MB")
+    const other = yield* replica({ url: Redacted.make(withOptions.href) })
+    assert.deepStrictEqual(yield* other.sql`SELECT current_setting('work_mem') AS value`, [{ value: "7MB" }])
+  })
 })

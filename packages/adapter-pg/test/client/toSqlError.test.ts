@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const causeOf = (error: SqlError.SqlError): PgFailure => {
   if (!Schema.is(PgFailure)(error.reason.cause)) throw new Error("the cause is no PgFailure")
@@ -10,21 +11,20 @@ const causeOf = (error: SqlError.SqlError): PgFailure => {
 }
 
 layer(ScratchPostgres.layerClient())("errors of statements", (it) => {
-  it.effect("a duplicate is a UniqueViolation that names its constraint and no value", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE account (email text CONSTRAINT one_account UNIQUE)`
-      const insert = sql`INSERT INTO account ${sql.insert({ email: "ada@example.org" })}`
-      yield* insert
-      const error = yield* Effect.flip(insert)
-      assert.isTrue(error.reason._tag === "UniqueViolation" && error.reason.constraint === "one_account")
-      assert.isFalse(error.isRetryable)
-      const cause = causeOf(error)
-      assert.strictEqual(cause.code, "23505")
-      assert.strictEqual(cause.table, "account")
-      assert.notInclude(JSON.stringify([error, cause, error.message]), "ada@example.org")
-    }),
-  )
+  const test = testsFrom(SqlClient.SqlClient, it.effect)
+
+  test("a duplicate is a UniqueViolation that names its constraint and no value", function* (sql) {
+    yield* sql`CREATE TABLE account (email text CONSTRAINT one_account UNIQUE)`
+    const insert = sql`INSERT INTO account ${sql.insert({ email: "ada@example.org" })}`
+    yield* insert
+    const error = yield* Effect.flip(insert)
+    assert.isTrue(error.reason._tag === "UniqueViolation" && error.reason.constraint === "one_account")
+    assert.isFalse(error.isRetryable)
+    const cause = causeOf(error)
+    assert.strictEqual(cause.code, "23505")
+    assert.strictEqual(cause.table, "account")
+    assert.notInclude(JSON.stringify([error, cause, error.message]), "ada@example.org")
+  })
 
   const failures: ReadonlyArray<readonly [name: string, statement: string, tag: string, code: string]> = [
     ["a missing parent", "INSERT INTO child VALUES (7)", "ConstraintError", "23503"],
@@ -37,39 +37,30 @@ layer(ScratchPostgres.layerClient())("errors of statements", (it) => {
     ["a NUL in a text", `SELECT '"\\u0000"'::jsonb`, "UnknownError", "22P05"],
   ]
   for (const [name, statement, tag, code] of failures) {
-    it.effect(`${name} is a ${tag}`, () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`CREATE TABLE IF NOT EXISTS parent (id int4 PRIMARY KEY CHECK (id > 0))`
-        yield* sql`CREATE TABLE IF NOT EXISTS child (parent_id int4 REFERENCES parent)`
-        const error = yield* Effect.flip(sql.unsafe(statement))
-        assert.strictEqual(error.reason._tag, tag)
-        assert.strictEqual(error.reason.operation, "execute")
-        assert.strictEqual(causeOf(error).code, code)
-      }),
-    )
+    test(`${name} is a ${tag}`, function* (sql) {
+      yield* sql`CREATE TABLE IF NOT EXISTS parent (id int4 PRIMARY KEY CHECK (id > 0))`
+      yield* sql`CREATE TABLE IF NOT EXISTS child (parent_id int4 REFERENCES parent)`
+      const error = yield* Effect.flip(sql.unsafe(statement))
+      assert.strictEqual(error.reason._tag, tag)
+      assert.strictEqual(error.reason.operation, "execute")
+      assert.strictEqual(causeOf(error).code, code)
+    })
   }
 
-  it.effect("a missing right is an AuthorizationError", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const error = yield* Effect.flip(
-        sql.withTransaction(Effect.andThen(sql`SET LOCAL ROLE pg_monitor`, sql`CREATE SCHEMA not_mine`)),
-      )
-      assert.strictEqual(error.reason._tag, "AuthorizationError")
-    }),
-  )
+  test("a missing right is an AuthorizationError", function* (sql) {
+    const error = yield* Effect.flip(
+      sql.withTransaction(Effect.andThen(sql`SET LOCAL ROLE pg_monitor`, sql`CREATE SCHEMA not_mine`)),
+    )
+    assert.strictEqual(error.reason._tag, "AuthorizationError")
+  })
 
-  it.effect("a write where only reading is possible is a retryable ConnectionError", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const error = yield* sql
-        .withTransaction(sql`CREATE TABLE unwritten (id int4)`)
-        .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ ONLY"), Effect.flip)
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.strictEqual(causeOf(error).code, "25006")
-    }),
-  )
+  test("a write where only reading is possible is a retryable ConnectionError", function* (sql) {
+    const error = yield* sql
+      .withTransaction(sql`CREATE TABLE unwritten (id int4)`)
+      .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN READ ONLY"), Effect.flip)
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.strictEqual(causeOf(error).code, "25006")
+  })
 
   it.effect("a statement beyond its time is a StatementTimeoutError", () =>
     Effect.gen(function* () {
@@ -96,35 +87,30 @@ layer(ScratchPostgres.layerClient())("errors of statements", (it) => {
     }),
   )
 
-  it.effect(
-    "of two transactions that wait for each other one is a DeadlockError, and the other commits",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`CREATE TABLE spot (id int4 PRIMARY KEY, taken int4)`
-        yield* sql`INSERT INTO spot VALUES (1, 0), (2, 0)`
-        const ready = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
-        const take = (id: number) => sql`UPDATE spot SET taken = taken + 1 WHERE id = ${id}`
-        const cross = (first: number, second: number, mine: 0 | 1, theirs: 0 | 1) =>
-          Effect.exit(
-            sql.withTransaction(
-              Effect.gen(function* () {
-                yield* take(first)
-                yield* Deferred.succeed(ready[mine], undefined)
-                yield* Deferred.await(ready[theirs])
-                yield* take(second)
-              }),
-            ),
-          )
-        const exits = yield* Effect.all([cross(1, 2, 0, 1), cross(2, 1, 1, 0)], { concurrency: 2 })
-        const failed = exits.filter(Exit.isFailure)
-        assert.lengthOf(failed, 1)
-        const error = yield* Effect.flip(failed[0] ?? Effect.void)
-        assert.strictEqual(error.reason._tag, "DeadlockError")
-        assert.isTrue(error.isRetryable)
-        assert.deepStrictEqual(yield* sql`SELECT sum(taken)::int4 AS taken FROM spot`, [{ taken: 2 }])
-      }),
-  )
+  test("of two transactions that wait for each other one is a DeadlockError, and the other commits", function* (sql) {
+    yield* sql`CREATE TABLE spot (id int4 PRIMARY KEY, taken int4)`
+    yield* sql`INSERT INTO spot VALUES (1, 0), (2, 0)`
+    const ready = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
+    const take = (id: number) => sql`UPDATE spot SET taken = taken + 1 WHERE id = ${id}`
+    const cross = (first: number, second: number, mine: 0 | 1, theirs: 0 | 1) =>
+      Effect.exit(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* take(first)
+            yield* Deferred.succeed(ready[mine], undefined)
+            yield* Deferred.await(ready[theirs])
+            yield* take(second)
+          }),
+        ),
+      )
+    const exits = yield* Effect.all([cross(1, 2, 0, 1), cross(2, 1, 1, 0)], { concurrency: 2 })
+    const failed = exits.filter(Exit.isFailure)
+    assert.lengthOf(failed, 1)
+    const error = yield* Effect.flip(failed[0] ?? Effect.void)
+    assert.strictEqual(error.reason._tag, "DeadlockError")
+    assert.isTrue(error.isRetryable)
+    assert.deepStrictEqual(yield* sql`SELECT sum(taken)::int4 AS taken FROM spot`, [{ taken: 2 }])
+  })
 
   it.effect("a serialization failure is a SerializationError", () =>
     Effect.gen(function* () {

@@ -10,6 +10,7 @@ import { checksumOf, migrate, migrations } from "../../src/migrations/migrate.ts
 import { eventually } from "../client/eventually.ts"
 import { openStorage } from "../openStorage.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const next: Migration = {
   id: migrations.length + 1,
@@ -58,298 +59,267 @@ const changedPath = (url: Redacted.Redacted, database: string): Redacted.Redacte
   Redacted.make(Object.assign(new URL(Redacted.value(url)), { pathname: database }).href)
 
 layer(Layer.empty)("migrating a database", (it) => {
+  const test = testsFrom(emptyDatabase, it.effect)
+
   for (const isolation of ["read committed", "repeatable read", "serializable"]) {
     const settings = { default_transaction_isolation: isolation }
 
-    it.effect(`runs each migration once, however many processes start at the same moment: ${isolation}`, () =>
-      Effect.gen(function* () {
-        const { observer, url } = yield* emptyDatabase
-        yield* byDefault(observer, settings)
-        yield* TestClock.setTime(1_000)
-        yield* Effect.all(
-          Array.from({ length: 5 }, () => openStorage({ url, maxConnections: 2 })),
-          { concurrency: "unbounded" },
-        )
-        assert.deepStrictEqual(
-          yield* applied(observer),
-          migrations.map((migration) => ({
-            id: migration.id,
-            checksum: checksumOf(migration),
-            applied_at: 1_000_000n,
-          })),
-        )
-      }),
-    )
+    test(`runs each migration once, however many processes start at the same moment: ${isolation}`, function* ({
+      observer,
+      url,
+    }) {
+      yield* byDefault(observer, settings)
+      yield* TestClock.setTime(1_000)
+      yield* Effect.all(
+        Array.from({ length: 5 }, () => openStorage({ url, maxConnections: 2 })),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(
+        yield* applied(observer),
+        migrations.map((migration) => ({
+          id: migration.id,
+          checksum: checksumOf(migration),
+          applied_at: 1_000_000n,
+        })),
+      )
+    })
 
-    it.effect(`finds nothing left to do after it waited for another process: ${isolation}`, () =>
-      Effect.gen(function* () {
-        const { observer, scratch } = yield* emptyDatabase
-        const holder = yield* scratch.replica()
-        const subject = yield* scratch.replica({ maxConnections: 1, settings })
-        const waiting = yield* holder.sql.withTransaction(
-          Effect.gen(function* () {
-            yield* migrate(holder.sql)
-            const fiber = yield* Effect.forkChild(migrate(subject.sql))
-            yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
-            return fiber
-          }),
-        )
-        yield* Fiber.join(waiting)
-        assert.lengthOf(yield* applied(observer), migrations.length)
-      }),
-    )
+    test(`finds nothing left to do after it waited for another process: ${isolation}`, function* (opened) {
+      const { observer, scratch } = opened
+      const holder = yield* scratch.replica()
+      const subject = yield* scratch.replica({ maxConnections: 1, settings })
+      const waiting = yield* holder.sql.withTransaction(
+        Effect.gen(function* () {
+          yield* migrate(holder.sql)
+          const fiber = yield* Effect.forkChild(migrate(subject.sql))
+          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+          return fiber
+        }),
+      )
+      yield* Fiber.join(waiting)
+      assert.lengthOf(yield* applied(observer), migrations.length)
+    })
   }
 
   for (const { compatibility, level, says } of [
     { compatibility: "compatible", level: "Info", says: "servers of the previous version may keep running" },
     { compatibility: "breaking", level: "Warn", says: "stop the other servers first" },
   ] as const) {
-    it.effect(
-      `says what a ${compatibility} migration asks of other servers, and nothing of an empty one`,
-      () =>
-        Effect.gen(function* () {
-          const { observer } = yield* emptyDatabase
-          const lines: Array<readonly [level: string, message: string]> = []
-          const logger = Logger.make<unknown, void>(
-            ({ logLevel, message }) => void lines.push([logLevel, String(message)]),
-          )
-          const migrateTo = (known: ReadonlyArray<Migration>) =>
-            Effect.provide(migrate(observer.sql, { known }), Logger.layer([logger]))
-          yield* migrateTo(migrations)
-          yield* migrateTo(migrations)
-          assert.deepStrictEqual(lines, [])
-          yield* migrateTo([...migrations, { ...next, compatibility }])
-          assert.deepStrictEqual(
-            lines.map(([severity]) => severity),
-            [level],
-          )
-          assert.include(lines[0]?.[1], says)
-        }),
-    )
+    test(`says what a ${compatibility} migration asks of other servers, and nothing of an empty one`, function* ({
+      observer,
+    }) {
+      const lines: Array<readonly [level: string, message: string]> = []
+      const logger = Logger.make<unknown, void>(
+        ({ logLevel, message }) => void lines.push([logLevel, String(message)]),
+      )
+      const migrateTo = (known: ReadonlyArray<Migration>) =>
+        Effect.provide(migrate(observer.sql, { known }), Logger.layer([logger]))
+      yield* migrateTo(migrations)
+      yield* migrateTo(migrations)
+      assert.deepStrictEqual(lines, [])
+      yield* migrateTo([...migrations, { ...next, compatibility }])
+      assert.deepStrictEqual(
+        lines.map(([severity]) => severity),
+        [level],
+      )
+      assert.include(lines[0]?.[1], says)
+    })
   }
 
-  it.effect("lets requests through between its attempts while another session reads, as pg_dump does", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      yield* migrate(observer.sql)
-      const { sql } = yield* scratch.replica({ maxConnections: 1 })
-      const subject = yield* scratch.replica({ maxConnections: 1 })
-      const changing: Migration = { ...next, sql: "ALTER TABLE outbox ADD more int" }
-      const lines: Array<string> = []
-      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
-      const migrating = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`SELECT 1 FROM outbox`
-          const options = { known: [...migrations, changing], ...briefly }
-          const fiber = yield* Effect.forkChild(
-            Effect.provide(migrate(subject.sql, options), Logger.layer([logger])),
-          )
-          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
-          yield* observer.sql`UPDATE agent SET hostname = ''`
-          assert.deepStrictEqual(yield* observer.sql`SELECT 1 FROM outbox`, [])
-          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
-          assert.lengthOf(yield* applied(observer), migrations.length)
-          return fiber
-        }),
-      )
-      yield* Fiber.join(migrating)
-      assert.lengthOf(yield* applied(observer), extended.length)
-      assert.deepStrictEqual(
-        lines.filter((line) => line.includes("pg_dump")),
-        [lines.at(-1)],
-      )
-    }),
-  )
+  test("lets requests through between its attempts while another session reads, as pg_dump does", function* ({
+    observer,
+    scratch,
+  }) {
+    yield* migrate(observer.sql)
+    const { sql } = yield* scratch.replica({ maxConnections: 1 })
+    const subject = yield* scratch.replica({ maxConnections: 1 })
+    const changing: Migration = { ...next, sql: "ALTER TABLE outbox ADD more int" }
+    const lines: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+    const migrating = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SELECT 1 FROM outbox`
+        const options = { known: [...migrations, changing], ...briefly }
+        const fiber = yield* Effect.forkChild(
+          Effect.provide(migrate(subject.sql, options), Logger.layer([logger])),
+        )
+        yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+        yield* observer.sql`UPDATE agent SET hostname = ''`
+        assert.deepStrictEqual(yield* observer.sql`SELECT 1 FROM outbox`, [])
+        yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+        assert.lengthOf(yield* applied(observer), migrations.length)
+        return fiber
+      }),
+    )
+    yield* Fiber.join(migrating)
+    assert.lengthOf(yield* applied(observer), extended.length)
+    assert.deepStrictEqual(
+      lines.filter((line) => line.includes("pg_dump")),
+      [lines.at(-1)],
+    )
+  })
 
-  it.effect("names sessions that keep the tables for too long, and leaves everything as it was", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      yield* migrate(observer.sql)
-      const { sql } = yield* scratch.replica({ maxConnections: 1 })
-      const brief = { known: extended, patience: Duration.zero, ...briefly }
-      const error = yield* sql.withTransaction(
-        Effect.andThen(sql`SELECT 1 FROM outbox`, Effect.flip(migrate(observer.sql, brief))),
-      )
-      assert.strictEqual(error.reason, "in_use")
-      assert.include(error.message, "pg_dump")
-      assert.lengthOf(yield* applied(observer), migrations.length)
-    }),
-  )
+  test("names sessions that keep the tables for too long, and leaves everything as it was", function* ({
+    observer,
+    scratch,
+  }) {
+    yield* migrate(observer.sql)
+    const { sql } = yield* scratch.replica({ maxConnections: 1 })
+    const brief = { known: extended, patience: Duration.zero, ...briefly }
+    const error = yield* sql.withTransaction(
+      Effect.andThen(sql`SELECT 1 FROM outbox`, Effect.flip(migrate(observer.sql, brief))),
+    )
+    assert.strictEqual(error.reason, "in_use")
+    assert.include(error.message, "pg_dump")
+    assert.lengthOf(yield* applied(observer), migrations.length)
+  })
 
-  it.effect("does not wait for tables of another schema, or of an owner whose tables it may not lock", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      const owner = `tocsin_test_${randomUUID().replaceAll("-", "")}`
-      yield* Effect.acquireRelease(observer.sql.unsafe(`CREATE ROLE ${owner}`), () =>
-        Effect.orDie(observer.sql.unsafe(scriptOf(`DROP OWNED BY ${owner}; DROP ROLE ${owner}`))),
-      )
-      yield* observer.sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${owner}`)
-      const subject = yield* scratch.replica({ maxConnections: 1, settings: { role: owner } })
-      yield* migrate(subject.sql)
-      yield* observer.sql.unsafe(
-        scriptOf(`CREATE SCHEMA other AUTHORIZATION ${owner}; CREATE TABLE other.outbox (); CREATE TABLE theirs ();
+  test("does not wait for tables of another schema, or of an owner whose tables it may not lock", function* ({
+    observer,
+    scratch,
+  }) {
+    const owner = `tocsin_test_${randomUUID().replaceAll("-", "")}`
+    yield* Effect.acquireRelease(observer.sql.unsafe(`CREATE ROLE ${owner}`), () =>
+      Effect.orDie(observer.sql.unsafe(scriptOf(`DROP OWNED BY ${owner}; DROP ROLE ${owner}`))),
+    )
+    yield* observer.sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${owner}`)
+    const subject = yield* scratch.replica({ maxConnections: 1, settings: { role: owner } })
+    yield* migrate(subject.sql)
+    yield* observer.sql.unsafe(
+      scriptOf(`CREATE SCHEMA other AUTHORIZATION ${owner}; CREATE TABLE other.outbox (); CREATE TABLE theirs ();
           ALTER TABLE other.outbox OWNER TO ${owner}`),
-      )
-      yield* observer.sql.withTransaction(
-        Effect.andThen(
-          observer.sql.unsafe("LOCK TABLE other.outbox, theirs"),
-          migrate(subject.sql, { known: extended, patience: Duration.zero, ...briefly }),
-        ),
-      )
-      assert.lengthOf(yield* applied(observer), extended.length)
-    }),
-  )
+    )
+    yield* observer.sql.withTransaction(
+      Effect.andThen(
+        observer.sql.unsafe("LOCK TABLE other.outbox, theirs"),
+        migrate(subject.sql, { known: extended, patience: Duration.zero, ...briefly }),
+      ),
+    )
+    assert.lengthOf(yield* applied(observer), extended.length)
+  })
 
-  it.effect("names tables of another owner and the remedy, and leaves everything as it was", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      yield* migrate(observer.sql)
-      const user = `tocsin_test_${randomUUID().replaceAll("-", "")}`
-      yield* Effect.acquireRelease(
-        observer.sql.unsafe(`CREATE ROLE ${user} IN ROLE pg_read_all_data, pg_write_all_data`),
-        () => Effect.orDie(observer.sql.unsafe(scriptOf(`DROP OWNED BY ${user}; DROP ROLE ${user}`))),
-      )
-      yield* observer.sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
-      const subject = yield* scratch.replica({ maxConnections: 1, settings: { role: user } })
-      yield* migrate(subject.sql)
-      const start = migrate(subject.sql, { known: extended, ...briefly })
-      const error = yield* Effect.flip(start)
-      assert.match(error.message, /^other roles own agent, .*schema_migration.*: make .* the owner/)
-      assert.lengthOf(yield* applied(observer), migrations.length)
-      for (const name of yield* tables(observer)) {
-        yield* observer.sql.unsafe(`ALTER TABLE ${name} OWNER TO ${user}`)
-      }
-      yield* start
-      assert.lengthOf(yield* applied(observer), extended.length)
-    }),
-  )
+  test("names tables of another owner and the remedy, and leaves everything as it was", function* (opened) {
+    const { observer, scratch } = opened
+    yield* migrate(observer.sql)
+    const user = `tocsin_test_${randomUUID().replaceAll("-", "")}`
+    yield* Effect.acquireRelease(
+      observer.sql.unsafe(`CREATE ROLE ${user} IN ROLE pg_read_all_data, pg_write_all_data`),
+      () => Effect.orDie(observer.sql.unsafe(scriptOf(`DROP OWNED BY ${user}; DROP ROLE ${user}`))),
+    )
+    yield* observer.sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
+    const subject = yield* scratch.replica({ maxConnections: 1, settings: { role: user } })
+    yield* migrate(subject.sql)
+    const start = migrate(subject.sql, { known: extended, ...briefly })
+    const error = yield* Effect.flip(start)
+    assert.match(error.message, /^other roles own agent, .*schema_migration.*: make .* the owner/)
+    assert.lengthOf(yield* applied(observer), migrations.length)
+    for (const name of yield* tables(observer)) {
+      yield* observer.sql.unsafe(`ALTER TABLE ${name} OWNER TO ${user}`)
+    }
+    yield* start
+    assert.lengthOf(yield* applied(observer), extended.length)
+  })
 
-  it.effect("has no time limit of the server's settings", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      yield* byDefault(observer, { statement_timeout: "1h", idle_in_transaction_session_timeout: "1h" })
-      const seen = `SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')`
-      const subject = yield* scratch.replica()
-      yield* migrate(subject.sql, {
-        known: [...migrations, { ...next, sql: `CREATE TABLE next AS ${seen} AS limits` }],
-      })
-      assert.deepStrictEqual(yield* observer.sql`SELECT limits FROM next`, [{ limits: "00" }])
-    }),
-  )
+  test("has no time limit of the server's settings", function* ({ observer, scratch }) {
+    yield* byDefault(observer, { statement_timeout: "1h", idle_in_transaction_session_timeout: "1h" })
+    const seen = `SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')`
+    const subject = yield* scratch.replica()
+    yield* migrate(subject.sql, {
+      known: [...migrations, { ...next, sql: `CREATE TABLE next AS ${seen} AS limits` }],
+    })
+    assert.deepStrictEqual(yield* observer.sql`SELECT limits FROM next`, [{ limits: "00" }])
+  })
 
-  it.effect("starts over where a writer that was under way made it the victim of a deadlock", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      yield* migrate(observer.sql)
-      // The one that waits for longest before it looks for a deadlock is no victim of it.
-      const holder = yield* scratch.replica({ maxConnections: 1, settings: { deadlock_timeout: "10min" } })
-      const subject = yield* scratch.replica({ maxConnections: 1, settings: { deadlock_timeout: "3s" } })
-      const { sql } = holder
-      const migrating = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`UPDATE outbox SET attempts = 0`
-          const patient = { known: extended, attempt: Duration.minutes(1), rest: Duration.zero }
-          const fiber = yield* Effect.forkChild(migrate(subject.sql, patient))
-          yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
-          yield* sql`UPDATE agent SET hostname = ''`
-          return fiber
-        }),
-      )
-      yield* Fiber.join(migrating)
-      assert.lengthOf(yield* applied(observer), extended.length)
-    }),
-  )
+  test("starts over where a writer that was under way made it the victim of a deadlock", function* (opened) {
+    const { observer, scratch } = opened
+    yield* migrate(observer.sql)
+    // The one that waits for longest before it looks for a deadlock is no victim of it.
+    const holder = yield* scratch.replica({ maxConnections: 1, settings: { deadlock_timeout: "10min" } })
+    const subject = yield* scratch.replica({ maxConnections: 1, settings: { deadlock_timeout: "3s" } })
+    const { sql } = holder
+    const migrating = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`UPDATE outbox SET attempts = 0`
+        const patient = { known: extended, attempt: Duration.minutes(1), rest: Duration.zero }
+        const fiber = yield* Effect.forkChild(migrate(subject.sql, patient))
+        yield* eventually(Effect.map(waitingForLocks(observer), (count) => count === 1))
+        yield* sql`UPDATE agent SET hostname = ''`
+        return fiber
+      }),
+    )
+    yield* Fiber.join(migrating)
+    assert.lengthOf(yield* applied(observer), extended.length)
+  })
 
-  it.effect("adds what is missing, and keeps what is there", () =>
-    Effect.gen(function* () {
-      const { observer } = yield* emptyDatabase
-      yield* migrate(observer.sql)
-      yield* observer.sql`INSERT INTO established VALUES ('pepper_check', 'kept')`
-      yield* migrate(observer.sql, { known: extended })
-      assert.deepStrictEqual(
-        (yield* applied(observer)).map((row) => row.id),
-        extended.map((migration) => migration.id),
-      )
-      assert.include(yield* tables(observer), "next")
-      assert.deepStrictEqual(yield* observer.sql`SELECT value FROM established`, [{ value: "kept" }])
-    }),
-  )
+  test("adds what is missing, and keeps what is there", function* ({ observer }) {
+    yield* migrate(observer.sql)
+    yield* observer.sql`INSERT INTO established VALUES ('pepper_check', 'kept')`
+    yield* migrate(observer.sql, { known: extended })
+    assert.deepStrictEqual(
+      (yield* applied(observer)).map((row) => row.id),
+      extended.map((migration) => migration.id),
+    )
+    assert.include(yield* tables(observer), "next")
+    assert.deepStrictEqual(yield* observer.sql`SELECT value FROM established`, [{ value: "kept" }])
+  })
 
-  it.effect("refuses a database that is newer than the code, and leaves it alone", () =>
-    Effect.gen(function* () {
-      const { observer, url } = yield* emptyDatabase
-      yield* migrate(observer.sql, { known: extended })
-      const error = yield* Effect.flip(openStorage({ url }))
-      assert.strictEqual(error.reason, "newer")
-      assert.lengthOf(yield* applied(observer), extended.length)
-    }),
-  )
+  test("refuses a database that is newer than the code, and leaves it alone", function* ({ observer, url }) {
+    yield* migrate(observer.sql, { known: extended })
+    const error = yield* Effect.flip(openStorage({ url }))
+    assert.strictEqual(error.reason, "newer")
+    assert.lengthOf(yield* applied(observer), extended.length)
+  })
 
-  it.effect("refuses a database that went through another form of a migration", () =>
-    Effect.gen(function* () {
-      const { observer } = yield* emptyDatabase
-      yield* migrate(observer.sql, { known: extended })
-      const edited = [...migrations, { ...next, sql: `${next.sql};` }]
-      const error = yield* Effect.flip(migrate(observer.sql, { known: edited }))
-      assert.strictEqual(error.reason, "other")
-      assert.include(error.message, `${next.id} (next)`)
-    }),
-  )
+  test("refuses a database that went through another form of a migration", function* ({ observer }) {
+    yield* migrate(observer.sql, { known: extended })
+    const edited = [...migrations, { ...next, sql: `${next.sql};` }]
+    const error = yield* Effect.flip(migrate(observer.sql, { known: edited }))
+    assert.strictEqual(error.reason, "other")
+    assert.include(error.message, `${next.id} (next)`)
+  })
 
-  it.effect("leaves nothing of a migration that fails, nor of those before it", () =>
-    Effect.gen(function* () {
-      const { observer } = yield* emptyDatabase
-      const failing = { ...next, sql: "CREATE TABLE half (id integer); SELECT 1 / 0" }
-      const error = yield* Effect.flip(migrate(observer.sql, { known: [...migrations, failing] }))
-      assert.strictEqual(error.reason, "other")
-      assert.deepStrictEqual(yield* tables(observer), [])
-      yield* migrate(observer.sql)
-    }),
-  )
+  test("leaves nothing of a migration that fails, nor of those before it", function* ({ observer }) {
+    const failing = { ...next, sql: "CREATE TABLE half (id integer); SELECT 1 / 0" }
+    const error = yield* Effect.flip(migrate(observer.sql, { known: [...migrations, failing] }))
+    assert.strictEqual(error.reason, "other")
+    assert.deepStrictEqual(yield* tables(observer), [])
+    yield* migrate(observer.sql)
+  })
 
-  it.effect("refuses a database with tables of another program", () =>
-    Effect.gen(function* () {
-      const { observer, url } = yield* emptyDatabase
-      yield* observer.sql`CREATE TABLE incident (theirs text)`
-      const error = yield* Effect.flip(openStorage({ url }))
-      assert.strictEqual(error.reason, "other")
-      assert.include(error.message, "another program")
-      assert.deepStrictEqual(yield* tables(observer), ["incident"])
-    }),
-  )
+  test("refuses a database with tables of another program", function* ({ observer, url }) {
+    yield* observer.sql`CREATE TABLE incident (theirs text)`
+    const error = yield* Effect.flip(openStorage({ url }))
+    assert.strictEqual(error.reason, "other")
+    assert.include(error.message, "another program")
+    assert.deepStrictEqual(yield* tables(observer), ["incident"])
+  })
 
-  it.effect("refuses a database that cannot hold all text", () =>
-    Effect.gen(function* () {
-      const { observer } = yield* emptyDatabase
-      const name = "tocsin_test_latin1"
-      yield* Effect.acquireRelease(
-        observer.sql.unsafe(
-          `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`,
-        ),
-        () => Effect.orDie(observer.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)),
-      )
-      const { scratch } = yield* emptyDatabase
-      const latin1 = yield* scratch.replica({ url: changedPath(scratch.url, name) })
-      const error = yield* Effect.flip(migrate(latin1.sql))
-      assert.strictEqual(error.reason, "other")
-      assert.include(error.message, "UTF8")
-    }),
-  )
+  test("refuses a database that cannot hold all text", function* ({ observer }) {
+    const name = "tocsin_test_latin1"
+    yield* Effect.acquireRelease(
+      observer.sql.unsafe(
+        `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`,
+      ),
+      () => Effect.orDie(observer.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)),
+    )
+    const { scratch } = yield* emptyDatabase
+    const latin1 = yield* scratch.replica({ url: changedPath(scratch.url, name) })
+    const error = yield* Effect.flip(migrate(latin1.sql))
+    assert.strictEqual(error.reason, "other")
+    assert.include(error.message, "UTF8")
+  })
 
-  it.effect("gives up in time when another process goes on migrating", () =>
-    Effect.gen(function* () {
-      const { observer, scratch } = yield* emptyDatabase
-      const holder = yield* scratch.replica()
-      const error = yield* holder.sql.withTransaction(
-        Effect.andThen(
-          migrate(holder.sql),
-          Effect.flip(migrate(observer.sql, { patience: Duration.millis(200) })),
-        ),
-      )
-      assert.strictEqual(error.reason, "in_use")
-      yield* migrate(observer.sql, { patience: Duration.millis(200) })
-    }),
-  )
+  test("gives up in time when another process goes on migrating", function* ({ observer, scratch }) {
+    const holder = yield* scratch.replica()
+    const error = yield* holder.sql.withTransaction(
+      Effect.andThen(
+        migrate(holder.sql),
+        Effect.flip(migrate(observer.sql, { patience: Duration.millis(200) })),
+      ),
+    )
+    assert.strictEqual(error.reason, "in_use")
+    yield* migrate(observer.sql, { patience: Duration.millis(200) })
+  })
 })
 
 describe("migrations", () => {

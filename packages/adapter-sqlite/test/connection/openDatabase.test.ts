@@ -25,6 +25,7 @@ import { inspectStorage } from "../../src/inspection/inspectStorage.ts"
 import { migrate } from "../../src/migrations/migrate.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { transact } from "@tocsin/testing/transact"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const PAGE_BYTES = 4096
 
@@ -157,6 +158,8 @@ const checksum = (file: string): string => createHash("sha256").update(readFileS
 const isOneSentence = (message: string): boolean =>
   /^[^\n]+[:,] [^\n]+[^.\n]$/.test(message) && !message.includes(". ")
 
+const test = testsFrom(scratchFile, it.effect)
+
 describe("a start is refused for", () => {
   it.effect.each(refusals)("$name", ({ reason, says, spoil }) =>
     Effect.gen(function* () {
@@ -173,31 +176,25 @@ describe("a start is refused for", () => {
     }),
   )
 
-  it.effect("a folder that is not there, and a place that is no file", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const nowhere = join(dirname(file), "missing", "tocsin.db")
-      const missing = yield* Effect.flip(Effect.scoped(openStorage(nowhere)))
-      assert.strictEqual(missing.reason, "unavailable")
-      assert.include(missing.message, "create it")
-      mkdirSync(file)
-      const folder = yield* Effect.flip(Effect.scoped(openStorage(file)))
-      assert.strictEqual(folder.reason, "unavailable")
-      assert.include(folder.message, "not a regular file")
-      assert.isFalse(existsSync(dirname(nowhere)))
-    }),
-  )
+  test("a folder that is not there, and a place that is no file", function* (file) {
+    const nowhere = join(dirname(file), "missing", "tocsin.db")
+    const missing = yield* Effect.flip(Effect.scoped(openStorage(nowhere)))
+    assert.strictEqual(missing.reason, "unavailable")
+    assert.include(missing.message, "create it")
+    mkdirSync(file)
+    const folder = yield* Effect.flip(Effect.scoped(openStorage(file)))
+    assert.strictEqual(folder.reason, "unavailable")
+    assert.include(folder.message, "not a regular file")
+    assert.isFalse(existsSync(dirname(nowhere)))
+  })
 })
 
 describe("a start accepts odd files", () => {
-  it.effect("an empty file is a new database", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      writeFileSync(file, "")
-      const storage = yield* openStorage(file)
-      assert.deepStrictEqual(yield* agentIds(storage), [])
-    }),
-  )
+  test("an empty file is a new database", function* (file) {
+    writeFileSync(file, "")
+    const storage = yield* openStorage(file)
+    assert.deepStrictEqual(yield* agentIds(storage), [])
+  })
 
   it.effect("a file that its process had begun to make when it ended", () =>
     Effect.gen(function* () {
@@ -221,24 +218,21 @@ describe("a start accepts odd files", () => {
     }),
   )
 
-  it.effect("a symbolic link to a database, or to a place where there is none yet", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const [link, second] = [`${file}.link`, `${file}.second`]
-      symlinkSync(basename(file), link)
-      symlinkSync(basename(link), second)
-      for (const [path, name] of [
-        [second, "a"],
-        [link, "b"],
-        [file, "c"],
-      ] as const) {
-        yield* Effect.scoped(Effect.flatMap(openStorage(path), (opened) => transact(opened, putAgent(name))))
-      }
-      assert.deepStrictEqual(yield* agentIds(yield* openStorage(second)), ["a", "b", "c"])
-      assert.deepStrictEqual((yield* inspectStorage(link)).bytes, statSync(file).size)
-      assert.isFalse(existsSync(`${link}-wal`))
-    }),
-  )
+  test("a symbolic link to a database, or to a place where there is none yet", function* (file) {
+    const [link, second] = [`${file}.link`, `${file}.second`]
+    symlinkSync(basename(file), link)
+    symlinkSync(basename(link), second)
+    for (const [path, name] of [
+      [second, "a"],
+      [link, "b"],
+      [file, "c"],
+    ] as const) {
+      yield* Effect.scoped(Effect.flatMap(openStorage(path), (opened) => transact(opened, putAgent(name))))
+    }
+    assert.deepStrictEqual(yield* agentIds(yield* openStorage(second)), ["a", "b", "c"])
+    assert.deepStrictEqual((yield* inspectStorage(link)).bytes, statSync(file).size)
+    assert.isFalse(existsSync(`${link}-wal`))
+  })
 
   it.effect("a file that is short because its process ended while it moved its log into it", () =>
     Effect.gen(function* () {
@@ -275,40 +269,34 @@ describe("a start accepts odd files", () => {
 })
 
 describe("damage that shows later", () => {
-  it.effect("is an error by name for those who meet it, reading or writing", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      yield* writeDatabase(file, 5_000)
-      const pages = statSync(file).size / PAGE_BYTES
-      const descriptor = openSync(file, "r+")
-      // Behind the schema, and before the late pages that lead to all others; agents fill most of the file.
-      for (let page = Math.floor(pages / 2); page < pages * 0.8; page++) {
-        writeSync(descriptor, Buffer.alloc(PAGE_BYTES, 0xa5), 0, PAGE_BYTES, page * PAGE_BYTES)
-      }
-      closeSync(descriptor)
-      const storage = yield* openStorage(file)
-      const error = yield* Effect.flip(agentIds(storage))
-      assert.strictEqual(error.reason, "damaged")
-      const written = yield* Effect.forEach(names(5_000), (name) =>
-        Effect.result(transact(storage, putAgent(name))),
-      )
-      const reasons = written.map((result) => (result._tag === "Failure" ? result.failure.reason : "kept"))
-      assert.deepStrictEqual(Array.from(new Set(reasons)).toSorted(), ["damaged", "kept"])
-    }),
-  )
+  test("is an error by name for those who meet it, reading or writing", function* (file) {
+    yield* writeDatabase(file, 5_000)
+    const pages = statSync(file).size / PAGE_BYTES
+    const descriptor = openSync(file, "r+")
+    // Behind the schema, and before the late pages that lead to all others; agents fill most of the file.
+    for (let page = Math.floor(pages / 2); page < pages * 0.8; page++) {
+      writeSync(descriptor, Buffer.alloc(PAGE_BYTES, 0xa5), 0, PAGE_BYTES, page * PAGE_BYTES)
+    }
+    closeSync(descriptor)
+    const storage = yield* openStorage(file)
+    const error = yield* Effect.flip(agentIds(storage))
+    assert.strictEqual(error.reason, "damaged")
+    const written = yield* Effect.forEach(names(5_000), (name) =>
+      Effect.result(transact(storage, putAgent(name))),
+    )
+    const reasons = written.map((result) => (result._tag === "Failure" ? result.failure.reason : "kept"))
+    assert.deepStrictEqual(Array.from(new Set(reasons)).toSorted(), ["damaged", "kept"])
+  })
 })
 
 describe("a start on a database of the present schema", () => {
-  it.effect("says nothing", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const connection = SqliteConnection.open(file)
-      migrate(connection, start)
-      connection.close()
-      const lines: Array<string> = []
-      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
-      yield* Effect.scoped(openStorage(file)).pipe(Effect.provide(Logger.layer([logger])))
-      assert.deepStrictEqual(lines, [])
-    }),
-  )
+  test("says nothing", function* (file) {
+    const connection = SqliteConnection.open(file)
+    migrate(connection, start)
+    connection.close()
+    const lines: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+    yield* Effect.scoped(openStorage(file)).pipe(Effect.provide(Logger.layer([logger])))
+    assert.deepStrictEqual(lines, [])
+  })
 })

@@ -12,6 +12,7 @@ import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchF
 import { beginnings, pagesInUse, readOn, spoil } from "./logInspection.ts"
 import { SlowDisk } from "./SlowDisk.ts"
 import { transact } from "@tocsin/testing/transact"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const END_SPOILED = fileURLToPath(new URL("./endSpoiled.ts", import.meta.url))
 const ACKNOWLEDGED = names(20)
@@ -71,111 +72,95 @@ const integrityOf = (file: string): unknown => {
   return integrity_check
 }
 
+const test = testsFrom(openOnFailingDisk, it.effect)
+
 describe("a log after a sync that failed", () => {
-  it.effect("is intact as far as every page reads back as it was written", () =>
-    Effect.gen(function* () {
-      const { file } = yield* openOnFailingDisk
-      const copy = yield* scratchFile
-      copyFileSync(`${file}-wal`, copy)
-      const pages = pagesInUse(file)
-      assert.isAbove(pages, 20)
-      const isIntact = (count: number) => verifyLog(copy, { pages: count, isWrittenAgain: false })
-      const intact = Array.from({ length: 21 }, (_, n) => n).filter(isIntact)
-      assert.lengthOf(intact, 21)
-      assert.isFalse(isIntact(pages + 1))
-      spoil(copy, 9)
-      assert.isTrue(isIntact(9))
-      assert.isFalse(isIntact(10))
-    }),
-  )
+  test("is intact as far as every page reads back as it was written", function* ({ file }) {
+    const copy = yield* scratchFile
+    copyFileSync(`${file}-wal`, copy)
+    const pages = pagesInUse(file)
+    assert.isAbove(pages, 20)
+    const isIntact = (count: number) => verifyLog(copy, { pages: count, isWrittenAgain: false })
+    const intact = Array.from({ length: 21 }, (_, n) => n).filter(isIntact)
+    assert.lengthOf(intact, 21)
+    assert.isFalse(isIntact(pages + 1))
+    spoil(copy, 9)
+    assert.isTrue(isIntact(9))
+    assert.isFalse(isIntact(10))
+  })
 
-  it.effect("is written again as it reads back, where that is asked for", () =>
-    Effect.gen(function* () {
-      const { file } = yield* openOnFailingDisk
-      const copy = yield* scratchFile
-      copyFileSync(`${file}-wal`, copy)
-      const pages = pagesInUse(file)
-      const before = readFileSync(copy)
-      const isWritten = (isWrittenAgain: boolean) => {
-        utimesSync(copy, 0, 0)
-        assert.isTrue(verifyLog(copy, { pages, isWrittenAgain }))
-        return statSync(copy).mtimeMs > 0
-      }
-      assert.deepStrictEqual([isWritten(false), isWritten(true)], [false, true])
-      assert.isTrue(readFileSync(copy).equals(before))
-    }),
-  )
+  test("is written again as it reads back, where that is asked for", function* ({ file }) {
+    const copy = yield* scratchFile
+    copyFileSync(`${file}-wal`, copy)
+    const pages = pagesInUse(file)
+    const before = readFileSync(copy)
+    const isWritten = (isWrittenAgain: boolean) => {
+      utimesSync(copy, 0, 0)
+      assert.isTrue(verifyLog(copy, { pages, isWrittenAgain }))
+      return statSync(copy).mtimeMs > 0
+    }
+    assert.deepStrictEqual([isWritten(false), isWritten(true)], [false, true])
+    assert.isTrue(readFileSync(copy).equals(before))
+  })
 
-  it.effect("takes no commands until it is opened again, which has all that was acknowledged", () =>
-    Effect.gen(function* () {
-      const { close, failSync, failures, file, storage } = yield* openOnFailingDisk
-      const before = readFileSync(file)
-      const lost = yield* failSync()
-      assert.include(lost.message, REFUSAL)
-      for (let n = 0; n < 3; n++) {
-        assert.strictEqual((yield* Effect.flip(transact(storage, putAgent("refused")))).message, lost.message)
-        assert.strictEqual((yield* Effect.flip(storage.probe)).message, lost.message)
-      }
-      assert.lengthOf(failures, 1)
-      yield* close
-      assert.isTrue(readFileSync(file).equals(before))
-      const again = yield* openStorage(file)
-      assert.deepStrictEqual(yield* agentIds(again), [...ACKNOWLEDGED, "lost"])
-      yield* transact(again, putAgent("taken"))
-      assert.isFalse(existsSync(`${file}-wal-spoiled`))
-      assert.strictEqual(integrityOf(file), "ok")
-    }),
-  )
+  test("takes no commands until it is opened again, which has all that was acknowledged", function* (opened) {
+    const { close, failSync, failures, file, storage } = opened
+    const before = readFileSync(file)
+    const lost = yield* failSync()
+    assert.include(lost.message, REFUSAL)
+    for (let n = 0; n < 3; n++) {
+      assert.strictEqual((yield* Effect.flip(transact(storage, putAgent("refused")))).message, lost.message)
+      assert.strictEqual((yield* Effect.flip(storage.probe)).message, lost.message)
+    }
+    assert.lengthOf(failures, 1)
+    yield* close
+    assert.isTrue(readFileSync(file).equals(before))
+    const again = yield* openStorage(file)
+    assert.deepStrictEqual(yield* agentIds(again), [...ACKNOWLEDGED, "lost"])
+    yield* transact(again, putAgent("taken"))
+    assert.isFalse(existsSync(`${file}-wal-spoiled`))
+    assert.strictEqual(integrityOf(file), "ok")
+  })
 
-  it.effect("is written again at the next start, however long another process reads it", () =>
-    Effect.gen(function* () {
-      const { close, failSync, file } = yield* openOnFailingDisk
-      const before = beginnings(file)
-      yield* readOn(file)
-      yield* failSync()
-      yield* close
-      utimesSync(`${file}-wal`, 0, 0)
-      const again = yield* openStorage(file)
-      assert.strictEqual(beginnings(file), before)
-      assert.isAbove(statSync(`${file}-wal`).mtimeMs, 0, "its pages were written again")
-      assert.deepStrictEqual(yield* agentIds(again), [...ACKNOWLEDGED, "lost"])
-    }),
-  )
+  test("is written again at the next start, however long another process reads it", function* (opened) {
+    const { close, failSync, file } = opened
+    const before = beginnings(file)
+    yield* readOn(file)
+    yield* failSync()
+    yield* close
+    utimesSync(`${file}-wal`, 0, 0)
+    const again = yield* openStorage(file)
+    assert.strictEqual(beginnings(file), before)
+    assert.isAbove(statSync(`${file}-wal`).mtimeMs, 0, "its pages were written again")
+    assert.deepStrictEqual(yield* agentIds(again), [...ACKNOWLEDGED, "lost"])
+  })
 })
 
 describe("a log that does not read back", () => {
-  it.effect(
-    "is never moved into the file, not at an orderly end either; the next start has all that was acknowledged",
-    () =>
-      Effect.gen(function* () {
-        const disk = yield* openOnFailingDisk
-        const { file, storage } = disk
-        const before = readFileSync(file)
-        yield* poison(disk)
-        const refused = yield* Effect.flip(transact(storage, putAgent("refused")))
-        assert.include(refused.message, "start Tocsin again")
-        yield* disk.close
-        assert.deepStrictEqual(readFileSync(file), before)
-        const again = yield* openStorage(file)
-        assert.deepStrictEqual(yield* agentIds(again), ACKNOWLEDGED)
-        yield* transact(again, putAgent("taken"))
-        assert.strictEqual(integrityOf(file), "ok")
-        assert.isFalse(existsSync(`${file}-wal-spoiled`))
-      }),
-  )
+  test("is never moved into the file, not at an orderly end either; the next start has all that was acknowledged", function* (disk) {
+    const { file, storage } = disk
+    const before = readFileSync(file)
+    yield* poison(disk)
+    const refused = yield* Effect.flip(transact(storage, putAgent("refused")))
+    assert.include(refused.message, "start Tocsin again")
+    yield* disk.close
+    assert.deepStrictEqual(readFileSync(file), before)
+    const again = yield* openStorage(file)
+    assert.deepStrictEqual(yield* agentIds(again), ACKNOWLEDGED)
+    yield* transact(again, putAgent("taken"))
+    assert.strictEqual(integrityOf(file), "ok")
+    assert.isFalse(existsSync(`${file}-wal-spoiled`))
+  })
 
-  it.effect("is not moved by a process that opens the file beside it, which is told so", () =>
-    Effect.gen(function* () {
-      const disk = yield* openOnFailingDisk
-      const { file } = disk
-      const before = readFileSync(file)
-      yield* poison(disk)
-      const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))
-      assert.strictEqual(refused.reason, "damaged")
-      assert.include(refused.message, "stop every program")
-      assert.deepStrictEqual(readFileSync(file), before)
-    }),
-  )
+  test("is not moved by a process that opens the file beside it, which is told so", function* (disk) {
+    const { file } = disk
+    const before = readFileSync(file)
+    yield* poison(disk)
+    const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))
+    assert.strictEqual(refused.reason, "damaged")
+    assert.include(refused.message, "stop every program")
+    assert.deepStrictEqual(readFileSync(file), before)
+  })
 
   it.effect.each(["exit", "natural"])(
     "is not moved by a process that ends without closing the file: %s",
@@ -195,26 +180,21 @@ describe("a log that does not read back", () => {
       }),
   )
 
-  it.effect(
-    "is not opened again where it has lost what was acknowledged, unless the operator accepts that",
-    () =>
-      Effect.gen(function* () {
-        const disk = yield* openOnFailingDisk
-        const { file, storage, failSync } = disk
-        yield* failSync(() => spoil(`${file}-wal`, 9))
-        yield* refusalThat(storage, REFUSAL)
-        yield* disk.close
-        for (let starts = 0; starts < 2; starts++) {
-          const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))
-          assert.strictEqual(refused.reason, "damaged")
-          assert.include(refused.message, "acknowledged")
-        }
-        const inspected = yield* Effect.flip(inspectStorage(file))
-        assert.include(inspected.message, "acknowledged")
-        rmSync(`${file}-wal-spoiled`)
-        const left = yield* agentIds(yield* openStorage(file))
-        assert.isBelow(left.length, ACKNOWLEDGED.length)
-        assert.deepStrictEqual(left, ACKNOWLEDGED.slice(0, left.length))
-      }),
-  )
+  test("is not opened again where it has lost what was acknowledged, unless the operator accepts that", function* (disk) {
+    const { file, storage, failSync } = disk
+    yield* failSync(() => spoil(`${file}-wal`, 9))
+    yield* refusalThat(storage, REFUSAL)
+    yield* disk.close
+    for (let starts = 0; starts < 2; starts++) {
+      const refused = yield* Effect.flip(Effect.scoped(openStorage(file)))
+      assert.strictEqual(refused.reason, "damaged")
+      assert.include(refused.message, "acknowledged")
+    }
+    const inspected = yield* Effect.flip(inspectStorage(file))
+    assert.include(inspected.message, "acknowledged")
+    rmSync(`${file}-wal-spoiled`)
+    const left = yield* agentIds(yield* openStorage(file))
+    assert.isBelow(left.length, ACKNOWLEDGED.length)
+    assert.deepStrictEqual(left, ACKNOWLEDGED.slice(0, left.length))
+  })
 })

@@ -11,6 +11,7 @@ import { Cause, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
 import { transact } from "@tocsin/testing/transact"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const WAL_HEADER_BYTES = 32
 const FRAME_BYTES = 24 + 4096
@@ -72,22 +73,21 @@ const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(effect, { s
 const failure = <A>(exit: Exit.Exit<A, StorageError>): StorageError | undefined =>
   Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
 
+const test = testsFrom(scratchFile, it.effect)
+
 describe("group commit", () => {
-  it.effect("commands that arrive together share a commit, and each has its own reply", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const storage = yield* openStorage(file)
-      const before = commitsInLog(file)
-      const exits = yield* transactAll(
-        storage,
-        names(100).map((name) => putAgent(name)),
-      )
-      assert.deepStrictEqual(exits, names(100).map(Exit.succeed))
-      // One, or a few where the machine is so slow that a group ends early.
-      assert.isBelow(commitsInLog(file) - before, 20)
-      assert.deepStrictEqual(yield* agentIds(storage), names(100))
-    }),
-  )
+  test("commands that arrive together share a commit, and each has its own reply", function* (file) {
+    const storage = yield* openStorage(file)
+    const before = commitsInLog(file)
+    const exits = yield* transactAll(
+      storage,
+      names(100).map((name) => putAgent(name)),
+    )
+    assert.deepStrictEqual(exits, names(100).map(Exit.succeed))
+    // One, or a few where the machine is so slow that a group ends early.
+    assert.isBelow(commitsInLog(file) - before, 20)
+    assert.deepStrictEqual(yield* agentIds(storage), names(100))
+  })
 
   it.effect("commands whose COMMIT fails leave nothing in the cache of rows", () =>
     Effect.gen(function* () {
@@ -219,83 +219,68 @@ describe("group commit", () => {
     }),
   )
 
-  it.effect("an interrupted caller takes its command back as long as it has not run", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const storage = yield* openStorage(file)
-      const lock = yield* holdLock(file)
-      const [given, kept] = [
-        yield* fork(transact(storage, putAgent("a"))),
-        yield* fork(transact(storage, putAgent("b"))),
-      ]
-      yield* turns(3)
-      yield* Fiber.interrupt(given)
-      yield* lock.release
-      assert.strictEqual(yield* Fiber.join(kept), "b")
-      assert.deepStrictEqual(yield* agentIds(storage), ["b"])
-    }),
-  )
+  test("an interrupted caller takes its command back as long as it has not run", function* (file) {
+    const storage = yield* openStorage(file)
+    const lock = yield* holdLock(file)
+    const [given, kept] = [
+      yield* fork(transact(storage, putAgent("a"))),
+      yield* fork(transact(storage, putAgent("b"))),
+    ]
+    yield* turns(3)
+    yield* Fiber.interrupt(given)
+    yield* lock.release
+    assert.strictEqual(yield* Fiber.join(kept), "b")
+    assert.deepStrictEqual(yield* agentIds(storage), ["b"])
+  })
 
-  it.effect("the end of its scope finishes what is queued and refuses what comes later, by name", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const scope = yield* Scope.make()
-      const storage = yield* Scope.provide(openStorage(file), scope)
-      const queued = yield* Effect.forEach(names(300), (name) => fork(transact(storage, putAgent(name))))
-      yield* Scope.close(scope, Exit.void)
-      const replies = yield* Effect.forEach(queued, Fiber.join)
-      assert.deepStrictEqual(replies, names(300))
-      for (const late of [transact(storage, putAgent("late")), agentIds(storage), storage.probe]) {
-        const error = yield* Effect.flip(Effect.asVoid(late))
-        assert.strictEqual(error.reason, "unavailable")
-        assert.include(error.message, "is shutting down")
-      }
-      assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), names(300))
-    }),
-  )
+  test("the end of its scope finishes what is queued and refuses what comes later, by name", function* (file) {
+    const scope = yield* Scope.make()
+    const storage = yield* Scope.provide(openStorage(file), scope)
+    const queued = yield* Effect.forEach(names(300), (name) => fork(transact(storage, putAgent(name))))
+    yield* Scope.close(scope, Exit.void)
+    const replies = yield* Effect.forEach(queued, Fiber.join)
+    assert.deepStrictEqual(replies, names(300))
+    for (const late of [transact(storage, putAgent("late")), agentIds(storage), storage.probe]) {
+      const error = yield* Effect.flip(Effect.asVoid(late))
+      assert.strictEqual(error.reason, "unavailable")
+      assert.include(error.message, "is shutting down")
+    }
+    assert.deepStrictEqual(yield* agentIds(yield* openStorage(file)), names(300))
+  })
 })
 
 describe("another process's lock", () => {
-  it.effect("is waited for without holding up the event loop, reads or the probe", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const storage = yield* openStorage(file)
-      const lock = yield* holdLock(file)
-      const waiting = yield* fork(
-        Effect.all([transact(storage, putAgent("a")), purge(storage, 10)], { concurrency: 2 }),
-      )
-      yield* turns(20)
-      assert.isUndefined(waiting.pollUnsafe())
-      yield* storage.probe
-      assert.deepStrictEqual(yield* agentIds(storage), [])
-      yield* lock.release
-      assert.deepStrictEqual(yield* Fiber.join(waiting), ["a", 0])
-    }),
-  )
+  test("is waited for without holding up the event loop, reads or the probe", function* (file) {
+    const storage = yield* openStorage(file)
+    const lock = yield* holdLock(file)
+    const waiting = yield* fork(
+      Effect.all([transact(storage, putAgent("a")), purge(storage, 10)], { concurrency: 2 }),
+    )
+    yield* turns(20)
+    assert.isUndefined(waiting.pollUnsafe())
+    yield* storage.probe
+    assert.deepStrictEqual(yield* agentIds(storage), [])
+    yield* lock.release
+    assert.deepStrictEqual(yield* Fiber.join(waiting), ["a", 0])
+  })
 
-  it.effect("is waited for no longer than allowed; nothing of the command is kept", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      const storage = yield* openStorage(file, { lockTimeout: "50 millis" })
-      const lock = yield* holdLock(file)
-      const exits = yield* transactAll(storage, [putAgent("a"), putAgent("b")])
-      assert.deepStrictEqual(
-        exits.map((exit) => failure(exit)?.reason),
-        ["in_use", "in_use"],
-      )
-      yield* lock.release
-      assert.strictEqual(yield* transact(storage, putAgent("c")), "c")
-      assert.deepStrictEqual(yield* agentIds(storage), ["c"])
-    }),
-  )
+  test("is waited for no longer than allowed; nothing of the command is kept", function* (file) {
+    const storage = yield* openStorage(file, { lockTimeout: "50 millis" })
+    const lock = yield* holdLock(file)
+    const exits = yield* transactAll(storage, [putAgent("a"), putAgent("b")])
+    assert.deepStrictEqual(
+      exits.map((exit) => failure(exit)?.reason),
+      ["in_use", "in_use"],
+    )
+    yield* lock.release
+    assert.strictEqual(yield* transact(storage, putAgent("c")), "c")
+    assert.deepStrictEqual(yield* agentIds(storage), ["c"])
+  })
 
-  it.effect("at the start is waited for no longer than allowed", () =>
-    Effect.gen(function* () {
-      const file = yield* scratchFile
-      new DatabaseSync(file).close()
-      yield* holdLock(file)
-      const error = yield* Effect.flip(openStorage(file, { lockTimeout: "50 millis" }))
-      assert.strictEqual(error.reason, "in_use")
-    }),
-  )
+  test("at the start is waited for no longer than allowed", function* (file) {
+    new DatabaseSync(file).close()
+    yield* holdLock(file)
+    const error = yield* Effect.flip(openStorage(file, { lockTimeout: "50 millis" }))
+    assert.strictEqual(error.reason, "in_use")
+  })
 })

@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { Commits } from "../../src/engine/commits/Commits.ts"
 import { TestClock } from "effect/testing"
 import { Readiness } from "../../src/health/Readiness.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const failure = (reason: StorageFailure) => new StorageError({ reason, message: reason })
 
@@ -46,83 +47,69 @@ const writing: Command<void> = function* (unit, now) {
 
 const looking: Command<void> = function* () {}
 
+const test = testsFrom(watched, it.effect)
+
 describe("readiness", () => {
-  it.effect("is known from the start", () =>
-    Effect.gen(function* () {
-      const { readiness } = yield* watched
-      assert.isTrue(yield* readiness.isReady)
-    }),
-  )
+  test("is known from the start", function* ({ readiness }) {
+    assert.isTrue(yield* readiness.isReady)
+  })
 
-  it.effect("ends within 3 s of a loss, and comes back within 5 s", () =>
-    Effect.gen(function* () {
-      const { told, readiness } = yield* watched
-      for (const probe of [Effect.fail(failure("unavailable")), Effect.never]) {
-        told.probe = probe
-        yield* TestClock.adjust("3 seconds")
-        assert.isFalse(yield* readiness.isReady)
-        told.probe = Effect.void
-        yield* TestClock.adjust("5 seconds")
-        assert.isTrue(yield* readiness.isReady)
-      }
-    }),
-  )
-
-  it.effect("outlives a slow answer of the storage", () =>
-    Effect.gen(function* () {
-      const { told, readiness } = yield* watched
-      told.probe = Effect.delay(Effect.void, "1400 millis")
-      yield* TestClock.adjust("10 seconds")
-      assert.isTrue(yield* readiness.isReady)
-    }),
-  )
-
-  it.effect("outlives a defect of the probe", () =>
-    Effect.gen(function* () {
-      const { told, readiness } = yield* watched
-      told.probe = Effect.die(new Error("unforeseen"))
+  test("ends within 3 s of a loss, and comes back within 5 s", function* ({ told, readiness }) {
+    for (const probe of [Effect.fail(failure("unavailable")), Effect.never]) {
+      told.probe = probe
       yield* TestClock.adjust("3 seconds")
       assert.isFalse(yield* readiness.isReady)
       told.probe = Effect.void
-      yield* TestClock.adjust("3 seconds")
+      yield* TestClock.adjust("5 seconds")
       assert.isTrue(yield* readiness.isReady)
-    }),
-  )
+    }
+  })
 
-  it.effect("ends when a write is refused for want of space, until one succeeds", () =>
-    Effect.gen(function* () {
-      const { told, readiness, write, look } = yield* watched
-      told.refusal = "full"
-      yield* write
-      assert.isFalse(yield* readiness.isReady)
+  test("outlives a slow answer of the storage", function* ({ told, readiness }) {
+    told.probe = Effect.delay(Effect.void, "1400 millis")
+    yield* TestClock.adjust("10 seconds")
+    assert.isTrue(yield* readiness.isReady)
+  })
+
+  test("outlives a defect of the probe", function* ({ told, readiness }) {
+    told.probe = Effect.die(new Error("unforeseen"))
+    yield* TestClock.adjust("3 seconds")
+    assert.isFalse(yield* readiness.isReady)
+    told.probe = Effect.void
+    yield* TestClock.adjust("3 seconds")
+    assert.isTrue(yield* readiness.isReady)
+  })
+
+  test("ends when a write is refused for want of space, until one succeeds", function* (opened) {
+    const { told, readiness, write, look } = opened
+    told.refusal = "full"
+    yield* write
+    assert.isFalse(yield* readiness.isReady)
+    told.refusal = "timed_out"
+    yield* write
+    yield* TestClock.adjust("10 seconds")
+    assert.isFalse(yield* readiness.isReady)
+    told.refusal = undefined
+    yield* look
+    assert.isFalse(yield* readiness.isReady)
+    yield* write
+    assert.isTrue(yield* readiness.isReady)
+  })
+
+  test("comes back after a loss only once a write succeeds, though the probe does", function* (opened) {
+    const { told, readiness, write } = opened
+    for (const provesItself of [true, false]) {
+      told.probe = Effect.fail(failure("unavailable"))
       told.refusal = "timed_out"
-      yield* write
+      yield* TestClock.adjust("3 seconds")
+      told.probe = Effect.void
       yield* TestClock.adjust("10 seconds")
       assert.isFalse(yield* readiness.isReady)
       told.refusal = undefined
-      yield* look
-      assert.isFalse(yield* readiness.isReady)
-      yield* write
+      yield* provesItself ? TestClock.adjust("1 second") : write
       assert.isTrue(yield* readiness.isReady)
-    }),
-  )
-
-  it.effect("comes back after a loss only once a write succeeds, though the probe does", () =>
-    Effect.gen(function* () {
-      const { told, readiness, write } = yield* watched
-      for (const provesItself of [true, false]) {
-        told.probe = Effect.fail(failure("unavailable"))
-        told.refusal = "timed_out"
-        yield* TestClock.adjust("3 seconds")
-        told.probe = Effect.void
-        yield* TestClock.adjust("10 seconds")
-        assert.isFalse(yield* readiness.isReady)
-        told.refusal = undefined
-        yield* provesItself ? TestClock.adjust("1 second") : write
-        assert.isTrue(yield* readiness.isReady)
-      }
-    }),
-  )
+    }
+  })
 
   const afterFailedWrite: Readonly<Record<StorageFailure, boolean>> = {
     unavailable: false,
@@ -135,26 +122,21 @@ describe("readiness", () => {
     other: true,
   }
   for (const [reason, isReady] of Object.entries(afterFailedWrite)) {
-    it.effect(`is ${isReady ? "not touched" : "ended"} by a write that fails as ${reason}`, () =>
-      Effect.gen(function* () {
-        const { told, readiness, write } = yield* watched
-        // A key of the table.
-        told.refusal = reason as StorageFailure
-        yield* write
-        yield* TestClock.adjust("10 seconds")
-        assert.strictEqual(yield* readiness.isReady, isReady)
-      }),
-    )
+    test(`is ${isReady ? "not touched" : "ended"} by a write that fails as ${reason}`, function* (opened) {
+      const { told, readiness, write } = opened
+      // A key of the table.
+      told.refusal = reason as StorageFailure
+      yield* write
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* readiness.isReady, isReady)
+    })
   }
 
-  it.effect("ends for good when the service is to stop", () =>
-    Effect.gen(function* () {
-      const { readiness } = yield* watched
-      assert.isFalse(readiness.isDraining())
-      yield* readiness.drain
-      yield* TestClock.adjust("10 seconds")
-      assert.isTrue(readiness.isDraining())
-      assert.isFalse(yield* readiness.isReady)
-    }),
-  )
+  test("ends for good when the service is to stop", function* ({ readiness }) {
+    assert.isFalse(readiness.isDraining())
+    yield* readiness.drain
+    yield* TestClock.adjust("10 seconds")
+    assert.isTrue(readiness.isDraining())
+    assert.isFalse(yield* readiness.isReady)
+  })
 })

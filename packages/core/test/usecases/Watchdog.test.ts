@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { type TestReceipt, type WatchdogPing, WatchdogReceiver } from "../../src/ports/Notifiers.ts"
 import { type Health, HealthExamination } from "../../src/health/HealthExamination.ts"
 import * as Watchdog from "../../src/usecases/Watchdog.ts"
+import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const taken: TestReceipt = { status: 200, result: { outcome: "delivered" } }
 const refused: TestReceipt = {
@@ -61,107 +62,89 @@ const beating = Effect.gen(function* () {
 const messages = (logs: ReadonlyArray<string>) =>
   logs.map((line) => String((JSON.parse(line) as { readonly message: unknown }).message))
 
+const test = testsFrom(beating, it.effect)
+
 describe("watchdog", () => {
-  it.effect("are sent immediately, then at each interval, and log nothing while all is well", () =>
-    Effect.gen(function* () {
-      const { sent, logs } = yield* beating
-      assert.lengthOf(sent, 1)
-      yield* TestClock.adjust("59 seconds")
-      assert.lengthOf(sent, 1)
-      yield* TestClock.adjust("10 minutes")
-      assert.deepStrictEqual(
-        sent,
-        Array.from({ length: 11 }, () => ({ isWell: true })),
-      )
-      assert.deepStrictEqual(logs, [])
-    }),
-  )
+  test("are sent immediately, then at each interval, and log nothing while all is well", function* (opened) {
+    const { sent, logs } = opened
+    assert.lengthOf(sent, 1)
+    yield* TestClock.adjust("59 seconds")
+    assert.lengthOf(sent, 1)
+    yield* TestClock.adjust("10 minutes")
+    assert.deepStrictEqual(
+      sent,
+      Array.from({ length: 11 }, () => ({ isWell: true })),
+    )
+    assert.deepStrictEqual(logs, [])
+  })
 
-  it.effect("keep their time however long each takes, and never run side by side", () =>
-    Effect.gen(function* () {
-      const { control, sent } = yield* beating
-      control.receipt = Effect.delay(Effect.succeed(taken), "10 seconds")
-      yield* TestClock.adjust("10 minutes")
-      assert.lengthOf(sent, 11)
-      control.receipt = Effect.delay(Effect.succeed(taken), "90 seconds")
-      yield* TestClock.adjust("9 minutes")
-      assert.isAtMost(sent.length, 11 + 7)
-    }),
-  )
+  test("keep their time however long each takes, and never run side by side", function* ({ control, sent }) {
+    control.receipt = Effect.delay(Effect.succeed(taken), "10 seconds")
+    yield* TestClock.adjust("10 minutes")
+    assert.lengthOf(sent, 11)
+    control.receipt = Effect.delay(Effect.succeed(taken), "90 seconds")
+    yield* TestClock.adjust("9 minutes")
+    assert.isAtMost(sent.length, 11 + 7)
+  })
 
-  it.effect("report trouble while it lasts, and log when it begins and ends", () =>
-    Effect.gen(function* () {
-      const { control, sent, logs } = yield* beating
-      control.health = late
-      yield* TestClock.adjust("190 seconds")
-      const text =
-        "Tocsin is not well: the storage refuses writes (full); webhook has not delivered a notification for 16 minutes."
-      assert.deepStrictEqual(
-        sent.slice(1),
-        Array.from({ length: 3 }, () => ({ isWell: false, text })),
-      )
-      control.health = { state: "well" }
-      yield* TestClock.adjust("3 minutes")
-      assert.deepStrictEqual(sent.at(-1), { isWell: true })
-      assert.deepStrictEqual(messages(logs), [text, "Tocsin is well again"])
-    }),
-  )
+  test("report trouble while it lasts, and log when it begins and ends", function* ({ control, sent, logs }) {
+    control.health = late
+    yield* TestClock.adjust("190 seconds")
+    const text =
+      "Tocsin is not well: the storage refuses writes (full); webhook has not delivered a notification for 16 minutes."
+    assert.deepStrictEqual(
+      sent.slice(1),
+      Array.from({ length: 3 }, () => ({ isWell: false, text })),
+    )
+    control.health = { state: "well" }
+    yield* TestClock.adjust("3 minutes")
+    assert.deepStrictEqual(sent.at(-1), { isWell: true })
+    assert.deepStrictEqual(messages(logs), [text, "Tocsin is well again"])
+  })
 
-  it.effect("say nothing of trouble that is over within ten seconds", () =>
-    Effect.gen(function* () {
-      const { control, sent, logs } = yield* beating
-      yield* TestClock.adjust("55 seconds")
-      control.health = late
-      yield* TestClock.adjust("14 seconds")
-      assert.lengthOf(sent, 1)
-      control.health = { state: "well" }
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(sent, [{ isWell: true }, { isWell: true }])
-      assert.deepStrictEqual(logs, [])
-    }),
-  )
+  test("say nothing of trouble that is over within ten seconds", function* ({ control, sent, logs }) {
+    yield* TestClock.adjust("55 seconds")
+    control.health = late
+    yield* TestClock.adjust("14 seconds")
+    assert.lengthOf(sent, 1)
+    control.health = { state: "well" }
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(sent, [{ isWell: true }, { isWell: true }])
+    assert.deepStrictEqual(logs, [])
+  })
 
-  it.effect("go on where they do not arrive, and say so once", () =>
-    Effect.gen(function* () {
-      const { control, sent, logs } = yield* beating
-      control.receipt = Effect.succeed(refused)
-      yield* TestClock.adjust("5 minutes")
-      control.receipt = Effect.succeed(taken)
-      yield* TestClock.adjust("1 minute")
-      assert.lengthOf(sent, 7)
-      assert.deepStrictEqual(messages(logs), [
-        "the watchdog ping did not arrive; the next one follows on schedule",
-        "watchdog pings arrive again",
-      ])
-    }),
-  )
+  test("go on where they do not arrive, and say so once", function* ({ control, sent, logs }) {
+    control.receipt = Effect.succeed(refused)
+    yield* TestClock.adjust("5 minutes")
+    control.receipt = Effect.succeed(taken)
+    yield* TestClock.adjust("1 minute")
+    assert.lengthOf(sent, 7)
+    assert.deepStrictEqual(messages(logs), [
+      "the watchdog ping did not arrive; the next one follows on schedule",
+      "watchdog pings arrive again",
+    ])
+  })
 
-  it.effect("outlive a mistake", () =>
-    Effect.gen(function* () {
-      const { control, sent } = yield* beating
-      control.examine = Effect.die(new Error("a mistake"))
-      yield* TestClock.adjust("2 minutes")
-      assert.lengthOf(sent, 1)
-      control.examine = Effect.void
-      yield* TestClock.adjust("1 minute")
-      assert.lengthOf(sent, 2)
-    }),
-  )
+  test("outlive a mistake", function* ({ control, sent }) {
+    control.examine = Effect.die(new Error("a mistake"))
+    yield* TestClock.adjust("2 minutes")
+    assert.lengthOf(sent, 1)
+    control.examine = Effect.void
+    yield* TestClock.adjust("1 minute")
+    assert.lengthOf(sent, 2)
+  })
 
-  it.effect("end when the service stops, without a last word", () =>
-    Effect.gen(function* () {
-      const { control, sent, stop } = yield* beating
-      control.isStopping = true
-      yield* TestClock.adjust("3 minutes")
-      assert.lengthOf(sent, 1)
-      control.isStopping = false
-      control.receipt = Effect.never
-      yield* TestClock.adjust("1 minute")
-      assert.lengthOf(sent, 2)
-      yield* stop
-      yield* TestClock.adjust("10 minutes")
-      assert.lengthOf(sent, 2)
-      for (const watchdog of sent) assert.isTrue(watchdog.isWell)
-    }),
-  )
+  test("end when the service stops, without a last word", function* ({ control, sent, stop }) {
+    control.isStopping = true
+    yield* TestClock.adjust("3 minutes")
+    assert.lengthOf(sent, 1)
+    control.isStopping = false
+    control.receipt = Effect.never
+    yield* TestClock.adjust("1 minute")
+    assert.lengthOf(sent, 2)
+    yield* stop
+    yield* TestClock.adjust("10 minutes")
+    assert.lengthOf(sent, 2)
+    for (const watchdog of sent) assert.isTrue(watchdog.isWell)
+  })
 })
