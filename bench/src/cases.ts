@@ -1,11 +1,14 @@
 import type { Load, Step } from "./load/Load.ts"
 import { STORAGES, type StorageName } from "./processes/tocsin.ts"
 
-/** As many requests as are answered, compared with limits. */
-export interface ThroughputCase {
-  readonly kind: "throughput"
+interface Case<Kind extends string, Storage extends StorageName = StorageName> {
+  readonly kind: Kind
   readonly name: string
-  readonly storage: StorageName
+  readonly storage: Storage
+}
+
+/** As many requests as are answered, compared with limits. */
+export interface ThroughputCase extends Case<"throughput"> {
   readonly load: Load
   readonly connections: number
   /** The target as a part of the raw limit, if any. */
@@ -15,47 +18,32 @@ export interface ThroughputCase {
 }
 
 /** Heartbeats over one connection, compared with one synced commit. */
-export interface LatencyCase {
-  readonly kind: "latency"
-  readonly name: string
-  readonly storage: StorageName
+export interface LatencyCase extends Case<"latency"> {
   /** The most commits that a heartbeat may take; memory has no commit to compare with. */
   readonly commits?: number
 }
 
 /** Heartbeats at half of the rate that they can be taken at, compared with raw at the same rate. */
-export interface HalfLoadCase {
-  readonly kind: "half-load"
-  readonly name: string
-  readonly storage: StorageName
+export interface HalfLoadCase extends Case<"half-load"> {
   readonly connections: number
   /** The longest p99, as a multiple of the raw limit's. */
   readonly ofRaw: number
 }
 
 /** Heartbeats with a tracer that keeps a share of them, compared with no tracer. */
-export interface TracedCase {
-  readonly kind: "traced"
-  readonly name: string
-  readonly storage: StorageName
+export interface TracedCase extends Case<"traced"> {
   readonly connections: number
   /** The share that is kept, and the most processor time as a multiple of that without a tracer. */
   readonly shares: ReadonlyArray<{ readonly kept: number; readonly most: number }>
 }
 
 /** Memory of a server with nothing to do. */
-export interface IdleCase {
-  readonly kind: "idle"
-  readonly name: string
-  readonly storage: StorageName
+export interface IdleCase extends Case<"idle"> {
   readonly mostMiB: number
 }
 
 /** Memory of a server under load for a long time. */
-export interface SoakCase {
-  readonly kind: "soak"
-  readonly name: string
-  readonly storage: StorageName
+export interface SoakCase extends Case<"soak"> {
   readonly load: Load
   readonly connections: number
   readonly mostMiB: number
@@ -66,10 +54,7 @@ export interface SoakCase {
 /**
  * As many requests as several servers on one PostgreSQL answer together, compared with one of them.
  */
-export interface ScaleOutCase {
-  readonly kind: "scale-out"
-  readonly name: string
-  readonly storage: "postgres"
+export interface ScaleOutCase extends Case<"scale-out", "postgres"> {
   readonly load: Load
   readonly connections: number
   /** How many servers run at most. */
@@ -77,19 +62,13 @@ export interface ScaleOutCase {
 }
 
 /** The console in a browser, before many checks and incidents. */
-export interface ConsoleCase {
-  readonly kind: "console"
-  readonly name: string
-  readonly storage: StorageName
+export interface ConsoleCase extends Case<"console"> {
   readonly checks: number
   readonly incidents: number
 }
 
 /** Ten thousand incidents at once, under a policy and without one. */
-export interface StormCase {
-  readonly kind: "storm"
-  readonly name: string
-  readonly storage: StorageName
+export interface StormCase extends Case<"storm"> {
   readonly incidents: number
   /** The least part of the rate without a policy. */
   readonly ofPlain: number
@@ -101,19 +80,13 @@ export interface StormCase {
 }
 
 /** Incidents that open where nothing mutes, with and without the search for silences. */
-export interface MutesCase {
-  readonly kind: "mutes"
-  readonly name: string
-  readonly storage: StorageName
+export interface MutesCase extends Case<"mutes"> {
   /** The least part of the rate without the search. */
   readonly ofLeftOut: number
 }
 
 /** Many checks that change within seconds, while people read lists. */
-export interface LargeStormCase {
-  readonly kind: "large-storm"
-  readonly name: string
-  readonly storage: StorageName
+export interface LargeStormCase extends Case<"large-storm"> {
   readonly incidents: number
   /** The time over which their results are sent. */
   readonly overSeconds: number
@@ -122,10 +95,7 @@ export interface LargeStormCase {
 }
 
 /** One agent on its host, with checks that run once a minute. */
-export interface AgentCase {
-  readonly kind: "agent"
-  readonly name: string
-  readonly storage: StorageName
+export interface AgentCase extends Case<"agent"> {
   readonly checks: number
   readonly mostResidentMiB: number
   readonly mostProportionalMiB: number
@@ -134,27 +104,20 @@ export interface AgentCase {
 }
 
 /** Many agents that report to one server while it is restarted. */
-export interface FleetCase {
-  readonly kind: "fleet"
-  readonly name: string
-  readonly storage: StorageName
+export interface FleetCase extends Case<"fleet"> {
   readonly agents: number
 }
 
-/** Other monitoring services, as far as they are installed, in turn with Tocsin on each storage. */
-export interface PeersCase {
-  readonly kind: "peers"
-  readonly name: string
-  /** PostgreSQL is started for it. */
-  readonly storage: "postgres"
+/**
+ * Other monitoring services, as far as they are installed, in turn with Tocsin on each storage. PostgreSQL is started
+ * for it.
+ */
+export interface PeersCase extends Case<"peers", "postgres"> {
   readonly connectionsOf: Readonly<Record<Step, number>>
 }
 
 /** Integrations that are pinged and sent alerts, in turn with agents that report the same results. */
-export interface IntegrationsCase {
-  readonly kind: "integrations"
-  readonly name: string
-  readonly storage: StorageName
+export interface IntegrationsCase extends Case<"integrations"> {
   /** Of each kind, and agents. */
   readonly integrations: number
   readonly connections: number
@@ -166,20 +129,14 @@ export interface IntegrationsCase {
  * Readers of a public page, in turn with node:http that answers the same bytes and header fields; and what they cost
  * results and lists.
  */
-export interface StatusPageCase {
-  readonly kind: "status-page"
-  readonly name: string
-  readonly storage: StorageName
+export interface StatusPageCase extends Case<"status-page"> {
   readonly lines: number
   readonly connections: number
   readonly ofRaw: number
 }
 
 /** A year of a small installation on virtual time, then the server on a small host with what it left. */
-export interface YearCase {
-  readonly kind: "year"
-  readonly name: string
-  readonly storage: "sqlite"
+export interface YearCase extends Case<"year", "sqlite"> {
   /** Longer than the longest retention, which shows whether disk stays flat then. */
   readonly days: number
 }

@@ -5,7 +5,7 @@ import type { MutesCase } from "../cases.ts"
 import type { MutesCommand } from "../mutes/MutesCommand.ts"
 import { worker } from "../processes/worker.ts"
 import type { CaseResult, Sample } from "../report/Results.ts"
-import { median } from "../statistics.ts"
+import { ratio } from "./throughput.ts"
 
 /** Opens incidents with and without the search for silences, in turn, where there is none to find. */
 export const measureMutes = Effect.fnUntraced(function* (bench: Bench, one: MutesCase) {
@@ -24,11 +24,6 @@ export const measureMutes = Effect.fnUntraced(function* (bench: Bench, one: Mute
     looking.push(yield* sample(true, seconds))
     leftOut.push(yield* sample(false, seconds))
   }
-  const ratios = looking.map(({ perSecond }, index) => perSecond / (leftOut[index]?.perSecond ?? Number.NaN))
-  const byCpu = looking.map(
-    ({ cpuMicros }, index) =>
-      (leftOut[index]?.cpuMicros["server"] ?? Number.NaN) / (cpuMicros["server"] ?? 0),
-  )
   const result: CaseResult = {
     name: one.name,
     operations: "firings",
@@ -36,14 +31,7 @@ export const measureMutes = Effect.fnUntraced(function* (bench: Bench, one: Mute
       { name: "subject", samples: looking, peakMiB: {} },
       { name: "without the search", samples: leftOut, peakMiB: {} },
     ],
-    figures: [
-      {
-        name: "× without the search",
-        value: median(ratios),
-        byCpu: median(byCpu),
-        target: { bound: "at least", value: one.ofLeftOut },
-      },
-    ],
+    figures: [ratio("× without the search", one.ofLeftOut, looking, leftOut, "server")],
   }
   return result
 })

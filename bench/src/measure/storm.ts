@@ -11,8 +11,8 @@ import { cpuSeconds } from "../processes/cpuSeconds.ts"
 import { peakResidentMiB } from "../processes/residentMemory.ts"
 import type { Tocsin } from "../processes/tocsin.ts"
 import type { CaseResult, Sample } from "../report/Results.ts"
-import { median } from "../statistics.ts"
 import { newKeys, startServer } from "./target.ts"
+import { ratio } from "./throughput.ts"
 
 const RECEIVER_MILLIS = 50
 const SECRET_BYTES = 32
@@ -129,10 +129,6 @@ export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: Stor
   // The pass at the start is repeated a minute later.
   yield* Effect.sleep(bench.measures.soakSeconds * 200)
   const heldPercent = yield* shareOf(held.server.pid, bench.measures.soakSeconds / 2)
-  const ratios = routed.map(({ perSecond }, index) => perSecond / (plain[index]?.perSecond ?? Number.NaN))
-  const byCpu = routed.map(
-    ({ cpuMicros }, index) => (plain[index]?.cpuMicros["server"] ?? Number.NaN) / (cpuMicros["server"] ?? 0),
-  )
   const result: CaseResult = {
     name: one.name,
     operations: "incidents",
@@ -141,12 +137,7 @@ export const measureStorm = Effect.fnUntraced(function* (bench: Bench, one: Stor
       { name: "without a policy", samples: plain, peakMiB: {} },
     ],
     figures: [
-      {
-        name: "× without a policy",
-        value: median(ratios),
-        byCpu: median(byCpu),
-        target: { bound: "at least", value: one.ofPlain },
-      },
+      ratio("× without a policy", one.ofPlain, routed, plain, "server"),
       {
         name: "neither sent nor held",
         value: Math.max(...unaccounted),
