@@ -23,6 +23,7 @@ import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
 import { USAGE } from "../src/commands/commandLine.ts"
 import { SpoolFile } from "../src/spool/SpoolFile.ts"
+import { until } from "./commands/AgentHost.ts"
 
 const PATIENCE_MILLIS = 150_000
 
@@ -96,14 +97,6 @@ const makeHost = (name: string, checks: string) => {
       child.stderr.on("data", (chunk: Buffer) => (log.text += chunk.toString()))
       return { child, log }
     },
-  }
-}
-
-const until = async (what: string, look: () => boolean): Promise<void> => {
-  const end = performance.now() + PATIENCE_MILLIS
-  while (!look()) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 

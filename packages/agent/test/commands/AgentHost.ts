@@ -7,7 +7,7 @@ import { AGENT } from "@tocsin/test/processes/program"
 import type { WireEvent } from "@tocsin/reporting/agent/CheckReport"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
-const PATIENCE_MILLIS = 60_000
+const PATIENCE_MILLIS = 150_000
 
 export const until = async (what: string, look: () => boolean): Promise<void> => {
   const end = performance.now() + PATIENCE_MILLIS

@@ -1,29 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttps } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { configured, probed, TestServers } from "./probed.ts"
+import { configured, hasOpenssl, opensslIn, probed, TestServers } from "./probed.ts"
 
-const CERTIFIER = "openssl"
 const folder = mkdtempSync(join(tmpdir(), "tocsin-certificate-"))
 const at = (name: string): string => join(folder, name)
 const read = (name: string): string => readFileSync(at(name), "utf8")
 const servers = new TestServers()
 
-const openssl = (args: string): void =>
-  void execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
-
-const hasOpenssl = ((): boolean => {
-  try {
-    openssl("version")
-    return true
-  } catch {
-    return false
-  }
-})()
+const openssl = opensslIn(folder)
 
 const HOUR = 3_600_000
 const timeText = (hours: number): string =>

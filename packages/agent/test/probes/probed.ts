@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import { execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import type { Server, Socket } from "node:net"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
@@ -34,6 +35,16 @@ export const probed = async (
   assert.isTrue(await gone)
   return { status, output, exitCode, next }
 }
+
+const CERTIFIER = "openssl"
+
+export const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+
+/** Runs openssl in a folder. */
+export const opensslIn =
+  (folder: string) =>
+  (args: string): void =>
+    void execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
 
 /** Servers of this process, and their connections. */
 export class TestServers {

@@ -1,5 +1,4 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
 import dns from "node:dns"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttps } from "node:https"
@@ -13,9 +12,8 @@ import {
   type TlsOptions,
   TLSSocket,
 } from "node:tls"
-import { configured, probed, TestServers } from "./probed.ts"
+import { configured, hasOpenssl, opensslIn, probed, TestServers } from "./probed.ts"
 
-const CERTIFIER = "openssl"
 const folder = mkdtempSync(join(tmpdir(), "tocsin-tls-"))
 const at = (name: string): string => join(folder, name)
 const read = (name: string): string => readFileSync(at(name), "utf8")
@@ -25,17 +23,7 @@ const servers = new TestServers()
 const { lookup } = dns
 const withoutDot: LookupFunction = (name, options, found) => lookup(name.replace(/\.$/, ""), options, found)
 
-const openssl = (args: string): void =>
-  void execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore", cwd: folder })
-
-const hasOpenssl = ((): boolean => {
-  try {
-    openssl("version")
-    return true
-  } catch {
-    return false
-  }
-})()
+const openssl = opensslIn(folder)
 
 /** The words of a server that begins without TLS. */
 type Dialogue = (line: string) => { readonly say: string; readonly begins?: boolean } | undefined
