@@ -8,6 +8,7 @@ import { MOST_EVALUATED, MOST_MEMBERS } from "@tocsin/core/firings/loudMembers"
 import { heldItems } from "@tocsin/core/firings/readHolds"
 import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { claimItems } from "@tocsin/testing/claimItems"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { range } from "@tocsin/testing/numbers"
 import { incidentRecord, ONE_CRITICAL, outboxRecord, write } from "@tocsin/testing/records"
@@ -42,16 +43,12 @@ describe("a claim", () => {
       const replica = yield* openLarge()
       const claim = (digestOver?: number) =>
         Effect.map(
-          transact(
-            replica.storage,
-            claimOutbox({
-              receivers: ["debug"],
-              limit: 100,
-              digestOver,
-              lease: Duration.hours(1),
-              random: 0,
-            }),
-          ),
+          claimItems(replica.commits, {
+            receivers: ["debug"],
+            limit: 100,
+            digestOver,
+            lease: Duration.hours(1),
+          }),
           (claimed) => claimed.map(({ isInDigest }) => isInDigest),
         )
       // More are due than those that are judged, so they are for a digest.
@@ -82,14 +79,14 @@ describe("a claim", () => {
       })
       let judged = 0
       const counted = lone(function* (unit, now) {
-        const input = { receivers: ["debug"], limit: 10, lease: Duration.hours(1), random: 0 } as const
+        const input = { receivers: ["debug"], limit: 10, lease: Duration.hours(1) } as const
         const claim = claimOutbox(input)(unit, now)
         let step = claim.next()
         while (step.done !== true) {
           if (isSearch(step.value, "loudMembers")) judged += step.value.asked.length
           step = claim.next(yield step.value)
         }
-        return step.value.length
+        return step.value.items.length
       })
       const taken = yield* transact(replica.storage, counted)
       assert.strictEqual(taken, 10)

@@ -4,24 +4,29 @@ import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
-import { delivered, refused } from "../service/Receivers.ts"
+import { type Answer, delivered, hanging, refused } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
 const NAMES = ["chat", "pager"]
-const ROTAS = { rotas: { primary: { order: NAMES, every: "31d", from: "2026-01-01T00:00" } } }
+const ROTAS = { rotas: { primary: { order: NAMES, every: "31d", from: "2026-01-15T00:00" } } }
 const DOCUMENT = Result.getOrThrow(readPolicy({ ...ROTAS, routes: [{ to: ["primary"] }] }, NAMES))
 
-/** A server that lacks the secret of a receiver, whose services refuse another for good. */
-const openWithout = Effect.fnUntraced(function* (receiver?: string, refuses?: string) {
+/** A server that lacks the secret of a receiver, or whose chat answers otherwise. */
+const openWithout = Effect.fnUntraced(function* (
+  receiver?: string,
+  answer: Answer = delivered,
+  lease?: Duration.Duration,
+) {
   const service = yield* openService({
     notifiers: NAMES,
     deadAfter: Duration.days(365),
-    answerTo: (notification) => (notification.receiver === refuses ? refused : delivered),
+    answerTo: (notification) => (notification.receiver === "chat" ? answer : delivered),
   })
   const process = yield* service.open("first", {
     keepsHouse: true,
     reports: true,
+    ...(lease && { lease }),
     rules: { policy: DOCUMENT },
   })
   const use = (...unavailable: ReadonlyArray<string>) => {
@@ -40,7 +45,7 @@ const openWithout = Effect.fnUntraced(function* (receiver?: string, refuses?: st
     })
   const reports = (status: "critical" | "ok") =>
     Effect.andThen(Effect.orDie(report(process, [{ check: "disk", status }])), settled)
-  return { after, messages, reports, use }
+  return { after, messages, reports, service, use }
 })
 
 it.effect("the next turn is on call beside a receiver that no server can use for two minutes", () =>
@@ -62,11 +67,21 @@ it.effect("the next turn is on call beside a receiver that no server can use for
 
 it.effect("the next turn is notified within 15 seconds of a refusal, though nothing else is due", () =>
   Effect.gen(function* () {
-    const { after, messages, reports } = yield* openWithout(undefined, "chat")
+    const { after, messages, reports } = yield* openWithout(undefined, refused)
     yield* reports("critical")
     yield* after("15 seconds")
     assert.deepStrictEqual(messages(), ["0 pager escalation"])
     yield* after("1 hour")
     assert.deepStrictEqual(messages().slice(1), [])
+  }),
+)
+
+it.effect("the next turn is notified within 15 seconds of a last attempt that was lost", () =>
+  Effect.gen(function* () {
+    const { after, reports, service } = yield* openWithout(undefined, hanging, Duration.hours(25))
+    yield* reports("critical")
+    yield* after("25 hours")
+    const [arrival] = service.receivers.arrivals
+    assert.deepInclude(arrival?.notification, { receiver: "pager", cause: "escalation" })
   }),
 )

@@ -1,6 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import {
   attempted,
   type AttemptResult,
@@ -17,6 +16,7 @@ import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { criticalChecks } from "../service/agents.ts"
 import { deferred } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
+import { claimItems } from "@tocsin/testing/claimItems"
 
 /** Seconds before attempts 2…14 (docs/rules.md#delivery). */
 const DELAYS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 14_400]
@@ -30,7 +30,7 @@ const openWithItem = Effect.gen(function* () {
   yield* timeline.disk.turns("critical")
   const { commits, operations } = timeline.process
   const claim = (random: number) =>
-    commits.transact(claimOutbox({ receivers: ["webhook"], limit: 5, lease: LEASE, random }))
+    claimItems(commits, { receivers: ["webhook"], limit: 5, lease: LEASE, random })
   return { ...timeline, operations, claim, transact: commits.transact, item: timeline.outbox.item }
 })
 

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import type { AttemptResult } from "@tocsin/core/notifications/recordResults"
 import { makeStoreResults } from "@tocsin/core/notifications/attemptItems"
 import { Duration, Effect, Fiber } from "effect"
@@ -8,6 +7,7 @@ import { TestClock } from "effect/testing"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
+import { claimItems } from "@tocsin/testing/claimItems"
 
 const lease = Duration.seconds(60)
 const delivered: AttemptResult = { outcome: "delivered" }
@@ -20,9 +20,7 @@ const openClaimed = Effect.fnUntraced(function* (count: number) {
   const { commits, ...process } = yield* service.open("a", { delivers: false })
   yield* enroll({ commits, ...process }, AGENT)
   yield* Effect.orDie(report(process, criticalChecks(count)))
-  const claimed = yield* commits.transact(
-    claimOutbox({ receivers: ["webhook"], limit: count, lease, random: 0 }),
-  )
+  const claimed = yield* claimItems(commits, { receivers: ["webhook"], limit: count, lease })
   let transactions = 0
   yield* commits.listen({ committed: () => transactions++ })
   const { storeDigestResult, storeResult } = yield* Effect.provideService(

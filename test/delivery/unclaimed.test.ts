@@ -1,4 +1,3 @@
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,6 +12,7 @@ import { AGENT, enroll, report } from "../service/agents.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
+import { claimItems } from "@tocsin/testing/claimItems"
 
 const LEASE = Duration.seconds(60)
 
@@ -30,9 +30,7 @@ const openIdle = Effect.fnUntraced(function* (notifiers: ReadonlyArray<NotifierN
     transact: process.commits.transact,
     /** Starts a process that delivers for `debug` alone, and does the housekeeping. */
     openKeeper: Effect.andThen(service.open("keeper", { configured: ["debug"], keepsHouse: true }), after(0)),
-    claimForWebhook: process.commits.transact(
-      claimOutbox({ receivers: ["webhook"], limit: 5, lease: LEASE, random: 0 }),
-    ),
+    claimForWebhook: claimItems(process.commits, { receivers: ["webhook"], limit: 5, lease: LEASE }),
     states,
     has: (...expected: ReadonlyArray<string>) =>
       Effect.sync(() => assert.deepStrictEqual(states(), expected)),

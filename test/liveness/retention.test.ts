@@ -2,7 +2,6 @@ import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { defaultRules } from "@tocsin/core/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,6 +14,7 @@ import { AGENT, heartbeat, enroll, report } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { boolean, integer, oneOf, weighted } from "../properties/arbitraries.ts"
+import { claimItems } from "@tocsin/testing/claimItems"
 
 const OTHER = AgentId.make("other")
 const ENDED = ["sent", "failed", "discarded"]
@@ -79,9 +79,7 @@ const deliverAll = Effect.fnUntraced(function* (
   outcome: "delivered" | "refused" | "deferred",
 ) {
   const lease = Duration.seconds(60)
-  const claimed = yield* commits.transact(
-    claimOutbox({ receivers: ["webhook"], limit: 100, lease, random: 0 }),
-  )
+  const claimed = yield* claimItems(commits, { receivers: ["webhook"], limit: 100, lease })
   for (const { claim } of claimed) {
     const result = outcome === "delivered" ? { outcome } : { outcome, error: "no" }
     yield* commits.transact(recordResults([{ claim, result, random: 0 }]))

@@ -3,7 +3,6 @@ import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { HistoryRows, MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
 import { expireAll } from "@tocsin/testing/expireAll"
@@ -13,6 +12,7 @@ import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { transact } from "@tocsin/testing/transact"
 import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
+import { claimItems } from "@tocsin/testing/claimItems"
 
 const openOn = (tables: MemoryTables) =>
   openReplica(
@@ -42,8 +42,7 @@ describe("the tables of the memory storage", () => {
       for (const [n, status] of (["critical", "ok", "warning"] as const).entries()) {
         yield* send(replica, "a", [eventOf(n, { status, exit_code: n })])
         const lease = Duration.seconds(60)
-        const claim = claimOutbox({ receivers: ["debug"], limit: 10, lease, random: 0 })
-        for (const item of yield* transact(storage, claim))
+        for (const item of yield* claimItems(replica.commits, { receivers: ["debug"], limit: 10, lease }))
           yield* transact(
             storage,
             recordResults([{ claim: item.claim, result: { outcome: "delivered" }, random: 0 }]),
@@ -52,10 +51,7 @@ describe("the tables of the memory storage", () => {
       yield* replica.admission.remove(AgentId.make("a"))
       yield* TestClock.adjust(Duration.days(2))
       const lease = Duration.seconds(60)
-      for (const item of yield* transact(
-        storage,
-        claimOutbox({ receivers: ["debug"], limit: 10, lease, random: 0 }),
-      ))
+      for (const item of yield* claimItems(replica.commits, { receivers: ["debug"], limit: 10, lease }))
         yield* transact(
           storage,
           recordResults([{ claim: item.claim, result: { outcome: "refused", error: "gone" }, random: 0 }]),

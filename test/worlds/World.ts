@@ -6,6 +6,7 @@ import { keyedNames } from "@tocsin/core/model/StoredTables"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { transact } from "@tocsin/adapter-memory/transact"
 import type { ClaimedItem } from "@tocsin/core/notifications/claimOutbox"
+import type { Claim } from "@tocsin/core/notifications/recordResults"
 
 /** The agents of small worlds: interchangeable. */
 export const AGENTS = [AgentId.make("agent-a"), AgentId.make("agent-b")] as const
@@ -16,6 +17,8 @@ export interface Replica {
   readonly left: number
   /** The attempt under way. */
   readonly attempt: ClaimedItem | undefined
+  /** The claims whose lease had expired at its last claim, until it ends them. */
+  readonly expired: ReadonlyArray<Claim>
   /** The agents that a search of this kind found, until it acts on them. */
   readonly found:
     | { readonly work: "sweep" | "accept all"; readonly agents: ReadonlyArray<AgentId> }
@@ -75,5 +78,5 @@ export const copied = (world: World): World => ({ ...world, tables: copyOf(world
 export const emptyWorld = (...commands: ReadonlyArray<number>): World => ({
   tables: new MemoryTables(),
   now: Instant.fromMillis(1_900_000_000_000),
-  replicas: commands.map((left) => ({ left, attempt: undefined, found: undefined })),
+  replicas: commands.map((left) => ({ left, attempt: undefined, expired: [], found: undefined })),
 })

@@ -8,7 +8,7 @@ import { sweepDeadAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { isSilent } from "@tocsin/core/model/AgentRecord"
 import { decideExpiry, removeExpired } from "@tocsin/adapter-memory/expire"
 import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { recordResults } from "@tocsin/core/notifications/recordResults"
+import { LEASE_EXPIRED, recordResults } from "@tocsin/core/notifications/recordResults"
 import type { DeliveryResult } from "@tocsin/core/ports/Notifiers"
 import { type RetentionName, RetentionRules } from "@tocsin/core/retention/RetentionRules"
 import { Duration } from "effect"
@@ -52,7 +52,8 @@ const withReplica = (world: World, at: number, change: Partial<Replica>): World 
 const begins = (world: World, at: number): World | undefined => {
   const replica = world.replicas[at]
   if (replica === undefined || replica.left === 0) return undefined
-  if (replica.attempt !== undefined || replica.found !== undefined) return undefined
+  if (replica.attempt !== undefined || replica.expired.length > 0 || replica.found !== undefined)
+    return undefined
   return withReplica(world, at, { left: replica.left - 1 })
 }
 
@@ -111,11 +112,19 @@ const claim = (at: number): Move => ({
       changes,
       reply,
       world: after,
-    } = inWorld(
-      begun,
-      claimOutbox({ receivers: [RECEIVER], limit: 1, lease: LEASE, random: 0.5, holds: INCIDENTS }),
-    )
-    return { world: withReplica(after, at, { attempt: reply[0] }), changes }
+    } = inWorld(begun, claimOutbox({ receivers: [RECEIVER], limit: 1, lease: LEASE, holds: INCIDENTS }))
+    return { world: withReplica(after, at, { attempt: reply.items[0], expired: reply.expired }), changes }
+  },
+})
+
+const endExpired = (at: number): Move => ({
+  name: "end expired claims",
+  make: (world) => {
+    const expired = world.replicas[at]?.expired ?? []
+    if (expired.length === 0) return undefined
+    const ended = expired.map((claim) => ({ claim, result: LEASE_EXPIRED, random: 0.5 }))
+    const { changes, world: after } = inWorld(world, recordResults(ended))
+    return { world: withReplica(after, at, { expired: [] }), changes }
   },
 })
 
@@ -176,8 +185,9 @@ const restart = (at: number): Move => ({
   name: "restart",
   make: (world) => {
     const replica = world.replicas[at]
-    if (replica?.attempt === undefined && replica?.found === undefined) return undefined
-    return { world: withReplica(world, at, { attempt: undefined, found: undefined }) }
+    const lost = { attempt: undefined, expired: [], found: undefined }
+    const isIdle = replica?.attempt === undefined && replica?.found === undefined && !replica?.expired.length
+    return isIdle ? undefined : { world: withReplica(world, at, lost) }
   },
 })
 
@@ -225,6 +235,7 @@ const refused = settle("refused", { outcome: "refused", error: "400" })
 export const ALPHABET: ReadonlyArray<Move> = [
   ...AGENTS.flatMap(ofAgent),
   claim,
+  endExpired,
   delivered,
   deferred,
   refused,
@@ -250,6 +261,7 @@ export const alphabetOf = (at: number): ReadonlyArray<Move> =>
     single("block agent-a", () => blocks(AGENTS[0]), true),
     single("delete agent-b", () => removes(AGENTS[1]), true),
     claim,
+    endExpired,
     delivered,
     deferred,
     searchDead,

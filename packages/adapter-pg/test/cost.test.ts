@@ -236,7 +236,7 @@ layer(ScratchPostgres.layer)("transactions", (it) => {
               yield* send(replica, agent, batchOf(1, "warning"))
               yield* send(replica, agent, batchOf(2, "ok"))
             }
-            const claim = { receivers: ["debug" as const], limit: 10, lease: Duration.seconds(60), random: 0 }
+            const claim = { receivers: ["debug" as const], limit: 10, lease: Duration.seconds(60) }
             yield* transact(replica.storage, claimOutbox(claim))
             yield* replica.admission.block(AgentId.make(agents[0] ?? ""))
             yield* replica.admission.remove(AgentId.make(agents[1] ?? ""))

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SilenceRequest } from "@tocsin/contract/Silences"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
 import * as Instant from "@tocsin/contract/Instant"
 import { Ids } from "@tocsin/core/ports/Ids"
@@ -19,6 +18,7 @@ import { rowsOf } from "./rowsOf.ts"
 import * as SeededIds from "./SeededIds.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { claimItems } from "./claimItems.ts"
 
 const INCIDENT = incidentIdOf("a")
 
@@ -160,9 +160,8 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         )
         const { expireSilence, silence: create } = yield* silencingOn(replica)
         const { id } = yield* create(silence({}))
-        const claim = replica.commits.transact(
-          claimOutbox({ receivers: ["debug"], limit: 10, lease: Duration.minutes(1), random: 0 }),
-        )
+        const input = { receivers: ["debug"], limit: 10, lease: Duration.minutes(1) }
+        const claim = claimItems(replica.commits, input)
         assert.deepStrictEqual(yield* claim, [])
         const pass = evaluationPass(replica.storage, replica.commits, {
           incidents: replica.incidents,

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Duration, Effect } from "effect"
@@ -14,6 +13,7 @@ import { start, START_MILLIS } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 import { range } from "./numbers.ts"
+import { claimItems } from "./claimItems.ts"
 
 const describeClaims = <Place>(subject: StorageUnderTest<Place>): void => {
   it.effect("due items, longest due first, with their incidents", () =>
@@ -182,10 +182,7 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
         ]),
       )
       const claim = (n: number) =>
-        transact(
-          replica(n).storage,
-          claimOutbox({ receivers: ["debug"], limit: 7, lease: Duration.hours(1), random: 0 }),
-        )
+        claimItems(replica(n).commits, { receivers: ["debug"], limit: 7, lease: Duration.hours(1) })
       const workers = range(8).map((n) => Effect.forEach(range(6), () => claim(n)))
       const claimed = (yield* Effect.all(workers, { concurrency: "unbounded" })).flat(2)
       const names = claimed.map((item) => item.claim.id)
@@ -212,10 +209,9 @@ const describeClaimRaces = <Place>(subject: StorageUnderTest<Place>): void => {
       const lease = Duration.hours(1)
       const work = (n: number): Effect.Effect<void, StorageError> =>
         Effect.gen(function* () {
-          const { storage } = replica(n)
-          const claim = claimOutbox({ receivers: ["debug"], limit: 50, lease, random: 0 })
+          const { commits, storage } = replica(n)
           for (;;) {
-            const claimed = yield* transact(storage, claim)
+            const claimed = yield* claimItems(commits, { receivers: ["debug"], limit: 50, lease })
             for (const item of claimed) {
               sent.push({ incident_id: item.claim.incident_id, event_type: item.notification.event_type })
               yield* transact(

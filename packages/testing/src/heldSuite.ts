@@ -3,7 +3,6 @@ import { acknowledge, withdraw } from "@tocsin/core/acknowledgements/acknowledge
 import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
 import { release } from "@tocsin/core/notifications/release"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { Duration, Effect, identity } from "effect"
 import { TestClock } from "effect/testing"
 import { observe, search } from "./observe.ts"
@@ -14,6 +13,7 @@ import type { Replica } from "./Replica.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
+import { claimItems } from "./claimItems.ts"
 
 const HELD = { next_attempt_at: undefined, holds: [{ by: "ack" }], next_evaluation_at: after(60) } as const
 
@@ -28,10 +28,7 @@ const acknowledged = (replica: Replica, incident: string) =>
 
 const claim = (replica: Replica, limit: number) =>
   Effect.map(
-    transact(
-      replica.storage,
-      claimOutbox({ receivers: ["debug"], limit, lease: Duration.minutes(1), random: 0 }),
-    ),
+    claimItems(replica.commits, { receivers: ["debug"], limit, lease: Duration.minutes(1) }),
     (claimed) => claimed.map((item) => item.claim.id),
   )
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/contract/Status"
 import * as Instant from "@tocsin/contract/Instant"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { recordResults } from "@tocsin/core/notifications/recordResults"
 import { Duration, Effect } from "effect"
 import { observe, search } from "./observe.ts"
@@ -11,6 +10,7 @@ import { rowsOf } from "./rowsOf.ts"
 import { start } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
+import { claimItems } from "./claimItems.ts"
 
 /** Outbox items by id and by age, and when the next is due (docs/rules.md#outbox). */
 export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -43,8 +43,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("a notifier's error message, whatever its text", () =>
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", { notifier: "pager" }]])
-        const claim = claimOutbox({ receivers: ["pager"], limit: 1, lease: Duration.minutes(1), random: 0 })
-        const [claimed] = yield* transact(replica.storage, claim)
+        const input = { receivers: ["pager"], limit: 1, lease: Duration.minutes(1) }
+        const [claimed] = yield* claimItems(replica.commits, input)
         if (claimed === undefined) return assert.fail("nothing was claimed")
         const result = { outcome: "refused", error: "no\0 \ud83d" } as const
         yield* transact(replica.storage, recordResults([{ claim: claimed.claim, result, random: 0 }]))
@@ -120,9 +120,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.gen(function* () {
         const replica = yield* openWith(subject, [["item", "a", {}]])
         const claimed = (lease: Duration.Duration) =>
-          Effect.map(
-            transact(replica.storage, claimOutbox({ receivers: ["debug"], limit: 5, lease, random: 0 })),
-            (items) => items.map((item) => item.claim.id),
+          Effect.map(claimItems(replica.commits, { receivers: ["debug"], limit: 5, lease }), (items) =>
+            items.map((item) => item.claim.id),
           )
         assert.deepStrictEqual(yield* claimed(Duration.minutes(10)), ids("item"))
         yield* enqueue(replica, [["another", "b", {}]])
@@ -146,8 +145,8 @@ export const outboxSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             incidentRecord("a", { state: "resolved", resolved_at: start, resolved_by: "agent_gone" }),
           ),
         )
-        const claim = claimOutbox({ receivers: ["debug"], limit: 5, lease: Duration.minutes(1), random: 0 })
-        assert.deepStrictEqual(yield* transact(replica.storage, claim), [])
+        const input = { receivers: ["debug"], limit: 5, lease: Duration.minutes(1) }
+        assert.deepStrictEqual(yield* claimItems(replica.commits, input), [])
         const items = yield* rowsOf(replica, "outbox")
         assert.sameMembers(
           items.map(({ id, state }) => `${id} ${state}`),

@@ -1,6 +1,5 @@
 import { assert, describe } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/Instant"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { takeBackCall } from "@tocsin/core/notifications/phoneTurns"
 import { Duration, Effect } from "effect"
 import { range } from "./numbers.ts"
@@ -8,6 +7,7 @@ import { enqueue } from "./outboxItems.ts"
 import { race } from "./race.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
+import { claimItems } from "./claimItems.ts"
 
 /** Claims for phones, which ring once at a time (docs/rules.md#phones). */
 export const phoneSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -19,17 +19,13 @@ export const phoneSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           range(6).map((n) => [`firing ${n}`, `${n}`, {}] as const),
         )
         const claim = (n: number, digestOver: number | undefined) =>
-          transact(
-            replica(n).storage,
-            claimOutbox({
-              receivers: ["debug"],
-              limit: 1,
-              digestOver,
-              lease: Duration.hours(1),
-              random: 0,
-              isPhone: true,
-            }),
-          )
+          claimItems(replica(n).commits, {
+            receivers: ["debug"],
+            limit: 1,
+            digestOver,
+            lease: Duration.hours(1),
+            isPhone: true,
+          })
         const all = (digestOver: number | undefined) =>
           Effect.map(
             Effect.forEach(range(8), (n) => claim(n, digestOver), { concurrency: "unbounded" }),

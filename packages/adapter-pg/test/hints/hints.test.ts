@@ -77,7 +77,7 @@ layer(ScratchPostgres.layer)("announcements", (it) => {
         send(replica, "quiet", [eventOf(n, { status, notifications_enabled: n > 2 })])
       const claim = transact(
         replica.storage,
-        claimOutbox({ receivers: ["debug"], limit: 100, lease: Duration.minutes(1), random: 0 }),
+        claimOutbox({ receivers: ["debug"], limit: 100, lease: Duration.minutes(1) }),
       )
       const steps: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
         replica.ingest.heartbeat(keyOf("quiet"), heartbeatOf("quiet")),

@@ -25,6 +25,7 @@ import {
   type Recorded,
   type Claim,
   type EndedAttempt,
+  LEASE_EXPIRED,
   needsIncident,
   recordResults,
 } from "./recordResults.ts"
@@ -209,8 +210,8 @@ export const makeAttempts = Effect.fnUntraced(function* (
   // A reload may remove a receiver while its items wait.
   const current = () => receivers.current().get(receiver)
 
-  const note = (recorded: Recorded) => {
-    if (recorded === "given_up") givenUp.value++
+  const note = (recorded: ReadonlyArray<Recorded>) => {
+    givenUp.value += recorded.filter((one) => one === "given_up").length
   }
   const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
     const sending = current()?.send({ ...notification, links: linksOf(notification) })
@@ -237,7 +238,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
     const result: AttemptResult = isBegun ? made : { outcome: "unsent" }
     yield* logFailure(result)
     yield* noteCall(claim, result)
-    note(yield* storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result))
+    note([yield* storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result)])
   })
   /**
    * Attempts items of one type as one message; each settles by its answer. If the receiver refuses the message
@@ -259,12 +260,14 @@ export const makeAttempts = Effect.fnUntraced(function* (
     yield* logFailure(result)
     if (first !== undefined) yield* noteCall(first.claim, result)
     const claims = items.map(({ claim }) => claim)
-    for (const recorded of yield* storeDigestResult(claims, result)) note(recorded)
+    note(yield* storeDigestResult(claims, result))
   })
 
   return {
     attempt,
     attemptDigest,
+    /** Ends claims whose lease has expired: their process died, or could not store a result. */
+    endExpired: (claims: ReadonlyArray<Claim>) => Effect.map(storeDigestResult(claims, LEASE_EXPIRED), note),
     resize: turns.resize,
     /** The longest attempt since this was last asked; absent if none ended. */
     takeSlowest: () => {

@@ -15,7 +15,7 @@ import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "../ports/Notifiers.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { findPhone } from "./phoneTurns.ts"
-import { type Claim, endLeases, type Sending } from "./recordResults.ts"
+import type { Claim, Sending } from "./recordResults.ts"
 
 export interface ClaimInput {
   readonly receivers: ReadonlyArray<NotifierName>
@@ -24,8 +24,6 @@ export interface ClaimInput {
   readonly digestOver?: number | undefined
   /** How long the claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
-  /** A random number from 0 up to 1, for the delays of items whose lease has expired. */
-  readonly random: number
   readonly holds?: FiringOptions
   /** Whether its only receiver is a phone: what is due is one call about notifications of one type, firings first. */
   readonly isPhone?: boolean | undefined
@@ -46,31 +44,31 @@ export interface ClaimedItem {
   readonly worst: LoudMember | undefined
 }
 
+export interface Claimed {
+  readonly items: ReadonlyArray<ClaimedItem>
+  /** Claims whose lease has expired. Another transaction ends them, since incidents are locked before their items. */
+  readonly expired: ReadonlyArray<Claim>
+}
+
 /**
  * Claims outbox items that are due: each becomes `sending` for this worker until its lease ends.
  * Holds the firings that are not to be sent now.
- * First ends the attempts whose lease has expired: they are retried, failed, or discarded
- * (docs/rules.md#delivery).
  */
-export const claimOutbox = loneCommandOf(function* (
-  unit,
-  input: ClaimInput,
-): LoneDecision<ReadonlyArray<ClaimedItem>> {
+export const claimOutbox = loneCommandOf(function* (unit, input: ClaimInput): LoneDecision<Claimed> {
   const { now } = unit
   const { digestOver, isPhone, receivers } = input
   const [receiver = ""] = receivers
   const phone = isPhone === true ? yield* findPhone(unit, receiver, now) : undefined
-  if (phone?.isResting === true) return []
+  if (phone?.isResting === true) return { items: [], expired: [] }
   const limit = digestOver === undefined ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, digestOver + 1)
   const { due, expired, free, held, storageTime } = yield* search(unit, { ...input, limit }, now)
-  yield* endLeases(unit, expired, input.random, now)
   for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
   const wanted = phone === undefined ? free : firstType(free)
   const isDigest = digestOver !== undefined && (phone === undefined ? due : wanted.length) > digestOver
   const taken = wanted.slice(0, isDigest ? MOST_IN_DIGEST : input.limit)
   if (taken.length > 0) phone?.begin()
-  return taken.map((found) => {
+  const items = taken.map((found) => {
     const { item, notification } = claim(found, leased_until, now)
     unit.outbox.put(item)
     const { id, incident_id, notifier } = item
@@ -82,6 +80,7 @@ export const claimOutbox = loneCommandOf(function* (
       worst: found.worst,
     }
   })
+  return { items, expired }
 })
 
 /** The firings, or the resolved if there are none. */

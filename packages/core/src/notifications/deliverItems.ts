@@ -1,4 +1,4 @@
-import { Duration, Effect, FiberSet, Random } from "effect"
+import { Duration, Effect, FiberSet } from "effect"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { Commits } from "../engine/commits/Commits.ts"
 import { keepRepeating } from "../engine/commits/keepRepeating.ts"
@@ -146,10 +146,9 @@ export const deliverItems = Effect.fnUntraced(function* ({
     free: number,
     { digestOver, isPhone, limit }: Pick<ClaimInput, "digestOver" | "isPhone" | "limit">,
   ) {
-    const random = yield* Random.next
     const holds = { policy, staleAfter }
-    const claimed = yield* commits.transact(
-      claimOutbox({ receivers: [receiver], limit, digestOver, lease, random, holds, isPhone }),
+    const { expired, items: claimed } = yield* commits.transact(
+      claimOutbox({ receivers: [receiver], limit, digestOver, lease, holds, isPhone }),
     )
     const takesDetails = options().hasDetails && receivers.current().get(receiver)?.takesDetails
     const items = takesDetails ? yield* addDetails(claimed) : claimed
@@ -164,6 +163,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
+    if (expired.length > 0) yield* attempts.endExpired(expired)
     return claimed.length
   }, Effect.uninterruptible)
 

@@ -1,11 +1,9 @@
 import { Duration } from "effect"
-import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { cleanOutput } from "@tocsin/contract/outputText"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision, type LoneDecision } from "../unitOfWork/Decision.ts"
-import { find } from "../unitOfWork/Search.ts"
+import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -60,12 +58,9 @@ export const mayArrive = (item: OutboxRecord): boolean => wasAttempted(item) && 
 export type AttemptResult = SendResult | { readonly outcome: "released" } | { readonly outcome: "unsent" }
 
 /** A claimed item, and the end of its lease, which distinguishes this claim from every other. */
-export interface Claim {
-  readonly id: OutboxId
+export interface Claim extends Pick<OutboxRecord, "id" | "incident_id" | "leased_until"> {
   /** The kind of notifier that sends it. A reload may have changed it since the item was written. */
   readonly notifier: NotifierName
-  readonly incident_id: IncidentId
-  readonly leased_until: Instant.Instant
   /** When the call begins that carries it; absent for other receivers than phones. */
   readonly call_began_at?: Instant.Instant | undefined
 }
@@ -156,7 +151,7 @@ export interface EndedAttempt {
 export const needsIncident = ({ claim, result }: EndedAttempt): boolean =>
   claim.notifier === "alert_router" || (result.outcome !== "delivered" && result.outcome !== "shadow")
 
-/** Ends claims, each by the result of its attempt. */
+/** Ends claims, each by the result of its attempt (docs/rules.md#delivery). */
 export const recordResults = commandOf(function* (
   unit,
   attempts: ReadonlyArray<EndedAttempt>,
@@ -191,28 +186,6 @@ function* settle(
 const evaluateSoon = (unit: UnitOfWork, { incident_id }: OutboxRecord, now: Instant.Instant): void => {
   const incident = unit.incidents.get(incident_id)
   if (incident?.state === "open") unit.incidents.put({ ...incident, next_evaluation_at: now })
-}
-
-/** Ends attempts whose lease has expired. Needs the locks of the items. */
-export function* endLeases(
-  unit: UnitOfWork,
-  items: ReadonlyArray<OutboxRecord>,
-  random: number,
-  now: Instant.Instant,
-): LoneDecision<void> {
-  if (items.length === 0) return
-  // Only incidents that can never change again are locked after their items. A deletion that is not
-  // seen here waits for these items.
-  const ids = items.map((item) => item.incident_id)
-  const read = Array.from((yield* find("incidentsToRead", ids)).values())
-  const gone = read.filter(isAgentGone).map(({ id }) => id)
-  yield* load(unit, { incidents: gone })
-  for (const item of items) {
-    if (!isSending(item)) throw new Error(`outbox item ${item.id} has a lease and is not being sent`)
-    const ended = attempted(item, LEASE_EXPIRED, now, random)
-    unit.outbox.put(ended)
-    if (gone.includes(item.incident_id)) followFailure(unit, ended, now)
-  }
 }
 
 /** Discards a firing that was overtaken while it waited for its attempt, as for any that waits. */

@@ -3,7 +3,6 @@ import * as Instant from "@tocsin/contract/Instant"
 import { claimAlerts, recordAlertResult } from "@tocsin/core/notifications/alertDecisions"
 import { type AttemptResult, recordResults } from "@tocsin/core/notifications/recordResults"
 import { NotifierKind } from "@tocsin/contract/Status"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
 import { discardUnclaimed } from "@tocsin/core/notifications/discardUnclaimed"
 import { replay } from "@tocsin/core/notifications/release"
 import { Duration, Effect } from "effect"
@@ -13,6 +12,7 @@ import { outboxIdOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import { transact } from "../transact.ts"
+import { claimItems } from "../claimItems.ts"
 
 type ActionOf<Act extends ModelAction["act"]> = Extract<ModelAction, { readonly act: Act }>
 
@@ -26,11 +26,13 @@ const leaseOf = ({ isLost }: { readonly isLost: boolean }) => (isLost ? Duration
 const RANDOM = 0.5
 
 /** Claims due items, which are then `sending`. */
-export const claim = ({ storage }: Replica, action: ActionOf<"claim">) =>
-  transact(
-    storage,
-    claimOutbox({ receivers: action.receivers, limit: ALL, lease: leaseOf(action), random: RANDOM }),
-  )
+export const claim = ({ commits }: Replica, action: ActionOf<"claim">) =>
+  claimItems(commits, {
+    receivers: action.receivers,
+    limit: ALL,
+    lease: leaseOf(action),
+    random: RANDOM,
+  })
 
 const makeResult = (outcome: AttemptResult["outcome"]): AttemptResult =>
   outcome === "deferred" || outcome === "refused"
@@ -52,11 +54,10 @@ export const deliver = Effect.fnUntraced(function* (replica: Replica, action: Ac
 export const settle = Effect.fnUntraced(function* (replica: Replica, action: ActionOf<"settle">) {
   const sending = yield* rowsOf(replica, "outbox", { state: "sending" })
   const item = sending[action.nth % sending.length]
-  if (item?.leased_until === undefined) return "nothing is being sent"
-  const { leased_until, ...held } = item
+  if (item === undefined) return "nothing is being sent"
   return yield* transact(
     replica.storage,
-    recordResults([{ claim: { ...held, leased_until }, result: makeResult(action.outcome), random: RANDOM }]),
+    recordResults([{ claim: item, result: makeResult(action.outcome), random: RANDOM }]),
   )
 })
 
