@@ -9,7 +9,7 @@ import { type Course, playModel } from "./playModel.ts"
 import { differences, unnotified } from "./differences.ts"
 import { notifiedTwice } from "./notifiedTwice.ts"
 import { playService } from "./playService.ts"
-import { OVERRIDES, predictable, simulateStory, tryStory } from "./predictMessages.ts"
+import { predictable, simulateStory, tryStory } from "./predictMessages.ts"
 import { randomStory } from "./randomStory.ts"
 import type { Story } from "./Story.ts"
 
@@ -58,7 +58,7 @@ const isBeyondTrials = ({ policy: { dependencies = [] }, steps }: Story): boolea
 /** Compares `simulate` and `policy try` of a story with the model, so long after its last step. */
 export const comparePredictions = (what: string, told: Story, tail: number): ReadonlyArray<string> => [
   ...compareSimulation(what, predictable(told), tail),
-  ...compareTrial(what, predictable(told, OVERRIDES), tail),
+  ...compareTrial(what, predictable(told), tail),
 ]
 
 const compareSimulation = (what: string, story: Story, tail: number): ReadonlyArray<string> => {

@@ -16,17 +16,14 @@ import { documentOf } from "./documentOf.ts"
 const MINUTE = 60
 /** Often enough that no agent is stale. */
 const BETWEEN_HEARTBEATS = 100
-/** Simulations know no overrides; trials do. */
-export const OVERRIDES = ["override", "end_override"]
 const UNPREDICTED = ["policy", "answers", "stops", "clock_back", "expect"]
 
 /**
- * The same story as far as simulations know it, and as far as they know more: its policy stays, every receiver
- * accepts, no check must report, the service never stops, and its clock is right.
+ * The same story as far as predictions know it: its policy stays, every receiver accepts, no check must report, the
+ * service never stops, and its clock is right.
  */
-export const predictable = (story: Story, more: ReadonlyArray<string> = []): Story => {
-  const isUnknown = ({ step }: Step) =>
-    UNPREDICTED.includes(step) || (OVERRIDES.includes(step) && !more.includes(step))
+export const predictable = (story: Story): Story => {
+  const isUnknown = ({ step }: Step) => UNPREDICTED.includes(step)
   let waited = 0
   let before: Step | undefined
   const steps = story.steps.flatMap((step): ReadonlyArray<Step> => {
@@ -94,7 +91,7 @@ const linesOf = (story: Story, course: Course): ReadonlyArray<object> => {
       return { second, line: { ...line } as object }
     }),
   )
-  let [silences, events] = [0, 0]
+  let [silences, overrides, events] = [0, 0, 0]
   const lineOf = (step: Course["steps"][number]): object | undefined => {
     switch (step.step) {
       case "report": {
@@ -109,6 +106,16 @@ const linesOf = (story: Story, course: Course): ReadonlyArray<object> => {
         }
       case "expire":
         return silences === 0 ? undefined : { silence: `silence ${step.which % silences}`, expire: {} }
+      case "override": {
+        if (!isKept(story, step)) return undefined
+        const { receivers, rota } = step
+        const [from, to] = [step.after, step.after + step.lasts].map((after) =>
+          Instant.format(at(step.at + after)),
+        )
+        return { override: `override ${overrides++}`, create: { rota, receivers, from, to } }
+      }
+      case "end_override":
+        return overrides === 0 ? undefined : { override: `override ${step.which % overrides}`, end: {} }
       case "acknowledge":
         return step.key === undefined
           ? undefined
@@ -177,20 +184,25 @@ const turnsOf = (
   return turns
 }
 
+/** Whether the policy has the rota and the receivers of an override. */
+const isKept = (
+  { policy, receivers }: Story,
+  step: Extract<Course["steps"][number], { step: "override" }>,
+): boolean =>
+  policy.rotas?.[step.rota] !== undefined && step.receivers.every((name) => receivers.includes(name))
+
 /** The overrides of a story with their last ends, those that never began excepted. */
 const overridesOf = (story: Story, { steps }: Course): ReadonlyArray<RotaOverrideRecord> => {
   const at = timesOf(story)
-  const { policy, receivers } = story
   const found: Array<
     Extract<Course["steps"][number], { step: "override" }> & { from: number; until: number }
   > = []
   for (const step of steps) {
     const ended = step.step === "end_override" ? found[step.which % found.length] : undefined
     if (ended !== undefined) ended.until = Math.min(ended.until, step.at)
-    if (step.step !== "override" || policy.rotas?.[step.rota] === undefined) continue
+    if (step.step !== "override" || !isKept(story, step)) continue
     const from = step.at + step.after
-    if (step.receivers.every((name) => receivers.includes(name)))
-      found.push({ ...step, from, until: from + step.lasts })
+    found.push({ ...step, from, until: from + step.lasts })
   }
   return found
     .filter(({ from, until }) => from < until)

@@ -374,6 +374,49 @@ describe("a simulation", () => {
     )
   })
 
+  it("takes overrides of rotas by their names: created, ended", () => {
+    const policy = policyOf({
+      rotas: { primary: { order: ["ann", "bob"], every: "31d", from: "2026-01-20T00:00" } },
+      routes: [{ to: ["primary"] }],
+    })
+    const create = { rota: "primary", receivers: ["bob"], to: at(3_600) }
+    const lines = [
+      batch(0, event(1, 0, "critical")),
+      { override: "a", received_at: at(50), end: {} },
+      { override: "a", received_at: at(60), create: { ...create, by: "bob", note: "Ann is away" } },
+      { override: "a", received_at: at(61), create },
+      { override: "b", received_at: at(62), create: { ...create, to: at(3_000_000) } },
+      { override: "b", received_at: at(62), create: { ...create, rota: "secondary" } },
+      { override: "b", received_at: at(62), create: { ...create, receivers: ["bob", "cleo"] } },
+      { override: "a", received_at: at(600), end: { by: "ann" } },
+      batch(900, event(2, 900, "critical", "load")),
+      { override: "a", received_at: at(901), end: {} },
+    ]
+    const report = run(lines, { policy, notifiers: ["ann", "bob"] })
+    assert.deepStrictEqual(
+      report.notifications.map(({ at: moment, cause, incident_key, receiver }) =>
+        [moment, receiver, cause, incident_key].join(" "),
+      ),
+      [
+        `${at(0)} ann opened web-1/disk`,
+        `${at(65)} bob opened web-1/disk`,
+        `${at(605)} ann handover web-1/disk`,
+        `${at(900)} ann opened web-1/load`,
+      ],
+    )
+    assert.deepStrictEqual(
+      report.refused.map(({ line, reason }) => `${line} ${reason}`),
+      [
+        "2 no line before creates an override that is named a: create it first",
+        "4 a line before creates an override that is named a: choose another name",
+        "5 to must be at most 31 days after from; create another override for the rest",
+        "6 the policy lacks secondary: add that",
+        "7 the policy lacks cleo: add that",
+        `10 the override a has ended before ${at(901)}: create another one`,
+      ],
+    )
+  })
+
   it("names the lines about silences that are impossible, and what to do", () => {
     const matchers = [{ field: "check_id", op: "=", value: "disk" }]
     const add = { matchers, for: "1m", comment: "c" }
@@ -405,7 +448,7 @@ describe("a simulation", () => {
       [12, /^silence is missing/],
       [
         13,
-        /^a line must be a heartbeat .*, an act of a person \(acknowledge, withdraw; add, extend, expire\), or an/,
+        /^a line must be a heartbeat .*, an act of a person \(acknowledge, withdraw; add, extend, expire; create, end\), or an/,
       ],
     ]
     assert.deepStrictEqual(

@@ -8,6 +8,7 @@ import {
   type IncidentId,
   KeyFingerprint,
   KeyHash,
+  type OverrideId,
   type RegistrationId,
   type SilenceId,
 } from "@tocsin/contract/Identifiers"
@@ -23,7 +24,7 @@ import {
   sweepDeadAgents,
 } from "@tocsin/core/deadAgents/heartbeatIncident"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
 import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
 import { countingIds, newId } from "@tocsin/core/ports/Ids"
 import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
@@ -87,8 +88,8 @@ export class SimulatedService {
     this.#tickAt = start
   }
 
-  get receivers(): ReadonlySet<string> {
-    return new Set(this.#options.policy().receivers.keys())
+  get policy(): Policy {
+    return this.#options.policy()
   }
 
   get agents(): number {
@@ -163,17 +164,17 @@ export class SimulatedService {
   /** Puts an override of a rota in force whose end is known, and has what it changes evaluated soon. */
   overridden(override: RotaOverrideRecord, at: Instant.Instant): void {
     this.#tables.keyed.rota_override.set(override.id, override)
-    if (this.#options.policy().rotas !== undefined) this.#evaluateAllAt ??= at
+    if (this.policy.rotas !== undefined) this.#evaluateAllAt ??= at
   }
 
-  newSilenceId(at: Instant.Instant): SilenceId {
-    return newId<SilenceId>(this.#ids)(at)
+  newId<Id extends OverrideId | SilenceId>(at: Instant.Instant): Id {
+    return newId<Id>(this.#ids)(at)
   }
 
-  /** Does something about silences, and has what they withhold evaluated soon. */
-  silence<A>(command: Command<A>, at: Instant.Instant): A {
+  /** Does something about silences or overrides, and has what they change evaluated soon. */
+  act<A>(command: Command<A>, at: Instant.Instant): A {
     const reply = this.#commits.run(command, at)
-    if (this.#options.policy().hasTimers) this.#evaluateAllAt ??= at
+    if (this.policy.hasTimers) this.#evaluateAllAt ??= at
     return reply
   }
 

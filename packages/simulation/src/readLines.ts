@@ -10,7 +10,9 @@ import type { RefusedLine } from "./SimulationReport.ts"
 import { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
 import { closedStruct } from "@tocsin/contract/Fields"
 import { InstantFromString } from "@tocsin/contract/Instant"
+import { OverrideRequest } from "@tocsin/contract/Rotas"
 import { SilenceChangeRequest, SilenceRequest } from "@tocsin/contract/Silences"
+import { NotifierName } from "@tocsin/contract/Status"
 import { isPlainText } from "@tocsin/contract/Text"
 
 const by = Schema.optionalKey(Schema.String.check(isPlainText({ min: 1, max: 64 })))
@@ -27,25 +29,35 @@ const Acknowledged = closedStruct({
 })
 const Withdrawn = closedStruct({ ...ofIncident, withdraw: closedStruct({ by }) })
 
-const ofSilence = {
-  received_at: InstantFromString,
-  /** A name of the input's own: IDs differ from run to run. */
-  silence: Schema.String.check(isPlainText({ min: 1, max: 64 })),
-}
+/** A name of the input's own: IDs differ from run to run. */
+const itemName = Schema.String.check(isPlainText({ min: 1, max: 64 }))
+const ofSilence = { received_at: InstantFromString, silence: itemName }
+const ofOverride = { received_at: InstantFromString, override: itemName }
 
 const Added = closedStruct({ ...ofSilence, add: closedStruct({ by, ...SilenceRequest.fields }) })
 const Extended = closedStruct({ ...ofSilence, extend: closedStruct({ by, ...SilenceChangeRequest.fields }) })
 const Expired = closedStruct({ ...ofSilence, expire: closedStruct({ by }) })
+const Created = closedStruct({
+  ...ofOverride,
+  create: closedStruct({ by, rota: NotifierName, ...OverrideRequest.fields }),
+})
+const Ended = closedStruct({ ...ofOverride, end: closedStruct({ by }) })
 
 const ActOnIncident = Schema.Union([Acknowledged, Withdrawn])
 type ActOnIncident = typeof ActOnIncident.Type
 const ActOnSilence = Schema.Union([Added, Extended, Expired])
 type ActOnSilence = typeof ActOnSilence.Type
+const ActOnOverride = Schema.Union([Created, Ended])
+type ActOnOverride = typeof ActOnOverride.Type
+type Act = ActOnIncident | ActOnSilence | ActOnOverride
 
 /** A line about an act of a person, as it is written. */
-export type WrittenAct = typeof ActOnIncident.Encoded | typeof ActOnSilence.Encoded
+export type WrittenAct =
+  | typeof ActOnIncident.Encoded
+  | typeof ActOnSilence.Encoded
+  | typeof ActOnOverride.Encoded
 
-type ActEntry = (ActOnIncident | ActOnSilence) & {
+type ActEntry = Act & {
   readonly entry: "act"
   readonly received_at: Instant.Instant
   /** Its line, named if the act turns out to be impossible. */
@@ -56,16 +68,20 @@ export type IncidentLogEntry = Extract<ActEntry, ActOnIncident>
 
 export type SilenceAct = Extract<ActEntry, ActOnSilence>
 
+export type OverrideAct = Extract<ActEntry, ActOnOverride>
+
 type Fields = Readonly<Record<string, unknown>>
 
-type Read<Act> = Result.Result<Act, string>
+type Read<A> = Result.Result<A, string>
 
-const READERS: Readonly<Record<string, (fields: Fields) => Read<ActOnIncident | ActOnSilence>>> = {
+const READERS: Readonly<Record<string, (fields: Fields) => Read<Act>>> = {
   acknowledge: lineReader(Acknowledged),
   withdraw: lineReader(Withdrawn),
   add: lineReader(Added),
   extend: lineReader(Extended),
   expire: lineReader(Expired),
+  create: lineReader(Created),
+  end: lineReader(Ended),
 }
 
 /** Reads a line about an act; nothing if it is about something else. */
@@ -98,7 +114,7 @@ const decodeStored = SchemaParser.decodeUnknownResult(StoredCheckResultEvent)
 const NO_TIME =
   "received_at must be the time of receipt, an RFC 3339 date-time in UTC, such as 2026-01-31T08:30:00Z"
 const NO_KIND =
-  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), an act of a person (acknowledge, withdraw; add, extend, expire), or an expectation (expect, expect_none, expect_at_most)"
+  "a line must be a heartbeat (hostname, features), a batch (events), a stored result (event_id) or a page of these (items), an act of a person (acknowledge, withdraw; add, extend, expire; create, end), or an expectation (expect, expect_none, expect_at_most)"
 
 /** A request body with `received_at` beside its own fields. */
 const readBody = <Request>(
@@ -171,6 +187,8 @@ const readFields = (fields: Fields, line: number): Line => {
  *   PUT /ops/v1/incidents/{id}/acknowledgement and `by`, or `withdraw` with `by`
  * - an act on a silence: `silence`, its name in the input, `received_at`, and `add` with the body of
  *   POST /ops/v1/silences, `extend` with that of PATCH, or `expire`, each with `by`
+ * - an act on an override: `override`, its name in the input, `received_at`, and `create` with `rota` and the body of
+ *   POST /ops/v1/rotas/{name}/overrides, or `end`, each with `by`
  * - an {@link Expectation} of messages
  *
  * Fails with one sentence if it is none of these.

@@ -6,6 +6,7 @@ import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences
 import { toIncident, toTimelineEntry } from "@tocsin/core/usecases/toResources"
 import { Result } from "effect"
 import { judge, leastEnd, requireJudgeable } from "./Expectation.ts"
+import { SimulatedOverrides } from "./SimulatedOverrides.ts"
 import { SimulatedService } from "./SimulatedService.ts"
 import {
   type EndedIncident,
@@ -51,11 +52,11 @@ class SimulatedSilences {
     if (id === undefined)
       return Result.fail(`no line before adds a silence that is named ${name}: add it first`)
     if ("expire" in act) {
-      const count = this.#service.silence(expireSilence(id, simulatedSignature(act.expire.by)), at)
+      const count = this.#service.act(expireSilence(id, simulatedSignature(act.expire.by)), at)
       return count > 0 ? Result.void : hasEnded(act)
     }
     const { by, ...changes } = act.extend
-    const edited = this.#service.silence(editSilence(id, changes, this.#rules, simulatedSignature(by)), at)
+    const edited = this.#service.act(editSilence(id, changes, this.#rules, simulatedSignature(by)), at)
     switch (edited.outcome) {
       case "edited":
         return Result.void
@@ -77,9 +78,9 @@ class SimulatedSilences {
     received_at: at,
     silence: name,
   }: Extract<SilenceAct, { readonly add: unknown }>): Result.Result<void, string> {
-    const id = this.#service.newSilenceId(at)
+    const id = this.#service.newId<SilenceId>(at)
     const silence = { id, matchers, comment, ...times }
-    const added = this.#service.silence(createSilence(silence, this.#rules, simulatedSignature(by)), at)
+    const added = this.#service.act(createSilence(silence, this.#rules, simulatedSignature(by)), at)
     if (Result.isFailure(added)) return Result.fail(added.failure.message)
     this.#ids.set(name, id)
     this.#names.set(`silence:${id}`, `silence:${name}`)
@@ -149,6 +150,11 @@ export const simulate = (lines: Iterable<unknown>, settings: SimulationSettings)
     },
   })
   const silences = new SimulatedSilences(service, rules)
+  const overrides = new SimulatedOverrides(service)
+  const apply = (act: Extract<SimulationEntry, { readonly entry: "act" }>) => {
+    if ("silence" in act) return silences.apply(act)
+    return "override" in act ? overrides.apply(act) : applyIncidentAct(service, act, rules)
+  }
   const named = <Fact extends { readonly heldBy: HeldBy }>(fact: Fact): Fact => ({
     ...fact,
     heldBy: silences.named(fact.heldBy),
@@ -160,7 +166,7 @@ export const simulate = (lines: Iterable<unknown>, settings: SimulationSettings)
     if (entry.entry === "heartbeat") service.heartbeat(entry.request, entry.received_at)
     else if (entry.entry === "results") service.results(entry)
     else {
-      const applied = "silence" in entry ? silences.apply(entry) : applyIncidentAct(service, entry, rules)
+      const applied = apply(entry)
       if (Result.isFailure(applied)) impossible.push({ line: entry.line, reason: applied.failure })
     }
   }
@@ -171,7 +177,10 @@ export const simulate = (lines: Iterable<unknown>, settings: SimulationSettings)
   const notifications = sentOnes.map((one) => ({ ...sent(one), ...(isDetailed && holdOf(one)) }))
   const judged: Array<JudgedExpectation> = []
   for (const expectation of expectations) {
-    const judgeable = requireJudgeable(expectation, { receivers: service.receivers, until })
+    const judgeable = requireJudgeable(expectation, {
+      receivers: new Set(service.policy.receivers.keys()),
+      until,
+    })
     if (Result.isSuccess(judgeable)) judged.push(judge(expectation, notifications, until))
     else impossible.push({ line: expectation.line, reason: judgeable.failure })
   }

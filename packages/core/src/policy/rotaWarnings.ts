@@ -49,15 +49,23 @@ const unnamedWarnings = (
   })
 }
 
-/** Overrides that do not count under a policy, since it lacks their rota or one of their receivers. */
-export const lostOverrides = (
+/** Its rota, or those of its receivers, that a policy lacks: with one of them, an override does not count. */
+export const lackedBy = (
   { receivers, rotas }: Pick<Policy, "receivers" | "rotas">,
+  override: Pick<RotaOverrideRecord, "receivers" | "rota">,
+): ReadonlyArray<string> =>
+  rotas?.byName.has(override.rota) === true
+    ? missingReceivers(override, (name) => receivers.has(name))
+    : [override.rota]
+
+/** Warnings of the overrides that do not count under a policy. */
+export const lostOverrides = (
+  policy: Pick<Policy, "receivers" | "rotas">,
   overrides: ReadonlyArray<RotaOverrideRecord>,
 ): Problems =>
   overrides.flatMap((override): Problems => {
     const { ends_at, id, rota } = override
-    const missing = missingReceivers(override, (name) => receivers.has(name))
-    const lacks = rotas?.byName.has(rota) === true ? missing.join(", ") : rota
+    const lacks = lackedBy(policy, override).join(", ")
     const message = `has an override until ${Instant.momentText(ends_at)} that does not count, since the policy lacks ${lacks}: add that, or run tocsin oncall end ${rota} ${id}`
     return problemIf(lacks !== "", message, "rotas", rota)
   })

@@ -159,7 +159,7 @@ export const simulate = command({
     "  A line is the body of a heartbeat or of a batch with received_at beside its fields, an item of\n" +
     "  GET /api/v1/events/query, or a whole page of them. A line with received_at and incident_key may\n" +
     "  acknowledge the open incident of that key, or withdraw that; one with silence may add, extend or\n" +
-    "  expire a silence (docs/simulation.md).",
+    "  expire a silence, and one with override create or end one of a rota (docs/simulation.md).",
   examples: [
     "tocsin simulate history.jsonl --notifier webhook",
     "tocsin simulate history.jsonl --policy policy.yaml",
