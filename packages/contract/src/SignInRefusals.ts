@@ -29,10 +29,7 @@ export const SignInRefusals = {
   ],
   unreachable: [502, "the issuer does not answer as OpenID Connect demands: try again, or use a token"],
   busy: [502, "too many sign-ins wait for the issuer: try again in a moment"],
-  limited: [
-    429,
-    "too many sign-ins or tokens from this address were refused: try again in a moment, or use a token",
-  ],
+  limited: [429, "too many sign-ins from this address were refused: try again in a moment, or use a token"],
 } as const satisfies Readonly<Record<string, readonly [status: 401 | 403 | 429 | 502, message: string]>>
 
 export type SignInRefusal = keyof typeof SignInRefusals

@@ -111,7 +111,7 @@ export const sessions: Operations = {
   signIn: {
     summary: "Begin a session",
     description:
-      "Exchanges the code that the issuer returned to the page for a session. The answer shows its token, this once. Needs no token, and the header `Origin` of the public address. Answers 401 for a code or an ID token that does not count, 403 for a person without a role, 429 for an address with too many refused sign-ins or tokens, and 502 while the issuer fails.",
+      "Exchanges the code that the issuer returned to the page for a session. The answer shows its token, this once. Needs no token, and the header `Origin` of the public address. Answers 401 for a code or an ID token that does not count, 403 for a person without a role, 429 for an address with too many refused sign-ins, and 502 while the issuer fails.",
     request: {
       usual: ["A code", { code: "SplxlOBeZQQYbYS6WxSbIA", verifier: SECRET, nonce: "n-0S6_WzA2Mj" }],
     },

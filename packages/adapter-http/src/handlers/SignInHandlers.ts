@@ -33,7 +33,7 @@ export const signIn = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* Sessions
     const { publicUrl } = yield* RuleSettings
-    const { addressOf, noteToken, permission } = yield* FailedAuthentications
+    const { addressOf, noteSignIn, noteToken, permission } = yield* FailedAuthentications
     const intake = yield* AgentIntake
     const { signIns } = yield* CurrentInstruments
     const begin = Effect.fnUntraced(function* (request: SignInRequest, origin: string | undefined) {
@@ -59,8 +59,9 @@ export const signIn = HttpApiBuilder.group(
           const isRefused = answer instanceof RefusedSignIn
           signIns.of(isRefused ? answer.refusal : "signed_in").value += 1
           if (!isRefused) return answer
-          // Guessed codes have the budget of guessed tokens. This one reached no issuer, and is no fault of the person.
-          if (answer.refusal !== "busy") yield* noteToken
+          // A page elsewhere reaches no issuer. A sign-in without a turn does not either, and is no fault of the person.
+          if (answer.refusal === "origin") yield* noteToken
+          else if (answer.refusal !== "busy") yield* noteSignIn
           return yield* answerTo(answer)
         }),
       )

@@ -44,7 +44,9 @@ export class FailedAuthentications extends Context.Service<
     readonly note: (refusal: Failure) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
     /** Counts the present request, whose body has a token that is not valid. */
     readonly noteToken: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
-    /** Whether the address of the present request has budget left, for what a valid token cannot excuse. */
+    /** Counts the present request, a refused sign-in: clients with bad tokens keep no one else from signing in. */
+    readonly noteSignIn: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+    /** Whether the address of the present request has budget left for a sign-in that may be refused. */
     readonly permission: Effect.Effect<Permission, never, HttpServerRequest.HttpServerRequest>
     /** The address whose requests are counted. */
     readonly addressOf: ReturnType<typeof requestAddress>
@@ -59,23 +61,27 @@ export class FailedAuthentications extends Context.Service<
         const { failedAuthenticationRate } = yield* RuleSettings
         const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
         const addressOf = requestAddress(trustedHops)
-        const permissionBy = (ask: "permission" | "take") =>
+        const permissionBy = (ask: "permission" | "take", of: "token" | "sign-in") =>
           Effect.gen(function* () {
             const address = addressOf(yield* HttpServerRequest.HttpServerRequest)
-            const permission = address === undefined ? ALLOWED : failures[ask](address, yield* Instant.now)
+            const permission =
+              address === undefined ? ALLOWED : failures[ask](`${of} ${address}`, yield* Instant.now)
             if (!permission.allowed) throttled.failed_authentication.value += 1
             return permission
           })
-        const noteToken = Effect.gen(function* () {
-          failedAuthentications.value += 1
-          const { allowed } = yield* permissionBy("take")
-          if (!allowed) yield* HttpEffect.appendPreResponseHandler(closing)
-        })
+        const noteOf = (of: "token" | "sign-in") =>
+          Effect.gen(function* () {
+            failedAuthentications.value += 1
+            const { allowed } = yield* permissionBy("take", of)
+            if (!allowed) yield* HttpEffect.appendPreResponseHandler(closing)
+          })
+        const noteToken = noteOf("token")
         return FailedAuthentications.of({
           // A valid token that does not suffice is 403, and no failed authentication.
           note: ({ code }) => (code === "unauthorized" ? noteToken : Effect.void),
           noteToken,
-          permission: permissionBy("permission"),
+          noteSignIn: noteOf("sign-in"),
+          permission: permissionBy("permission", "sign-in"),
           addressOf,
         })
       }),
