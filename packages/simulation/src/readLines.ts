@@ -43,38 +43,32 @@ const Created = closedStruct({
 })
 const Ended = closedStruct({ ...ofOverride, end: closedStruct({ by }) })
 
-const ActOnIncident = Schema.Union([Acknowledged, Withdrawn])
-type ActOnIncident = typeof ActOnIncident.Type
-const ActOnSilence = Schema.Union([Added, Extended, Expired])
-type ActOnSilence = typeof ActOnSilence.Type
-const ActOnOverride = Schema.Union([Created, Ended])
-type ActOnOverride = typeof ActOnOverride.Type
-type Act = ActOnIncident | ActOnSilence | ActOnOverride
+type OnIncident = typeof Acknowledged | typeof Withdrawn
+type OnSilence = typeof Added | typeof Extended | typeof Expired
+type OnOverride = typeof Created | typeof Ended
+type OfPerson = OnIncident | OnSilence | OnOverride
 
 /** A line about an act of a person, as it is written. */
-export type WrittenAct =
-  | typeof ActOnIncident.Encoded
-  | typeof ActOnSilence.Encoded
-  | typeof ActOnOverride.Encoded
+export type WrittenAct = OfPerson["Encoded"]
 
-type ActEntry = Act & {
+type ActEntry = OfPerson["Type"] & {
   readonly entry: "act"
   readonly received_at: Instant.Instant
   /** Its line, named if the act turns out to be impossible. */
   readonly line: number
 }
 
-export type IncidentLogEntry = Extract<ActEntry, ActOnIncident>
+export type IncidentLogEntry = Extract<ActEntry, OnIncident["Type"]>
 
-export type SilenceAct = Extract<ActEntry, ActOnSilence>
+export type SilenceAct = Extract<ActEntry, OnSilence["Type"]>
 
-export type OverrideAct = Extract<ActEntry, ActOnOverride>
+export type OverrideAct = Extract<ActEntry, OnOverride["Type"]>
 
 type Fields = Readonly<Record<string, unknown>>
 
 type Read<A> = Result.Result<A, string>
 
-const READERS: Readonly<Record<string, (fields: Fields) => Read<Act>>> = {
+const READERS: Readonly<Record<string, (fields: Fields) => Read<OfPerson["Type"]>>> = {
   acknowledge: lineReader(Acknowledged),
   withdraw: lineReader(Withdrawn),
   add: lineReader(Added),

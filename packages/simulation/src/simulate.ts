@@ -6,7 +6,7 @@ import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences
 import { toIncident, toTimelineEntry } from "@tocsin/core/usecases/toResources"
 import { Result } from "effect"
 import { judge, leastEnd, requireJudgeable } from "./Expectation.ts"
-import { SimulatedOverrides } from "./SimulatedOverrides.ts"
+import { simulatedOverrides } from "./simulatedOverrides.ts"
 import { SimulatedService } from "./SimulatedService.ts"
 import {
   type EndedIncident,
@@ -28,63 +28,46 @@ import { readLines, type SimulationEntry, type IncidentLogEntry, type SilenceAct
 import { simulatedSignature } from "./registrationOf.ts"
 
 /** The silences of a simulation, by the names that the input gives them. */
-class SimulatedSilences {
-  readonly #service: SimulatedService
-  readonly #rules: RuleOptions
-  readonly #ids = new Map<string, SilenceId>()
+const simulatedSilences = (service: SimulatedService, rules: RuleOptions) => {
+  const ids = new Map<string, SilenceId>()
   /** By what withholds a firing. */
-  readonly #names = new Map<HeldBy[number], HeldBy[number]>()
-
-  constructor(service: SimulatedService, rules: RuleOptions) {
-    this.#service = service
-    this.#rules = rules
-  }
-
-  /** Does what a line states. Fails with the reason if it is impossible. */
-  apply(act: SilenceAct): Result.Result<void, string> {
-    const { received_at: at, silence: name } = act
-    const id = this.#ids.get(name)
-    if ("add" in act) {
-      return id === undefined
-        ? this.#add(act)
-        : Result.fail(`a line before adds a silence that is named ${name}: choose another name`)
-    }
-    if (id === undefined)
-      return Result.fail(`no line before adds a silence that is named ${name}: add it first`)
-    if ("expire" in act) {
-      const count = this.#service.act(expireSilence(id, simulatedSignature(act.expire.by)), at)
-      return count > 0 ? Result.void : hasEnded(act)
-    }
-    const { by, ...changes } = act.extend
-    const edited = this.#service.act(editSilence(id, changes, this.#rules, simulatedSignature(by)), at)
-    switch (edited.outcome) {
-      case "edited":
-        return Result.void
-      case "invalid":
-        return Result.fail(edited.message)
-      case "ended":
-      case "unknown":
-        return hasEnded(act)
-    }
-  }
-
-  /** The holds of a firing, with the names of silences instead of their IDs. */
-  named(heldBy: HeldBy): HeldBy {
-    return heldBy.map((by) => this.#names.get(by) ?? by)
-  }
-
-  #add({
+  const names = new Map<HeldBy[number], HeldBy[number]>()
+  const add = ({
     add: { by, comment, matchers, ...times },
     received_at: at,
     silence: name,
-  }: Extract<SilenceAct, { readonly add: unknown }>): Result.Result<void, string> {
-    const id = this.#service.newId<SilenceId>(at)
+  }: Extract<SilenceAct, { readonly add: unknown }>): Result.Result<void, string> => {
+    const id = service.newId<SilenceId>(at)
     const silence = { id, matchers, comment, ...times }
-    const added = this.#service.act(createSilence(silence, this.#rules, simulatedSignature(by)), at)
+    const added = service.act(createSilence(silence, rules, simulatedSignature(by)), at)
     if (Result.isFailure(added)) return Result.fail(added.failure.message)
-    this.#ids.set(name, id)
-    this.#names.set(`silence:${id}`, `silence:${name}`)
+    ids.set(name, id)
+    names.set(`silence:${id}`, `silence:${name}`)
     return Result.void
+  }
+  return {
+    /** Does what a line states. Fails with the reason if it is impossible. */
+    apply: (act: SilenceAct): Result.Result<void, string> => {
+      const { received_at: at, silence: name } = act
+      const id = ids.get(name)
+      if ("add" in act) {
+        return id === undefined
+          ? add(act)
+          : Result.fail(`a line before adds a silence that is named ${name}: choose another name`)
+      }
+      if (id === undefined)
+        return Result.fail(`no line before adds a silence that is named ${name}: add it first`)
+      if ("expire" in act) {
+        const count = service.act(expireSilence(id, simulatedSignature(act.expire.by)), at)
+        return count > 0 ? Result.void : hasEnded(act)
+      }
+      const { by, ...changes } = act.extend
+      const edited = service.act(editSilence(id, changes, rules, simulatedSignature(by)), at)
+      if (edited.outcome === "edited") return Result.void
+      return edited.outcome === "invalid" ? Result.fail(edited.message) : hasEnded(act)
+    },
+    /** The holds of a firing, with the names of silences instead of their IDs. */
+    named: (heldBy: HeldBy): HeldBy => heldBy.map((by) => names.get(by) ?? by),
   }
 }
 
@@ -149,11 +132,11 @@ export const simulate = (lines: Iterable<unknown>, settings: SimulationSettings)
       ended: (incident) => void incidents.push(shown(incident)),
     },
   })
-  const silences = new SimulatedSilences(service, rules)
-  const overrides = new SimulatedOverrides(service)
+  const silences = simulatedSilences(service, rules)
+  const override = simulatedOverrides(service)
   const apply = (act: Extract<SimulationEntry, { readonly entry: "act" }>) => {
     if ("silence" in act) return silences.apply(act)
-    return "override" in act ? overrides.apply(act) : applyIncidentAct(service, act, rules)
+    return "override" in act ? override(act) : applyIncidentAct(service, act, rules)
   }
   const named = <Fact extends { readonly heldBy: HeldBy }>(fact: Fact): Fact => ({
     ...fact,

@@ -67,7 +67,7 @@ const knownBy = (receiver: NotifierName, firings: ReadonlyArray<OutboxRecord>): 
  * Whom an incident names. Where only the worst of too many members name receivers, who has a firing stays named,
  * unless a rota alone named it.
  */
-const namedBy = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers => {
+const namedNow = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers => {
   if (naming === undefined || !naming.isCut) return naming?.named ?? new Map()
   const stay = firings.filter(({ rotas }) => rotas === undefined)
   return new Map([...stay.map(({ receiver }) => [receiver, AT_ONCE] as const), ...naming.named])
@@ -87,7 +87,7 @@ export const owedFirings = (
 ): ReadonlyArray<Omit<NewFiring, "holds"> & { readonly due: Due | undefined }> => {
   const { announced, state } = incident
   if (naming === undefined || announced === undefined || state !== "open") return []
-  return Array.from(namedBy({ firings, naming })).flatMap(([receiver, { rotas }]) => {
+  return Array.from(namedNow({ firings, naming })).flatMap(([receiver, { rotas }]) => {
     if (firings.some((item) => item.receiver === receiver && isHeld(item))) return []
     const known = knownBy(receiver, firings)
     const isAgain = toAll && known !== undefined
@@ -106,7 +106,7 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   const ackUntil = acknowledgementOf(incident)?.until
   if (ackUntil !== undefined && now < ackUntil) next.push(ackUntil)
   const waiting = firings.filter(isHeld).map(({ receiver }) => receiver)
-  for (const receiver of new Set([...namedBy(facts).keys(), ...waiting])) {
+  for (const receiver of new Set([...namedNow(facts).keys(), ...waiting])) {
     // A receiver that this policy lacks may be another replica's.
     if (!receivers.has(receiver)) continue
     const decided = decideFor(facts, receiver, now)
@@ -122,7 +122,7 @@ const situationOf = (facts: FiringFacts, receiver: NotifierName) => {
   const waiting = waitingUnderHolds(firings, receiver)
   // Nothing holds these.
   const others = firings.filter((item) => item.receiver === receiver && !waiting.includes(item))
-  const step = namedBy(facts).get(receiver)
+  const step = namedNow(facts).get(receiver)
   const known = knownBy(receiver, others)
   const { announced } = incident
   const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)

@@ -71,7 +71,7 @@ export function* readLoudMembers(
   const read = new Map<IncidentId, ReadonlyArray<LoudMember>>()
   for (const incident of incidents) {
     const found = new Map<string, LoudMember>()
-    for (const loud of stored.get(incident.id) ?? []) found.set(keyOf(loud.member), asChanged(unit, loud))
+    for (const loud of stored.get(incident.id) ?? []) found.set(keyOf(loud.member), asLoaded(unit, loud))
     for (const member of unit.members.group(`incident/${incident.id}`)) {
       const known = found.get(keyOf(member))
       found.set(keyOf(member), known ? { ...known, member } : yield* joined(unit, member, readsLabels))
@@ -117,7 +117,7 @@ function* readStored(
 }
 
 /** A stored member with the agent and the labels that this transaction leaves. */
-const asChanged = (unit: UnitOfWork, stored: LoudMember): LoudMember => {
+const asLoaded = (unit: UnitOfWork, stored: LoudMember): LoudMember => {
   const { agent_id, check_id } = stored.member
   if (!unit.agents.isLoaded(agent_id)) return stored
   const agent = unit.agents.get(agent_id)

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import type { Matcher } from "@tocsin/contract/Matcher"
 import type { Severity } from "@tocsin/contract/Status"
 import type { Decision } from "../unitOfWork/Decision.ts"
-import { find } from "../unitOfWork/Search.ts"
+import { asChanged, find } from "../unitOfWork/Search.ts"
 import type { Change } from "../unitOfWork/Table.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
@@ -222,18 +222,12 @@ export function* readParents(
     )
     .filter((agent) => isSilent(agent, since))
     .map(asParent)
-  const possible = [...(yield* readPossible(unit, asChanged(unit, incidents))), ...stale]
+  const openNow = asChanged(incidents, unit.incidents.changes()).filter(({ state }) => state === "open")
+  const possible = [...(yield* readPossible(unit, openNow)), ...stale]
   const holding = new Set(dependent.flatMap((child) => Array.from(child.holding)))
   const index = indexParents(dependencies, possible, holding)
   for (const child of dependent) found.set(child.incident.id, parentsOf(dependencies, index, child))
   return found
-}
-
-/** The open ones of these incidents and of those that this transaction has changed, as it leaves them. */
-const asChanged = (unit: UnitOfWork, found: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> => {
-  const present = new Map(found.map((incident) => [incident.id, incident]))
-  for (const { after } of unit.incidents.changes()) if (after !== undefined) present.set(after.id, after)
-  return Array.from(present.values()).filter(({ state }) => state === "open")
 }
 
 /** Those of these incidents that may be parents: they were announced, and a loud member is present. */

@@ -43,7 +43,7 @@ export const compileRoutes = (routes: ReadonlyArray<Route>, receivers: ReadonlyA
   const everyone: NamedReceivers = new Map(receivers.map((name) => [name, AT_ONCE]))
   // Most incidents match one route, which names the same receivers each time unless it counts openings.
   const byRoute = routes.map((route) => {
-    const named = (countOpenings: CountOpenings) => unite([namedBy(route, receivers, countOpenings)])
+    const named = (countOpenings: CountOpenings) => unite([namedByRoute(route, receivers, countOpenings)])
     const always = named(() => 0)
     return route.flapping === undefined ? () => always : named
   })
@@ -82,7 +82,7 @@ export const AT_ONCE: NamedReceiver = {
 }
 
 /** A route's `after` delays its first step; a later step never comes before the first. */
-const namedBy = (
+const namedByRoute = (
   { after = Duration.zero, flapping, remind, steps, to }: Route,
   receivers: ReadonlyArray<NotifierName>,
   countOpenings: CountOpenings,
