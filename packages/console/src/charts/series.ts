@@ -32,9 +32,14 @@ const STEPS = { "5m": 300_000, "1h": 3_600_000, "1d": DAY } as const
 /** A check that reports less often than each step has no gap between its values: only a longer time is one. */
 const LONGEST_PAUSE = 2.5
 
-const gapsIn = (times: ReadonlyArray<number>): ReadonlyArray<number> => {
+/**
+ * The middles of gaps. Most spans with several values are of a check that reports within a step; without these, the
+ * shorter one of two pauses in the middle is the usual one, as the longer one of few may be a gap.
+ */
+const gapsIn = (times: ReadonlyArray<number>, severalAt: ReadonlySet<number>, step: number) => {
   const pauses = times.slice(1).map((at, index) => at - (times[index] ?? at))
-  const usual = pauses.toSorted((a, b) => a - b)[Math.floor(pauses.length / 2)] ?? 0
+  const middle = pauses.toSorted((a, b) => a - b)[Math.floor((pauses.length - 1) / 2)] ?? 0
+  const usual = severalAt.size * 2 >= times.length ? step : middle
   return pauses.flatMap((pause, index) =>
     pause > LONGEST_PAUSE * usual ? [(times[index] ?? 0) + pause / 2] : [],
   )
@@ -50,7 +55,9 @@ const chartOf = (unit: string, step: Numbers["step"], series: ReadonlyArray<Seri
   const known = series.map(({ spans }) => new Map(spans.map((span) => [placeOf(span.at), span])))
   const all = new Set(known.flatMap((spans) => Array.from(spans.keys())))
   const inOrder = Array.from(all).toSorted((a, b) => a - b)
-  const times = [...inOrder, ...gapsIn(inOrder)].toSorted((a, b) => a - b)
+  const several = known.flatMap((spans) => Array.from(spans, ([at, { count }]) => (count > 1 ? [at] : [])))
+  const gaps = gapsIn(inOrder, new Set(several.flat()), STEPS[step])
+  const times = [...inOrder, ...gaps].toSorted((a, b) => a - b)
   const valuesOf = (index: number, part: "mean" | "min" | "max") =>
     times.map((at) => known[index]?.get(at)?.[part] ?? null)
   const lines = series.map(({ name }, index) => ({

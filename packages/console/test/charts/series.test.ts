@@ -5,12 +5,12 @@ import { numberText } from "@tocsin/contract/numberText"
 const START = Date.parse("2026-01-01T00:00:00Z")
 const MINUTE = 60_000
 
-const series = (name: string, unit: string, minutes: ReadonlyArray<number>) => ({
+const series = (name: string, unit: string, minutes: ReadonlyArray<number>, count = 1) => ({
   name,
   unit,
   spans: minutes.map((minute) => ({
     at: new Date(START + minute * MINUTE).toISOString(),
-    count: 2,
+    count,
     min: minute - 1,
     max: minute + 1,
     mean: minute,
@@ -39,6 +39,14 @@ describe("charts of numbers", () => {
     assert.deepStrictEqual(gap?.measured, [0, 1, 2, 4, 5])
     const [seldom] = chartsOf({ step: "5m", series: [series("a", "", [0, 30, 60])] }, END)
     assert.deepStrictEqual(seldom?.lines[0]?.mean, [0, 30, 60])
+  })
+
+  it("a long time between few values is a gap, by how often the others came", () => {
+    const meansOf = (minutes: ReadonlyArray<number>, count?: number) =>
+      chartsOf({ step: "5m", series: [series("a", "", minutes, count)] }, END)[0]?.lines[0]?.mean
+    assert.deepStrictEqual(meansOf([0, 10, 110]), [0, 10, null, 110])
+    assert.deepStrictEqual(meansOf([0, 100], 5), [0, null, 100])
+    assert.deepStrictEqual(meansOf([0, 100]), [0, 100])
   })
 
   it("the nearest measured time has the values, not one within a gap", () => {
