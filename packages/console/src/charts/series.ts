@@ -111,6 +111,20 @@ export const boundsIn = (range: string | null | undefined): ReadonlyArray<number
     .split(":")
     .flatMap((end) => (end === "" || end === "~" || !Number.isFinite(Number(end)) ? [] : [Number(end)]))
 
+/** Whether a range calls a value bad: `80` outside 0 to 80, `10:` below 10, and `@1:2` inside. */
+const isBad = (range: string, value: number): boolean => {
+  const ends = range.replace(/^@/, "").split(":")
+  const [low = "", high = ""] = ends.length === 1 ? ["", ...ends] : ends
+  const isAbove = low === "~" || value >= Number(low)
+  return (isAbove && (high === "" || value <= Number(high))) === range.startsWith("@")
+}
+
+/** The series that makes its check critical or else a warning, by the bounds of the newest output. */
+const worstOf = (stated: ReadonlyArray<Stated>): Stated | undefined =>
+  (["crit", "warn"] as const)
+    .map((level) => stated.find(({ last, [level]: range }) => last !== null && isBad(range ?? "", last)))
+    .find((series) => series !== undefined)
+
 /** How far from the values, by their size, a bound is in sight: a further one would press them into a line. */
 const FAR = 2
 
@@ -132,12 +146,14 @@ export const rangeOf = ({ lines, unit }: Chart, bounds: ReadonlyArray<number>): 
 /** A share or a time says more of a check than a size or a count. */
 const TELLING = ["%", "s"]
 
-/** The series that says most as a line in a box of 100 by 20. */
-export const smallLineOf = (numbers: Numbers, end: number) => {
+/** The series that is bad, or else the one that says most, as a line in a box of 100 by 20. */
+export const smallLineOf = (numbers: Numbers, stated: ReadonlyArray<Stated>, end: number) => {
   const charts = chartsOf(numbers, end)
+  const bad = worstOf(stated)
+  const ofBad = charts.find((one) => one.unit === bad?.unit)
   const telling = TELLING.flatMap((unit) => charts.filter((one) => one.unit === unit && !one.isDuration))
-  const chart = telling[0] ?? charts[0]
-  const [line] = chart?.lines ?? []
+  const chart = ofBad ?? telling[0] ?? charts[0]
+  const line = chart?.lines.find(({ name }) => name === bad?.name) ?? chart?.lines[0]
   if (chart === undefined || line === undefined) return undefined
   const { times, unit } = chart
   const values = line.mean.filter((value) => value !== null)
@@ -148,7 +164,7 @@ export const smallLineOf = (numbers: Numbers, end: number) => {
     const y = most > least ? 18 - ((value - least) / (most - least)) * 16 : 10
     return `${typeof line.mean[index - 1] === "number" ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}h0`
   })
-  const stated = numbers.series.find((series) => series.name === line.name && series.unit === unit)
-  const last = stated?.spans.at(-1)?.last
+  const drawn = numbers.series.find((series) => series.name === line.name && series.unit === unit)
+  const last = drawn?.spans.at(-1)?.last
   return { name: line.name, unit, path: parts.join(""), least, most, last }
 }

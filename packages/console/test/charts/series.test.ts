@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { boundsIn, chartsOf, nearest, rangeOf, readingAt } from "../../src/charts/series.ts"
+import { boundsIn, chartsOf, nearest, rangeOf, readingAt, smallLineOf } from "../../src/charts/series.ts"
 import { numberText } from "@tocsin/contract/numberText"
 
 const START = Date.parse("2026-01-01T00:00:00Z")
@@ -78,6 +78,35 @@ describe("charts of numbers", () => {
     assert.isDefined(chart)
     assert.deepStrictEqual(rangeOf(chart, [80, 90]), [0, 97.2])
     assert.isBelow(rangeOf(chart, [1_000])[1], 50)
+  })
+
+  it("the small line is of the series that is bad, or else of the first one", () => {
+    const numbers = {
+      step: "5m",
+      series: ["load1", "load5", "load15"].map((name) => series(name, "", [5])),
+    } as const
+    const lineOf = (
+      ...bounds: ReadonlyArray<readonly [name: string, warn: string | null, crit: string | null]>
+    ) =>
+      smallLineOf(
+        numbers,
+        bounds.map(([name, warn, crit]) => ({
+          name,
+          unit: "",
+          last: 5,
+          last_at: new Date(START).toISOString(),
+          warn,
+          crit,
+          min: null,
+          max: null,
+        })),
+        END,
+      )?.name
+    assert.strictEqual(lineOf(), "load1")
+    assert.strictEqual(lineOf(["load1", "8", "10"], ["load5", "5", "~:6"]), "load1")
+    assert.strictEqual(lineOf(["load1", "4", null], ["load5", "3", "7"], ["load15", "2", "4"]), "load15")
+    assert.strictEqual(lineOf(["load1", "4:", "3:"], ["load5", "@1:4", "@4:6"]), "load5")
+    assert.strictEqual(lineOf(["load1", "~:5", "5:10"], ["load15", "6:", null]), "load15")
   })
 
   it("units are as people write them", () => {
