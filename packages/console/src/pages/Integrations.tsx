@@ -1,9 +1,9 @@
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { parseCron } from "@tocsin/contract/CronTimes"
-import { wallAfter } from "@tocsin/contract/cronWalls"
 import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import { SENDER_KINDS, senderKind } from "@tocsin/contract/senderKinds"
 import { senderLines } from "@tocsin/contract/senderLines"
+import { nextText } from "../format/nextText.ts"
 import { numberText } from "../format/times.ts"
 import { ZONE, ZONES } from "../format/zones.ts"
 import { now } from "../state/clock.ts"
@@ -107,21 +107,6 @@ const SCHEDULES = [
 ] as const
 const hasTimes = ({ schedule }: Texts): boolean => schedule === "cron"
 
-/** The next times of a cron expression by the clock of its zone, or what is wrong with it. */
-const nextText = ({ cron = "", tz = "" }: Texts): string => {
-  const times = parseCron(cron)
-  if ("message" in times) return `The times ${times.message}`
-  const clock = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: tz })
-  const walls = [Date.parse(`${clock.format(now.peek()).replace(" ", "T")}Z`)]
-  for (let count = 0; count < 3; count += 1) walls.push(wallAfter(times, walls[count] ?? 0))
-  const wallText = new Intl.DateTimeFormat(undefined, { ...WALL, timeZone: "UTC" })
-  return `Next: ${walls
-    .slice(1)
-    .map((wall) => wallText.format(wall))
-    .join("; ")}. Late an hour after each.`
-}
-const WALL = { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const
-
 /** The query that declares the times. A crontab reads a percent sign as the end of a line. */
 const queryOf = ({ cron = "", tz = "" }: Texts): string => {
   const times = parseCron(cron)
@@ -148,7 +133,12 @@ export const Job = () => {
         fields={{
           job: { label: "Job", example: "backup" },
           schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
-          cron: { label: "Times", initial: "0 3 * * *", isAsked: hasTimes, hint: nextText },
+          cron: {
+            label: "Times",
+            initial: "0 3 * * *",
+            isAsked: hasTimes,
+            hint: (texts) => nextText(texts, now.peek()),
+          },
           tz: { label: "Time zone", options: ZONES, initial: ZONE, isAsked: hasTimes },
         }}
         acts={[["Add a job", add, "main"]]}

@@ -1,63 +1,10 @@
 import { Result } from "effect"
 import { type CronTimes, parseCron } from "@tocsin/contract/CronTimes"
-import { wallAfter, wallBefore } from "@tocsin/contract/cronWalls"
+import { wallBefore } from "@tocsin/contract/cronWalls"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { TIME_ZONE_NAME, TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
-
-interface TimeZone {
-  /** How far its clocks are ahead of UTC at a moment, in milliseconds. */
-  readonly offsetAt: (millis: number) => number
-}
-
-const IANA_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/u
-const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/u
-
-/** Some 600 at most, of 26 KB each: all letter cases of a name are one. */
-const zones = new Map<string, TimeZone>()
-
-/** The time zone of a name in any letter case, if there is one. */
-export const timeZoneOf = (name: string): TimeZone | undefined => {
-  const timeZone = name.toLowerCase()
-  const known = zones.get(timeZone)
-  if (known !== undefined) return known
-  if (!IANA_NAME.test(name)) return undefined
-  // The fewest fields besides the offset: a declaration may ask for thousands of offsets.
-  const fields = { timeZone, timeZoneName: "longOffset", weekday: "short" } as const
-  const format = Result.try(() => new Intl.DateTimeFormat("en-US", fields))
-  if (Result.isFailure(format)) return undefined
-  const zone = { offsetAt: offsetsByDay((millis) => offsetIn(format.success.format(millis))) }
-  zones.set(timeZone, zone)
-  return zone
-}
-
-/** Days whose offsets are kept, of each zone. Finding one takes a microsecond and more. */
-const KEPT_DAYS = 1_000
-
-/** Offsets of a zone: one that is the same at both ends of a day of UTC is that of the whole day. */
-const offsetsByDay = (find: TimeZone["offsetAt"]): TimeZone["offsetAt"] => {
-  const beginnings = new Map<number, number>()
-  const atBeginning = (day: number): number => {
-    const known = beginnings.get(day)
-    if (known !== undefined) return known
-    if (beginnings.size >= KEPT_DAYS) beginnings.clear()
-    const found = find(day * DAY)
-    beginnings.set(day, found)
-    return found
-  }
-  return (millis) => {
-    const day = Math.floor(millis / DAY)
-    const offset = atBeginning(day)
-    return offset === atBeginning(day + 1) ? offset : find(millis)
-  }
-}
-
-/** The offset at the end of a text such as `Sun, GMT+05:30`; UTC is `GMT`. */
-const offsetIn = (text: string): number => {
-  const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(text) ?? []
-  const offset = (Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * 1_000
-  return sign === "-" ? -offset : offset
-}
+import { cronAfter, latestOffset, momentAt, type TimeZone, timeZoneOf } from "@tocsin/contract/zoneClocks"
 
 /** A cron expression of five fields, and the IANA time zone by whose clock it goes. */
 export interface ScheduleText {
@@ -75,8 +22,6 @@ export interface Schedule extends ScheduleText {
 export type Clock = Pick<Schedule, "zone">
 
 const MINUTE = 60_000
-const MINUTES_PER_DAY = 1_440
-const DAY = MINUTES_PER_DAY * MINUTE
 
 type Read = Result.Result<Schedule, ReadonlyArray<FieldProblem>>
 
@@ -128,15 +73,8 @@ export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProble
 }
 
 /** The first time of a schedule after `instant`. */
-export const nextAfter = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {
-  const since = toMillis(instant)
-  let wall = since + Math.min(...offsetsAround(schedule, since)) - MINUTE
-  for (;;) {
-    wall = wallAfter(schedule.walls, wall)
-    const time = toInstant(schedule, wall)
-    if (time > instant) return time
-  }
-}
+export const nextAfter = ({ walls, zone }: Schedule, instant: Instant.Instant): Instant.Instant =>
+  Instant.fromMillis(cronAfter(walls, zone, toMillis(instant)))
 
 /** The last time of a schedule at or before `instant`. */
 export const latestUntil = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {
@@ -149,30 +87,11 @@ export const latestUntil = (schedule: Schedule, instant: Instant.Instant): Insta
 }
 
 /** No clock of the zone shows a later time at that instant, in milliseconds since 1970 by the clock. */
-export const latestWall = (clock: Clock, instant: Instant.Instant): number =>
-  toMillis(instant) + Math.max(...offsetsAround(clock, toMillis(instant)))
+export const latestWall = ({ zone }: Clock, instant: Instant.Instant): number =>
+  toMillis(instant) + latestOffset(zone, toMillis(instant))
 
 const toMillis = (instant: Instant.Instant): number => Math.floor(Number(instant) / 1_000)
 
-const offsetsAround = ({ zone }: Clock, millis: number): ReadonlyArray<number> =>
-  [-DAY, 0, DAY].map((shift) => zone.offsetAt(millis + shift))
-
-/**
- * The instant at which the zone's clock shows `wall`: the first of two where it is set back, and
- * the end of the gap where it is set forward past `wall`. Never decreases as `wall` grows, so that
- * looking ahead and looking back agree; Effect's own search in a zone does not promise that.
- */
-export const toInstant = (schedule: Clock, wall: number): Instant.Instant => {
-  const { zone } = schedule
-  const offsets = offsetsAround(schedule, wall)
-  const times = offsets.map((offset) => wall - offset).toSorted((a, b) => a - b)
-  const shown = times.find((time) => time + zone.offsetAt(time) === wall)
-  if (shown !== undefined) return Instant.fromMillis(shown)
-  let [before = wall, after = wall] = [times[0], times.at(-1)]
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    if (middle + zone.offsetAt(middle) < wall) before = middle
-    else after = middle
-  }
-  return Instant.fromMillis(after)
-}
+/** The instant at which the zone's clock shows `wall`, by {@link momentAt}. */
+export const toInstant = ({ zone }: Clock, wall: number): Instant.Instant =>
+  Instant.fromMillis(momentAt(zone, wall))

@@ -20,6 +20,7 @@ import {
 } from "@tocsin/contract/PolicyDocument"
 import { linesOf, PAGE_NAME_RULE, PageName } from "@tocsin/contract/PublicPages"
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
+import { timeZoneOf } from "@tocsin/contract/zoneClocks"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
 import { pageProblems } from "./pageProblems.ts"
 import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
@@ -27,7 +28,7 @@ import { receiverProblems } from "./receiverProblems.ts"
 import { rotaProblems } from "./Rota.ts"
 import { namedSecrets } from "../secrets/openSecrets.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import { scheduleProblems, timeZoneOf } from "./Schedule.ts"
+import { scheduleProblems } from "./Schedule.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
 /**

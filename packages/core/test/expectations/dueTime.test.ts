@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import * as Instant from "@tocsin/contract/Instant"
 import { dueTime } from "../../src/expectations/dueTime.ts"
 import type { Terms } from "../../src/model/ExpectationRecord.ts"
-import { timeZoneOf } from "../../src/policy/Schedule.ts"
+import { timeZoneOf } from "@tocsin/contract/zoneClocks"
 
 const at = (text: string): Instant.Instant => Instant.fromMillis(Date.parse(text))
 const iso = (instant: Instant.Instant): string => new Date(Number(instant / 1_000n)).toISOString()

@@ -1,4 +1,4 @@
-import { timeZoneOf } from "@tocsin/core/policy/Schedule"
+import { timeZoneOf } from "@tocsin/contract/zoneClocks"
 
 const MINUTE = 60_000
 const WEEK = 10_080 * MINUTE

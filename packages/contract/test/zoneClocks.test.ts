@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { DateTime } from "effect"
 import * as fc from "fast-check"
-import { timeZoneOf } from "../../src/policy/Schedule.ts"
+import { timeZoneOf } from "../src/zoneClocks.ts"
 
 const names = Intl.supportedValuesOf("timeZone")
 
