@@ -386,7 +386,7 @@ describe("the types of receivers", () => {
         ],
         [
           send({ ...resolved, links: { ...links, acknowledge: undefined } }),
-          "Tocsin: resolved, was critical. web-1/disk. /var is 97 % full.",
+          "Tocsin: resolved, was critical. web-1/disk. Was: /var is 97 % full.",
         ],
         [test, "TEST: Tocsin reaches you here. Nothing is wrong."],
         [

@@ -34,11 +34,16 @@ describe("the text of a notification", () => {
       text(resolved),
       [
         "RESOLVED: web-1/disk (was critical)",
-        "/var is 97 % full",
+        "Was: /var is 97 % full",
         "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
         "Incident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01",
       ].join("\n"),
     )
+  })
+
+  it("says what a late job reported in the end as what is so now", () => {
+    const late = { ...resolved, summary: "backup reported: ok" }
+    assert.include(text(late), "(was critical)\nbackup reported: ok\n")
   })
 
   it("names the key and counts the checks where there are several", () => {

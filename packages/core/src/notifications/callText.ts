@@ -1,9 +1,8 @@
 import { largestUnits } from "@tocsin/contract/durationMillis"
 import { escapeHtml } from "@tocsin/contract/escapeHtml"
-import { plainLine } from "@tocsin/contract/plainLine"
 import type { DeliveryAttempt } from "../ports/Notifiers.ts"
 import { cutText, plain } from "./cutText.ts"
-import { digestTitle, isOver, testText, whereText, worstFirst } from "./incidentText.ts"
+import { digestTitle, headlineIn, isOver, testText, whereText, worstFirst } from "./incidentText.ts"
 
 const MOST_OF_KEY = { limit: 100, escape: plain }
 const MOST_OF_HEADLINE = { limit: 160, escape: plain }
@@ -21,7 +20,7 @@ const aboutOne = (notification: DeliveryAttempt): string =>
   [
     stateOf(notification),
     cutText(whereText(notification.incident), MOST_OF_KEY),
-    cutText(plainLine(notification.summary ?? ""), MOST_OF_HEADLINE),
+    cutText(headlineIn(notification), MOST_OF_HEADLINE),
   ]
     .map(sentence)
     .join(" ")

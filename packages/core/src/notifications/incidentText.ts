@@ -101,6 +101,13 @@ const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium):
   ...(hasLinks ? [] : linksOf(notification).map(({ title, url }) => `${escape(title)}: ${url}`)),
 ]
 
+/** The headline. That of the fault is no longer true in a resolution, unlike what a late job reported in the end. */
+export const headlineIn = ({ event_type, incident, summary = "" }: DeliveryAttempt): string => {
+  const line = plainLine(summary)
+  const isPast = event_type === "resolved" && summary === incident.summary && line !== ""
+  return isPast ? `Was: ${line}` : line
+}
+
 /** A notification as text: severity and place, summary, time, the incident's ID or links, and then details. */
 export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
   const { limit, escape } = medium
@@ -108,7 +115,7 @@ export const incidentText = (notification: DeliveryAttempt, medium: TextMedium):
   const facts = [escape(listFacts(notification).join("\n")), ...endOf(notification, medium)].join("\n")
   // Only the details are cut, and then the summary.
   const room = limit - title.length - facts.length - 2
-  const summary = cutText(plainLine(notification.summary ?? ""), { limit: room, escape })
+  const summary = cutText(headlineIn(notification), { limit: room, escape })
   const own = [title, ...(summary === "" ? [] : [summary]), facts].join("\n")
   if (medium.hasDetails) return own
   // Behind a blank line.
