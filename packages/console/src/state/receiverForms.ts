@@ -90,9 +90,16 @@ const MAIL_PARTS = {
   "url.password": { label: "Password", type: "password" },
 } as const satisfies Readonly<Record<string, FormField>>
 
+/** The sender if none is given: mail servers take mail from the user that signs in. */
+const senderIn = ({ "url.user": user = "" }: Texts): string => (user.includes("@") ? user : "")
+
 /** Values to begin with, by the type and the key. */
-const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  email: { from: "tocsin@example.org", to: "you@example.org", cc: "boss@example.org" },
+const EXAMPLES: Readonly<Record<string, Readonly<Record<string, NonNullable<FormField["example"]>>>>> = {
+  email: {
+    from: (texts) => senderIn(texts) || "tocsin@example.org",
+    to: "you@example.org",
+    cc: "boss@example.org",
+  },
   call: { account: "AC0123", from: "+4930123456", to: "+4915112345678", user: "SK0123", language: "en-GB" },
   sms: { account: "AC0123", from: "+4930123456", to: "+4915112345678", user: "SK0123" },
   signal: { url: "http://signal.example.org:8080", from: "+4930123456", to: "+4915112345678" },
@@ -201,7 +208,8 @@ export const entryOf = (
   const kept = Object.entries(former).filter(
     ([name]) => !Object.hasOwn(texts, name) && !replaced.includes(name),
   )
-  const given = Object.entries(texts).flatMap(([name, text]) => {
+  const from = type === "email" && texts["from"] === "" ? { from: senderIn(texts) } : {}
+  const given = Object.entries({ ...texts, ...from }).flatMap(([name, text]) => {
     if (text === "" || secrets.includes(name.replace(/\..*/, ""))) return []
     const property = properties[name] ?? {}
     const isList = property.type === "array" || (name === "to" && type === "email")

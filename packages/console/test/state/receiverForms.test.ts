@@ -36,7 +36,8 @@ const COMMON = new Set(["acknowledge", "concurrency", "details", "resolved", "sh
 const exampleTexts = (form: FormType): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fieldsOf(partsOf(form))).flatMap(([name, { example, initial, isRare, options }]) => {
-      const text = initial || (typeof example === "string" ? example : (options?.at(-1)?.[0] ?? "secret"))
+      const written = typeof example === "function" ? example({}) : example
+      const text = initial || (written ?? options?.at(-1)?.[0] ?? "secret")
       return COMMON.has(name) || (isRare && name === "call") ? [] : [[name, text]]
     }),
   )
@@ -96,6 +97,18 @@ describe("the forms of receivers", () => {
       url: "smtp://mail.example.org:25",
     })
     assert.deepStrictEqual(valuesOf(form, { ...texts, "url.host": "" }), {})
+  })
+
+  it("of mails send from the user, if that is an address and no other one is written", () => {
+    const form = FORM_TYPES["E-mail"] ?? assert.fail()
+    const { from } = fieldsOf(partsOf(form))
+    const senderOf = (user: string, written = "") => [
+      typeof from?.example === "function" && from.example({ "url.user": user }),
+      entryOf({ ...partsOf(form), hasValues: true }, { "url.user": user, from: written })["from"],
+    ]
+    assert.deepStrictEqual(senderOf("ops@example.org"), ["ops@example.org", "ops@example.org"])
+    assert.deepStrictEqual(senderOf("ops@example.org", "t@example.org")[1], "t@example.org")
+    assert.deepStrictEqual(senderOf("ops"), ["tocsin@example.org", undefined])
   })
 
   it("drop the files of secrets that the service keeps from then on", () => {
