@@ -79,6 +79,19 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" })
           const status = { status: [200, 401], days: { warning: 21 } }
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
+
+          // Beside the results of its check.
+          await page.goto(`${baseUrl}/#/checks/watches/discard`)
+          await page.getByTitle("Change the watch discard").click()
+          await page.getByLabel("Every").selectOption("1h")
+          await click("Save")
+          await page.getByText("Changed discard").waitFor()
+          await click("Pause 8 h")
+          await page.getByText("Paused discard for 8 h").waitFor()
+          await click("Resume")
+          await page.getByText("Resumed discard").waitFor()
+          const changed = (await demo.call("GET", "ops/v1/watches/discard")) as { readonly every: unknown }
+          assert.strictEqual(changed.every, "1h")
         })
       }),
     )

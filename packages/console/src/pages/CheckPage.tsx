@@ -27,6 +27,7 @@ import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
 import { CheckPicture } from "./CheckPicture.tsx"
 import { ResolveCheck } from "./ResolveCheck.tsx"
+import { WatchActions, WATCHER } from "./Watches.tsx"
 
 type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
@@ -246,6 +247,7 @@ export const CheckPage = () => {
           {mayAdminister.value && <Administer {...name} />}
         </div>
       )}
+      {agent_id === WATCHER && mayRespond.value && <WatchActions name={check_id} />}
       {found !== undefined && <CheckPicture {...name} />}
       <Facts
         facts={{

@@ -8,14 +8,17 @@ import {
   type WatchOfAddress,
 } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
-import { call, carryOut, mayRespond } from "../state/session.ts"
+import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import type { FormField, Options, Texts } from "../view/FormField.ts"
-import { ActionButton, type FormAct, refusal } from "../view/forms.tsx"
+import { ActionButton, type FormAct, QuietButton, refusal } from "../view/forms.tsx"
 import { Mark, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
-import { type Kind, NamedTable } from "../view/Named.tsx"
+import { type Kind, NamedForm, NamedTable } from "../view/Named.tsx"
+import { useRead } from "../view/usePages.ts"
 
 const PATH = "ops/v1/watches"
+/** The agent that has the results of watches. */
+export const WATCHER = "watches"
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
 /** The choices of a field whose value may be another one than these. */
@@ -137,7 +140,7 @@ const WATCHES: Kind<Watch> = {
   ],
   when: ["Probes", drawTimes],
   noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
-  stripOf: ({ name }) => <StatusStrip agent_id="watches" check_id={name} />,
+  stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
   creates: "Watch",
   fieldsOf: (former) => ({
@@ -173,6 +176,27 @@ const WATCHES: Kind<Watch> = {
   },
   isFixed: ({ is_of_policy }) => is_of_policy,
   warning: "Its check and its history go with it.",
+}
+
+/** Acts on the watch that a check has its results from, beside these. */
+export const WatchActions = ({ name }: Pick<Watch, "name">) => {
+  const changed = useSignal<Watch | undefined>(undefined)
+  const shown = useSignal<undefined>(undefined)
+  const { value: watch } = useRead<Watch>(`${PATH}/${segment(name)}`)
+  if (watch === undefined) return null
+  return (
+    <>
+      <div class="actions">
+        <Pause {...watch} />
+        {mayAdminister.value && !watch.is_of_policy && (
+          <QuietButton describes={`Change the watch ${name}`} does={() => (changed.value = watch)}>
+            Change
+          </QuietButton>
+        )}
+      </div>
+      {changed.value !== undefined && <NamedForm of={WATCHES} changed={changed} shown={shown} />}
+    </>
+  )
 }
 
 /** The watches, and the result of a trial of what the form says. */

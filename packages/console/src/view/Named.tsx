@@ -67,7 +67,7 @@ interface TableProps<Item extends Named, Made extends Named> {
   readonly onSave?: (() => void) | undefined
 }
 
-const NamedForm = <Item extends Named, Made extends Named>(props: TableProps<Item, Made>) => {
+export const NamedForm = <Item extends Named, Made extends Named>(props: TableProps<Item, Made>) => {
   const { of: kind, changed, acts = [], onSave, shown } = props
   const former = changed.value
   const fields = kind.fieldsOf(former)
