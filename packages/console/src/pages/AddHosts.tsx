@@ -16,6 +16,10 @@ const isExposed = (server: string): boolean => server.startsWith("http:") && !is
 const HANDED_OUT = "Paste both lines on the host, and then the token, which is valid for an hour"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
 
+/** Runs the agent of a clone, whose state is not that of an installed one. */
+const trialLine = (server: string, token: string): string =>
+  `TOCSIN_ENROLMENT_TOKEN=${token} npm run -s agent -- start --server ${server} --state data/agent/state`
+
 const shown = keptSecret()
 
 /** Makes the lines to paste on a host, whose agent the token admits. */
@@ -27,7 +31,8 @@ export const AddHosts = () => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
     const texts = enrolmentLines({ server, token, sha256: download?.sha256 })
-    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts }
+    const trial = isLocal(server) ? [trialLine(server, token)] : []
+    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts: [...texts, ...trial] }
     return { text: "Made a token, which is valid for an hour" }
   }
   return (
@@ -51,12 +56,8 @@ export const AddHosts = () => {
       )}
       {isLocal(server) && (
         <p>
-          <b>To try it</b> on the host of this server without installing anything, run this in the clone, with
-          the token of the lines:{" "}
-          <code>
-            TOCSIN_ENROLMENT_TOKEN=enrol_… npm run -s agent -- start --server {server} --state
-            data/agent/state
-          </code>
+          <b>To try it</b> on the host of this server without installing anything, paste the last line alone,
+          in the clone.
         </p>
       )}
       {isExposed(server) && (
