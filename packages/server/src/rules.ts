@@ -35,12 +35,19 @@ export const configuredNotifiers = (values: Partial<Settings>): ReadonlySet<Sett
 export const enabledNotifiers = (values: Partial<Settings>): ReadonlyArray<SettingsReceiver> =>
   values.SERVICE_NOTIFIERS ?? Array.from(configuredNotifiers(values))
 
-const NOTIFIER_KINDS = Record.map(receiverTypes, ({ kind }) => kind)
+/** Modules may give notifiers that are named like types which these settings do not use. */
+const notifierKinds = (values: Partial<Settings>): PolicyNotifiers["notifierKinds"] => {
+  const enabled: ReadonlyArray<string> = enabledNotifiers(values)
+  return Record.map(
+    Record.filter(receiverTypes, (_, type) => enabled.includes(type)),
+    ({ kind }) => kind,
+  )
+}
 
 /** The receivers of a policy that defines none, and the targets of watches that no policy may have. */
 export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => ({
   notifiers: enabledNotifiers(values),
-  notifierKinds: NOTIFIER_KINDS,
+  notifierKinds: notifierKinds(values),
   keepsNotifiers: false,
   extensions: (values.extensions?.notifiers ?? []).map(([, { name }]) => name),
   watchProblem: watchProblem(watchTargets(values)),

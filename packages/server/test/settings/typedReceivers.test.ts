@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { compileGiven, compilePolicy } from "@tocsin/core/policy/compilePolicy"
 import { examineReceivers } from "@tocsin/server/commands/doctor/examineNotifiers"
 import { loadPolicy } from "@tocsin/server/policy/loadPolicy"
 import { policyNotifiers } from "@tocsin/server/rules"
@@ -59,6 +59,17 @@ describe("receivers of types", () => {
       assert.notInclude(JSON.stringify(findings), "planted")
     }).pipe(Effect.provide(RandomIds.layer)),
   )
+
+  it("leave their names to the notifiers of modules, where the settings do not use them", () => {
+    const gotify = { name: "gotify", send: () => {} }
+    const kindOf = (environment: Readonly<Record<string, string>>, name: string) => {
+      const extensions = { notifiers: [["./gotify.mjs", { ...gotify, name }] as const] }
+      const given = policyNotifiers({ ...settingsOf(environment), extensions })
+      return compileGiven({}, given).receivers.get(name)?.kind
+    }
+    assert.deepStrictEqual([kindOf({}, "gotify"), kindOf({}, "ntfy")], ["gotify", "ntfy"])
+    assert.strictEqual(kindOf({ SERVICE_TEAMS_URL: "https://teams.example.org/hook" }, "teams"), "messenger")
+  })
 
   it.effect("and of other types in the settings are named by them, each of its kind", () =>
     Effect.gen(function* () {
