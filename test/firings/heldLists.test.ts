@@ -44,6 +44,7 @@ it.effect("a page of large incidents or their firings reads bounded members in a
     const lists = heldLists({
       storage,
       commits: { transact: counting },
+      receivers: { current: () => new Map() },
       sha256: (text) => text,
       options: WITHOUT_POLICY,
     })

@@ -10,6 +10,7 @@ import {
   ListedStatus,
   NotificationType,
   NotifierKind,
+  NotifierName,
   OutboxState,
   Severity,
 } from "./Status.ts"
@@ -229,6 +230,8 @@ export type HeldIncidentListParameters = typeof HeldIncidentListParameters.Type
 
 export const HeldOutboxListParameters = Schema.Struct({
   ...OutboxListParameters.fields,
+  notifier: optional(NotifierName, "Only notifications to this notifier, also one of a module or a program."),
+  receiver: optional(NotifierName, "Only notifications to this receiver."),
   held: Schema.optionalKey(
     truth({ description: "Only notifications that were, or were not, found held when last examined." }),
   ),

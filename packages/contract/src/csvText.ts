@@ -16,7 +16,7 @@ export const csvColumns = {
   numbers: "name unit at count min max mean last",
   operators: "name role created_at created_by expires_at last_used_at",
   outbox:
-    "id notifier state incident_id event_type attempts next_attempt_at last_error updated_at receiver cause held_by held_until incident_key summary rotas",
+    "id notifier state incident_id event_type attempts next_attempt_at last_error updated_at receiver cause held_by held_until incident_key summary rotas why",
   sessions: "id name role created_at expires_at",
   shadow: "receiver event_type cause count",
   silences: "id state matchers starts_at ends_at comment created_by created_at",

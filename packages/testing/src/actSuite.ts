@@ -59,7 +59,13 @@ const silence = ({
 /** The open incidents of a list with this filter, and whether each is shown as acknowledged. */
 const listed = ({ commits, incidents, storage }: Replica, acknowledged?: boolean) =>
   Effect.map(
-    heldLists({ storage, commits, sha256: (text) => text, options: incidents }).incidents({
+    heldLists({
+      storage,
+      commits,
+      receivers: { current: () => new Map() },
+      sha256: (text) => text,
+      options: incidents,
+    }).incidents({
       sort: "status",
       direction: "desc",
       limit: 10,

@@ -5,7 +5,7 @@ import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect, Result } from "effect"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
-import { type Item, itemsOf } from "../client/itemsOf.ts"
+import { type Item, itemsOf, type Page, pageOf } from "../client/itemsOf.ts"
 import { until } from "../../processes/until.ts"
 import { acceptedAgent, event, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
@@ -72,6 +72,34 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.deepStrictEqual(shown["deliveries"], [{ ...item, why: "held by ack" }])
       }),
     options,
+  )
+
+  scenario(
+    "notifications are listed by their notifier, also one of a program, and by their receiver, page by page",
+    () =>
+      Effect.gen(function* () {
+        const agent = yield* acceptedAgent()
+        for (const check_id of ["disk", "cpu", "memory"])
+          yield* push(agent, event({ status: "critical", exit_code: 2, check_id }))
+        const receivers = Effect.fnUntraced(function* (filter: string) {
+          const found: Array<unknown> = []
+          for (let cursor: string | null = ""; cursor !== null;) {
+            const from: string = cursor === "" ? "" : `&cursor=${cursor}`
+            const page: Page = yield* pageOf(`${OUTBOX}?limit=2&${filter}${from}`)
+            found.push(...page.items.map(({ receiver }) => receiver))
+            cursor = page.next_cursor
+          }
+          return found
+        })
+        const lamps = ["lamp", "lamp", "lamp"]
+        assert.deepStrictEqual(yield* receivers("notifier=lamp"), lamps)
+        assert.deepStrictEqual(yield* receivers("receiver=lamp&sort=created_at"), lamps)
+        assert.deepStrictEqual(yield* receivers("receiver=lamp&notifier=debug"), [])
+        assert.deepStrictEqual(yield* receivers("receiver=none"), [])
+        expectError(yield* operate("GET", `${OUTBOX}?receiver=A`), 400, "validation")
+        expectError(yield* operate("GET", "/api/v1/notifiers/outbox?notifier=lamp"), 400, "validation")
+      }),
+    { rules: { notifiers: ["debug", "lamp"] } },
   )
 
   scenario(

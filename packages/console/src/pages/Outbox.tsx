@@ -37,11 +37,13 @@ const causeOf = ({
   last_error,
   next_attempt_at,
   state,
+  why = "",
 }: HeldOutboxItem) => {
   const tried = attempts > 1 ? countText(attempts, "attempt") : ""
   const made = [...causeWords(cause), ...(tried === "" ? [] : [`after ${tried}`])].join(" ")
-  const reason =
+  const was =
     last_error === undefined || last_error === null ? made : [tried, last_error].filter(Boolean).join(": ")
+  const reason = [why, was].filter(Boolean).join("; ")
   return held_by.length > 0 ? (
     <em class="is-held" title={reason}>
       held: {held_by.map(holdText).join("; ")}

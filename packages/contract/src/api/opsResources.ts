@@ -53,6 +53,9 @@ export const HeldOutboxItem = Schema.Struct({
   ),
   held_by: HeldBy,
   held_until: Schema.NullOr(timestamp("The last known end of these holds; null if nothing holds it.")),
+  why: Schema.optionalKey(
+    Schema.String.annotate({ description: "Why it waits, where no running server can use its receiver." }),
+  ),
   incident_key: Incident.fields.incident_key,
   summary: Schema.NullOr(Schema.String).annotateKey({
     description: "The summary that its incident has now.",

@@ -8,7 +8,7 @@ import type {
   IncidentState,
   ListedStatus,
   NotificationType,
-  NotifierKind,
+  NotifierName,
   OutboxState,
   Severity,
 } from "@tocsin/contract/Status"
@@ -84,7 +84,7 @@ interface Filters {
   }
   readonly outbox: {
     readonly state?: OutboxState | undefined
-    readonly notifier?: NotifierKind | undefined
+    readonly notifier?: NotifierName | undefined
     readonly event_type?: NotificationType | undefined
     /** Whether a hold was found on it when it was last examined. */
     readonly held?: boolean | undefined

@@ -18,8 +18,19 @@ interface Story {
   readonly served: ReadonlySet<NotifierName>
 }
 
+/** Why a notification waits that nothing holds, where no server can send it. */
+export const whyNotServed = (
+  { receiver, state }: OutboxRecord,
+  { held, served }: Omit<Story, "outbox">,
+): string | undefined =>
+  (state === "pending" || state === "retry") && held === undefined && !served.has(receiver)
+    ? "no running server can use this receiver"
+    : undefined
+
 /** Why a notification was sent, waits, or is not sent, in a few words. */
 export const explainNotification = (item: OutboxRecord, timeline: Story): string => {
+  const unserved = whyNotServed(item, timeline)
+  if (unserved !== undefined) return unserved
   switch (item.state) {
     case "sending":
     case "sent":
@@ -27,7 +38,7 @@ export const explainNotification = (item: OutboxRecord, timeline: Story): string
     case "pending":
       return whyPending(item, timeline)
     case "retry":
-      return timeline.served.has(item.receiver) ? "waits for its next attempt" : NOT_SERVED
+      return "waits for its next attempt"
     case "failed":
       return "refused, or attempted for too long; replay it"
     case "discarded":
@@ -46,11 +57,9 @@ const DISCARDED: Readonly<Record<DiscardReason, string>> = {
   notifier_gone: "no replica had its receiver for 24 hours",
   shadowed: "its receiver is a shadow, to which nothing is sent",
 }
-const NOT_SERVED = "no running server can use this receiver"
 
-const whyPending = (item: OutboxRecord, { held, outbox, served }: Story): string => {
+const whyPending = (item: OutboxRecord, { held, outbox }: Story): string => {
   if (held !== undefined) return `held by ${held.held_by.join(", ")}`
-  if (!served.has(item.receiver)) return NOT_SERVED
   if (isHeld(item)) return "its hold has ended, which Tocsin notices within 5 minutes"
   if (outbox.some((other) => isBehind(item, other))) return "waits for the notification before it"
   return item.released_at === undefined ? `due: ${reasonOf(item)}` : "due: released by an operator"

@@ -125,7 +125,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/usec
     const policy = yield* PolicyInForce
     const options = incidentOptions(ids, policy, rules, { sha256 })
     const signed = signing(commits, ids)
-    const { withOutlook, ...lists } = heldLists({ storage, commits, sha256, options })
+    const { withOutlook, ...lists } = heldLists({ storage, commits, receivers, sha256, options })
 
     const onCheck = Effect.fnUntraced(function* (
       command: (by: Signature) => Command<CheckActionOutcome | "not_of_sender">,

@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
+import type { NotifierName } from "@tocsin/contract/Status"
 import { Effect } from "effect"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { hasWords, searchedOf } from "../engine/lists/searchWords.ts"
@@ -22,10 +23,14 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../ports/Hashing.ts"
 import type { IncidentTimeline, Storage } from "../ports/Storage.ts"
+import type { Receivers } from "../notifications/Receivers.ts"
+import { whyNotServed } from "../notifications/explainNotification.ts"
+import { servedReceivers } from "../replicas/listedReceivers.ts"
 import type { Sorted } from "./Queries.ts"
 import { type CoveringSilence, toHeldIncident, toHeldOutboxItem, toNotifiedReceiver } from "./toResources.ts"
 
 interface Sources {
+  readonly receivers: Pick<Receivers["Service"], "current">
   readonly storage: Storage["Service"]
   readonly commits: Pick<Commits["Service"], "transact">
   readonly sha256: Hashing["Service"]["sha256"]
@@ -43,6 +48,11 @@ const foundIncidents = (all: ReturnType<typeof pagesAt>, search: string | undefi
     : matchingPages<"incidents">(all, (rows) =>
         Effect.succeed(rows.filter((row) => hasWords(search, `${row.incident_key} ${searchedOf(row)}`))),
       )
+
+const foundItems = (all: Pick<Storage["Service"], "page">, receiver: NotifierName | undefined) =>
+  receiver === undefined
+    ? all
+    : matchingPages<"outbox">(all, (rows) => Effect.succeed(rows.filter((row) => row.receiver === receiver)))
 
 /** Reads the holds of rows, in transactions of bounded pieces. */
 const holdReads = ({ commits: { transact }, options }: Sources) => {
@@ -87,6 +97,7 @@ export const heldLists = (sources: Sources) => {
   const {
     commits: { transact },
     options,
+    receivers: { current },
     sha256,
     storage,
   } = sources
@@ -118,18 +129,24 @@ export const heldLists = (sources: Sources) => {
       }))
       return { ...page, items }
     }),
-    outbox: Effect.fn("Operations.outbox")(function* (parameters: Sorted<"outbox">) {
-      const { sort, direction, state, notifier, event_type, held: isHeld, ...paging } = parameters
+    outbox: Effect.fn("Operations.outbox")(function* (
+      parameters: Sorted<"outbox"> & { readonly receiver?: NotifierName | undefined },
+    ) {
+      const { sort, direction, state, notifier, receiver, event_type, held: isHeld, ...paging } = parameters
       const filter = { state, notifier, event_type, held: isHeld }
-      const page = yield* readPage(storage, sha256, { list: "outbox", filter, sort, direction }, paging)
+      const found = foundItems(storage, receiver)
+      const page = yield* readPage(found, sha256, { list: "outbox", filter, sort, direction }, paging)
       const ids = page.items.map(({ incident_id }) => incident_id)
       const incidents = yield* transact(readIncidents(ids))
       const held = yield* holdsOfItems(page.items)
       const incidentOf = new Map(incidents.map((incident) => [incident.id, incident]))
+      const served = servedReceivers(current(), yield* storage.replicas, yield* Instant.now)
       const items = page.items.flatMap((row) => {
         const incident = incidentOf.get(row.incident_id)
         // One that retention removed meanwhile has gone with its incident.
-        return incident === undefined ? [] : [toHeldOutboxItem(row, held.get(row.id), incident)]
+        if (incident === undefined) return []
+        const why = whyNotServed(row, { held: held.get(row.id), served })
+        return [{ ...toHeldOutboxItem(row, held.get(row.id), incident), ...(why !== undefined && { why }) }]
       })
       return { ...page, items }
     }),

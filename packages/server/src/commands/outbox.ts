@@ -1,5 +1,5 @@
 import { OutboxId } from "@tocsin/contract/Identifiers"
-import { NotificationType, NotifierKind, OutboxState } from "@tocsin/contract/Status"
+import { NotificationType, NotifierName, OutboxState } from "@tocsin/contract/Status"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Schema, Stream } from "effect"
@@ -36,7 +36,7 @@ export const ERROR_COLUMN: Column<Pick<HeldItem, "last_error">> = {
  * All failed notifications, read before the first replay: one that fails again would be listed
  * again.
  */
-const failedIds = Effect.fnUntraced(function* (notifier: NotifierKind | undefined) {
+const failedIds = Effect.fnUntraced(function* (notifier: NotifierName | undefined) {
   const queries = yield* Queries
   const items = itemsOf((page) =>
     queries.outbox({ ...page, state: "failed", notifier, sort: "created_at", direction: "asc" }),
@@ -54,7 +54,7 @@ const replay = act({
       .argument("NOTIFICATION", "IDs of failed notifications, as tocsin outbox --state failed shows them")
       .pipe(Argument.variadic()),
     all: flags.flag("all", "Every failed notification"),
-    notifier: flags.filter("notifier", NotifierKind.literals, "With --all: only those of this notifier"),
+    notifier: flags.id("notifier", NotifierName, "With --all: only those of this notifier"),
     yes: flags.yes,
   },
   reads: Effect.fnUntraced(function* ({ ids, all, notifier, yes }) {
@@ -145,7 +145,8 @@ export const outbox = listCommand({
       OutboxState.literals,
       "Only notifications of this state; failed ones are dead letters",
     ),
-    notifier: flags.filter("notifier", NotifierKind.literals, "Only notifications of this notifier"),
+    notifier: flags.id("notifier", NotifierName, "Only notifications of this notifier, also one of a module"),
+    receiver: flags.id("receiver", NotifierName, "Only notifications to this receiver"),
     event_type: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
     held: flags.flag("held", "Only notifications that are held"),
     shadow: flags.flag("shadow", "Count what shadow receivers would have been sent, instead"),
@@ -166,7 +167,7 @@ export const outbox = listCommand({
     ...NOTIFICATION,
     { title: "NEXT", cell: ({ held_until, next_attempt_at }) => ageText(next_attempt_at ?? held_until, now) },
     { title: "UPDATED", cell: ({ updated_at }) => ageText(updated_at, now), align: "right" },
-    { title: "HELD BY", cell: ({ held_by }) => held_by.join(", ") },
+    { title: "HELD BY", cell: ({ held_by, why = "" }) => held_by.join(", ") || why },
     ERROR_COLUMN,
   ],
   of: "notifications",
