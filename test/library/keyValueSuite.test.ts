@@ -70,6 +70,7 @@ const seenBy: Readonly<Record<Exclude<keyof typeof stores, "good" | "queued">, s
   waitsForTheLock: second,
   breaksTheLock: second,
   emptiesBeforeItLocks: second,
+  blamesTheFile: second,
   noClose: acknowledged,
   closesNever: bytes,
   busyUntilTheNextTick: tick,

@@ -309,6 +309,15 @@ export const emptiesBeforeItLocks = storeWith({
     return goodParts.lock(path)
   },
 })
+export const blamesTheFile = storeWith({
+  lock: (path) => {
+    try {
+      return goodParts.lock(path)
+    } catch (cause) {
+      throw Object.assign(new Error("the file cannot be read", { cause }), { reason: "damaged" })
+    }
+  },
+})
 export const noClose = storeWith({ unlock: () => {} })
 export const closesNever = storeWith({
   store: (store) => ({ ...store, close: () => new Promise(() => {}) }),

@@ -193,16 +193,17 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
     await first.hear("begins")
     await first.hear("kept")
     for (const attempt of ["a second", "a third"]) {
-      const opened = await trial.open().then(
-        () => true,
+      const reason = await trial.open().then(
+        () =>
+          assert.fail(`open resolved in ${attempt} process: it must reject while another one has the store`),
         (error: unknown) => {
           if (error instanceof assert.AssertionError) throw error
-          return false
+          return Object(error).reason
         },
       )
       assert.ok(
-        !opened,
-        `open resolved in ${attempt} process: it must reject while another one has the store`,
+        reason === undefined || reason === "in_use",
+        `open rejected in ${attempt} process with the reason ${reason}: it must be "in_use", or absent`,
       )
     }
     first.write([later])
