@@ -88,8 +88,7 @@ describe.concurrent("exit codes", () => {
       const place = yield* nowhere
       assert.deepStrictEqual(yield* refused(place, "agents list"), {
         code: EXIT_CODES.storage.code,
-        stderr:
-          "tocsin: found no Tocsin data in SQLite in data/tocsin.db: correct DATABASE_URL, SERVICE_DATA_DIR or --from, or create it with tocsin migrate\n",
+        stderr: `tocsin: there is no file ${join(place.cwd, "data/tocsin.db")}: go to the server's folder, correct SERVICE_DATA_DIR, --from or the module that names it, or create it with tocsin migrate\n`,
       })
       const environment = { DATABASE_URL: `postgres://tocsin:${secretOf("password")}@127.0.0.1:1/tocsin` }
       assert.deepStrictEqual(yield* refused({ ...place, environment }, "agents list"), {

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
 import { createMonitor, sqlite } from "tocsin"
-import { tocsin, tocsinAlone } from "../cli/tocsin.ts"
+import { jsonOf, tocsin, tocsinAlone } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
 import { OPERATOR_TOKEN, operate } from "./api.ts"
 import { JSON_STORE } from "./jsonStore.ts"
@@ -121,6 +121,17 @@ describe("SERVICE_EXTENSIONS", () => {
       yield* report(removed, agent, { check_id: "disk", status: "ok" })
       const after = yield* tocsin(shell, "doctor", "--json")
       assert.include(after.stdout, "neither a module nor a setting of this server gives it")
+      const waiting = yield* jsonOf(shell, "outbox", "--receiver", "pager", "--state", "pending")
+      assert.deepStrictEqual(
+        Object(waiting).items.map(({ event_type, why }: Record<string, unknown>) => [event_type, why]),
+        [["resolved", "no running server can use this receiver"]],
+      )
+      const shown = yield* tocsin(shell, "outbox", "--notifier", "pager")
+      assert.match(
+        shown.stdout,
+        /\bpager +pager +resolved +pending .* no running server can use this receiver/,
+      )
+      assert.match(shown.stdout, /\bpager +pager +firing +sent /)
     }),
   )
 
@@ -144,10 +155,21 @@ describe("SERVICE_EXTENSIONS", () => {
       const cwd = yield* siteWith({ "store.mjs": JSON_STORE, "policy.yaml": "routes: []\n" })
       const environment = { ...AUTH, SERVICE_EXTENSIONS: join(cwd, "store.mjs") }
       const shell = { cwd, environment }
+      for (const line of [
+        ["agents", "list"],
+        ["copy", "--from", "extension", "--to", "sqlite:copy.db"],
+      ]) {
+        const empty = yield* tocsin(shell, ...line)
+        assert.deepStrictEqual([empty.code, empty.stdout], [EXIT_CODES.storage.code, ""])
+        assert.include(empty.stderr, "found no Tocsin data in a JSON file")
+        assert.include(empty.stderr, "correct where the module keeps it")
+      }
       const server = yield* startServer({ cwd, environment })
       assert.include(server.output.stderr, `"storage":"a JSON file of ${join(cwd, "store.mjs")}"`)
       yield* enroll(server, "web-1")
-      assert.strictEqual((yield* tocsin(shell, "agents", "list")).code, EXIT_CODES.storage.code)
+      const beside = yield* tocsin(shell, "agents", "list")
+      assert.strictEqual(beside.code, EXIT_CODES.storage.code)
+      assert.include(beside.stderr, `the storage of ${join(cwd, "store.mjs")}: `)
       const tried = yield* tocsin(shell, "policy", "try", "policy.yaml")
       assert.deepStrictEqual([tried.code, tried.stdout], [EXIT_CODES.usage.code, ""])
       assert.strictEqual((yield* tocsin(shell, "backup", "copy.db")).code, EXIT_CODES.refused.code)

@@ -71,14 +71,15 @@ export const storageName = (settings: StorageSettings): string => {
 export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => void
 
 /** A command beside a server need not stop it, whatever the storage says. */
-const withAdvice = (cause: StorageError): StorageError =>
-  cause.reason === "in_use"
-    ? new StorageError({
-        reason: cause.reason,
-        message: `${cause.message}; use the console or the API of the server that has the storage, if one runs`,
-        cause,
-      })
-    : cause
+const IN_USE = "; use the console or the API of the server that has the storage, if one runs"
+
+/** A failure of the storage of a module names the module. */
+const namingModule = ({ extensions }: StorageSettings, cause: StorageError): StorageError =>
+  new StorageError({
+    reason: cause.reason,
+    message: `the storage of ${extensions?.storage?.module}: ${cause.message}${cause.reason === "in_use" ? IN_USE : ""}`,
+    cause,
+  })
 
 export const storageLayer = (
   settings: StorageSettings & Partial<Pick<Settings, "SERVICE_STORAGE_TIMEOUT">>,
@@ -90,7 +91,7 @@ export const storageLayer = (
       Effect.promise(
         async () => (await import("tocsin/internal/storages/storages")).layersOf(ofModule).storage,
       ),
-    ).pipe(Layer.catch((error) => Layer.effect(Storage, Effect.fail(withAdvice(error)))))
+    ).pipe(Layer.catch((error) => Layer.effect(Storage, Effect.fail(namingModule(settings, error)))))
   if (settings.DATABASE_URL === undefined) {
     return SqliteStorage.layer({
       file: databaseFile(settings),
@@ -174,6 +175,11 @@ const unready = (message: string) => new CommandFailure({ exit: "storage", messa
  */
 export const requireSchema = Effect.fnUntraced(function* (place: StoragePlace) {
   const state = yield* place.state
+  if (state.absent !== undefined) {
+    return yield* unready(
+      `there is no file ${state.absent}: go to the server's folder, correct SERVICE_DATA_DIR, --from or the module that names it, or create it with tocsin migrate`,
+    )
+  }
   if (state.applied === 0) {
     return yield* unready(
       `found no Tocsin data in ${place.name}: correct DATABASE_URL, SERVICE_DATA_DIR or --from, or create it with tocsin migrate`,
@@ -186,6 +192,12 @@ export const requireSchema = Effect.fnUntraced(function* (place: StoragePlace) {
   }
   return state
 })
+
+/** The storage of a module is empty: a mistyped place looks like a new one. */
+export const noData = (name: string): CommandFailure =>
+  unready(
+    `found no Tocsin data in ${name}: correct where the module keeps it, or start the server on it once`,
+  )
 
 /** Requires a storage that commands can open, with the current schema. */
 export const requireStorage = Effect.fnUntraced(function* (settings: StorageSettings) {

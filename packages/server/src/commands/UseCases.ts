@@ -8,6 +8,7 @@ import { Receivers } from "@tocsin/core/notifications/Receivers"
 import { Notifiers } from "@tocsin/core/ports/Notifiers"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
+import { Storage } from "@tocsin/core/ports/Storage"
 import { Admission } from "@tocsin/core/usecases/Admission"
 import { Operations } from "@tocsin/core/usecases/Operations"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
@@ -21,7 +22,7 @@ import { EMBEDDED, ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Effect, Layer, Result } from "effect"
 import { presentLinkKey, presentSecretCipher } from "../keptSecret.ts"
-import { clockLayer, requireStorage, storageLayer } from "../storage.ts"
+import { clockLayer, noData, requireStorage, storageLayer, storageName, storageOfModule } from "../storage.ts"
 import { loggingLayer } from "../logging.ts"
 import { Output } from "../output/Output.ts"
 import { type LoadedPolicy, loadPolicy } from "../policy/loadPolicy.ts"
@@ -90,6 +91,17 @@ const OTHER_POLICY =
 const OF_PROGRAM =
   "a running program decides on the policy that it follows, and this command shows holds and who is next without it: ask the program's API, or have it follow the stored policy\n"
 
+/** A module's storage is opened to see whether it has data. */
+const requireOwnData = (settings: Settings) =>
+  storageOfModule(settings) === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(
+        Effect.flatMap(
+          Storage.use(({ serviceHeartbeat }) => serviceHeartbeat),
+          (heartbeat) => (heartbeat === undefined ? Effect.fail(noData(storageName(settings))) : Effect.void),
+        ),
+      )
+
 const notingOtherPolicy = Layer.effectDiscard(
   Effect.gen(function* () {
     const { hash, replicas } = yield* (yield* Policies).current
@@ -123,6 +135,7 @@ export const useCases = Layer.unwrap(
     )
     return notingOtherPolicy.pipe(
       Layer.provideMerge(all),
+      Layer.merge(requireOwnData(settings)),
       Layer.provideMerge(portsOf(settings, loaded, source)),
       Layer.merge(commandOperator),
     )

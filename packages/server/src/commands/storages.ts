@@ -4,7 +4,7 @@ import { dirname } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import * as Instant from "@tocsin/contract/Instant"
 import { sizeText } from "@tocsin/contract/numberText"
-import { numberTables } from "@tocsin/core/model/StoredTables"
+import { copiedTables, numberTables } from "@tocsin/core/model/StoredTables"
 import { Duration, Effect, Layer, Option } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailure, refusal, refusedInUse, usageFailure } from "../CommandFailure.ts"
@@ -12,7 +12,7 @@ import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { type CopiedTable, copyBetween } from "tocsin/internal/storages/copyTables"
-import { isPlace, sqlitePlace, type StoragePlace } from "tocsin/internal/storages/places"
+import { type CopyEnd, isPlace, sqlitePlace, type StoragePlace } from "tocsin/internal/storages/places"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { secretKeysOf, secretKeysText } from "./secretKeys.ts"
@@ -21,6 +21,7 @@ import {
   endOfFlag,
   ensureDataDirectory,
   EXTENSION,
+  noData,
   placeOfSettings,
   requireSchema,
   storageLayer,
@@ -121,6 +122,15 @@ const currentPlace = Effect.fnUntraced(function* (settings: Settings, isApart: b
   return place ?? (yield* usageFailure(why))
 })
 
+/** Requires rows in the storage of a module. */
+const requireRows = Effect.fnUntraced(function* (from: CopyEnd) {
+  const counts = yield* refusedInUse(
+    from.withSource(({ count }) => Effect.forEach(copiedTables, (table) => count(table))),
+  )
+  if (counts.every((count) => count === 0)) return yield* noData(from.name)
+  return undefined
+})
+
 /** A server leaves a service heartbeat every five seconds at the latest. */
 const LONGEST_SILENCE = Duration.seconds(6)
 const BETWEEN_LOOKS = Duration.seconds(1)
@@ -179,7 +189,7 @@ export const copy = command({
       onSome: (address) => endOfFlag("--from", address, settings),
     })
     const to = yield* endOfFlag("--to", target, settings)
-    const before = isPlace(from) ? yield* requireSchema(from) : undefined
+    const before = isPlace(from) ? yield* requireSchema(from) : yield* requireRows(from)
     const tables = yield* withProgress({ asLines: progress }, ({ report }) =>
       copyBetween(from, to, { report, without: omitted }),
     ).pipe(refusedInUse)

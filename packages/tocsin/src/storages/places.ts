@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import * as KeyValueCopy from "@tocsin/adapter-memory/keyValue/copyKeyValue"
 import * as PgCopy from "@tocsin/adapter-pg/copy/copyConnection"
 import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
@@ -28,6 +29,8 @@ export interface PlaceState {
   /** How many migrations it went through, of how many. */
   readonly applied: number
   readonly known: number
+  /** The file, if there is none. */
+  readonly absent?: string
   /** A server's last service heartbeat on it, by that server's clock. */
   readonly serviceHeartbeatAt: Instant | undefined
 }
@@ -48,7 +51,7 @@ export const sqlitePlace = (file: string): StoragePlace => ({
           applied,
           ...rest,
         }))
-      : Effect.succeed({ applied: 0, known: 0, serviceHeartbeatAt: undefined }),
+      : Effect.succeed({ absent: resolve(found), applied: 0, known: 0, serviceHeartbeatAt: undefined }),
   ),
   withSource: (use) => SqliteCopy.withCopySource(file, use),
   withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
