@@ -248,6 +248,21 @@ describe("a notifier of one's own", () => {
     assert.strictEqual((await monitor.notifiers.test("pager")).outcome, "deferred")
   })
 
+  it("that blocks the process is named in the log", async () => {
+    const logged: Array<LogEntry> = []
+    const blocking = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_050)
+    await using monitor = await createTestMonitor({
+      ...lazy,
+      notifiers: [{ name: "pager", send: () => {}, test: blocking }],
+      log: (entry) => logged.push(entry),
+    })
+    assert.strictEqual((await monitor.notifiers.test("pager")).outcome, "delivered")
+    assert.match(
+      logged.map(({ message }) => message).join(),
+      /^the notifier pager blocked this process for 1\.\d s/,
+    )
+  })
+
   it("may leave out a reason, and a pause that is no number of seconds does not count", async () => {
     const answers: ReadonlyArray<unknown> = [
       { outcome: "deferred", retryAfterSeconds: Number.NaN },

@@ -143,6 +143,9 @@ const maskedCause = (thrown: unknown, mask: Reporter["mask"]): Cause.Cause<never
 
 const deferred = (error: string): DeliveryResult => ({ outcome: "deferred", error })
 
+/** Answers and the storage are late by then. */
+const LONG_MILLIS = 1_000
+
 type Send = (context: SendContext) => Promise<SendResult | void> | SendResult | void
 
 /** Makes one attempt of a custom notifier: bounded in time, and never failing. */
@@ -152,9 +155,16 @@ const attempt = (
   timeout: Duration.Duration,
 ): Effect.Effect<DeliveryResult> => {
   const { name, mask } = reporter
+  let blockedMillis = 0
   return Effect.tryPromise({
     // The time-out interrupts, which aborts the signal. Reading a result may throw as well.
-    try: async (signal) => toResult(await send({ signal }), reporter),
+    try: async (signal) => {
+      // Whatever the clock of a test is.
+      const began = performance.now()
+      const answer = send({ signal })
+      blockedMillis = performance.now() - began
+      return toResult(await answer, reporter)
+    },
     catch: (thrown) => thrown,
   }).pipe(
     Effect.flatMap((result) =>
@@ -175,6 +185,13 @@ const attempt = (
         Effect.logWarning(`the notifier ${name} failed; retrying`, maskedCause(thrown, mask)),
         deferred(`The notifier ${name} failed; the log has the cause.`),
       ),
+    ),
+    Effect.tap(() =>
+      blockedMillis < LONG_MILLIS
+        ? Effect.void
+        : Effect.logWarning(
+            `the notifier ${name} blocked this process for ${(blockedMillis / 1_000).toFixed(1)} s, in which nothing else ran: use asynchronous calls in it`,
+          ),
     ),
   )
 }
