@@ -9,7 +9,7 @@ import { errorCode } from "./errorCode.ts"
 import { loadExtensions } from "./extensions/loadExtensions.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
-import { checkedSettings, unknownSettings } from "./settings/checkedSettings.ts"
+import { checkedSettings, doubtfulSettings } from "./settings/checkedSettings.ts"
 
 interface StartProblem {
   readonly _tag: string
@@ -107,7 +107,7 @@ const outliveReaders = (): void => {
 }
 
 const warnOfUnknownSettings = Effect.suspend(() =>
-  Effect.forEach(unknownSettings(process.env), ({ message }) => Effect.logWarning(message)),
+  Effect.forEach(doubtfulSettings(process.env), ({ message }) => Effect.logWarning(message)),
 )
 
 /** Fails once the storage is lost, so that a service manager starts the server again. */

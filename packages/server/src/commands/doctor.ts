@@ -12,7 +12,7 @@ import {
   commandSettings,
   examinedSettings,
   type SettingProblem,
-  unknownSettings,
+  doubtfulSettings,
 } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { isSecureAddress } from "../settings/settingTypes.ts"
@@ -153,7 +153,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   const settings = Result.getOrUndefined(commandSettings(process.env))
   const storage: Findings = isStorageKnown ? yield* examineStorage(values) : []
   const common = [
-    ...examineSettings(problems, unknownSettings(process.env)),
+    ...examineSettings(problems, doubtfulSettings(process.env)),
     ...examineTokens(values),
     ...storage,
   ]

@@ -12,6 +12,8 @@ export interface Extensions {
 export interface ReadExtensions {
   readonly extensions: Extensions
   readonly problems: ReadonlyArray<string>
+  /** What may be wrong with modules that work. */
+  readonly warnings: ReadonlyArray<string>
 }
 
 let loaded: (ReadExtensions & { readonly modules: string }) | undefined
@@ -24,6 +26,8 @@ export const keepExtensions = (modules: ReadonlyArray<string>, read: ReadExtensi
 /** The notifiers and the storage of these modules, if this process has imported them. */
 export const loadedExtensions = (modules: ReadonlyArray<string>): ReadExtensions | undefined =>
   loaded?.modules === modules.join() ? loaded : undefined
+
+export const extensionWarnings = (): ReadonlyArray<string> => loaded?.warnings ?? []
 
 /** A problem of the setting, which begins with the module. */
 export const moduleProblem = (module: string, problem: string): string =>

@@ -3,11 +3,13 @@ import { plainLine } from "@tocsin/contract/plainLine"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
 import type { StorageChoice } from "tocsin/internal/storages/storages"
+import manifest from "../../package.json" with { type: "json" }
 import { withoutSecrets } from "../output/texts.ts"
 import { type Environment, readSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { type Extensions, keepExtensions, loadedExtensions, moduleProblem } from "./Extensions.ts"
 import { importModule, isPath } from "./importModule.ts"
+import { peerWarning } from "./peerWarning.ts"
 
 const LOAD_WITHIN = Duration.seconds(30)
 
@@ -144,6 +146,7 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   )
   keepExtensions(modules, {
     extensions,
+    warnings: modules.flatMap((module) => peerWarning(module, manifest.version)),
     problems: [...read.flatMap((one) => (Result.isFailure(one) ? one.failure : [])), ...problems],
   })
   reportUnhandled(extensions, values)

@@ -5,6 +5,7 @@ import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowled
 import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
 import { Result, Schema, Struct } from "effect"
 import { errorCode } from "../errorCode.ts"
+import { extensionWarnings } from "../extensions/Extensions.ts"
 import { withExtensions } from "../extensions/withExtensions.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
@@ -118,8 +119,13 @@ const PREFIX = "SERVICE_"
 
 const known = settings.flatMap(([name, { isSecret }]) => (isSecret ? [name, fileVariableOf(name)] : [name]))
 
-/** Variables that look like settings but are not, probably misspelt. Messages omit their values. */
-export const unknownSettings = (environment: Environment): ReadonlyArray<SettingProblem> =>
+/** Variables that look like settings but are not, without their values, and doubts about modules. */
+export const doubtfulSettings = (environment: Environment): ReadonlyArray<SettingProblem> => [
+  ...misspelt(environment),
+  ...extensionWarnings().map((message) => ({ name: "SERVICE_EXTENSIONS", message })),
+]
+
+const misspelt = (environment: Environment): ReadonlyArray<SettingProblem> =>
   Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && isGiven(environment[name]))
     .toSorted()
@@ -250,7 +256,7 @@ const checked = (
   // Without a problem every setting has its value.
   if (problems.length === 0) return Result.succeed(values as Settings)
   // A missing setting may have been given under a misspelt name.
-  const all = [...problems, ...unknownSettings(environment)]
+  const all = [...problems, ...doubtfulSettings(environment)]
   return Result.fail(new BadSettings({ problems: all.map(({ message }) => message) }))
 }
 

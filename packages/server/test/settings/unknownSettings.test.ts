@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { examineSettings } from "@tocsin/server/commands/doctor"
-import { checkedSettings, unknownSettings } from "@tocsin/server/settings/checkedSettings"
+import { checkedSettings, doubtfulSettings } from "@tocsin/server/settings/checkedSettings"
 import { Result } from "effect"
 
 const SECRET = "tell-no-one"
@@ -8,7 +8,7 @@ const misspelt = "SERVICE_AUHT_TOKEN is not a setting and has no effect; did you
 
 describe("variables that only look like settings", () => {
   it("are reported with the nearest name, and without their values", () => {
-    const messages = unknownSettings({
+    const messages = doubtfulSettings({
       SERVICE_WEBHOOK_URI: SECRET,
       SERVICE_AUHT_TOKEN: SECRET,
       SERVICE_WEBHOOK_SECRET_FILES: SECRET,
@@ -34,7 +34,7 @@ describe("variables that only look like settings", () => {
   })
 
   it("need attention in the doctor", () => {
-    const findings = examineSettings([], unknownSettings({ SERVICE_AUHT_TOKEN: SECRET }))
+    const findings = examineSettings([], doubtfulSettings({ SERVICE_AUHT_TOKEN: SECRET }))
     assert.deepStrictEqual(
       findings.map(({ level, message }) => [level, message]),
       [
