@@ -12,7 +12,7 @@ export interface Extensions {
 export interface ReadExtensions {
   readonly extensions: Extensions
   readonly problems: ReadonlyArray<string>
-  /** What may be wrong with modules that work. */
+  /** Doubts about modules that work. */
   readonly warnings: ReadonlyArray<string>
 }
 

@@ -159,7 +159,7 @@ const attempt = (
   return Effect.tryPromise({
     // The time-out interrupts, which aborts the signal. Reading a result may throw as well.
     try: async (signal) => {
-      // Whatever the clock of a test is.
+      // Real time, also where the clock is that of a test.
       const began = performance.now()
       const answer = send({ signal })
       blockedMillis = performance.now() - began
