@@ -103,6 +103,9 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
       to: names.filter((name) => to.value.includes(name)),
     }
     add({ key: "routes", value: route })
+    // The next one is about something else.
+    for (const written of [severity, after, about.subject, about.value]) written.value = ""
+    hasUnknown.value = true
     to.value = []
   }
   return (
