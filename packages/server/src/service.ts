@@ -154,23 +154,28 @@ const announcement = (settings: Settings) =>
     }),
   )
 
-/** Files that a server does without if they cannot be loaded, with a warning. */
-const orNone = <A, R>(files: Effect.Effect<A, unknown, R>, warning: string) =>
-  Effect.catch(files, (cause) => Effect.as(Effect.logWarning(warning, cause), undefined))
+/** Files that a server does without if they cannot be loaded. */
+const orNone = <A, R>(files: Effect.Effect<A, unknown, R>, warn: (cause: unknown) => Effect.Effect<void>) =>
+  Effect.catch(files, (cause) => Effect.as(warn(cause), undefined))
 
 const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles | undefined> => {
   if (SERVICE_CONSOLE === "off") return Effect.succeed(undefined)
   // On demand: without the bundle of the server, this bundles the console.
   const files = Effect.tryPromise(async () => (await import("@tocsin/console/files")).files())
-  return orNone(files, "the console could not be loaded; browsers get a page without it")
+  return orNone(files, (cause) =>
+    Effect.logWarning("the console could not be loaded; browsers get a page without it", cause),
+  )
 }
 
 const agentHandout = ({ SERVICE_AGENT_DIR, SERVICE_AGENT_DOWNLOADS }: Settings) => {
   if (!SERVICE_AGENT_DOWNLOADS) return Effect.succeed(undefined)
   const files = Effect.tryPromise(async () => (await import("@tocsin/agent/files")).files())
-  return orNone(
-    Effect.flatMap(files, (loaded) => makeHandout(loaded, SERVICE_AGENT_DIR)),
-    "the agent's files could not be loaded, so the server hands out none: install this version again",
+  const handout = Effect.flatMap(files, (loaded) => makeHandout(loaded, SERVICE_AGENT_DIR))
+  return orNone(handout, (cause) =>
+    Effect.logWarning(
+      "the agent's files could not be loaded, so the server hands out none: install this version again",
+      cause,
+    ),
   )
 }
 
