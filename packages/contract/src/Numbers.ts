@@ -5,7 +5,6 @@ import { InstantFromString } from "./Instant.ts"
 
 export const NumberStep = Schema.Literals(["5m", "1h", "1d"])
 export type NumberStep = typeof NumberStep.Type
-/** How long the spans of each step are, in milliseconds. */
 export const stepMillis: Readonly<Record<NumberStep, number>> = {
   "5m": 300_000,
   "1h": 3_600_000,
@@ -50,7 +49,6 @@ export const SeriesOfCheck = Schema.Struct({ items: Schema.Array(Series) }).anno
   description: "The series of one check.",
 })
 
-/** The values of a series in one span. */
 const NumberSpan = Schema.Struct({
   at: InstantFromString,
   count: Schema.Int,

@@ -35,7 +35,6 @@ export const isCalledOff = ({ ends_at, starts_at, state }: Times): boolean =>
 const ENDS = { scheduled: "Ends", open: "Ends", ended: "Ended" } as const
 const BEGINS = { scheduled: "Begins", open: "Since", ended: "From" } as const
 
-/** When an announcement begins and ends. */
 export const timesOf = (times: Times, moment: (at: string) => string): string => {
   const { ends_at, starts_at, state } = times
   if (ends_at === null) return `${BEGINS[state]} ${moment(starts_at)}`

@@ -22,7 +22,6 @@ export const utf8Length = (text: string): number => {
 const isPairAt = (text: string, index: number): boolean =>
   (text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00
 
-/** The longest output, in bytes of UTF-8. */
 export const MAX_OUTPUT_BYTES = 8192
 
 export const isShortOutput = (text: string): boolean =>

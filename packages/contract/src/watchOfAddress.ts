@@ -10,7 +10,6 @@ export interface WatchOfAddress {
     | { readonly dns: { readonly name: string } }
 }
 
-/** The addresses that can be watched, for messages. */
 export const WATCH_ADDRESSES =
   "an address such as https://example.org/, tcp://db.example.org:5432, tls://example.org or dns:example.org"
 

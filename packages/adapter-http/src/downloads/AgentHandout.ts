@@ -1,7 +1,6 @@
 import { Duration, Effect } from "effect"
 import { type HandedOut, inMemory, readFolder } from "./HandedOut.ts"
 
-/** The files that come with the server. */
 export interface AgentFiles {
   /** Of the agent. */
   readonly version: string

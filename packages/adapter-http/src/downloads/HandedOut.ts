@@ -24,7 +24,6 @@ export interface HandedOut {
   >
 }
 
-/** A file that the server has in memory. */
 export const inMemory = (name: string, content: Uint8Array): HandedOut => ({
   name,
   sha256: hash("sha256", content),

@@ -18,7 +18,6 @@ import { answeringMatch, type CoreError, fail, toApiError } from "../response/fa
 import { endpointsOf } from "../routes.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
 
-/** The handlers of a group, while they are registered. */
 interface Handlers {
   readonly handle: (name: string, handler: (given: never) => Effect.Effect<unknown, unknown>) => unknown
   readonly handleRaw: (name: string, handler: (given: Arrived) => Effect.Effect<unknown, unknown>) => unknown

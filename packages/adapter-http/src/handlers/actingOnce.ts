@@ -17,14 +17,12 @@ import {
   toApiError,
 } from "../response/failures.ts"
 
-/** How the bodies of an endpoint are written as JSON. */
 export interface BodyCodec {
   readonly encodePayload: (payload: unknown) => unknown
   readonly encodeSuccess: (success: unknown) => unknown
   readonly decodeSuccess: (json: unknown) => unknown
 }
 
-/** A request that arrived, with its decoded body if it has one. */
 export interface Arrived {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly payload?: unknown

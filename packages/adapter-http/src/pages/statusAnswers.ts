@@ -9,7 +9,6 @@ import { AS_OF, asOfHtml, PAGE_FIELDS, statusPage } from "./statusPage.ts"
 
 const compress = promisify(gzip)
 
-/** The bytes of an answer, ready to be sent. */
 export interface StatusAnswer {
   readonly fields: Readonly<Record<string, string>>
   readonly etag: string

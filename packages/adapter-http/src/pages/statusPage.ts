@@ -223,7 +223,6 @@ ${section("Past announcements", articles("ended"))}
 /** The time of a page in its zone. */
 export const asOfHtml = ({ body, tz }: BuiltPage): string => timeHtml(tz)(body.as_of)
 
-/** The page that a browser shows at an address of no page. */
 export const missingPage = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>There is no such page</title><style>${STYLE}</style></head>
 <body><main><h1>There is no such page</h1>

@@ -17,7 +17,6 @@ interface RequestFailure {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The log fields that name a request. */
 export const logFieldsOf = (request: {
   readonly requestId: string
   readonly method: string

@@ -2,7 +2,6 @@ import type { ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
-/** Requests that wait for their turn. */
 interface Waiting {
   requests: number
   /** The bytes read from the connection before the first of them came. */

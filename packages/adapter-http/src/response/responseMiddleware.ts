@@ -127,7 +127,6 @@ const complete = (
 }
 
 interface ResponseOptions {
-  /** All routes of the server. */
   readonly routes: ReadonlyArray<KnownRoute>
   /** None unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined

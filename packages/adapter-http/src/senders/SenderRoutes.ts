@@ -39,7 +39,6 @@ const unread =
   ({ message }: PayloadTooLarge | Validation): Effect.Effect<Failure> =>
     Effect.succeed({ code, message })
 
-/** A request whose body is to be read, and what is done with it then. */
 interface Unread {
   readonly request: Request
   readonly protocol: Protocol

@@ -11,7 +11,6 @@ import { fieldsIn, parseForm, parseSenderText } from "../request/RequestBody.ts"
 import { errorFields, type Failure } from "../response/failures.ts"
 import { pathOf } from "../routes.ts"
 
-/** An answer to a sender, with the header fields that belong to it. */
 export interface SenderAnswer {
   readonly status: number
   readonly fields: Readonly<Record<string, string>>

@@ -24,7 +24,6 @@ interface EndpointChoice {
   readonly path: string
 }
 
-/** Whether any signal goes to a collector. */
 export const exportsTelemetry = (settings: Settings): boolean =>
   endpointOf(settings, "TRACES") !== undefined || endpointOf(settings, "LOGS") !== undefined
 

@@ -97,7 +97,6 @@ const MAX_SHOWN_CHARACTERS = 64
 const EXPECTED =
   'return nothing, or an outcome of "delivered", "deferred" or "refused"; it counts as deferred'
 
-/** A notifier's name, and the mask of its secrets. */
 interface Reporter {
   readonly name: string
   readonly mask: (text: string) => string

@@ -39,7 +39,6 @@ interface Named {
   readonly name?: string | undefined
 }
 
-/** How the monitor makes the notifiers of one factory. */
 interface Factory<Options> {
   readonly kind: NotifierKind
   readonly readers: (policy: TargetPolicy) => Readers<Options>

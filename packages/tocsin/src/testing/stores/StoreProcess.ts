@@ -44,7 +44,6 @@ const inherited = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 /** The largest file that a limited process may write: 1 MiB, or 2 MiB by a shell that counts in KiB. */
 const LIMIT_BLOCKS = 2_048
 
-/** Another process that opens a store. */
 export class StoreProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #words: Array<Said> = []

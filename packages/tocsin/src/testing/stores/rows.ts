@@ -2,7 +2,6 @@ import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"
 import type { Entries } from "@tocsin/adapter-memory/keyValue/entries"
 
-/** Texts by key, as a store must have them. */
 export type Rows = ReadonlyMap<string, string>
 
 /** Bytes for which a text of base64 has so many characters. */
@@ -47,10 +46,8 @@ const difference = (found: Rows, expected: Rows): string | undefined => {
   return `${wrong.length} of ${keys.size} keys are wrong; ${shown}`
 }
 
-/** Whether a store has these rows. */
 export const isAlike = (found: Rows, expected: Rows): boolean => difference(found, expected) === undefined
 
-/** Fails unless a store has these rows. */
 export const assertRows = (found: Rows, expected: Rows, when: string): void => {
   const wrong = difference(found, expected)
   assert.ok(wrong === undefined, `${when}: ${wrong}`)
