@@ -28,9 +28,8 @@ const CHECKS = topic("checks")
 const INCIDENTS = topic("incidents")
 
 /**
- * The members of one incident, worst first, and how many of its loaded members are among them. A changed
- * member is added again; its old version is dropped when it reaches the top. So the cost of a change does
- * not grow with the number of members.
+ * The members of one incident, worst first, and how many of its loaded ones are among them. A changed member
+ * is added again, and its old version dropped at the top: no change costs more in an incident of many.
  */
 interface Standings {
   readonly heap: Heap<MemberRecord>
@@ -67,16 +66,12 @@ export class UnitOfWork {
   #pendingAgentsAdded = 0
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
-  #now = fromMicros(0n)
-
   /** The moment of the present command. */
-  get now(): Instant {
-    return this.#now
-  }
+  now = fromMicros(0n)
 
   /** This unit of work, for a command of a moment. */
   at(now: Instant): this {
-    this.#now = now
+    this.now = now
     return this
   }
 
@@ -135,7 +130,6 @@ export class UnitOfWork {
     this.agents.put(agent)
   }
 
-  /** Retention removes the checks and the history of a deleted agent's registration later. */
   removeAgent(agent: AgentRecord): void {
     this.#pendingAgentsAdded -= pendingCount(agent)
     this.agents.delete(agent.agent_id)
@@ -148,7 +142,6 @@ export class UnitOfWork {
     this.knownEvents.add(row.registration_id, row.event_id, row.check_id)
   }
 
-  /** The storage removes the history of a deleted check before it stores later rows. */
   removeCheck(check: CheckRecord): void {
     const { check_id, registration_id } = check
     this.checks.delete(check)
@@ -171,7 +164,7 @@ export class UnitOfWork {
 
   /** Raises a stamp: passes follow what this transaction changes. An attempt that is not written draws no ID for it. */
   raise(name: ChangeStampRecord["name"], newStamp: (now: Instant) => string): void {
-    const now = this.#now
+    const { now } = this
     this.#wrote(NO_TOPICS)
     ;(this.#raised ??= new Map()).set(name, () => newStamp(now))
   }
@@ -269,9 +262,8 @@ export class UnitOfWork {
    * another item waited for. Not a claim, nor a sent item, which its sender follows up.
    */
   get leavesDelivery(): boolean {
-    return this.keyed
-      .changesOf("outbox")
-      .some(({ after }) => after !== undefined && isForAnyone.has(after.state))
+    const items = this.keyed.changesOf("outbox")
+    return items.some(({ after }) => after !== undefined && isForAnyone.has(after.state))
   }
 
   changes() {
