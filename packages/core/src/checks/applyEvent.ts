@@ -76,16 +76,15 @@ export const applyEvent = (
  * is in time, and expected if a rule of the policy says so (docs/rules.md#expectations).
  */
 function* endingOverdue(
-  { agent, incidents, unit }: BatchContext,
+  { agent, incidents }: BatchContext,
   { check_id }: CheckResult,
   decided: EventOutcome | Decision<EventOutcome>,
 ): Decision<EventOutcome> {
   const outcome = typeof decided === "string" ? decided : yield* decided
   if (outcome === "known_event") return outcome
   const { agent_id, registration_id } = agent
-  yield* endOverdue(unit, incidents, { agent_id, registration_id, check_id })
-  if (incidents.options.policy().freshness.count > 0)
-    yield* followPolicy(unit, incidents, { agent, check_id })
+  yield* endOverdue(incidents, { agent_id, registration_id, check_id })
+  if (incidents.options.policy().freshness.count > 0) yield* followPolicy(incidents, { agent, check_id })
   return outcome
 }
 

@@ -53,19 +53,15 @@ export const removeCheck = commandOf(function* (
   const { agent } = yield* findCheck(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }
-  const isFound = yield* removeFound(unit, new Incidents(unit, options), agent, expected)
+  const isFound = yield* removeFound(new Incidents(unit, options), agent, expected)
   if (!isFound) return "no_such_check"
   recordAudit(unit, by, "check.deleted", [auditedCheck(ref)], {})
   return 1
 })
 
 /** Deletes a check with all rows that it has; whether it had any. Needs the check. */
-export function* removeFound(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  agent: AgentRecord,
-  ref: CheckRef,
-): Decision<boolean> {
+export function* removeFound(incidents: Incidents, agent: AgentRecord, ref: CheckRef): Decision<boolean> {
+  const { unit } = incidents
   yield* load(unit, {
     rows: { check_label: [ref], expectation: [ref], job_run: [ref], reported_alert: [ref] },
   })
@@ -74,7 +70,7 @@ export function* removeFound(
   const further = [unit.of("check_label"), unit.of("job_run"), unit.of("reported_alert")]
   const isFound = [unit.checks, unit.expectations, ...further].some((table) => table.get(ref) !== undefined)
   for (const table of further) table.delete(ref)
-  if (expectation !== undefined) yield* removeExpectation(unit, incidents, expectation)
+  if (expectation !== undefined) yield* removeExpectation(incidents, expectation)
   if (check === undefined) return isFound
   const { agent_id, check_id, incident_id } = check
   if (incident_id !== undefined)

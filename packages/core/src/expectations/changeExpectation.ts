@@ -3,7 +3,6 @@ import type * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
-import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Leaving } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import { dueTime, evaluationAfter } from "./dueTime.ts"
@@ -18,11 +17,11 @@ import { clampToNow } from "../model/clampToNow.ts"
 
 /** A check leaves its incident of overdue checks. Its row, if loaded and still there, no longer refers to it. */
 function* leaveOverdue(
-  unit: UnitOfWork,
   incidents: Incidents,
   expectation: ExpectationRecord,
   leaving: Leaving,
 ): Decision<void> {
+  const { unit } = incidents
   const { agent_id, check_id, incident_id } = expectation
   if (incident_id === undefined) return
   yield* incidents.leave({ incident_id, agent_id, check_id }, leaving)
@@ -41,7 +40,8 @@ export const inTime = (
 }
 
 /** A check that may be overdue has reported: it is no longer overdue (docs/rules.md#expectations). */
-export function* endOverdue(unit: UnitOfWork, incidents: Incidents, ref: CheckRef): Decision<void> {
+export function* endOverdue(incidents: Incidents, ref: CheckRef): Decision<void> {
+  const { unit } = incidents
   yield* load(unit, { rows: { expectation: [ref] } })
   const expectation = unit.expectations.get(ref)
   if (expectation === undefined || expectation.incident_id === undefined) return
@@ -49,18 +49,15 @@ export function* endOverdue(unit: UnitOfWork, incidents: Incidents, ref: CheckRe
   const notify = expectation.terms.notifications_enabled
   const status = expectation.alone_due_at && unit.checks.get(ref)?.status
   const summary = status && `${ref.check_id} reported: ${status}`
-  yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify, summary })
+  yield* leaveOverdue(incidents, expectation, { by: "event", notify, summary })
   unit.expectations.put(inTime({ ...expectation, incident_id: undefined, alone_due_at: undefined }, unit.now))
 }
 
 /** Ends an expectation with its check (docs/rules.md#deleting-an-agent). */
-export function* removeExpectation(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  expectation: ExpectationRecord,
-): Decision<void> {
+export function* removeExpectation(incidents: Incidents, expectation: ExpectationRecord): Decision<void> {
+  const { unit } = incidents
   move(ExpectationTransitions, stateOf(expectation), "removed")
-  yield* leaveOverdue(unit, incidents, expectation, { by: "agent_gone" })
+  yield* leaveOverdue(incidents, expectation, { by: "agent_gone" })
   unit.expectations.delete(expectation)
 }
 
@@ -75,11 +72,8 @@ export interface Expected {
  * incident, with their severity; another `incident` counts from the next time it is overdue. Needs the
  * check and its expectation.
  */
-export function* expectCheck(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  { origin, ref, terms }: Expected,
-): Decision<void> {
+export function* expectCheck(incidents: Incidents, { origin, ref, terms }: Expected): Decision<void> {
+  const { unit } = incidents
   const before = unit.expectations.get(ref)
   if (before?.origin === origin && hasSameTerms(before.terms, terms)) {
     if (before.terms.incident !== terms.incident) unit.expectations.put({ ...before, terms })
@@ -105,18 +99,15 @@ export function* expectCheck(
 }
 
 /** Expects a check no longer; it leaves the incident of overdue checks. Needs an overdue check's row. */
-export function* withdrawExpectation(
-  unit: UnitOfWork,
-  incidents: Incidents,
-  expectation: ExpectationRecord,
-): Decision<void> {
+export function* withdrawExpectation(incidents: Incidents, expectation: ExpectationRecord): Decision<void> {
+  const { unit } = incidents
   const notify = expectation.terms.notifications_enabled
   move(
     ExpectationTransitions,
     stateOf(expectation),
     expectation.origin === "policy" ? "unmatched" : "withdrawn",
   )
-  yield* leaveOverdue(unit, incidents, expectation, { by: "event", notify })
+  yield* leaveOverdue(incidents, expectation, { by: "event", notify })
   unit.expectations.delete(expectation)
 }
 

@@ -122,16 +122,16 @@ export const declareExpectations = commandOf(function* (
     if (labelling === "changed") relabelled.push(ref)
     if (labelling === "kept") labels_kept += 1
     if (terms !== undefined) {
-      yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
+      yield* expectCheck(incidents, { ref, origin: "agent", terms })
       continue
     }
     const expectation = unit.expectations.get(ref)
     if (expectation?.origin === "agent") {
-      yield* withdrawExpectation(unit, incidents, expectation)
+      yield* withdrawExpectation(incidents, expectation)
       withdrawn += 1
     }
     // Of a check that its agent does not expect the policy may, and its rules may compare labels.
-    yield* followPolicy(unit, incidents, { agent: found.agent, check_id })
+    yield* followPolicy(incidents, { agent: found.agent, check_id })
   }
   if (relabelled.some((ref) => unit.checks.get(ref) !== undefined))
     unit.raise("labels", input.incidents.newEventId)

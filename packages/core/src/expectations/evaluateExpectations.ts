@@ -78,7 +78,7 @@ export const evaluateExpectations = commandOf(function* (unit, input: EvaluateIn
       expectation.next_evaluation_at > now
     )
       continue
-    yield* followPolicy(unit, incidents, { agent, check_id })
+    yield* followPolicy(incidents, { agent, check_id })
     // Another one is evaluated in its own time.
     if (unit.expectations.get(ref) !== expectation) continue
     const check = unit.checks.get(ref)
@@ -91,7 +91,7 @@ export const evaluateExpectations = commandOf(function* (unit, input: EvaluateIn
     if (judged.verdict === "overdue") {
       const { due } = judged
       const summary = summaryOf(ref, check, due)
-      yield* becomeOverdue(unit, incidents, { expectation, due, summary })
+      yield* becomeOverdue(incidents, { expectation, due, summary })
     }
     if (judged.verdict === "in_time") {
       move(ExpectationTransitions, "expected", "found_in_time")

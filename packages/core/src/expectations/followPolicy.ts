@@ -4,7 +4,6 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { Labels } from "@tocsin/contract/Labels"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
-import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { expectCheck, hasSameTerms, withdrawExpectation } from "./changeExpectation.ts"
@@ -71,19 +70,18 @@ const followsPolicy = (
  * it (docs/rules.md#expectations). Needs the check and its expectation.
  */
 export function* followPolicy(
-  unit: UnitOfWork,
   incidents: Incidents,
   { agent, check_id }: { readonly agent: AgentRecord; readonly check_id: CheckId },
 ): Decision<void> {
+  const { options, unit } = incidents
   const { agent_id, registration_id } = agent
   const ref = { agent_id, registration_id, check_id }
   const expectation = unit.expectations.get(ref)
   if (!isLeftToPolicy(expectation) || unit.checks.get(ref) === undefined) return
-  const { options } = incidents
   const label = options.policy().freshness.count > 0 ? yield* loadRow(unit, "check_label", ref) : undefined
   const terms = termsByPolicy(options, agent, check_id, label?.labels)
-  if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "policy", terms })
-  else if (expectation?.origin === "policy") yield* withdrawExpectation(unit, incidents, expectation)
+  if (terms !== undefined) yield* expectCheck(incidents, { ref, origin: "policy", terms })
+  else if (expectation?.origin === "policy") yield* withdrawExpectation(incidents, expectation)
 }
 
 const OVERDUE: ListQuery<"overdue"> = { ...ALL_CHECKS, list: "overdue" }
@@ -104,7 +102,7 @@ const evaluateChecks = commandOf(function* (
   for (const ref of refs) {
     const { check_id } = ref
     const isAlert = unit.of("reported_alert").get(ref) !== undefined
-    if (!isAlert) yield* followPolicy(unit, incidents, { agent, check_id })
+    if (!isAlert) yield* followPolicy(incidents, { agent, check_id })
   }
 })
 

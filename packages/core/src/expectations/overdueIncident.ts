@@ -73,10 +73,10 @@ export interface FoundOverdue {
 
 /** A check is found overdue: it opens its own incident, or joins that of its agent's overdue checks. */
 export function* becomeOverdue(
-  unit: UnitOfWork,
   incidents: Incidents,
   { due, expectation, summary }: FoundOverdue,
 ): Decision<void> {
+  const { unit } = incidents
   const { agent_id, check_id, terms } = expectation
   const { severity, notifications_enabled: notify } = terms
   const integration = yield* loadRow(unit, "integration", agent_id)

@@ -65,12 +65,12 @@ interface Membership {
 
 /** Incident decisions on one unit of work at one moment. */
 export class Incidents {
-  readonly #unit: UnitOfWork
+  readonly unit: UnitOfWork
   readonly options: IncidentOptions
   readonly #enqueue: EnqueueOptions
 
   constructor(unit: UnitOfWork, options: IncidentOptions) {
-    this.#unit = unit
+    this.unit = unit
     this.options = options
     const { newOutboxId, policy, staleAfter } = options
     this.#enqueue = { policy: policy(), staleAfter, newOutboxId, now: unit.now }
@@ -78,7 +78,7 @@ export class Incidents {
 
   /** A check that is not ok joins the open incident of `ref`, or opens it. Returns the incident's ID. */
   *join(ref: IncidentRef, change: MemberChange): Decision<IncidentId> {
-    const unit = this.#unit
+    const unit = this.unit
     if (!unit.openIncidents.isLoaded(ref)) yield { openIncidents: [ref] }
     const before = unit.openIncident(ref) ?? this.#open(ref, change)
     const { agent_id, check_id, is_own, severity, summary } = change.member
@@ -89,7 +89,7 @@ export class Incidents {
       severity,
       change_seq: before.member_changes + 1,
       summary,
-      joined_at: this.#unit.now,
+      joined_at: this.unit.now,
       is_loud: change.notify,
       is_own,
       left_at: undefined,
@@ -106,7 +106,7 @@ export class Incidents {
   }
 
   *change(incident_id: IncidentId, change: MemberChange): Decision<void> {
-    const unit = this.#unit
+    const unit = this.unit
     const { agent_id, check_id, severity, summary } = change.member
     const ref: MemberRef = { incident_id, agent_id, check_id }
     const missing = missingRows(unit, { incidents: [incident_id], rows: { incident_member: [ref] } })
@@ -133,21 +133,21 @@ export class Incidents {
 
   /** A member's latest output has another headline; the incident shows that of its worst member. */
   *resummarize(ref: MemberRef, summary: string | undefined): Decision<void> {
-    yield* load(this.#unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
+    yield* load(this.unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     const { incident, member } = this.#find(ref)
     if (member.summary === summary) return
-    this.#unit.putMember({ ...member, summary })
-    const worst = yield* worstMember(this.#unit, incident)
-    if (incident.summary !== worst.summary) this.#unit.incidents.put({ ...incident, summary: worst.summary })
+    this.unit.putMember({ ...member, summary })
+    const worst = yield* worstMember(this.unit, incident)
+    if (incident.summary !== worst.summary) this.unit.incidents.put({ ...incident, summary: worst.summary })
   }
 
   /** A member leaves. The last one resolves the incident, which keeps its appearance. */
   *leave(ref: MemberRef, leaving: Leaving): Decision<void> {
-    const unit = this.#unit
+    const unit = this.unit
     const missing = missingRows(unit, { incidents: [ref.incident_id], rows: { incident_member: [ref] } })
     if (missing !== undefined) yield missing
     const { incident: before, member } = this.#find(ref)
-    unit.putMember({ ...member, left_at: this.#unit.now })
+    unit.putMember({ ...member, left_at: this.unit.now })
     const counts = recountMembers(before, member.severity, undefined)
     if (memberCount(counts) === 0) return this.#resolve(before, member, leaving)
     const state = move(IncidentTransitions, "open", "member_left")
@@ -158,7 +158,7 @@ export class Incidents {
   }
 
   #resolve(before: IncidentRecord, last: MemberRecord, leaving: Leaving): void {
-    const unit = this.#unit
+    const unit = this.unit
     const resolved: IncidentRecord = {
       ...before,
       ...recountMembers(before, last.severity, undefined),
@@ -166,13 +166,13 @@ export class Incidents {
       next_evaluation_at: undefined,
       state: move(IncidentTransitions, "open", "last_member_left"),
       member_changes: before.member_changes + 1,
-      resolved_at: this.#unit.now,
+      resolved_at: this.unit.now,
       resolved_by: leaving.by,
     }
     unit.incidents.put(resolved)
     unit.openIncidents.delete(resolved)
     this.#recordChange(resolved, last, "left")
-    endAlerts(unit, resolved, this.#unit.now)
+    endAlerts(unit, resolved, this.unit.now)
     if (leaving.by === "agent_gone") closeAgentGone(unit, resolved, this.#enqueue)
     else {
       const { notify, summary = resolved.summary } = leaving
@@ -187,19 +187,19 @@ export class Incidents {
   *#announce(incident: IncidentRecord, isLoud: boolean): Decision<void> {
     const acknowledged = acknowledgementOf(incident)?.severity
     const toAll = isLoud && acknowledged !== undefined && isBelow(acknowledged, incident.severity)
-    if (!toAll) return yield* enqueueOwed(this.#unit, incident, { toAll, isLoud }, this.#enqueue)
+    if (!toAll) return yield* enqueueOwed(this.unit, incident, { toAll, isLoud }, this.#enqueue)
     move(AcknowledgementTransitions, "acknowledged", "worsened")
     const unacknowledged = { ...incident, ...NOT_ACKNOWLEDGED }
     const act = { action: "worsened", actor: SYSTEM, severity: incident.severity } as const
-    recordLogEntry(this.#unit, unacknowledged, act)
-    yield* enqueueOwed(this.#unit, unacknowledged, { toAll, isLoud }, this.#enqueue)
+    recordLogEntry(this.unit, unacknowledged, act)
+    yield* enqueueOwed(this.unit, unacknowledged, { toAll, isLoud }, this.#enqueue)
   }
 
   #open(ref: IncidentRef, { member }: MemberChange): IncidentRecord {
     const { agent_id, check_id, severity, summary } = member
-    const id = this.options.newIncidentId(this.#unit.now)
-    this.#unit.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
-    this.#unit.rankings.set(id, { limit: 0, floor: undefined, complete: true })
+    const id = this.options.newIncidentId(this.unit.now)
+    this.unit.openIncidents.put({ kind: ref.kind, incident_key: ref.incident_key, id })
+    this.unit.rankings.set(id, { limit: 0, floor: undefined, complete: true })
     return {
       kind: ref.kind,
       incident_key: ref.incident_key,
@@ -210,7 +210,7 @@ export class Incidents {
       check_id,
       opener_agent_id: agent_id,
       opener_check_id: check_id,
-      opened_at: this.#unit.now,
+      opened_at: this.unit.now,
       resolved_at: undefined,
       resolved_by: undefined,
       summary,
@@ -226,21 +226,21 @@ export class Incidents {
   #refresh(before: IncidentRecord, { state, counts, worst }: Membership, isLoud: boolean): IncidentRecord {
     const isSingle = memberCount(counts) === 1
     const { severity } = worst
-    const isEvaluated = this.#enqueue.policy.hasTimers || hasHeld(this.#unit, before)
+    const isEvaluated = this.#enqueue.policy.hasTimers || hasHeld(this.unit, before)
     const incident: IncidentRecord = {
       ...before,
       ...counts,
-      ...announce({ ...before, severity }, isLoud, this.#unit.now),
+      ...announce({ ...before, severity }, isLoud, this.unit.now),
       state,
       severity,
       agent_id: isSingle ? worst.agent_id : undefined,
       check_id: isSingle ? worst.check_id : undefined,
       summary: worst.summary,
       member_changes: before.member_changes + 1,
-      next_evaluation_at: isEvaluated ? this.#unit.now : before.next_evaluation_at,
+      next_evaluation_at: isEvaluated ? this.unit.now : before.next_evaluation_at,
     }
-    this.#unit.incidents.put(incident)
-    endAlerts(this.#unit, incident, this.#unit.now)
+    this.unit.incidents.put(incident)
+    endAlerts(this.unit, incident, this.unit.now)
     return incident
   }
 
@@ -249,10 +249,10 @@ export class Incidents {
     member: MemberRecord,
     change: IncidentChangeRecord["change"],
   ): void {
-    this.#unit.recordChange({
+    this.unit.recordChange({
       incident_id: incident.id,
       seq: incident.member_changes,
-      changed_at: this.#unit.now,
+      changed_at: this.unit.now,
       change,
       agent_id: member.agent_id,
       check_id: member.check_id,
@@ -262,8 +262,8 @@ export class Incidents {
   }
 
   #find(ref: MemberRef): { readonly incident: IncidentRecord; readonly member: MemberRecord } {
-    const incident = this.#unit.incidents.get(ref.incident_id)
-    const member = this.#unit.members.get(ref)
+    const incident = this.unit.incidents.get(ref.incident_id)
+    const member = this.unit.members.get(ref)
     if (incident?.state !== "open" || member === undefined || member.left_at !== undefined) {
       throw new Error(
         `check ${ref.agent_id}/${ref.check_id} is no member of an open incident ${ref.incident_id}`,

@@ -52,7 +52,12 @@ export interface Kind {
 }
 
 /** Kinds whose senders report many checks, each as often as it changes. */
-export const OF_MANY_CHECKS = { isLimited: false, hasRuns: false, mostChecks: 10_000 } as const
+export const OF_MANY_CHECKS = {
+  isLimited: false,
+  hasRuns: false,
+  mostChecks: 10_000,
+  paths: (key: string) => ["", `/${key}`],
+} as const
 
 /** Senders of any text: it is the output of a job. */
 export const ANY_TEXT = { body: "start", hasHeader: false } as const

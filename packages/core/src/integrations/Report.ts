@@ -161,7 +161,8 @@ export const declare = (
 
 const LONGEST_ID = 128
 const HASH_DIGITS = 12
-const OUTSIDE = /[^A-Za-z0-9._:-]/gu
+/** The characters that neither an ID nor the name of a label has. */
+export const OUTSIDE = /[^A-Za-z0-9._:-]/gu
 
 /** An ID of the characters of a name, which ends in digits of a hash. */
 export const hashedId = (name: string, hash: string): CheckId => {

@@ -267,9 +267,9 @@ function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<vo
   const { declaration, ref, report, terms } = item
   const { expects } = report
   const incidents = new Incidents(unit, accepted.incidents)
-  if (terms !== undefined) yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
+  if (terms !== undefined) yield* expectCheck(incidents, { ref, origin: "agent", terms })
   const { options } = accepted.integration
-  if (expects.by === "source") yield* followAlert(unit, incidents, { ...expects, ref, options })
+  if (expects.by === "source") yield* followAlert(incidents, { ...expects, ref, options })
   else if (report.signal === "result") forgetRun(unit, ref, report)
   else remember(unit, ref, report)
   const check = unit.checks.get(ref)

@@ -3,14 +3,13 @@ import type { CheckId } from "@tocsin/contract/Identifiers"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
 import { type Labels, MAX_LABELS } from "@tocsin/contract/Labels"
-import { hashedId, type Report, type TranslationContext } from "./Report.ts"
+import { hashedId, OUTSIDE, type Report, type TranslationContext } from "./Report.ts"
 
 export type Texts = Readonly<Record<string, string>>
 
 const FIRST_LABELS = ["alertname", "severity", "instance", "job", "team", "runbook_url"]
 const LONGEST_NAME = 64
 const LONGEST_VALUE = 256
-const OUTSIDE_NAME = /[^A-Za-z0-9._:-]/gu
 // oxlint-disable-next-line no-control-regex -- These are the characters to replace.
 const CONTROLS = /[\u0000-\u001f]/gu
 
@@ -34,7 +33,7 @@ export const checkLabels = (
   const cleaned = new Map<string, string>()
   const first = [...FIRST_LABELS, ...group_by].filter((name) => Object.hasOwn(given, name))
   for (const name of new Set([...first, ...names])) {
-    const key = name.toWellFormed().replace(OUTSIDE_NAME, "_").slice(0, LONGEST_NAME)
+    const key = name.toWellFormed().replace(OUTSIDE, "_").slice(0, LONGEST_NAME)
     if (cleaned.size === MAX_LABELS) break
     if (key !== "" && !cleaned.has(key) && !isSecretLikeLabelKey(key))
       cleaned.set(key, cleanValue(given[name] ?? ""))

@@ -31,7 +31,7 @@ export function* endCheck(unit: UnitOfWork, given: Ended): Decision<void> {
   if (alert !== undefined) {
     const { options } = integration
     const ended = { ref: check, source: alert.source, lease_millis: undefined, options }
-    yield* followAlert(unit, new Incidents(unit, incidents), ended)
+    yield* followAlert(new Incidents(unit, incidents), ended)
   }
   // The next report declares its terms again.
   const after = unit.checks.get(check)

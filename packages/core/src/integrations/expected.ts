@@ -4,7 +4,6 @@ import { ExpectedCheck } from "@tocsin/contract/Expectations"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
-import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
@@ -80,7 +79,6 @@ export const declarationOf = (report: AnyReport, sha256: (text: string) => strin
  * Needs the agent.
  */
 export function* changeWatchdog(
-  unit: UnitOfWork,
   incidents: Incidents,
   {
     agent: { agent_id, registration_id },
@@ -91,7 +89,10 @@ export function* changeWatchdog(
   },
   before: IntegrationOptions,
 ): Decision<void> {
-  const { sha256, staleAfter } = incidents.options
+  const {
+    options: { sha256, staleAfter },
+    unit,
+  } = incidents
   const [ref, former] = [options, before].map(({ watchdog }): CheckRef | undefined =>
     watchdog === undefined ? undefined : { agent_id, registration_id, check_id: checkIdOf(watchdog, sha256) },
   )
@@ -101,9 +102,9 @@ export function* changeWatchdog(
   yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: refs } })
   if (former !== undefined && former.check_id !== ref?.check_id) {
     const expectation = unit.expectations.get(former)
-    if (expectation !== undefined) yield* withdrawExpectation(unit, incidents, expectation)
+    if (expectation !== undefined) yield* withdrawExpectation(incidents, expectation)
   }
   if (ref === undefined || unit.checks.get(ref) === undefined) return
   const terms = within(watchdogExpects(options), staleAfter)
-  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
+  yield* expectCheck(incidents, { ref, origin: "agent", terms })
 }

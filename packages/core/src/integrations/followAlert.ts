@@ -2,7 +2,6 @@ import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Decision } from "../unitOfWork/Decision.ts"
-import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import { expectCheck, withdrawExpectation } from "../expectations/changeExpectation.ts"
@@ -21,18 +20,18 @@ interface Reported extends AlertAtSource {
  * alert is looked at once it may be forgotten. Needs the check and its expectation.
  */
 export function* followAlert(
-  unit: UnitOfWork,
   incidents: Incidents,
   { address, lease_millis, options, ref, source }: Reported,
 ): Decision<void> {
+  const { unit } = incidents
   const { agent_id, check_id, registration_id } = ref
   let next_evaluation_at = Instant.plus(unit.now, durationOf(options, "forget_after"))
   if (lease_millis === undefined) {
     const expectation = unit.expectations.get(ref)
-    if (expectation?.origin === "alert") yield* withdrawExpectation(unit, incidents, expectation)
+    if (expectation?.origin === "alert") yield* withdrawExpectation(incidents, expectation)
   } else {
     const terms = leaseTerms(lease_millis, incidents.options.staleAfter)
-    yield* expectCheck(unit, incidents, { ref, origin: "alert", terms })
+    yield* expectCheck(incidents, { ref, origin: "alert", terms })
     next_evaluation_at = evaluationAfter(Instant.plus(unit.now, Duration.millis(terms.after_millis)))
   }
   unit

@@ -154,5 +154,4 @@ export const icinga: Kind = {
   translate,
   isRefusedForNow: true,
   options: [],
-  paths: (key) => ["", `/${key}`],
 }

@@ -131,7 +131,7 @@ export const changeIntegration = commandOf(function* (
   if (agent !== undefined) {
     const observed_at = Instant.max(unit.now, Instant.fromMicros(agent.observed_at + 1n))
     unit.putAgent({ ...agent, observed_at })
-    yield* changeWatchdog(unit, new Incidents(unit, incidents), { agent, options }, integration.options)
+    yield* changeWatchdog(new Incidents(unit, incidents), { agent, options }, integration.options)
   }
   recordAudit(unit, by, "integration.changed", [name], {})
   return changed

@@ -128,13 +128,9 @@ const translate: Translate = ({ path, query }, context) => {
   if ("refused" in results) return results
   if (results.length > MOST_RESULTS)
     return invalid(`the request must contain at most ${MOST_RESULTS} results`)
-  const reports: Array<Report> = []
-  const refusals: Array<Refusal> = []
-  for (const [index, given] of results.entries()) {
-    const read = reportOf(given, index + 1, context)
-    if ("refused" in read) refusals.push(read)
-    else reports.push(read)
-  }
+  const read = results.map((given, index) => reportOf(given, index + 1, context))
+  const reports = read.filter((one): one is Report => !("refused" in one))
+  const refusals = read.filter((one) => "refused" in one)
   const body = answerText({ query }, [0, "OK"], reports.length)
   return { reports, refusals, heard: [], answer: { status: 200, body } }
 }

@@ -200,5 +200,4 @@ export const opsgenie: Kind = {
     return (check_id) => alertUuid(context, check_id) === id
   },
   options: [...PAGING_OPTIONS, "heartbeat_after"],
-  paths: (key) => ["", `/${key}`],
 }

@@ -21,5 +21,4 @@ export const alertmanager: Kind = {
   protocol: JSON_TEXT,
   translate: readAlertmanager,
   options: [...ALERT_OPTIONS, "resend", "lapse", "repeats", "watchdog"],
-  paths: (key) => ["", `/${key}`],
 }

@@ -149,13 +149,13 @@ function* follow(unit: UnitOfWork, present: Present, found: Found, judged: Alert
     case "forgotten":
       if (state !== "lapsed" && state !== "resolved") return
       move(ReportedAlertTransitions, state, "forgotten")
-      yield* removeFound(unit, incidents, agent, check)
+      yield* removeFound(incidents, agent, check)
       return
     case "source_fell_silent": {
       if (state !== "firing" || expectation === undefined) return
       move(ReportedAlertTransitions, state, "source_fell_silent")
       const late = { expectation, due: judged.due, summary: summaryOf(check, alert) }
-      yield* becomeOverdue(unit, incidents, late)
+      yield* becomeOverdue(incidents, late)
       return alerts.put({
         ...alert,
         next_evaluation_at: Instant.plus(unit.now, durationOf(integration.options, "resend")),

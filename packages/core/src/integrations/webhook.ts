@@ -75,5 +75,4 @@ export const webhook: Kind = {
   protocol: JSON_TEXT,
   translate: readWebhook,
   options: [...ALERT_OPTIONS, "map", "values"],
-  paths: (key) => ["", `/${key}`],
 }

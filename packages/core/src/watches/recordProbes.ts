@@ -142,5 +142,5 @@ function* report(unit: UnitOfWork, { agent, input, reported }: Reported): Decisi
   })
   yield* applyResults(unit, agent, { ...input, request: { agent_id, events } })
   const incidents = new Incidents(unit, input.incidents)
-  for (const { watch } of reported) yield* expectWatch(unit, { agent, watch, incidents })
+  for (const { watch } of reported) yield* expectWatch(incidents, { agent, watch })
 }

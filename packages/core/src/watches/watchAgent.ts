@@ -49,7 +49,6 @@ export function* loadWatchAgent(
 interface Expecting {
   readonly agent: AgentRecord
   readonly watch: WatchRecord
-  readonly incidents: Incidents
 }
 
 /** A whole period late, with as many results unconfirmed, or held back, as may be. */
@@ -59,7 +58,7 @@ const longestSilence = ({ confirm, every_millis }: WatchRecord): Duration.Durati
 /** Loads the check of a watch with its expectation, and returns its reference. */
 function* loadExpected(
   unit: UnitOfWork,
-  { agent: { agent_id, registration_id }, watch }: Pick<Expecting, "agent" | "watch">,
+  { agent: { agent_id, registration_id }, watch }: Expecting,
 ): Decision<CheckRef> {
   const ref = { agent_id, registration_id, check_id: watch.name }
   yield* load(unit, { checks: { agent_id, check_ids: [watch.name] }, rows: { expectation: [ref] } })
@@ -67,18 +66,19 @@ function* loadExpected(
 }
 
 /** Expects results of a watch: without any, its check becomes overdue. */
-export function* expectWatch(unit: UnitOfWork, { agent, incidents, watch }: Expecting): Decision<void> {
-  const ref = yield* loadExpected(unit, { agent, watch })
+export function* expectWatch(incidents: Incidents, { agent, watch }: Expecting): Decision<void> {
+  const ref = yield* loadExpected(incidents.unit, { agent, watch })
   const every = Duration.millis(watch.every_millis)
   const terms = completeTerms(
     { every, after: longestSilence(watch), notifications_enabled: true },
     incidents.options.staleAfter,
   )
-  yield* expectCheck(unit, incidents, { ref, origin: "agent", terms })
+  yield* expectCheck(incidents, { ref, origin: "agent", terms })
 }
 
 /** Expects no results of a watch that is paused. */
-export function* unexpectWatch(unit: UnitOfWork, { agent, incidents, watch }: Expecting): Decision<void> {
-  const expectation = unit.expectations.get(yield* loadExpected(unit, { agent, watch }))
-  if (expectation?.origin === "agent") yield* withdrawExpectation(unit, incidents, expectation)
+export function* unexpectWatch(incidents: Incidents, expecting: Expecting): Decision<void> {
+  const { unit } = incidents
+  const expectation = unit.expectations.get(yield* loadExpected(unit, expecting))
+  if (expectation?.origin === "agent") yield* withdrawExpectation(incidents, expectation)
 }

@@ -63,8 +63,8 @@ function* put(
   const { watch } = given
   unit.of("watch").put(watch)
   const incidents = new Incidents(unit, given.incidents)
-  if (isPaused(watch, unit.now)) yield* unexpectWatch(unit, { agent, watch, incidents })
-  else yield* expectWatch(unit, { agent, watch, incidents })
+  if (isPaused(watch, unit.now)) yield* unexpectWatch(incidents, { agent, watch })
+  else yield* expectWatch(incidents, { agent, watch })
   yield* judgeOpenCutOff(unit, given)
   return watch
 }
